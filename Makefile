@@ -1,0 +1,121 @@
+# Every target sets itself up: a Python of 3.11 or newer is all that has to be there.
+# uv is used when it is installed, venv and pip otherwise.
+
+PYTHON ?= python3
+ARGS ?=
+PY := .venv/bin/python
+
+# Recipes name their files relative to here, so that the folder's own path may hold spaces.
+SHELL := /bin/sh
+.SHELLFLAGS := -eu -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+# uv reads none of pip's settings; whoever has set these means both.
+empty :=
+comma := ,
+ifdef PIP_FIND_LINKS
+export UV_FIND_LINKS ?= $(subst $(empty) $(empty),$(comma),$(strip $(PIP_FIND_LINKS)))
+endif
+ifdef PIP_INDEX_URL
+export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
+endif
+ifdef PIP_NO_INDEX
+export UV_NO_INDEX ?= $(PIP_NO_INDEX)
+endif
+
+# A .venv that uv made has no pip in it.
+with_pip = $(PY) -m pip --version >/dev/null 2>&1 || $(PY) -m ensurepip --default-pip >/dev/null
+
+# $(call install,EXTRA): this folder, editable, with one extra, at the pinned versions.
+define install
+@echo 'setting up .venv: $(1)'; \
+if command -v uv >/dev/null 2>&1; then \
+  uv pip install --quiet --python $(PY) --constraint constraints.txt --editable '.[$(1)]'; \
+else \
+  $(with_pip); $(PY) -m pip install --quiet --disable-pip-version-check \
+    --constraint constraints.txt --editable '.[$(1)]'; \
+fi
+endef
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: test
+test: .venv/.ready ## run the tests; ARGS="-k word" picks some
+	$(PY) -m pytest $(ARGS)
+
+.PHONY: check
+check: .venv/.ready ## format, lint, types and the import contract, changing nothing
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+	.venv/bin/lint-imports
+
+.PHONY: format
+format: .venv/.ready ## rewrite the sources in the project's format
+	$(PY) -m ruff check --fix-only --quiet .
+	$(PY) -m ruff format .
+
+.PHONY: names
+names: .venv/.ready ## accept the public names as they are now
+	$(PY) tools/public_names.py tests/public_names.txt
+
+.PHONY: soak
+soak: .venv/.ready ## run the property tests for long, with examples of chance
+	HYPOTHESIS_PROFILE=soak $(PY) -m pytest -m hypothesis --timeout=1800 $(ARGS)
+
+.PHONY: bench
+bench: .venv/.bench ## measure against the peers; ARGS="--only wire --markdown"
+	$(PY) -m bench $(ARGS)
+
+.PHONY: generate
+generate: .venv/.ready ## rewrite the models; OPENAPI=<folder>, or CLUSTER=<url of `kubectl proxy`>
+ifdef CLUSTER
+	$(PY) tools/fetch_openapi.py '$(CLUSTER)' build/openapi
+	$(call generate_from,build/openapi)
+else ifdef OPENAPI
+	$(call generate_from,$(OPENAPI))
+else
+	@echo 'make generate: say where the API is described: OPENAPI=<folder with *swagger.json and' >&2
+	@echo '*discovery.json>, or CLUSTER=http://127.0.0.1:8001 while `kubectl proxy` runs' >&2
+	@exit 2
+endif
+
+generate_from = PYTHONPATH=tools $(PY) -m kubeloop_generate \
+  --swagger '$(1)'/*swagger.json --discovery '$(1)'/*discovery.json --out src/kubeloop/wire
+
+.PHONY: lock
+lock: .venv/.ready ## pin the newest versions of everything in constraints.txt
+	@command -v uv >/dev/null 2>&1 || { $(with_pip); $(PY) -m pip install --quiet uv; }
+	PATH="$$PATH:.venv/bin" uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+	  --no-annotate --no-header --no-emit-index-url --extra dev --extra bench \
+	  pyproject.toml --output-file constraints.txt
+
+.PHONY: clean
+clean: ## remove the environment, the caches and what was built
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Order-only: what the environment holds decides its age, not the interpreter's date.
+.venv/.ready: pyproject.toml constraints.txt | .venv/bin/python
+	$(call install,dev)
+	@touch $@
+
+.venv/.bench: .venv/.ready
+	$(call install,bench)
+	@touch $@
+
+.venv/bin/python:
+	@'$(PYTHON)' -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "kubeloop needs Python 3.11 or newer, and $(PYTHON) is" \
+	    "$$('$(PYTHON)' --version 2>/dev/null || echo 'not there')" \
+	    "(name another: make PYTHON=/path/to/python3.13)" >&2; exit 1; }
+	@if command -v uv >/dev/null 2>&1; then \
+	  uv venv --quiet --clear --python "$$(command -v '$(PYTHON)')" .venv; \
+	else \
+	  '$(PYTHON)' -m venv --clear .venv || { \
+	    echo "$(PYTHON) cannot make an environment (on Debian and Ubuntu: install" \
+	      "python3-venv; or install uv)" >&2; rm -rf .venv; exit 1; }; \
+	fi

@@ -1,0 +1,6 @@
+"""Measurements against the peers, side by side on one machine: `python -m bench`.
+
+A bench is a module `bench_<name>.py` here that offers `NAME`, `GOAL` (a sentence)
+and `run() -> list[Row]`. Elsewhere: how to measure (`measure`), how one bench runs
+in an interpreter of its own (`alone`), how results are shown (`report`).
+"""

@@ -1,0 +1,60 @@
+"""`python -m bench [--only NAME] [--markdown] [--check]`: run the benches, print one table.
+
+Promises: the exit code is 1 when a bench crashed, with `--check` also when a goal
+was missed, and 0 otherwise: figures inform, they do not fail a build by themselves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from .alone import Crashed, Outcome, run_alone
+from .report import as_text, missed
+
+__all__ = ["discover", "exit_code", "main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run what the command line asks for; the result is the exit code."""
+    benches = discover(Path(__file__).parent)
+    options = _parser(benches).parse_args(arguments)
+    outcomes = [_announced(name) for name in options.only or benches]
+    print(as_text(outcomes, markdown=options.markdown))
+    return exit_code(outcomes, check=options.check)
+
+
+def discover(folder: Path) -> list[str]:
+    """The names of the benches in `folder`: `wire` for `bench_wire.py`."""
+    return sorted(path.stem.removeprefix("bench_") for path in folder.glob("bench_*.py"))
+
+
+def exit_code(outcomes: Sequence[Outcome], *, check: bool) -> int:
+    """1 for a crash, and for a missed goal when `check` asks for that; 0 otherwise."""
+    crashed = any(isinstance(found, Crashed) for found in outcomes)
+    return int(crashed or (check and missed(outcomes) > 0))
+
+
+def _announced(name: str) -> Outcome:
+    print(f"running {name} ...", file=sys.stderr, flush=True)
+    return run_alone(f"bench.bench_{name}")
+
+
+def _parser(benches: Sequence[str]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure kubeloop.")
+    parser.add_argument(
+        "--only",
+        action="append",
+        metavar="NAME",
+        choices=benches,
+        help=f"run this bench alone; may be repeated ({', '.join(benches) or 'there is none yet'})",
+    )
+    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
+    parser.add_argument("--check", action="store_true", help="exit with 1 when a goal is missed")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

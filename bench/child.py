@@ -1,0 +1,58 @@
+"""The interpreter that a snippet is measured in; only the standard library is loaded.
+
+Reads `[setup, snippet]` as JSON from its input, runs both in one namespace, and
+writes the snippet's cost to the file named on its command line.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+
+STATUS = Path("/proc/self/status")
+
+
+def main(out: Path) -> None:
+    """Run, measure, write. The snippet's names are alive when `steady` is taken."""
+    setup, snippet = (
+        compile(source, name, "exec")
+        for source, name in zip(json.load(sys.stdin), ("<setup>", "<snippet>"), strict=True)
+    )
+    names: dict[str, object] = {"__name__": "__bench__"}
+    exec(setup, names)
+    gc.collect()
+    before, wall, cpu = resident(), time.perf_counter(), time.process_time()
+    exec(snippet, names)
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    peak = resident_at_most()
+    gc.collect()
+    cost = {"wall": wall, "cpu": cpu, "before": before, "peak": peak, "steady": resident()}
+    out.write_text(json.dumps(cost))
+
+
+def resident() -> int:
+    """Bytes resident now; where the system does not say, the most there ever were."""
+    return status("VmRSS:") or resident_at_most()
+
+
+def resident_at_most() -> int:
+    # Linux hands ru_maxrss of the parent on to a child that it starts, so that a large
+    # bench would lend its own memory to every snippet; VmHWM begins anew with the program.
+    unit = 1 if sys.platform == "darwin" else 1024
+    return status("VmHWM:") or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def status(field: str) -> int:
+    """A field of /proc/self/status in bytes; 0 where there is no such file."""
+    if not STATUS.exists():
+        return 0
+    lines = STATUS.read_text().splitlines()
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(field)), 0)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

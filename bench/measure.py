@@ -1,0 +1,120 @@
+"""What benches measure with: wall time, CPU time and memory, in fresh interpreters.
+
+Promises: a snippet never shares an interpreter with another, nor with the bench;
+contestants take turns, so that a machine that slows down slows all of them; only
+a ratio carries a verdict, an absolute figure never does.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+
+__all__ = [
+    "ROOT",
+    "Cost",
+    "Failed",
+    "Row",
+    "clocked",
+    "figure",
+    "measured",
+    "ratio",
+    "side_by_side",
+]
+
+ROOT = Path(__file__).parent.parent  # where `bench` can be imported from
+
+
+class Failed(Exception):
+    """A snippet ended with an error; the message holds what it wrote."""
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One line of the table; `ok` is None where there is nothing to reach."""
+
+    what: str
+    figure: str
+    goal: str = ""
+    ok: bool | None = None
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """What a snippet took: seconds, and bytes of resident memory."""
+
+    wall: float
+    cpu: float
+    before: int  # resident after the setup, when the snippet began
+    peak: int  # the most that was ever resident, setup included
+    steady: int  # resident at the end, after a collection, with the results still held
+
+
+def ratio(what: str, ours: float, theirs: float, *, at_most: float) -> Row:
+    """Our figure against a peer's from the same run, and whether it is small enough."""
+    share = ours / theirs
+    return Row(what, f"{share:.2f}", f"at most {at_most:g}", share <= at_most)
+
+
+def figure(what: str, value: float, unit: str) -> Row:
+    """An absolute figure: shown for the reader, judged by nobody."""
+    return Row(what, f"{value:,.4g} {unit}".strip() if value < 1000 else f"{value:,.0f} {unit}")
+
+
+def clocked(action: Callable[[], object]) -> tuple[float, float]:
+    """Wall and CPU seconds of one call in this very process."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    action()
+    return time.perf_counter() - wall, time.process_time() - cpu
+
+
+def measured(snippet: str, *, setup: str = "", times: int = 5) -> Cost:
+    """The median cost of `snippet`, each time in a fresh interpreter after `setup`.
+
+    Raises: Failed, when a run ends with an error.
+    """
+    return side_by_side({"": snippet}, setup=setup, times=times)[""]
+
+
+def side_by_side(
+    snippets: Mapping[str, str], *, setup: str = "", times: int = 5
+) -> dict[str, Cost]:
+    """The median cost of each snippet, by its name; they run in turns, `times` rounds.
+
+    `setup` is run before each snippet and is not timed.
+    Raises: Failed, when a run ends with an error.
+    """
+    runs: dict[str, list[Cost]] = {name: [] for name in snippets}
+    for _ in range(times):
+        for name, snippet in snippets.items():
+            runs[name].append(_run_once(snippet, setup))
+    return {name: _median(costs) for name, costs in runs.items()}
+
+
+def _median(costs: list[Cost]) -> Cost:
+    # Each figure has its own median: the run of median time need not be that of median memory.
+    columns = zip(*(msgspec.structs.astuple(cost) for cost in costs), strict=True)
+    wall, cpu, *memory = (statistics.median(column) for column in columns)
+    before, peak, steady = (int(size) for size in memory)
+    return Cost(wall, cpu, before, peak, steady)
+
+
+def _run_once(snippet: str, setup: str) -> Cost:
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "cost.json")
+        sources = msgspec.json.encode([setup, snippet])
+        ended = subprocess.run(
+            [sys.executable, "-m", "bench.child", str(out)],
+            cwd=ROOT,
+            input=sources,
+            capture_output=True,
+            check=False,
+        )
+        if ended.returncode:
+            raise Failed(f"a snippet ended with {ended.returncode}: {ended.stderr.decode()}")
+        return msgspec.json.decode(out.read_bytes(), type=Cost)

@@ -1,0 +1,70 @@
+"""What every other room waits, retries and runs tasks with; it knows no API.
+
+Promises: time, chance and tasks are handed in or owned, never taken from the air, so
+that whatever is built on it is tested without sleeping and ends without leftovers.
+"""
+
+from __future__ import annotations
+
+from .backoff import (
+    Backoff,
+    BackoffDelays,
+    BackoffStats,
+    Delays,
+    KeyedBackoff,
+    KeyedBackoffStats,
+    Random,
+    ResettingBackoff,
+    expired_after_twice,
+    jittered,
+)
+from .clock import Clock, ManualClock, ManualClockStats, SystemClock, Timeout
+from .retry import DEFAULT_BACKOFF, DEFAULT_RETRY, Condition, poll, repeat, retry, until_true
+from .tasks import Runnable, TaskOwner, TaskStats, cancel_and_wait, running, to_the_end
+from .throttle import (
+    DeadlineTooSoon,
+    Gate,
+    GateStats,
+    Limiter,
+    LimiterStats,
+    TokenBucket,
+    Unlimited,
+)
+
+__all__ = [
+    "DEFAULT_BACKOFF",
+    "DEFAULT_RETRY",
+    "Backoff",
+    "BackoffDelays",
+    "BackoffStats",
+    "Clock",
+    "Condition",
+    "DeadlineTooSoon",
+    "Delays",
+    "Gate",
+    "GateStats",
+    "KeyedBackoff",
+    "KeyedBackoffStats",
+    "Limiter",
+    "LimiterStats",
+    "ManualClock",
+    "ManualClockStats",
+    "Random",
+    "ResettingBackoff",
+    "Runnable",
+    "SystemClock",
+    "TaskOwner",
+    "TaskStats",
+    "Timeout",
+    "TokenBucket",
+    "Unlimited",
+    "cancel_and_wait",
+    "expired_after_twice",
+    "jittered",
+    "poll",
+    "repeat",
+    "retry",
+    "running",
+    "to_the_end",
+    "until_true",
+]

@@ -1,0 +1,263 @@
+"""How long to wait before the next try.
+
+Promises: nothing here waits, reads a clock or draws a random number that was not
+handed in; the same settings, clock and numbers give the same delays.
+Elsewhere: the waiting itself (`retry`), a limit on all tries together (`throttle`).
+"""
+
+from __future__ import annotations
+
+import random as chance
+from collections.abc import Callable, Hashable
+from typing import Generic, Protocol, TypeVar, final
+
+import msgspec
+
+from .clock import Clock
+
+__all__ = [
+    "Backoff",
+    "BackoffDelays",
+    "BackoffStats",
+    "Delays",
+    "KeyedBackoff",
+    "KeyedBackoffStats",
+    "Random",
+    "ResettingBackoff",
+    "expired_after_twice",
+    "jittered",
+]
+
+K = TypeVar("K", bound=Hashable)
+
+Random = Callable[[], float]
+"""Gives a number from 0 up to, not including, 1, as `random.random` does."""
+
+
+def jittered(duration: float, factor: float, random: Random = chance.random) -> float:
+    """`duration`, made longer by up to `factor` times itself (client-go: `wait.Jitter`).
+
+    A factor of zero or less counts as 1, so that a forgotten one still spreads the load.
+    """
+    return duration + random() * (factor if factor > 0 else 1.0) * duration
+
+
+class Delays(Protocol):
+    """What a loop that tries again asks: the next delay, and to begin anew."""
+
+    def next(self) -> float: ...
+    def reset(self) -> None: ...
+
+
+class Backoff(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings of growing delays (client-go: `wait.Backoff`).
+
+    The first delay is `duration`, each further one `factor` times the one before (0
+    keeps it as it is) for `steps` delays, and never more than `cap` (0: no cap); a
+    delay that would pass the cap also ends the steps. `jitter` makes each delay
+    longer by up to that part of itself (0: none).
+    """
+
+    duration: float
+    factor: float = 0.0
+    jitter: float = 0.0
+    steps: int = 0
+    cap: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (self.duration >= 0 and self.factor >= 0):
+            raise ValueError(
+                f"backoff of {self.duration} s times {self.factor}:"
+                " neither may be negative (a delay cannot be)"
+            )
+
+    def delays(self, *, random: Random = chance.random) -> BackoffDelays:
+        """Begin at the first delay; these settings stay as they are."""
+        return BackoffDelays(self, random=random)
+
+
+class BackoffStats(msgspec.Struct, frozen=True):
+    """Where a running backoff stands."""
+
+    duration: float  # the next delay, before jitter
+    steps: int  # how many delays may still grow
+    given: int  # delays handed out since the last reset
+
+
+@final
+class BackoffDelays:
+    """The delays of one `Backoff`, one after the other (client-go: `Backoff.Step`).
+
+    When the steps are used up, the last duration is given again and again.
+    """
+
+    def __init__(self, backoff: Backoff, *, random: Random = chance.random) -> None:
+        self._backoff = backoff
+        self._random = random
+        self.reset()
+
+    @property
+    def steps(self) -> int:
+        """How many steps are left; a loop that is bounded by them ends at zero."""
+        return self._steps
+
+    def next(self) -> float:
+        """The delay to wait out now."""
+        delay = self._duration
+        if self._steps > 0:
+            self._steps -= 1
+            self._grow()
+        self._given += 1
+        jitter = self._backoff.jitter
+        return jittered(delay, jitter, self._random) if jitter > 0 else delay
+
+    def reset(self) -> None:
+        """Begin anew at the first delay."""
+        self._duration = self._backoff.duration
+        self._steps = max(self._backoff.steps, 0)
+        self._given = 0
+
+    def stats(self) -> BackoffStats:
+        return BackoffStats(duration=self._duration, steps=self._steps, given=self._given)
+
+    def _grow(self) -> None:
+        factor, cap = self._backoff.factor, self._backoff.cap
+        if factor == 0:
+            return
+        self._duration *= factor
+        if 0 < cap < self._duration:
+            self._duration = cap
+            self._steps = 0  # the rule of the original: the cap is the last step
+
+
+@final
+class ResettingBackoff:
+    """Delays that begin anew after a while (client-go: `Backoff.DelayWithReset`).
+
+    The while is counted from the last reset or from the making, not from the last
+    failure: whoever fails for longer than `reset_after` starts short again. Zero
+    or less makes every delay the first one.
+    """
+
+    def __init__(
+        self,
+        backoff: Backoff,
+        *,
+        reset_after: float,
+        clock: Clock,
+        random: Random = chance.random,
+    ) -> None:
+        self._delays = backoff.delays(random=random)
+        self._reset_after = reset_after
+        self._clock = clock
+        self._last_reset = clock.now()
+
+    def next(self) -> float:
+        """The delay to wait out now."""
+        if self._reset_after <= 0 or self._clock.now() - self._last_reset > self._reset_after:
+            self.reset()
+        return self._delays.next()
+
+    def reset(self) -> None:
+        """Begin anew at the first delay, and count the while from now."""
+        self._delays.reset()
+        self._last_reset = self._clock.now()
+
+    def stats(self) -> BackoffStats:
+        return self._delays.stats()
+
+
+def expired_after_twice(at: float, updated: float, maximum: float) -> bool:
+    """Whether a key has been quiet for more than twice the longest delay."""
+    return at - updated > 2 * maximum
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    delay: float
+    updated: float
+
+
+class KeyedBackoffStats(msgspec.Struct, frozen=True):
+    """How much a `KeyedBackoff` remembers."""
+
+    keys: int
+    longest: float  # the longest delay in force
+
+
+@final
+class KeyedBackoff(Generic[K]):
+    """A doubling delay for each key (client-go: `flowcontrol.Backoff`).
+
+    The moments that are asked about are `clock.now()`'s. `expired(at, updated,
+    maximum)` says when a key starts from `initial` again; `jitter` adds up to that
+    part of the current delay when it doubles. Keys are remembered until `reset()`
+    or `gc()`: somebody has to call `gc()` now and then.
+    """
+
+    def __init__(
+        self,
+        initial: float,
+        maximum: float,
+        *,
+        clock: Clock,
+        jitter: float = 0.0,
+        random: Random = chance.random,
+        expired: Callable[[float, float, float], bool] = expired_after_twice,
+    ) -> None:
+        self._initial = initial
+        self._maximum = maximum
+        self._clock = clock
+        self._jitter = jitter
+        self._random = random
+        self._has_expired = expired
+        self._entries: dict[K, _Entry] = {}
+
+    def next(self, key: K, at: float | None = None) -> float:
+        """Count one more failure, which happened `at` (default now); returns the new delay."""
+        now = self._clock.now()
+        known = self._living(key, now if at is None else at)
+        delay = self._initial if known is None else self._doubled(known.delay)
+        self._entries[key] = _Entry(delay, now)
+        return delay
+
+    def get(self, key: K) -> float:
+        """The delay in force; zero for a key that has none."""
+        entry = self._entries.get(key)
+        return 0.0 if entry is None else entry.delay
+
+    def is_waiting_since(self, key: K, at: float) -> bool:
+        """Whether now is still within the delay after `at` (client-go: `IsInBackOffSince`)."""
+        entry = self._living(key, at)
+        return entry is not None and self._clock.now() - at < entry.delay
+
+    def is_waiting_at(self, key: K, at: float) -> bool:
+        """Whether `at` is within the delay after the last failure that was counted
+        (client-go: `IsInBackOffSinceUpdate`)."""
+        entry = self._living(key, at)
+        return entry is not None and at - entry.updated < entry.delay
+
+    def reset(self, key: K) -> None:
+        """Forget the key; nothing happens when it is not known."""
+        self._entries.pop(key, None)
+
+    def gc(self) -> int:
+        """Forget every key that has expired; returns how many."""
+        now = self._clock.now()
+        old = [key for key in self._entries if self._living(key, now) is None]
+        for key in old:
+            del self._entries[key]
+        return len(old)
+
+    def stats(self) -> KeyedBackoffStats:
+        delays = [entry.delay for entry in self._entries.values()]
+        return KeyedBackoffStats(keys=len(delays), longest=max(delays, default=0.0))
+
+    def _living(self, key: K, at: float) -> _Entry | None:
+        entry = self._entries.get(key)
+        if entry is None or self._has_expired(at, entry.updated, self._maximum):
+            return None
+        return entry
+
+    def _doubled(self, delay: float) -> float:
+        extra = self._random() * self._jitter * delay if self._jitter > 0 else 0.0
+        return min(2 * delay + extra, self._maximum)

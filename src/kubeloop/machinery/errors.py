@@ -1,0 +1,370 @@
+"""Every error that kubeloop raises on purpose, under one root.
+
+    KubeError
+    ├── InvalidValue                the API's rules do not allow a value; also a ValueError
+    │   ├── DecodeError             text or data is not what it was read as
+    │   │   └── UnexpectedObject    a Status was due, and something else came
+    │   └── AlreadyOwned            an object has another controller already
+    ├── ConfigError                 before the request: no usable cluster, user or credential
+    ├── TransportError              on the way: there was no whole answer
+    │   ├── ConnectError            no connection: refused, unknown host, untrusted certificate
+    │   ├── StreamBroken            the connection ended inside an answer
+    │   └── TimeoutExceeded         the time given was over first; also a TimeoutError
+    └── ApiError                    after the answer, and the answer was no
+        ├── BadRequest              400
+        ├── Unauthorized            401
+        ├── Forbidden               403
+        ├── NotFound                404
+        ├── MethodNotAllowed        405
+        ├── NotAcceptable           406
+        ├── AlreadyExists           409
+        ├── Conflict                409
+        ├── Gone                    410
+        │   └── Expired             410, a resource version or continue token too old
+        ├── RequestEntityTooLarge   413
+        ├── UnsupportedMediaType    415
+        ├── Invalid                 422
+        ├── TooManyRequests         429
+        ├── InternalError           500
+        ├── ServerTimeout           500, and the server asks to try again
+        ├── StorageReadError        500
+        ├── ServiceUnavailable      503
+        └── Timeout                 504
+
+Promises: the reason in the server's Status decides the class, its code only where the
+reason is none of the known; a reason newer than us is an `ApiError` all the same. The
+functions look through errors that wrap others (`raise … from …`, exception groups).
+Elsewhere: making and reading a Status (`statuses`), trying again (`kubeloop.rest`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, TypeVar, final
+
+from kubeloop.wire.errors import DecodeError, InvalidValue, KubeError
+from kubeloop.wire.meta.v1 import Status, StatusCause
+
+__all__ = [
+    "AlreadyExists",
+    "AlreadyOwned",
+    "ApiError",
+    "BadRequest",
+    "ConfigError",
+    "Conflict",
+    "ConnectError",
+    "DecodeError",
+    "Expired",
+    "Forbidden",
+    "Gone",
+    "InternalError",
+    "Invalid",
+    "InvalidValue",
+    "KubeError",
+    "MethodNotAllowed",
+    "NotAcceptable",
+    "NotFound",
+    "RequestEntityTooLarge",
+    "ServerTimeout",
+    "ServiceUnavailable",
+    "StorageReadError",
+    "StreamBroken",
+    "Timeout",
+    "TimeoutExceeded",
+    "TooManyRequests",
+    "TransportError",
+    "Unauthorized",
+    "UnexpectedObject",
+    "UnsupportedMediaType",
+    "api_error",
+    "causes_of",
+    "client_delay",
+    "find_api_error",
+    "has_cause",
+    "is_api_error",
+    "status_of_error",
+]
+
+
+@final
+class UnexpectedObject(DecodeError):
+    """Where a Status was due the server sent something else; `found` holds it."""
+
+    def __init__(self, found: object) -> None:
+        super().__init__(f"unexpected object: expected a Status, found {_kind_of(found)}")
+        self.found = found
+
+
+@final
+class AlreadyOwned(InvalidValue):
+    """An object can have one controller, and has another one already."""
+
+
+class ConfigError(KubeError):
+    """What the request needed could not be put together; nothing was sent."""
+
+
+class TransportError(KubeError):
+    """The request may have been sent, and no whole answer came back."""
+
+
+@final
+class ConnectError(TransportError):
+    """No connection came about: nothing was sent, so trying again is safe."""
+
+
+@final
+class StreamBroken(TransportError):
+    """The connection ended inside an answer; what was sent may have been done."""
+
+
+@final
+class TimeoutExceeded(TransportError, TimeoutError):
+    """The time given was over before the answer was; what was sent may have been done."""
+
+
+class ApiError(KubeError):
+    """The server answered, and the answer was no. `status` is what it said.
+
+    A reason that has no class of its own comes as this one.
+    """
+
+    hint: ClassVar[str] = ""  # what the reader can do about it
+
+    def __init__(self, action: str, status: Status) -> None:
+        super().__init__(action, status)
+        self.action = action
+        self.status = status
+
+    @property
+    def code(self) -> int:
+        return self.status.code or 0
+
+    @property
+    def reason(self) -> str:
+        return self.status.reason or ""
+
+    @property
+    def causes(self) -> list[StatusCause]:
+        """The single faults, where the server names them: one for each invalid field."""
+        return self.status.details.causes if self.status.details else []
+
+    @property
+    def retry_after(self) -> int:
+        """The seconds the server asks to wait; 0 where it does not say."""
+        return (self.status.details.retry_after_seconds or 0) if self.status.details else 0
+
+    def __str__(self) -> str:
+        answer = f"{self.code} {self.reason}".strip()
+        said = f"{self.action}: {answer}: {self.status.message or 'no message'}"
+        return f"{said} ({self.hint})" if self.hint else said
+
+
+@final
+class BadRequest(ApiError):
+    """The server could not make sense of the request."""
+
+
+@final
+class Unauthorized(ApiError):
+    """The server does not know who asks."""
+
+    hint = "check the credentials of the context in use"
+
+
+@final
+class Forbidden(ApiError):
+    """The server knows who asks, and does not allow it."""
+
+    hint = "grant the verb on the resource to this user or service account"
+
+
+@final
+class NotFound(ApiError):
+    """No such object, or no such resource."""
+
+
+@final
+class MethodNotAllowed(ApiError):
+    """The resource does not offer this verb."""
+
+
+@final
+class NotAcceptable(ApiError):
+    """The server cannot answer in any format that was asked for."""
+
+
+@final
+class AlreadyExists(ApiError):
+    """An object of this name is there already."""
+
+
+@final
+class Conflict(ApiError):
+    """The object has changed since it was read, or another manager owns the field."""
+
+    hint = "read the object again and redo the change"
+
+
+class Gone(ApiError):
+    """What was asked for was there once."""
+
+
+@final
+class Expired(Gone):
+    """A resource version or a continue token is too old."""
+
+    hint = "list again and go on from there"
+
+
+@final
+class RequestEntityTooLarge(ApiError):
+    """The request is larger than the server takes."""
+
+
+@final
+class UnsupportedMediaType(ApiError):
+    """The server does not take this format, or this kind of patch, for this resource."""
+
+
+@final
+class Invalid(ApiError):
+    """Values in the object break the rules of its kind; `causes` names the fields."""
+
+
+@final
+class TooManyRequests(ApiError):
+    """The server is busy, or an eviction would break a disruption budget."""
+
+    hint = "try again later"
+
+
+@final
+class InternalError(ApiError):
+    """The server failed."""
+
+
+@final
+class ServerTimeout(ApiError):
+    """The server did not get it done in time, and asks to try again."""
+
+    hint = "try again later"
+
+
+@final
+class StorageReadError(ApiError):
+    """The server cannot read what is in its store."""
+
+
+@final
+class ServiceUnavailable(ApiError):
+    """The server, or the one behind it, takes no requests now."""
+
+    hint = "try again later"
+
+
+@final
+class Timeout(ApiError):
+    """No answer in the time allotted; what was asked may still be done."""
+
+
+# The classes carry the names of the reasons.
+_BY_REASON: dict[str, type[ApiError]] = {
+    kind.__name__: kind
+    for kind in (
+        *(AlreadyExists, BadRequest, Conflict, Expired, Forbidden, Gone, InternalError, Invalid),
+        *(MethodNotAllowed, NotAcceptable, NotFound, RequestEntityTooLarge, ServerTimeout),
+        *(ServiceUnavailable, StorageReadError, Timeout, TooManyRequests, Unauthorized),
+        UnsupportedMediaType,
+    )
+}
+
+# 409, 410 and 500 have several reasons; this is what the bare code means.
+_BY_CODE: dict[int, type[ApiError]] = {
+    400: BadRequest,
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    405: MethodNotAllowed,
+    406: NotAcceptable,
+    409: Conflict,
+    410: Gone,
+    413: RequestEntityTooLarge,
+    415: UnsupportedMediaType,
+    422: Invalid,
+    429: TooManyRequests,
+    500: InternalError,
+    503: ServiceUnavailable,
+    504: Timeout,
+}
+
+# These two are believed by code whatever the reason says: proxies answer so.
+_WHATEVER_THE_REASON = frozenset({413, 429})
+
+E = TypeVar("E", bound=BaseException)
+
+
+def api_error(action: str, status: Status) -> ApiError:
+    """The error that `status` stands for, of the class its reason, else its code, names.
+
+    `action` is what was tried: `PUT deployments/web in shop`.
+    """
+    by_code = _BY_CODE.get(status.code or 0, ApiError)
+    return _BY_REASON.get(status.reason or "", by_code)(action, status)
+
+
+def find_api_error(error: BaseException) -> ApiError | None:
+    """The server's answer in `error`: itself, or the first one that it wraps."""
+    return next((each for each in _unwrapped(error) if isinstance(each, ApiError)), None)
+
+
+def is_api_error(error: BaseException, kind: type[ApiError]) -> bool:
+    """Whether `error` is, or wraps, an answer of this kind.
+
+    More than `isinstance`: code 429 is `TooManyRequests` and 413 `RequestEntityTooLarge`
+    even under another reason.
+    """
+    found = find_api_error(error)
+    if found is None or isinstance(found, kind):
+        return found is not None
+    return found.code in _WHATEVER_THE_REASON and _BY_CODE[found.code] is kind
+
+
+def status_of_error(error: BaseException) -> Status | None:
+    """What the server said, where `error` is or wraps its answer."""
+    found = find_api_error(error)
+    return found.status if found is not None else None
+
+
+def client_delay(error: BaseException) -> int | None:
+    """The seconds that the server asks to wait before trying again; None where it does not."""
+    found = find_api_error(error)
+    if found is None:
+        return None
+    return found.retry_after if isinstance(found, ServerTimeout) else found.retry_after or None
+
+
+def causes_of(error: BaseException, cause: str) -> list[StatusCause]:
+    """The causes of one type in the server's answer; see `Cause` for the types there are."""
+    found = find_api_error(error)
+    return [each for each in found.causes if each.reason == cause] if found is not None else []
+
+
+def has_cause(error: BaseException, cause: str) -> bool:
+    """Whether the server's answer names a cause of this type."""
+    return bool(causes_of(error, cause))
+
+
+def _unwrapped(error: BaseException) -> Iterator[BaseException]:
+    """The error and all that it wraps, outermost first."""
+    yield error
+    inner = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+    for each in (*inner, error.__cause__):
+        if each is not None:
+            yield from _unwrapped(each)
+
+
+def _kind_of(found: object) -> str:
+    if not isinstance(found, Mapping):
+        return f"a {type(found).__name__}"
+    return f"kind {found.get('kind')!r} in apiVersion {found.get('apiVersion')!r}"

@@ -1,0 +1,70 @@
+"""What crosses the network: models, scalars, and the tables of the API, as data only.
+
+The kinds are in one module a group version (`kubeloop.wire.core.v1`, `kubeloop.wire.apps.v1`,
+…), and none is imported before it is used. Here are the parts they are made of.
+"""
+
+from .codec import decode
+from .errors import DecodeError, InvalidValue, KubeError
+from .facts import NO_FACTS, FieldFacts, TypeFacts
+from .kinds import Resource
+from .manifests import dump_yaml, load_yaml
+from .model import UNSET, Kind, Model
+from .projection import Projection
+from .raw import Raw, RawEvent, RawList, split_event, split_list
+from .resources import (
+    ResourceInfo,
+    Subresource,
+    class_for,
+    resource_for,
+    resource_of,
+    resources,
+)
+from .scalars import (
+    Duration,
+    IntOrString,
+    MicroTime,
+    Quantity,
+    QuantityFormat,
+    format_micro_time,
+    format_time,
+    parse_time,
+)
+from .schema import facts_of
+
+__all__ = [
+    "NO_FACTS",
+    "UNSET",
+    "DecodeError",
+    "Duration",
+    "FieldFacts",
+    "IntOrString",
+    "InvalidValue",
+    "Kind",
+    "KubeError",
+    "MicroTime",
+    "Model",
+    "Projection",
+    "Quantity",
+    "QuantityFormat",
+    "Raw",
+    "RawEvent",
+    "RawList",
+    "Resource",
+    "ResourceInfo",
+    "Subresource",
+    "TypeFacts",
+    "class_for",
+    "decode",
+    "dump_yaml",
+    "facts_of",
+    "format_micro_time",
+    "format_time",
+    "load_yaml",
+    "parse_time",
+    "resource_for",
+    "resource_of",
+    "resources",
+    "split_event",
+    "split_list",
+]

@@ -1,0 +1,68 @@
+# Generated from the OpenAPI document of Kubernetes 1.37 by tools/kubeloop_generate. Do not edit.
+
+from __future__ import annotations
+
+from ..kinds import Resource
+from ..model import Kind
+from ..model import Model
+from ..model import UNSET
+from datetime import datetime
+from msgspec import field
+from . import meta_v1
+
+__all__ = [
+    "ClusterTrustBundle",
+    "ClusterTrustBundleList",
+    "ClusterTrustBundleSpec",
+    "PodCertificateRequest",
+    "PodCertificateRequestList",
+    "PodCertificateRequestSpec",
+    "PodCertificateRequestStatus",
+]
+
+
+class ClusterTrustBundle(Resource, group="certificates.k8s.io", version="v1beta1", plural="clustertrustbundles", namespaced=False):
+    spec: ClusterTrustBundleSpec = UNSET
+
+
+class ClusterTrustBundleList(Kind, group="certificates.k8s.io", version="v1beta1"):
+    items: list[ClusterTrustBundle] = UNSET
+    metadata: meta_v1.ListMeta = UNSET
+
+
+class ClusterTrustBundleSpec(Model):
+    signer_name: str | None = None
+    trust_bundle: str = UNSET
+
+
+class PodCertificateRequest(Resource, group="certificates.k8s.io", version="v1beta1", plural="podcertificaterequests"):
+    spec: PodCertificateRequestSpec = UNSET
+    status: PodCertificateRequestStatus = UNSET
+
+
+class PodCertificateRequestList(Kind, group="certificates.k8s.io", version="v1beta1"):
+    items: list[PodCertificateRequest] = UNSET
+    metadata: meta_v1.ListMeta = UNSET
+
+
+class PodCertificateRequestSpec(Model):
+    max_expiration_seconds: int | None = None
+    node_name: str = UNSET
+    node_uid: str = field(default=UNSET, name="nodeUID")
+    pkix_public_key: bytes | None = None
+    pod_name: str = UNSET
+    pod_uid: str = field(default=UNSET, name="podUID")
+    proof_of_possession: bytes | None = None
+    service_account_name: str = UNSET
+    service_account_uid: str = field(default=UNSET, name="serviceAccountUID")
+    signer_name: str = UNSET
+    stub_pkcs10_request: bytes = field(default=UNSET, name="stubPKCS10Request")
+    unverified_user_annotations: dict[str, str] = UNSET
+
+
+class PodCertificateRequestStatus(Model):
+    begin_refresh_at: datetime | None = None
+    certificate_chain: str | None = None
+    conditions: list[meta_v1.Condition] = UNSET
+    not_after: datetime | None = None
+    not_before: datetime | None = None

@@ -1,0 +1,24 @@
+"""The base of every kind that lives on the server: something with metadata."""
+
+from __future__ import annotations
+
+from ._generated.meta_v1 import ObjectMeta
+from .model import UNSET, Kind
+
+__all__ = ["Resource"]
+
+
+class Resource(Kind):
+    """A kind of the API, built in or your own.
+
+    Example::
+
+        class WebsiteSpec(Model):
+            image: str
+            replicas: int = 1
+
+        class Website(Resource, group="example.com", version="v1", plural="websites"):
+            spec: WebsiteSpec
+    """
+
+    metadata: ObjectMeta = UNSET

@@ -1,0 +1,102 @@
+"""What a model class knows of its fields, worked out once from its annotations.
+
+A plan is a tree of nodes, one for each place where JSON can stand. Decoding walks it to
+find unknown keys and nulls, encoding to find what is set, patches to find merge rules.
+Elsewhere: the walks themselves (`codec`, `schema`).
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+import typing
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, TypeAlias
+
+import msgspec
+
+from .model import ImpliedField, Model, ModelMeta, hints_of
+
+__all__ = ["FieldPlan", "ListOf", "MapOf", "Node", "Object", "Value", "node_for", "plan_of"]
+
+
+class Value(msgspec.Struct, frozen=True):
+    """A scalar, free-form JSON, or a type that msgspec reads by itself."""
+
+    hint: Any
+    optional: bool
+
+
+class ListOf(msgspec.Struct, frozen=True):
+    """A JSON array of one type."""
+
+    hint: Any
+    optional: bool
+    item: Node
+
+
+class MapOf(msgspec.Struct, frozen=True):
+    """A JSON object whose keys are data."""
+
+    hint: Any
+    optional: bool
+    value: Node
+
+
+class Object(msgspec.Struct, frozen=True):
+    """A JSON object of a model class; its fields are looked up when they are needed."""
+
+    hint: type[Model]
+    optional: bool
+
+
+Node: TypeAlias = Value | ListOf | MapOf | Object
+
+
+class FieldPlan(msgspec.Struct, frozen=True):
+    """One field: where its slot is, what it is called on the wire, what stands there."""
+
+    name: str
+    wire: str
+    read: Callable[[Model], Any]
+    node: Node
+
+
+@functools.cache
+def plan_of(cls: type[Model]) -> dict[str, FieldPlan]:
+    """The fields of a model class by wire name, without the place for unknown keys."""
+    hints = hints_of(cls)
+    return {
+        wire: FieldPlan(name, wire, _reader(cls, name), node_for(hints[name]))
+        for name, wire in zip(cls.__struct_fields__, cls.__struct_encode_fields__, strict=True)
+        if name != "_extra"
+    }
+
+
+def _reader(cls: type[Model], name: str) -> Callable[[Model], Any]:
+    found = getattr(cls, name)
+    slot = found.slot if isinstance(found, ImpliedField) else found
+    return typing.cast("Callable[[Model], Any]", slot.__get__)
+
+
+@functools.cache
+def node_for(hint: Any) -> Node:
+    """The node of an annotation; what is neither model, list nor map is a value."""
+    bare, optional = _without_none(hint)
+    match typing.get_origin(bare), typing.get_args(bare):
+        case (origin, (item,)) if origin is list:
+            return ListOf(bare, optional, node_for(item))
+        case (origin, (_, value)) if origin is dict:
+            return MapOf(bare, optional, node_for(value))
+    if isinstance(bare, ModelMeta):
+        return Object(typing.cast("type[Model]", bare), optional)
+    return Value(bare, optional or bare in (Any, datetime))
+
+
+def _without_none(hint: Any) -> tuple[Any, bool]:
+    if typing.get_origin(hint) not in (typing.Union, types.UnionType):
+        return hint, hint is types.NoneType
+    rest = tuple(part for part in typing.get_args(hint) if part is not types.NoneType)
+    optional = len(rest) < len(typing.get_args(hint))
+    return (rest[0] if len(rest) == 1 else typing.Union[rest]), optional  # noqa: UP007

@@ -1,0 +1,201 @@
+"""Reads a few fields of a JSON object and skips the rest at the speed of a scan.
+
+Promises: a path that cannot be right is an error when it is compiled; a field that is
+missing or null reads as None; nothing outside the paths is decoded or even checked.
+Elsewhere: taking lists and watch events apart without decoding them (`raw`).
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, final
+
+import msgspec
+
+from .codec import hook
+from .errors import DecodeError, InvalidValue
+from .model import Model
+from .plan import ListOf, MapOf, Node, Object, Value, node_for, plan_of
+
+__all__ = ["Projection", "parse_path"]
+
+_STEP = re.compile(
+    r"""\.?(?P<name>[A-Za-z_$][\w$-]*)|\[(?P<quote>['"])(?P<key>(?:(?!(?P=quote)).)+)(?P=quote)\]"""
+)
+
+
+def parse_path(path: str) -> tuple[str, ...]:
+    """The wire names along a field path: `spec.nodeName`, `metadata.labels['app.io/name']`.
+
+    Raises:
+        InvalidValue: the path does not parse; it and the place are named.
+    """
+    steps: list[str] = []
+    position = 0
+    while position < len(path):
+        step = _STEP.match(path, position)
+        dotted = position == 0 or path[position] in ".["
+        if step is None or not dotted or (position == 0 and path.startswith(".")):
+            raise InvalidValue(
+                f"field path {path!r}: cannot read {path[position:]!r} at {position} "
+                "(write names joined by dots, as in metadata.name, or ['key'] for a map's key)"
+            )
+        steps.append(step["name"] or step["key"])
+        position = step.end()
+    if not steps:
+        raise InvalidValue("field path '': there is no field in it (write one, as metadata.name)")
+    return tuple(steps)
+
+
+@final
+class Projection:
+    """Compiled field paths; `read` gives their values in the order of the paths.
+
+    Example::
+
+        where = Projection("metadata.name", "spec.nodeName", of=Pod)
+        name, node = where.read(text)
+
+    With `of`, each path must exist in that class. A path into a list is refused: ask for
+    the list. `decode` gives an opaque row that holds the values in little memory, and
+    `getter` a function that takes one of them out of it.
+    """
+
+    def __init__(self, *paths: str, of: type[Model] | None = None) -> None:
+        if not paths:
+            raise InvalidValue("a projection needs at least one field path")
+        self.paths = paths
+        self._steps = {path: parse_path(path) for path in paths}
+        for path, steps in self._steps.items():
+            if of is not None:
+                _check(path, steps, node_for(of))
+        self._row = _row_type(_tree(self._steps.values()))
+        self._decoder = msgspec.json.Decoder(self._row, dec_hook=hook)
+        self._getters = tuple(_getter(self._row, steps) for steps in self._steps.values())
+
+    def __repr__(self) -> str:
+        return f"Projection({', '.join(map(repr, self.paths))})"
+
+    def decode(self, text: bytes | msgspec.Raw | str) -> Any:
+        """The row of an object's JSON text.
+
+        Raises:
+            DecodeError: the text is not a JSON object, or a value stands where an object should.
+        """
+        try:
+            return self._decoder.decode(text)
+        except msgspec.ValidationError:
+            return self._decode_with_nulls(text)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise DecodeError(f"the text is not JSON: {error}") from error
+
+    def read(self, text: bytes | msgspec.Raw | str) -> tuple[Any, ...]:
+        """The values of all paths. Raises `DecodeError` as `decode` does."""
+        row = self.decode(text)
+        return tuple([get(row) for get in self._getters])
+
+    def getter(self, path: str) -> Callable[[Any], Any]:
+        """What takes the value of one of the paths out of a row."""
+        return self._getters[self.paths.index(path)]
+
+    def _decode_with_nulls(self, text: bytes | msgspec.Raw | str) -> Any:
+        """Read again where an object on the way is null: that is as good as missing."""
+        try:
+            data = msgspec.json.decode(text)
+            return msgspec.convert(_without_nulls(data, self._row), self._row)
+        except msgspec.ValidationError as error:
+            raise DecodeError(f"cannot project {list(self.paths)}: {error}") from error
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise DecodeError(f"the text is not JSON: {error}") from error
+
+
+def _check(path: str, steps: tuple[str, ...], node: Node) -> None:
+    for index, step in enumerate(steps):
+        match node:
+            case Object() if step in (plan := plan_of(node.hint)):
+                node = plan[step].node
+            case MapOf():
+                node = node.value
+            case Value() if node.hint is Any:
+                return
+            case _:
+                where = ".".join(steps[:index]) or "the object"
+                raise InvalidValue(
+                    f"field path {path!r}: {where} {_why(node, step)} (check the spelling; "
+                    "paths use the names of the wire, as spec.nodeName)"
+                )
+
+
+def _why(node: Node, step: str) -> str:
+    if isinstance(node, Object):
+        return f"is a {node.hint.__name__} and has no field {step!r}"
+    return f"is a {'list' if isinstance(node, ListOf) else 'value'} and has no fields"
+
+
+# A path's end is None; where one path ends on the way of another, the shorter is kept whole.
+_Tree = dict[str, "_Tree | None"]
+
+
+def _tree(paths: Any) -> _Tree:
+    tree: _Tree = {}
+    for steps in sorted(paths, key=len):
+        place: _Tree | None = tree
+        for step in steps[:-1]:
+            place = place.setdefault(step, {}) if place is not None else None
+        if place is not None:
+            place.setdefault(steps[-1], None)
+    return tree
+
+
+def _row_type(tree: _Tree) -> type[msgspec.Struct]:
+    """A struct for the fields of one level. Unknown keys are skipped by msgspec unread."""
+    fields: list[tuple[str, Any, Any]] = []
+    renames: dict[str, str] = {}
+    for index, (wire, below) in enumerate(tree.items()):
+        name = f"f{index}"
+        renames[name] = wire
+        if below is None:
+            fields.append((name, Any, None))
+        else:
+            inner = _row_type(below)
+            fields.append((name, inner, inner()))
+    return msgspec.defstruct("Row", fields, frozen=True, gc=False, rename=renames)
+
+
+def _getter(row: type[msgspec.Struct], steps: tuple[str, ...]) -> Callable[[Any], Any]:
+    names: list[str] = []
+    place: Any = row
+    for index, step in enumerate(steps):
+        info = {field.encode_name: field for field in msgspec.structs.fields(place)}[step]
+        names.append(info.name)
+        if info.type is Any:
+            return _reader(names, steps[index + 1 :])
+        place = info.type
+    raise AssertionError(f"no end in {steps}")  # pragma: no cover
+
+
+def _reader(names: list[str], rest: tuple[str, ...]) -> Callable[[Any], Any]:
+    take = operator.attrgetter(".".join(names))
+    return functools.partial(_inside, take, rest) if rest else take
+
+
+def _inside(take: Callable[[Any], Any], rest: tuple[str, ...], row: Any) -> Any:
+    value = take(row)
+    for step in rest:
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+def _without_nulls(data: Any, row: type[msgspec.Struct]) -> Any:
+    if not isinstance(data, dict):
+        return data
+    kept = {}
+    for field in msgspec.structs.fields(row):
+        value = data.get(field.encode_name)
+        if value is not None:
+            inner = field.type
+            kept[field.encode_name] = value if inner is Any else _without_nulls(value, inner)
+    return kept

@@ -1,0 +1,22 @@
+"""Scalar types of the API that JSON has no word of its own for."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from .quantity import Quantity, QuantityFormat
+from .times import Duration, MicroTime, format_micro_time, format_time, parse_time
+
+__all__ = [
+    "Duration",
+    "IntOrString",
+    "MicroTime",
+    "Quantity",
+    "QuantityFormat",
+    "format_micro_time",
+    "format_time",
+    "parse_time",
+]
+
+# A port or a percentage: `80`, `"http"`, `"25%"`. msgspec tells the two apart by itself.
+IntOrString: TypeAlias = int | str

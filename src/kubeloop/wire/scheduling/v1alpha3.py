@@ -1,0 +1,6 @@
+# Generated from the OpenAPI document of Kubernetes 1.37 by tools/kubeloop_generate. Do not edit.
+
+"""The kinds of scheduling v1alpha3."""
+
+from .._generated.scheduling_v1alpha3 import *
+from .._generated.scheduling_v1alpha3 import __all__ as __all__

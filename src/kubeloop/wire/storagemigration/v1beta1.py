@@ -1,0 +1,6 @@
+# Generated from the OpenAPI document of Kubernetes 1.37 by tools/kubeloop_generate. Do not edit.
+
+"""The kinds of storagemigration v1beta1."""
+
+from .._generated.storagemigration_v1beta1 import *
+from .._generated.storagemigration_v1beta1 import __all__ as __all__

@@ -1,0 +1,216 @@
+"""Writes plain JSON values as YAML text for people to read.
+
+Promises: block style without aliases, keys in the order given, lines as long as they are;
+reading the text gives the same values, here, in Go and in any reader of YAML 1.1; the text
+does not depend on how PyYAML was built.
+How: an own writer and not libyaml's, which turns a whole text of many lines into one
+quoted line for a single emoji in it.
+Elsewhere: what a scalar means (`yaml_scalars`), reading (`yaml`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Final, final
+
+import yaml
+
+from .errors import InvalidValue
+from .yaml_scalars import MAX_DEPTH, NEVER_RAW, SURROGATE, resolve
+
+__all__ = ["dump_document", "dump_documents"]
+
+# Readers look for the colon after a key in the next 1,024 characters only.
+_LONGEST_SIMPLE_KEY: Final = 1000
+
+# What cannot stand in a line as it is: tabs and breaks are no part of a plain line.
+_ESCAPED = re.compile(rf'{NEVER_RAW.pattern}|[\t\n\r\x85\u2028\u2029\ufeff"\\]')
+_ODD = re.compile(rf"{NEVER_RAW.pattern}|[\t\n\r\x85\u2028\u2029\ufeff]")
+_ODD_IN_BLOCK = re.compile(rf"{NEVER_RAW.pattern}|[\r\x85\u2028\u2029\ufeff]")
+# A first character that YAML's punctuation does not claim, and no document marker.
+_BEGINS_PLAIN = re.compile(r"(?!(?:---|\.\.\.)(?: |$))(?:[^-?:,\[\]{}#&*!|>'\"%@` ]|[-?:](?=[^ ]))")
+_STEP = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+
+# What plain text means to other readers: PyYAML's own table, left as it is.
+_ELSEWHERE = yaml.resolver.Resolver()
+_TEXT_TAG: Final = "tag:yaml.org,2002:str"
+
+
+def dump_document(document: object) -> str:
+    """Write one value as one YAML document. Raises as `dump_documents` does."""
+    return dump_documents(document)
+
+
+def dump_documents(*documents: object) -> str:
+    """Write values as YAML documents with `---` between them.
+
+    Raises:
+        InvalidValue: something in them is no JSON value; its path is named.
+    """
+    return "---\n".join(
+        _Writer(f"document {number}" if len(documents) > 1 else "the document").write(document)
+        for number, document in enumerate(documents, start=1)
+    )
+
+
+@final
+class _Writer:
+    """The text of one document as it grows, and the path to where it grows."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._path: list[str | int] = []
+        self._out: list[str] = []  # whole lines, each with its break
+
+    def write(self, document: object) -> str:
+        if _is_block(document):
+            self._block(document, 0)
+        else:
+            self._out.append(f"{self._inline(document, 0)}\n")
+        return "".join(self._out)
+
+    def _block(self, value: object, indent: int) -> None:
+        """Write a collection that is not empty, each line of it behind `indent` spaces."""
+        self._check_depth()
+        pad = " " * indent
+        if isinstance(value, dict):
+            for key, item in value.items():
+                text = self._checked_key(key)
+                self._path.append(text)
+                self._entry(_key(text, pad), item, indent, compact=False)
+                self._path.pop()
+        elif isinstance(value, list):
+            for index, item in enumerate(value):
+                self._path.append(index)
+                self._entry(f"{pad}-", item, indent, compact=True)
+                self._path.pop()
+
+    def _entry(self, lead: str, item: object, indent: int, *, compact: bool) -> None:
+        """Write `item` behind `lead`, a key or a dash; a compact one begins in its line."""
+        if not _is_block(item):
+            self._out.append(f"{lead} {self._inline(item, indent)}\n")
+        elif compact:
+            start, inner = len(self._out), indent + 2
+            self._block(item, inner)
+            self._out[start] = f"{lead} {self._out[start][inner:]}"
+        else:
+            self._out.append(f"{lead}\n")
+            # The dashes of a list stand below its key, as Kubernetes writes them.
+            self._block(item, indent if isinstance(item, list) else indent + 2)
+
+    def _checked_key(self, key: object) -> str:
+        if not isinstance(key, str):
+            raise self._refused(f"a key of type {type(key).__name__} (make it a str)")
+        if SURROGATE.search(key):
+            raise self._refused("a key with half a surrogate pair (give valid Unicode)")
+        return str.__str__(key)  # an enum's own text is not its value
+
+    def _check_depth(self) -> None:
+        if len(self._path) >= MAX_DEPTH:
+            found = f"collections nested more than {MAX_DEPTH} deep"
+            raise self._refused(f"{found} (flatten them; does one contain itself?)")
+
+    def _inline(self, value: object, indent: int) -> str:
+        """A scalar or an empty collection, to stand behind a key, a dash or nothing."""
+        match value:
+            case None:
+                return "null"
+            case bool():
+                return "true" if value else "false"
+            case int():
+                return self._integer(value)
+            case float():
+                return self._float(value)
+            case str():
+                return self._text(str.__str__(value), indent)
+            case dict() | list():
+                self._check_depth()
+                return "{}" if isinstance(value, dict) else "[]"
+        raise self._refused(
+            f"a value of type {type(value).__name__}"
+            " (give dict, list, str, int, float, bool and None only)"
+        )
+
+    def _integer(self, value: int) -> str:
+        if not -(2**63) <= value < 2**64:
+            raise self._refused("an integer beyond 64 bits (give a float or a str)")
+        return int.__repr__(value)
+
+    def _float(self, value: float) -> str:
+        if not math.isfinite(value):
+            raise self._refused("a float that is not finite (JSON has no word for it)")
+        text = float.__repr__(value)
+        # YAML 1.1 wants the point: 1e+16 would be text there.
+        return text if "." in text else text.replace("e", ".0e")
+
+    def _text(self, text: str, indent: int) -> str:
+        if SURROGATE.search(text):
+            raise self._refused("text with half a surrogate pair (give valid Unicode)")
+        if _may_be_plain(text):
+            return text
+        if _may_be_literal(text):
+            return _literal(text, " " * (indent + 2))
+        return _quoted(text)
+
+    def _refused(self, found: str) -> InvalidValue:
+        steps = "".join(_step(step) for step in self._path).removeprefix(".")
+        where = f"{steps} in {self._name}" if steps else self._name
+        return InvalidValue(f"cannot write {where} as YAML: found {found}")
+
+
+def _is_block(value: object) -> bool:
+    return isinstance(value, dict | list) and bool(value)
+
+
+def _key(key: str, pad: str) -> str:
+    text = key if _may_be_plain(key) else _quoted(key)
+    if len(text) > _LONGEST_SIMPLE_KEY:
+        return f"{pad}? {text}\n{pad}:"
+    return f"{pad}{text}:"
+
+
+def _may_be_plain(text: str) -> bool:
+    # What would be read as a key, as a comment, or not at all.
+    claimed = ": " in text or " #" in text or text.endswith((":", " "))
+    if claimed or not _BEGINS_PLAIN.match(text) or _ODD.search(text):
+        return False
+    means = _ELSEWHERE.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]  # so the stubs
+    return means == _TEXT_TAG and isinstance(resolve(text), str)
+
+
+def _may_be_literal(text: str) -> bool:
+    """Whether a `|` block holds `text` and shows it: lines, and nothing hidden at the end."""
+    lines = "\n" in text and not text.isspace()
+    return lines and not text.endswith((" ", "\t")) and not _ODD_IN_BLOCK.search(text)
+
+
+def _literal(text: str, pad: str) -> str:
+    # A reader takes the indent from the first line, unless that is no help.
+    hint = "2" if text[0] in " \t\n" else ""
+    body = text.rstrip("\n")
+    ends = len(text) - len(body)
+    chomp = "-" if ends == 0 else "" if ends == 1 else "+"
+    lines = [pad + line if line else "" for line in body.split("\n")]
+    return f"|{hint}{chomp}\n" + "\n".join(lines) + "\n" * max(ends - 1, 0)
+
+
+def _quoted(text: str) -> str:
+    if ('"' in text or "\\" in text) and not _ODD.search(text):
+        return "'" + text.replace("'", "''") + "'"
+    return '"' + _ESCAPED.sub(_escape, text) + '"'
+
+
+def _escape(found: re.Match[str]) -> str:
+    char = found[0]
+    # JSON's escapes are YAML's, up to the pairs it writes beyond the first plane.
+    if char in '"\\\n\r\t':
+        return json.dumps(char)[1:-1]
+    return f"\\x{ord(char):02x}" if ord(char) < 0x100 else f"\\u{ord(char):04x}"
+
+
+def _step(step: str | int) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    return f".{step}" if _STEP.fullmatch(step) else f"[{json.dumps(step, ensure_ascii=False)}]"

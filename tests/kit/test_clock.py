@@ -1,0 +1,281 @@
+"""Time by hand: order, moments, bounds; and the machine's clock behind the same face."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import uvloop
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeloop.kit import Clock, ManualClock, SystemClock, TaskOwner
+
+
+async def test_time_stands_still_until_it_is_moved(clock: ManualClock) -> None:
+    before = clock.now(), clock.time()
+
+    await clock.settle()
+
+    assert (clock.now(), clock.time()) == before
+
+
+async def test_each_sleeper_sees_its_own_moment(clock: ManualClock) -> None:
+    woken: list[tuple[float, float]] = []
+
+    async def sleeper(seconds: float) -> None:
+        await clock.sleep(seconds)
+        woken.append((seconds, clock.now()))
+
+    async with TaskOwner() as tasks:
+        for seconds in (5.0, 1.0, 3.0):
+            tasks.spawn(sleeper(seconds), name=f"{seconds}")
+        await clock.advance(4)
+
+        assert woken == [(1.0, 1.0), (3.0, 3.0)]
+        assert clock.now() == 4
+        assert clock.sleepers == 1
+
+
+@given(
+    sleeps=st.lists(st.floats(0.001, 100), max_size=12),
+    steps=st.lists(st.floats(0, 30), max_size=8),
+)
+def test_sleepers_wake_in_the_order_of_their_moments(
+    sleeps: list[float], steps: list[float]
+) -> None:
+    async def scenario() -> None:
+        clock = ManualClock(start=7)
+        woken: list[tuple[float, int]] = []
+
+        async def sleeper(number: int, seconds: float) -> None:
+            await clock.sleep(seconds)
+            woken.append((clock.now(), number))
+
+        async with TaskOwner() as tasks:
+            for number, seconds in enumerate(sleeps):
+                tasks.spawn(sleeper(number, seconds), name=str(number))
+            await clock.settle()
+            for step in steps:
+                await clock.advance(step)
+
+            due = sorted((7 + seconds, number) for number, seconds in enumerate(sleeps))
+            assert woken == due[: len(woken)]
+            assert all(moment > clock.now() for moment, _ in due[len(woken) :])
+            assert clock.sleepers == len(sleeps) - len(woken)
+
+    asyncio.run(scenario())
+
+
+async def test_one_who_sleeps_again_and_again_misses_no_moment(clock: ManualClock) -> None:
+    moments: list[float] = []
+
+    async def ticking() -> None:
+        while True:
+            await clock.sleep(1)
+            moments.append(clock.now())
+
+    async with TaskOwner() as tasks:
+        tasks.spawn(ticking(), name="ticking")
+        await clock.advance(5)
+
+    assert moments == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("factory", [asyncio.new_event_loop, uvloop.new_event_loop])
+def test_what_a_sleeper_woke_has_run_before_advance_returns(factory: object) -> None:
+    async def scenario() -> int:
+        clock = ManualClock()
+        queues: list[asyncio.Queue[int]] = [asyncio.Queue() for _ in range(40)]
+        arrived: list[int] = []
+
+        async def first() -> None:
+            await clock.sleep(1)
+            queues[0].put_nowait(7)
+
+        async def relay(place: int) -> None:
+            value = await queues[place].get()
+            if place + 1 < len(queues):
+                queues[place + 1].put_nowait(value)
+            else:
+                arrived.append(value)
+
+        async with TaskOwner() as tasks:
+            tasks.spawn(first(), name="first")
+            for place in range(len(queues)):
+                tasks.spawn(relay(place), name=str(place))
+            await clock.advance(1)
+            return len(arrived)
+
+    assert callable(factory)
+    with asyncio.Runner(loop_factory=factory) as runner:
+        assert runner.run(scenario()) == 1
+
+
+async def test_steps_that_do_not_quite_add_up_still_reach_the_moment(clock: ManualClock) -> None:
+    sleeper = asyncio.create_task(clock.sleep(0.8))
+
+    for _ in range(8):
+        await clock.advance(0.1)  # 0.7999999999999999 in the end
+
+    assert sleeper.done()
+
+
+async def test_a_task_that_never_blocks_does_not_hang_the_clock(clock: ManualClock) -> None:
+    async def spin() -> None:
+        while True:
+            await clock.sleep(0)
+
+    async with TaskOwner() as tasks:
+        tasks.spawn(spin(), name="spin")
+        await clock.advance(1)
+
+    assert clock.now() == 1
+
+
+async def test_a_cancelled_sleeper_is_forgotten(clock: ManualClock) -> None:
+    sleeper = asyncio.create_task(clock.sleep(5))
+    await clock.settle()
+
+    sleeper.cancel()
+    await clock.settle()
+
+    assert sleeper.cancelled()
+    assert clock.stats().sleepers == 0
+    assert clock.stats().next_moment is None
+
+
+async def test_a_sleeper_cancelled_by_one_of_the_same_moment_does_not_wake(
+    clock: ManualClock,
+) -> None:
+    async def rival() -> None:
+        await clock.sleep(1)
+        victim.cancel()
+
+    first = asyncio.create_task(rival())
+    victim = asyncio.create_task(clock.sleep(1))
+
+    await clock.advance(1)
+
+    assert first.done()
+    assert victim.cancelled()
+
+
+async def test_two_may_advance_at_once(clock: ManualClock) -> None:
+    sleeper = asyncio.create_task(clock.sleep(3))
+
+    await asyncio.gather(clock.advance(5), clock.advance(2))
+
+    assert sleeper.done()
+    assert clock.now() == 5
+
+
+@pytest.mark.parametrize("seconds", [-1.0, float("nan")])
+async def test_time_does_not_move_backwards(clock: ManualClock, seconds: float) -> None:
+    with pytest.raises(ValueError, match="only moves forward"):
+        await clock.advance(seconds)
+
+
+async def test_the_wall_clock_goes_along_and_may_jump_on_its_own() -> None:
+    noon = datetime(2031, 5, 1, 12, tzinfo=UTC)
+    clock = ManualClock(start=100, wall=noon)
+
+    await clock.advance(10)
+    clock.jump_wall(-3600)
+
+    assert clock.time() == noon + timedelta(seconds=10 - 3600)
+    assert clock.now() == 110
+
+
+async def test_stats_tell_who_waits_and_until_when(clock: ManualClock) -> None:
+    async def bounded() -> None:
+        async with clock.timeout(9):
+            await clock.sleep(4)
+
+    waiting = asyncio.create_task(bounded())
+    await clock.settle()
+
+    stats = clock.stats()
+
+    assert (stats.sleepers, stats.timeouts, stats.next_moment) == (1, 1, 4.0)
+    await clock.advance(4)
+    await waiting
+    assert clock.stats().timeouts == 0
+
+
+async def bounded_sleep(clock: Clock, sleep: float, bound: float | None) -> str:
+    try:
+        async with clock.timeout(bound) as timeout:
+            await clock.sleep(sleep)
+    except TimeoutError:
+        return f"too long at {clock.now():g}, {timeout.expired()}"
+    return f"done at {clock.now():g}, {timeout.expired()}"
+
+
+@pytest.mark.parametrize(
+    ("bound", "outcome"),
+    [
+        (3.0, "too long at 3, True"),
+        (7.0, "done at 5, False"),
+        (None, "done at 5, False"),
+        (0.0, "too long at 0, True"),
+        (-1.0, "too long at 0, True"),
+    ],
+)
+async def test_a_bound_cuts_off_at_its_moment(
+    clock: ManualClock, bound: float | None, outcome: str
+) -> None:
+    block = asyncio.create_task(bounded_sleep(clock, 5, bound))
+
+    await clock.advance(10)
+
+    assert block.result() == outcome
+
+
+async def test_nested_bounds_expire_each_for_itself(clock: ManualClock) -> None:
+    async def nested() -> list[bool]:
+        async with clock.timeout(5) as outer:
+            try:
+                async with clock.timeout(2) as inner:
+                    await clock.sleep(100)
+            except TimeoutError:
+                return [inner.expired(), outer.expired()]
+        return []
+
+    block = asyncio.create_task(nested())
+
+    await clock.advance(10)
+
+    assert block.result() == [True, False]
+
+
+async def test_a_bound_does_not_turn_a_cancellation_into_a_timeout(clock: ManualClock) -> None:
+    block = asyncio.create_task(bounded_sleep(clock, 5, 3))
+    await clock.advance(1)
+
+    block.cancel()
+    await clock.advance(5)
+
+    assert block.cancelled()
+    assert clock.stats().timeouts == 0
+
+
+async def test_a_block_that_never_waits_meets_no_bound(clock: ManualClock) -> None:
+    async with clock.timeout(0) as timeout:
+        pass
+
+    assert not timeout.expired()
+
+
+async def test_the_machines_clock_has_the_same_face() -> None:
+    clock: Clock = SystemClock()
+    before = clock.now()
+
+    await clock.sleep(0)
+
+    assert clock.now() >= before
+    assert clock.time().utcoffset() == timedelta(0)
+    with pytest.raises(TimeoutError):
+        async with clock.timeout(0):
+            await clock.sleep(60)

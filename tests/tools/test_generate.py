@@ -1,0 +1,309 @@
+"""The generator: names, types, and nothing else, carried over from the API's description."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubeloop_generate.__main__ import main
+from kubeloop_generate.discovery import legacy_rows, rows_in
+from kubeloop_generate.document import BadDocument, classes_in
+from kubeloop_generate.naming import attribute, split_definition
+from kubeloop_generate.render import render
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("wire", "name"),
+    [
+        ("name", "name"),
+        ("clusterIP", "cluster_ip"),
+        ("clusterIPs", "cluster_ips"),
+        ("podCIDRs", "pod_cidrs"),
+        ("podCIDR", "pod_cidr"),
+        ("hostIPC", "host_ipc"),
+        ("externalIPs", "external_ips"),
+        ("fsGroup", "fs_group"),
+        ("x509", "x509"),
+        ("openAPIV3Schema", "open_api_v3_schema"),
+        ("fieldsV1", "fields_v1"),
+        ("stubPKCS10Request", "stub_pkcs10_request"),
+        ("insecureSkipTLSVerify", "insecure_skip_tls_verify"),
+        ("currentCPUUtilizationPercentage", "current_cpu_utilization_percentage"),
+        ("serverAddressByClientCIDRs", "server_address_by_client_cidrs"),
+        ("nonResourceURLs", "non_resource_urls"),
+        ("targetWWNs", "target_wwns"),
+        ("setHostnameAsFQDN", "set_hostname_as_fqdn"),
+        ("scaleIO", "scale_io"),
+        ("apiVersion", "api_version"),
+        ("$ref", "ref"),
+        ("x-kubernetes-list-type", "x_kubernetes_list_type"),
+        ("from", "from_"),
+        ("continue", "continue_"),
+        ("not", "not_"),
+        ("bool", "bool_"),
+        ("int", "int_"),
+        ("8ball", "field_8ball"),
+        ("-", "field"),
+    ],
+)
+def test_attributes_are_snake_case_with_acronyms_whole(wire: str, name: str) -> None:
+    assert attribute(wire) == name
+
+
+@pytest.mark.parametrize(
+    ("key", "place"),
+    [
+        ("io.k8s.api.core.v1.Pod", ("core_v1", "Pod")),
+        ("io.k8s.api.resource.v1alpha3.Device", ("resource_v1alpha3", "Device")),
+        ("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta", ("meta_v1", "ObjectMeta")),
+        ("io.k8s.apimachinery.pkg.api.resource.Quantity", None),
+        ("com.example.v1.Website", None),
+        ("io.k8s.api.core.v1.Evil\nimport os", None),
+    ],
+)
+def test_a_definition_belongs_to_a_module_or_is_not_ours(
+    key: str, place: tuple[str, str] | None
+) -> None:
+    assert split_definition(key) == place
+
+
+SWAGGER: dict[str, Any] = {
+    "info": {"version": "v1.99.0"},
+    "definitions": {
+        "io.k8s.api.shop.v1.Order": {
+            "description": "A sentence that must not carry over.",
+            "properties": {
+                "apiVersion": {"type": "string", "description": "neither must this"},
+                "kind": {"type": "string"},
+                "metadata": {
+                    "$ref": "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+                },
+                "spec": {"$ref": "#/definitions/io.k8s.api.shop.v1.OrderSpec"},
+            },
+            "x-kubernetes-group-version-kind": [
+                {"group": "shop.k8s.io", "version": "v1", "kind": "Order"}
+            ],
+        },
+        "io.k8s.api.shop.v1.OrderSpec": {
+            "required": ["price"],
+            "properties": {
+                "price": {"$ref": "#/definitions/io.k8s.apimachinery.pkg.api.resource.Quantity"},
+                "clientIPs": {"type": "array", "items": {"type": "string"}},
+                "from": {"type": "string"},
+                "parts": {
+                    "type": "array",
+                    "items": {"$ref": "#/definitions/io.k8s.api.shop.v1.OrderSpec"},
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": ["from"],
+                    "x-kubernetes-patch-strategy": "merge,retainKeys",
+                    "x-kubernetes-patch-merge-key": "from",
+                },
+                "port": {"$ref": "#/definitions/io.k8s.apimachinery.pkg.util.intstr.IntOrString"},
+                "secret": {"type": "string", "format": "byte"},
+                "until": {"$ref": "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.Time"},
+                "free": {"type": "object"},
+            },
+        },
+        "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta": {
+            "properties": {"name": {"type": "string"}}
+        },
+        "com.example.v1.Website": {"properties": {"spec": {"type": "object"}}},
+    },
+}
+DISCOVERY: dict[str, Any] = {
+    "kind": "APIGroupDiscoveryList",
+    "items": [
+        {
+            "metadata": {"name": "shop.k8s.io"},
+            "versions": [
+                {
+                    "version": "v1",
+                    "resources": [
+                        {
+                            "resource": "orders",
+                            "responseKind": {"group": "", "version": "", "kind": "Order"},
+                            "scope": "Cluster",
+                            "singularResource": "order",
+                            "verbs": ["list", "get"],
+                            "subresources": [
+                                {"subresource": "status", "responseKind": {}, "verbs": ["get"]}
+                            ],
+                        }
+                    ],
+                }
+            ],
+        }
+    ],
+}
+
+
+def _files(swagger: dict[str, Any] = SWAGGER) -> dict[str, str]:
+    return render(classes_in(swagger), rows_in([DISCOVERY]), source="a document")
+
+
+def test_a_class_is_written_with_names_and_types_only() -> None:
+    text = _files()["_generated/shop_v1.py"]
+
+    assert (
+        'class Order(Resource, group="shop.k8s.io", version="v1", plural="orders", namespaced=False):'
+        in text
+    )
+    assert "    spec: OrderSpec = UNSET" in text
+    assert '    client_ips: list[str] = field(default=UNSET, name="clientIPs")' in text
+    assert "    from_: str | None = None" in text
+    assert "    parts: list[OrderSpec] = UNSET" in text
+    assert "    port: IntOrString | None = None" in text
+    assert "    price: Quantity = UNSET" in text
+    assert "    secret: bytes | None = None" in text
+    assert "    until: datetime | None = None" in text
+    assert "    free: dict[str, Any] = UNSET" in text
+    assert not any("sentence" in file or "neither" in file for file in _files().values())
+
+
+def test_every_file_names_its_source_and_is_python() -> None:
+    for name, text in _files().items():
+        assert text.startswith("# Generated from a document by tools/kubeloop_generate."), name
+        ast.parse(text)
+
+
+def test_definitions_of_others_are_left_out() -> None:
+    assert not any("Website" in text for text in _files().values())
+
+
+def test_merge_rules_are_written_as_data() -> None:
+    found: dict[str, Any] = {}
+    exec(_files()["_generated/facts.py"], found)
+
+    assert found["FACTS"]["shop_v1.OrderSpec"]["parts"] == (
+        "map", ("from",), "", ("merge", "retainKeys"), "from",
+    )  # fmt: skip
+
+
+def test_resources_are_written_as_data() -> None:
+    found: dict[str, Any] = {}
+    exec(_files()["_generated/resources.py"], found)
+
+    assert found["RESOURCES"] == (
+        ("shop.k8s.io", "v1", "orders", "Order", "order", False, ("get", "list"), (), (),
+         (("status", "shop.k8s.io", "v1", "", ("get",)),)),
+    )  # fmt: skip
+    assert found["GROUPS"] == {("shop.k8s.io", "v1"): "shop_v1"}
+
+
+def test_the_same_documents_give_the_same_text_in_any_order() -> None:
+    shuffled = SWAGGER | {"definitions": dict(reversed(SWAGGER["definitions"].items()))}
+
+    assert _files(shuffled) == _files()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"x-kubernetes-patch-merge-key": '"; import os'},
+        {"x-kubernetes-list-type": "map\n"},
+        {"x-kubernetes-list-map-keys": ["a b"]},
+    ],
+)
+def test_text_that_is_no_name_never_becomes_code(change: dict[str, Any]) -> None:
+    prop = {"type": "array", "items": {"type": "string"}} | change
+    document = {"definitions": {"io.k8s.api.a.v1.B": {"properties": {"c": prop}}}}
+
+    with pytest.raises(BadDocument):
+        classes_in(document)
+
+
+@pytest.mark.parametrize("name", ["a\nimport os", 'a"', "a = 1; b", "a\\", "é"])
+def test_a_fields_name_cannot_break_out_of_its_line(name: str) -> None:
+    document = {"definitions": {"io.k8s.api.a.v1.B": {"properties": {name: {"type": "string"}}}}}
+
+    with pytest.raises(BadDocument, match="not a name"):
+        classes_in(document)
+
+
+def test_two_fields_that_would_share_an_attribute_are_refused() -> None:
+    properties = {"hostIP": {"type": "string"}, "hostIp": {"type": "string"}}
+    document = {"definitions": {"io.k8s.api.a.v1.B": {"properties": properties}}}
+
+    with pytest.raises(BadDocument, match="host_ip"):
+        classes_in(document)
+
+
+@pytest.mark.parametrize("document", [{}, {"definitions": {}}, {"definitions": []}])
+def test_a_document_of_another_kind_is_refused(document: dict[str, Any]) -> None:
+    with pytest.raises(BadDocument):
+        classes_in(document)
+
+
+def test_a_server_without_aggregated_discovery_gives_the_same_rows() -> None:
+    legacy = {
+        "resources": [
+            {
+                "name": "orders",
+                "kind": "Order",
+                "singularName": "order",
+                "namespaced": False,
+                "verbs": ["list", "get"],
+            },
+            {"name": "orders/status", "kind": "Order", "namespaced": False, "verbs": ["get"]},
+        ]
+    }
+
+    (row,) = legacy_rows("shop.k8s.io", "v1", legacy)
+
+    assert (row.plural, row.kind, row.verbs) == ("orders", "Order", ("get", "list"))
+    assert row.subresources == (("status", "shop.k8s.io", "v1", "Order", ("get",)),)
+
+
+def test_checking_tells_what_would_change_and_writes_nothing(tmp_path: Path) -> None:
+    swagger, discovery = tmp_path / "swagger.json", tmp_path / "discovery.json"
+    swagger.write_text(json.dumps(SWAGGER))
+    discovery.write_text(json.dumps(DISCOVERY))
+    arguments = [
+        "--swagger",
+        str(swagger),
+        "--discovery",
+        str(discovery),
+        "--out",
+        str(tmp_path / "out"),
+    ]
+
+    assert main([*arguments, "--check"]) == 1
+    assert not (tmp_path / "out").exists()
+    assert main(arguments) == 0
+    assert main([*arguments, "--check"]) == 0
+
+    stale = tmp_path / "out" / "_generated" / "old_v1.py"
+    stale.write_text("# Generated from x by tools/kubeloop_generate. Do not edit.\n")
+
+    assert main([*arguments, "--check"]) == 1
+    assert main(arguments) == 0
+    assert not stale.exists()
+
+
+def test_a_broken_input_is_one_line_and_an_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text("{")
+
+    assert main(["--swagger", str(broken), "--discovery", str(broken)]) == 2
+    assert capsys.readouterr().err.startswith("cannot generate: ")
+
+
+def test_regenerating_gives_identical_files() -> None:
+    """Runs wherever the input is at hand: `OPENAPI` names the folder, as for `make generate`."""
+    folder = os.environ.get("OPENAPI")
+    if not folder:
+        pytest.skip("OPENAPI names no folder with the API's documents")
+    (swagger,) = Path(folder).glob("*swagger.json")
+    (discovery,) = Path(folder).glob("*discovery.json")
+
+    arguments = ["--swagger", str(swagger), "--discovery", str(discovery), "--check"]
+
+    assert main([*arguments, "--out", str(ROOT / "src/kubeloop/wire")]) == 0

@@ -1,0 +1,327 @@
+"""What a field that was not set looks like, and what is sent."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from kubeloop.wire import UNSET, InvalidValue, Kind, Model, Quantity
+from kubeloop.wire.apps.v1 import Deployment, DeploymentSpec, StatefulSet
+from kubeloop.wire.coordination.v1 import Lease, LeaseSpec
+from kubeloop.wire.core.v1 import (
+    ConfigMap,
+    Container,
+    EmptyDirVolumeSource,
+    EnvVar,
+    HTTPGetAction,
+    Pod,
+    PodSpec,
+    PodStatus,
+    ResourceRequirements,
+    Secret,
+    Service,
+    ServiceSpec,
+    Volume,
+)
+from kubeloop.wire.meta.v1 import Condition, ListMeta, ObjectMeta
+from kubeloop.wire.times import MicroTime
+
+
+def test_a_field_that_is_not_set_is_not_sent() -> None:
+    assert Pod(metadata=ObjectMeta(name="web")).to_dict() == {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "web"},
+    }
+
+
+def test_reading_a_field_does_not_set_it() -> None:
+    pod = Pod(metadata=ObjectMeta(name="web"))
+
+    assert pod.spec.containers == []
+    assert pod.metadata.labels == {}
+    assert pod.status.conditions == []
+    assert pod.status.phase is None
+
+    assert pod.to_dict() == {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}}
+
+
+def test_what_was_read_can_be_filled() -> None:
+    pod = Pod()
+
+    pod.spec.containers.append(Container(name="app"))
+    pod.metadata.labels["tier"] = "front"
+
+    assert pod.to_dict() == {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"labels": {"tier": "front"}},
+        "spec": {"containers": [{"name": "app"}]},
+    }
+
+
+def test_an_empty_value_that_was_set_is_sent() -> None:
+    """Zero replicas, an empty string and an empty directory all mean something."""
+    deployment = Deployment(spec=DeploymentSpec(replicas=0))
+    volume = Volume(name="tmp", empty_dir=EmptyDirVolumeSource())
+    condition = Condition(type="Ready", status="True", reason="", message="")
+
+    assert deployment.to_dict()["spec"] == {"replicas": 0}
+    assert volume.to_dict() == {"name": "tmp", "emptyDir": {}}
+    assert condition.to_dict() == {"type": "Ready", "status": "True", "reason": "", "message": ""}
+    assert Pod(spec=PodSpec(tolerations=[])).to_dict()["spec"] == {"tolerations": []}
+
+
+def test_an_empty_value_that_came_is_sent_back() -> None:
+    data = {"apiVersion": "v1", "kind": "Pod", "spec": {"containers": []}, "status": {}}
+
+    assert Pod.from_dict(data).to_dict() == data
+
+
+@pytest.mark.parametrize(
+    ("field", "empty"),
+    [("name", ""), ("namespace", ""), ("uid", ""), ("resource_version", ""), ("generation", 0)],
+)
+def test_what_every_object_has_reads_without_asking_for_none(field: str, empty: object) -> None:
+    assert getattr(ObjectMeta(), field) == empty
+    assert ListMeta().continue_ == ""
+
+
+def test_required_fields_read_as_their_empty_value() -> None:
+    assert Container().name == ""
+    assert HTTPGetAction().port == 0
+    assert DeploymentSpec().template.to_dict() == {}
+
+
+def test_none_is_the_same_as_not_set() -> None:
+    assert Pod(spec=PodSpec(node_name=None)).to_dict()["spec"] == {}
+
+
+@pytest.mark.parametrize(
+    ("model", "attribute", "wire"),
+    [
+        (ServiceSpec(cluster_ip="None"), "cluster_ip", "clusterIP"),
+        (ServiceSpec(cluster_ips=["10.0.0.1"]), "cluster_ips", "clusterIPs"),
+        (ServiceSpec(external_ips=["192.0.2.1"]), "external_ips", "externalIPs"),
+        (ServiceSpec(load_balancer_ip="192.0.2.1"), "load_balancer_ip", "loadBalancerIP"),
+        (PodSpec(host_ipc=True), "host_ipc", "hostIPC"),
+        (PodSpec(host_pid=True), "host_pid", "hostPID"),
+        (PodSpec(set_hostname_as_fqdn=True), "set_hostname_as_fqdn", "setHostnameAsFQDN"),
+        (PodStatus(pod_ips=[]), "pod_ips", "podIPs"),
+        (ListMeta(continue_="token"), "continue_", "continue"),
+        (ObjectMeta(generate_name="web-"), "generate_name", "generateName"),
+    ],
+)
+def test_acronyms_and_keywords_are_right_both_ways(model: Model, attribute: str, wire: str) -> None:
+    sent = model.to_dict()
+
+    assert list(sent) == [wire]
+    assert getattr(type(model).from_dict(sent), attribute) == sent[wire]
+
+
+def test_times_are_sent_in_utc_with_seconds() -> None:
+    """API-23: truncated, and whatever the offset was."""
+    at = datetime(2024, 1, 2, 3, 4, 5, 999_000, timezone(timedelta(hours=2)))
+
+    sent = ObjectMeta(creation_timestamp=at).to_dict()
+
+    assert sent == {"creationTimestamp": "2024-01-02T01:04:05Z"}
+
+
+@pytest.mark.parametrize("text", ["2024-01-02T03:04:05Z", "2024-01-02T05:04:05.123456789+02:00"])
+def test_times_are_read_from_any_offset_and_precision(text: str) -> None:
+    """API-23, API-C6"""
+    read = ObjectMeta.from_dict({"creationTimestamp": text}).creation_timestamp
+
+    assert read is not None
+    assert read.astimezone(UTC).replace(microsecond=0) == datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("nothing", [{}, {"creationTimestamp": None}])
+def test_the_zero_time_is_null_or_nothing_and_is_not_sent(nothing: dict[str, None]) -> None:
+    """API-26"""
+    meta = ObjectMeta.from_dict(nothing)
+
+    assert meta.creation_timestamp is None
+    assert meta.to_dict() == {}
+
+
+def test_micro_times_have_six_digits_both_ways() -> None:
+    """API-24"""
+    lease = Lease(spec=LeaseSpec(renew_time=MicroTime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)))
+
+    sent = lease.to_dict()["spec"]
+
+    assert sent == {"renewTime": "2024-01-02T03:04:05.000000Z"}
+    assert LeaseSpec.from_dict(sent).renew_time == lease.spec.renew_time
+
+
+@pytest.mark.parametrize("text", ["2024-01-02T03:04:05Z", "2024-01-02T03:04:05.123456789Z"])
+def test_a_micro_time_with_other_digits_is_refused(text: str) -> None:
+    """API-C7"""
+    with pytest.raises(InvalidValue, match="renewTime"):
+        LeaseSpec.from_dict({"renewTime": text})
+
+
+def test_a_secrets_data_is_bytes() -> None:
+    secret = Secret.from_dict({"data": {"key": "aHVudGVyMg=="}})
+
+    assert secret.data == {"key": b"hunter2"}
+    assert secret.to_dict()["data"] == {"key": "aHVudGVyMg=="}
+
+
+def test_a_quantity_is_sent_as_it_was_written() -> None:
+    requirements = ResourceRequirements.from_dict({"limits": {"cpu": "0.5", "memory": 1024}})
+
+    assert requirements.limits["cpu"] == Quantity("500m")
+    assert requirements.to_dict() == {"limits": {"cpu": "0.5", "memory": "1024"}}
+
+
+def test_a_port_is_a_number_or_a_name() -> None:
+    """API-22"""
+    assert HTTPGetAction.from_dict({"port": 80}).port == 80
+    assert HTTPGetAction.from_dict({"port": "http"}).port == "http"
+
+
+def test_a_repr_of_a_secret_shows_no_value() -> None:
+    secret = Secret(data={"password": b"hunter2"}, string_data={"other": "swordfish"})
+    secret.metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"] = "swordfish"
+
+    shown = repr(secret) + str(secret) + f"{secret!r:}"
+
+    assert "hunter2" not in shown
+    assert "swordfish" not in shown
+    assert "Secret(" in shown
+
+
+def test_a_repr_of_a_secret_with_unknown_keys_shows_none_of_them() -> None:
+    assert "swordfish" not in repr(Secret.from_dict({"dataV2": {"password": "swordfish"}}))
+
+
+def test_a_repr_shows_what_is_set() -> None:
+    assert repr(Container(name="app", env=[EnvVar(name="A")])) == (
+        "Container(env=[EnvVar(name='A')], name='app')"
+    )
+
+
+def test_objects_are_equal_when_what_they_say_is() -> None:
+    one, other = Pod(metadata=ObjectMeta(name="web")), Pod(metadata=ObjectMeta(name="web"))
+
+    assert one.spec.containers == []  # reading one of them changes nothing
+
+    assert one == other
+    assert one != Pod(metadata=ObjectMeta(name="db"))
+    assert one != Service(metadata=ObjectMeta(name="web"))
+    assert one != object()
+
+
+def test_unknown_keys_count_for_equality() -> None:
+    assert Pod.from_dict({"new": 1}) != Pod.from_dict({"new": 2})
+    assert Pod.from_dict({"new": 1}) != Pod()
+    assert Pod.from_dict({"new": 1}) == Pod.from_dict({"new": 1})
+
+
+def test_models_are_not_hashable() -> None:
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(Pod())
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_a_deep_copy_shares_nothing_and_keeps_everything(copied: Callable[[Pod], Pod]) -> None:
+    pod = Pod.from_dict({"spec": {"containers": [{"name": "a", "new": {"x": [1]}}]}, "newer": 1})
+    sent = pod.to_dict()
+
+    twin = copied(pod)
+    twin.spec.containers[0].name = "b"
+    twin.spec.containers[0]._extra["new"]["x"].append(2)
+
+    assert pod.to_dict() == sent
+    assert twin.to_dict()["spec"]["containers"] == [{"name": "b", "new": {"x": [1, 2]}}]
+    assert twin.to_dict()["newer"] == 1
+
+
+def test_a_shallow_copy_keeps_unknown_keys() -> None:
+    pod = Pod.from_dict({"newer": 1})
+
+    assert copy.copy(pod).to_dict() == pod.to_dict()
+
+
+def test_what_is_sent_is_the_callers_own() -> None:
+    config = ConfigMap(data={"a": "1"})
+
+    config.to_dict()["data"]["a"] = "2"
+
+    assert config.data == {"a": "1"}
+
+
+def test_what_was_read_from_is_the_callers_own() -> None:
+    data: dict[str, Any] = {"data": {"a": "1"}, "new": {"x": 1}}
+    config = ConfigMap.from_dict(data)
+
+    data["data"]["a"] = "2"
+    data["new"]["x"] = 2
+
+    assert config.to_dict()["data"] == {"a": "1"}
+    assert config.to_dict()["new"] == {"x": 1}
+
+
+def test_a_nested_kind_says_what_it_is_only_when_it_was_told() -> None:
+    claims = [{"metadata": {"name": "data"}}, {"kind": "PersistentVolumeClaim"}]
+    stateful = StatefulSet.from_dict({"spec": {"volumeClaimTemplates": claims}})
+
+    assert stateful.to_dict()["spec"]["volumeClaimTemplates"] == claims
+
+
+def test_a_plain_dict_may_stand_in_for_a_model() -> None:
+    pod = Pod()
+    pod.spec = _wrong({"containers": [{"name": "app", "at": datetime(2024, 1, 2, tzinfo=UTC)}]})
+
+    assert pod.to_dict()["spec"]["containers"][0]["at"] == "2024-01-02T00:00:00Z"
+
+
+def _wrong(value: object) -> Any:
+    """A value of a type that the field does not have."""
+    return value
+
+
+@pytest.mark.parametrize(
+    ("model", "path"),
+    [
+        (PodSpec(containers=_wrong("app")), "PodSpec.containers"),
+        (
+            Pod(spec=PodSpec(containers=[Container(env=_wrong([object()]))])),
+            "Pod.spec.containers[0].env[0]",
+        ),
+        (Secret(data=_wrong({"key": "text"})), "Secret.data[key]"),
+        (ObjectMeta(creation_timestamp=datetime(2024, 1, 1)), "ObjectMeta.creationTimestamp"),  # noqa: DTZ001
+    ],
+)
+def test_a_value_that_cannot_be_sent_is_named_by_its_path(model: Model, path: str) -> None:
+    with pytest.raises(InvalidValue) as caught:
+        model.to_dict()
+
+    assert path in str(caught.value)
+
+
+def test_json_and_yaml_say_the_same() -> None:
+    pod = Pod.from_yaml("metadata: {name: web}\nspec: {containers: [{name: app}]}")
+
+    assert Pod.from_json(pod.to_json()) == Pod.from_yaml(pod.to_yaml())
+
+
+def test_a_kind_knows_its_names() -> None:
+    assert (Deployment().api_version, Deployment().kind) == ("apps/v1", "Deployment")
+    assert Kind().api_version == ""
+
+
+def test_unset_takes_a_value_back() -> None:
+    pod = Pod(spec=PodSpec(node_name="n"))
+
+    pod.spec = UNSET
+
+    assert pod.to_dict() == {"apiVersion": "v1", "kind": "Pod"}

@@ -1,0 +1,130 @@
+"""Writes the wire's models: from files, or from a running cluster.
+
+    python -m kubeloop_generate --swagger swagger.json --discovery discovery.json
+    python -m kubeloop_generate --cluster http://127.0.0.1:8001     (kubectl proxy)
+
+`--check` writes nothing and fails when a file would change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import urllib.request
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .discovery import ResourceRow, legacy_rows, rows_in
+from .document import BadDocument, classes_in
+from .render import describe, render
+
+_AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Generate or check; the answer is the exit code."""
+    options = _options(arguments)
+    try:
+        document, rows = _from_cluster(options) if options.cluster else _from_files(options)
+        version = str(document.get("info", {}).get("version", "of unknown version"))
+        if set(version) - set("abcdefghijklmnopqrstuvwxyz0123456789.+- "):
+            raise BadDocument(f"not a version: {version!r}")
+        files = render(classes_in(document), rows, source=describe(version.partition("+")[0]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        print(f"cannot generate: {type(error).__name__}: {error}", file=sys.stderr)
+        return 2
+    return _compare(files, options.out) if options.check else _write(files, options.out)
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="kubeloop_generate",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--swagger", type=Path, help="the answer of /openapi/v2")
+    parser.add_argument(
+        "--discovery", type=Path, action="append", help="aggregated discovery; may be repeated"
+    )
+    parser.add_argument("--cluster", help="address of a cluster or of kubectl proxy")
+    parser.add_argument("--token-file", type=Path, help="bearer token for --cluster")
+    parser.add_argument("--out", type=Path, default=Path("src/kubeloop/wire"))
+    parser.add_argument("--check", action="store_true", help="compare instead of writing")
+    options = parser.parse_args(arguments)
+    if not options.cluster and not (options.swagger and options.discovery):
+        parser.error("give --swagger and --discovery, or --cluster")
+    return options
+
+
+def _from_files(options: argparse.Namespace) -> tuple[Mapping[str, Any], list[ResourceRow]]:
+    documents = [json.loads(path.read_text("utf-8")) for path in options.discovery]
+    return json.loads(options.swagger.read_text("utf-8")), rows_in(documents)
+
+
+def _from_cluster(options: argparse.Namespace) -> tuple[Mapping[str, Any], list[ResourceRow]]:
+    token = options.token_file.read_text("utf-8").strip() if options.token_file else ""
+
+    def get(path: str, accept: str = "application/json") -> Mapping[str, Any]:
+        request = urllib.request.Request(options.cluster.rstrip("/") + path)
+        request.add_header("Accept", accept)
+        if token:
+            request.add_header("Authorization", f"Bearer {token}")
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            found: Mapping[str, Any] = json.load(answer)
+            return found
+
+    document = get("/openapi/v2")
+    lists = [get(path, f"{_AGGREGATED},application/json") for path in ("/api", "/apis")]
+    if all(found.get("kind") == "APIGroupDiscoveryList" for found in lists):
+        return document, rows_in(lists)
+    rows = [
+        row
+        for version in lists[0]["versions"]
+        for row in legacy_rows("", version, get(f"/api/{version}"))
+    ]
+    for group in lists[1]["groups"]:
+        for version in group["versions"]:
+            found = get(f"/apis/{version['groupVersion']}")
+            rows += legacy_rows(group["name"], version["version"], found)
+    return document, rows
+
+
+def _write(files: Mapping[str, str], out: Path) -> int:
+    for path in _stale(files, out):
+        path.unlink()
+    for name, text in files.items():
+        path = out / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    print(f"{len(files)} files written to {out}")
+    return 0
+
+
+def _compare(files: Mapping[str, str], out: Path) -> int:
+    changed = [
+        name
+        for name, text in files.items()
+        if not (out / name).is_file() or (out / name).read_text("utf-8") != text
+    ]
+    changed += [str(path.relative_to(out)) for path in _stale(files, out)]
+    for name in changed:
+        print(f"would change: {name}", file=sys.stderr)
+    print(f"{len(files)} files compared, {len(changed)} would change")
+    return 1 if changed else 0
+
+
+def _stale(files: Mapping[str, str], out: Path) -> list[Path]:
+    """Generated files that would no longer be written."""
+    mark = "by tools/kubeloop_generate. Do not edit."
+    return [
+        path
+        for path in sorted(out.rglob("*.py"))
+        if str(path.relative_to(out)) not in files
+        and mark in path.read_text("utf-8").partition("\n")[0]
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,199 @@
+"""Reads the API's OpenAPI v2 document into plain, sorted facts about classes and fields.
+
+Promises: whatever ends up in a module's text has been checked to be a name; a document
+that is not what it should be raises `BadDocument`, and nothing is written.
+Elsewhere: how the facts are written down (`render`), resources (`discovery`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from .naming import Definition, attribute, split_definition
+
+__all__ = ["BadDocument", "ClassFacts", "FieldLine", "classes_in"]
+
+
+class BadDocument(ValueError):
+    """The input is not an OpenAPI v2 document of a Kubernetes API."""
+
+
+class FieldLine(msgspec.Struct, frozen=True):
+    """One field of a class: what is written down for it."""
+
+    name: str
+    wire: str
+    hint: str
+    default: str  # "UNSET" or "None"
+    uses: frozenset[str] = frozenset()  # modules that the hint names
+    rules: tuple[Any, ...] = ()  # list type, keys, map type, patch strategies, merge key
+
+
+class ClassFacts(msgspec.Struct, frozen=True):
+    """One class: where it stands, what it is, what it holds."""
+
+    place: Definition
+    fields: tuple[FieldLine, ...]
+    gvk: tuple[str, str, str] | None = None
+    has_metadata: bool = False
+
+
+_SCALARS = {"string": "str", "boolean": "bool", "integer": "int", "number": "float"}
+_META = "io.k8s.apimachinery.pkg.apis.meta.v1"
+_EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
+# Definitions that are written as a type of ours, not as a class.
+_SPECIAL = {
+    "io.k8s.apimachinery.pkg.api.resource.Quantity": "Quantity",
+    "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "IntOrString",
+    "io.k8s.apimachinery.pkg.runtime.RawExtension": "dict[str, Any]",
+    f"{_META}.Time": "datetime",
+    f"{_META}.MicroTime": "MicroTime",
+    f"{_META}.FieldsV1": "dict[str, Any]",
+    f"{_META}.Patch": "Any",
+    f"{_EXTENSIONS}.JSON": "Any",
+    f"{_EXTENSIONS}.JSONSchemaPropsOrArray": "Any",
+    f"{_EXTENSIONS}.JSONSchemaPropsOrBool": "Any",
+    f"{_EXTENSIONS}.JSONSchemaPropsOrStringArray": "Any",
+}
+# In Go these strings are plain, and empty means absent; nobody wants to ask for None.
+_PLAIN_STRINGS = frozenset({f"{_META}.ObjectMeta", f"{_META}.ListMeta"})
+# Every kind has these to the eye of a reader, also where the document calls them optional.
+_ALWAYS_THERE = frozenset({"metadata", "spec", "status"})
+
+
+def classes_in(document: Mapping[str, Any]) -> list[ClassFacts]:
+    """Every class of the API's own groups, by module and name."""
+    definitions = document.get("definitions")
+    if not isinstance(definitions, dict) or not definitions:
+        raise BadDocument("no definitions in it: expected the answer of /openapi/v2")
+    found = [
+        _class(key, place, definitions)
+        for key in definitions
+        if key not in _SPECIAL and (place := split_definition(key))
+    ]
+    return sorted(found, key=lambda facts: facts.place)
+
+
+def _class(key: str, place: Definition, definitions: Mapping[str, Any]) -> ClassFacts:
+    schema = definitions[key]
+    properties = schema.get("properties", {})
+    gvk = _gvk(schema)
+    if not {"apiVersion", "kind"} <= properties.keys():
+        gvk = None
+    _check_names([*properties, *(gvk or ())])
+    skipped = {"apiVersion", "kind"} if gvk else set()
+    has_metadata = gvk is not None and _is_object_meta(properties.get("metadata", {}))
+    if has_metadata:
+        skipped.add("metadata")  # `Resource` has it
+    fields = tuple(
+        _field(key, wire, schema, definitions) for wire in sorted(properties) if wire not in skipped
+    )
+    _check_unique(key, fields)
+    return ClassFacts(place, fields, gvk, has_metadata)
+
+
+def _is_object_meta(schema: Mapping[str, Any]) -> bool:
+    return str(schema.get("$ref", "")).endswith(f"{_META}.ObjectMeta")
+
+
+def _gvk(schema: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    """What the class is. Options that every group accepts are of the core group."""
+    said = schema.get("x-kubernetes-group-version-kind") or []
+    if not said:
+        return None
+    first = said[0] if len(said) == 1 else {"group": "", "version": "v1", "kind": said[0]["kind"]}
+    return str(first["group"]), str(first["version"]), str(first["kind"])
+
+
+def _check_unique(key: str, fields: tuple[FieldLine, ...]) -> None:
+    names = [field.name for field in fields]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise BadDocument(f"{key}: several fields would be called {sorted(twice)}")
+
+
+def _field(
+    key: str, wire: str, schema: Mapping[str, Any], definitions: Mapping[str, Any]
+) -> FieldLine:
+    prop = schema["properties"][wire]
+    uses: set[str] = set()
+    hint = _hint(prop, definitions, split_definition(key), uses)
+    required = wire in schema.get("required", ()) or (
+        wire in _ALWAYS_THERE and "x-kubernetes-group-version-kind" in schema
+    )
+    required = required or (key in _PLAIN_STRINGS and hint in {"str", "int"})
+    container = hint.startswith(("list[", "dict["))
+    if hint in {"datetime", "MicroTime"}:  # the zero time is null, also where it is required
+        hint, default = f"{hint} | None", "None"
+    elif hint == "Any":
+        default = "None"
+    elif required or container:
+        default = "UNSET"
+    else:
+        hint, default = f"{hint} | None", "None"
+    return FieldLine(
+        attribute(wire), wire, hint, default, frozenset(uses), _rules(prop, definitions)
+    )
+
+
+def _hint(
+    prop: Mapping[str, Any],
+    definitions: Mapping[str, Any],
+    home: Definition | None,
+    uses: set[str],
+) -> str:
+    if "$ref" in prop:
+        return _reference(str(prop["$ref"]).removeprefix("#/definitions/"), home, uses)
+    match prop.get("type"):
+        case "array":
+            return f"list[{_hint(prop.get('items', {}), definitions, home, uses)}]"
+        case "object":
+            values = prop.get("additionalProperties")
+            inner = _hint(values, definitions, home, uses) if isinstance(values, dict) else "Any"
+            return f"dict[str, {inner}]"
+        case "string" if prop.get("format") == "byte":
+            return "bytes"
+        case "string" if prop.get("format") == "int-or-string":
+            return "IntOrString"
+        case kind if kind in _SCALARS:
+            return _SCALARS[kind]
+    return "Any"
+
+
+def _reference(key: str, home: Definition | None, uses: set[str]) -> str:
+    if key in _SPECIAL:
+        return _SPECIAL[key]
+    place = split_definition(key)
+    if place is None:
+        return "Any"
+    if home is not None and place.module == home.module:
+        return place.name
+    uses.add(place.module)
+    return f"{place.module}.{place.name}"
+
+
+_NAME = re.compile(r"[A-Za-z$_][A-Za-z0-9$_.-]*")
+
+
+def _rules(prop: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The merge rules of a field; of the type it refers to where it says none itself."""
+    referred = definitions.get(str(prop.get("$ref", "")).removeprefix("#/definitions/"), {})
+    list_type = prop.get("x-kubernetes-list-type", "")
+    keys = tuple(prop.get("x-kubernetes-list-map-keys", ()))
+    map_type = prop.get("x-kubernetes-map-type", referred.get("x-kubernetes-map-type", ""))
+    strategies = tuple(filter(None, prop.get("x-kubernetes-patch-strategy", "").split(",")))
+    merge_key = prop.get("x-kubernetes-patch-merge-key", "")
+    rules = (list_type, keys, map_type, strategies, merge_key)
+    _check_names((list_type, *keys, map_type, *strategies, merge_key))
+    return rules if any(rules) else ()
+
+
+def _check_names(words: Iterable[str]) -> None:
+    """Whatever is written into a module is a name, so it cannot be anything else."""
+    for word in words:
+        if word and not _NAME.fullmatch(word):
+            raise BadDocument(f"not a name: {word!r}")

@@ -1,0 +1,204 @@
+"""Writes facts down as Python text: same facts, same text, byte for byte."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from .discovery import ResourceRow
+from .document import ClassFacts, FieldLine
+from .naming import camel
+
+__all__ = ["render"]
+
+# Values that repr must not show.
+_REDACTED = {
+    ("core_v1", "Secret"): ("data", "string_data"),
+    ("authentication_v1", "TokenRequestStatus"): ("token",),
+    ("authentication_v1", "TokenReviewSpec"): ("token",),
+}
+_IMPORTS = {
+    "datetime": "from datetime import datetime",
+    "Any": "from typing import Any",
+    "ClassVar": "from typing import ClassVar",
+    "field": "from msgspec import field",
+    "UNSET": "from ..model import UNSET",
+    "Kind": "from ..model import Kind",
+    "Model": "from ..model import Model",
+    "Resource": "from ..kinds import Resource",
+    "IntOrString": "from ..scalars import IntOrString",
+    "MicroTime": "from ..scalars import MicroTime",
+    "Quantity": "from ..scalars import Quantity",
+}
+
+
+def render(
+    classes: Sequence[ClassFacts], rows: Sequence[ResourceRow], *, source: str
+) -> dict[str, str]:
+    """Every file by its path under the wire room."""
+    opening = f"# Generated from {source} by tools/kubeloop_generate. Do not edit.\n"
+    plurals = _plurals(rows)
+    modules: dict[str, list[ClassFacts]] = defaultdict(list)
+    for facts in classes:
+        modules[facts.place.module].append(facts)
+    files = {
+        "_generated/__init__.py": opening,
+        "_generated/facts.py": opening + _facts_module(classes),
+        "_generated/resources.py": opening + _resources_module(rows, modules),
+    }
+    for module, members in sorted(modules.items()):
+        files[f"_generated/{module}.py"] = opening + _module(members, plurals)
+        group, _, version = module.rpartition("_")
+        files[f"{group}/__init__.py"] = (
+            opening + f'\n"""The API group {group}: a module a version."""\n'
+        )
+        files[f"{group}/{version}.py"] = opening + _door(module, group, version)
+    return files
+
+
+def _door(module: str, group: str, version: str) -> str:
+    return (
+        f'\n"""The kinds of {group} {version}."""\n\n'
+        f"from .._generated.{module} import *\n"
+        f"from .._generated.{module} import __all__ as __all__\n"
+    )
+
+
+def _plurals(rows: Iterable[ResourceRow]) -> dict[tuple[str, str, str], ResourceRow]:
+    """The row that a kind is stored under: where several share a kind, the one with a get."""
+    found: dict[tuple[str, str, str], ResourceRow] = {}
+    for row in rows:
+        key = (row.group, row.version, row.kind)
+        if key not in found or "get" in row.verbs:
+            found[key] = row
+    return found
+
+
+def _module(members: Sequence[ClassFacts], plurals: dict[tuple[str, str, str], ResourceRow]) -> str:
+    bodies = "\n\n".join(_class(facts, plurals) for facts in members)
+    names = json.dumps([facts.place.name for facts in members], indent=4)
+    used = sorted({module for facts in members for line in facts.fields for module in line.uses})
+    imports = sorted(line for word, line in _IMPORTS.items() if _uses(bodies, word))
+    if used:
+        imports.append(f"from . import {', '.join(used)}")
+    head = "\n".join(["from __future__ import annotations", "", *imports])
+    names = names.removesuffix("\n]") + ",\n]"
+    return f"\n{head}\n\n__all__ = {names}\n\n\n{bodies}"
+
+
+def _uses(text: str, word: str) -> bool:
+    return re.search(rf"(?<![\w.\"]){word}(?![\w\"])", text) is not None
+
+
+def _class(facts: ClassFacts, plurals: dict[tuple[str, str, str], ResourceRow]) -> str:
+    lines = [f"class {facts.place.name}({_bases(facts, plurals)}):"]
+    hidden = _REDACTED.get((facts.place.module, facts.place.name))
+    if hidden:
+        lines.append(f"    __redacted__: ClassVar[frozenset[str]] = frozenset({list(hidden)!r})")
+    lines += [f"    {_line(field)}" for field in facts.fields]
+    if len(lines) == 1:
+        lines.append("    pass")
+    return "\n".join(lines) + "\n"
+
+
+def _bases(facts: ClassFacts, plurals: dict[tuple[str, str, str], ResourceRow]) -> str:
+    if facts.gvk is None:
+        return "Model"
+    group, version, kind = facts.gvk
+    parts = ["Resource" if facts.has_metadata else "Kind", f'group="{group}"']
+    parts.append(f'version="{version}"')
+    if kind != facts.place.name:
+        parts.append(f'kind="{kind}"')
+    row = plurals.get(facts.gvk)
+    if row is not None:
+        parts.append(f'plural="{row.plural}"')
+        if not row.namespaced:
+            parts.append("namespaced=False")
+    return ", ".join(parts)
+
+
+def _line(field: FieldLine) -> str:
+    if camel(field.name) == field.wire:
+        return f"{field.name}: {field.hint} = {field.default}"
+    return f'{field.name}: {field.hint} = field(default={field.default}, name="{field.wire}")'
+
+
+def _facts_module(classes: Iterable[ClassFacts]) -> str:
+    """Merge rules by class and field: list type, keys, map type, strategies, merge key."""
+    lines = [
+        "",
+        "from __future__ import annotations",
+        "",
+        '__all__ = ["FACTS"]',
+        "",
+        "FACTS: dict[str, dict[str, tuple[str, tuple[str, ...], str, tuple[str, ...], str]]] = {",
+    ]
+    for facts in classes:
+        ruled = [field for field in facts.fields if field.rules]
+        if ruled:
+            lines.append(f'    "{facts.place.module}.{facts.place.name}": {{')
+            lines += [f'        "{field.wire}": {_literal(field.rules)},' for field in ruled]
+            lines.append("    },")
+    return "\n".join([*lines, "}", ""])
+
+
+def _resources_module(rows: Iterable[ResourceRow], modules: Iterable[str]) -> str:
+    groups = _groups(rows, set(modules))
+    lines = [
+        "",
+        "from __future__ import annotations",
+        "",
+        "from typing import Any",
+        "",
+        '__all__ = ["GROUPS", "RESOURCES"]',
+        "",
+        "# The module of each group version, and its group.",
+        "GROUPS: dict[tuple[str, str], str] = {",
+        *(f'    ("{group}", "{version}"): "{module}",' for (group, version), module in groups),
+        "}",
+        "",
+        "# group, version, plural, kind, singular, namespaced, verbs, short names, categories,",
+        "# subresources (name, group, version, kind, verbs); in the server's order",
+        "RESOURCES: tuple[tuple[Any, ...], ...] = (",
+    ]
+    for row in rows:
+        values = (row.group, row.version, row.plural, row.kind, row.singular, row.namespaced)
+        lines.append("    (")
+        lines += [f"        {_literal(value)}," for value in values]
+        lines += [
+            f"        {_literal(value)}," for value in (row.verbs, row.short_names, row.categories)
+        ]
+        lines.append("        (")
+        lines += [f"            {_literal(part)}," for part in row.subresources]
+        lines += ["        ),", "    ),"]
+    return "\n".join([*lines, ")", ""])
+
+
+def _groups(rows: Iterable[ResourceRow], modules: set[str]) -> list[tuple[tuple[str, str], str]]:
+    """Group versions to modules: the document names packages, discovery names groups."""
+    found = {}
+    for row in rows:
+        module = _MODULES.get(row.group, row.group.partition(".")[0]) + f"_{row.version}"
+        if module in modules:
+            found[row.group, row.version] = module
+    return sorted(found.items())
+
+
+_MODULES = {"": "core", "internal.apiserver.k8s.io": "apiserverinternal"}
+
+
+def _literal(value: Any) -> str:
+    """A literal of checked names, written the same way by every Python."""
+    if isinstance(value, tuple):
+        inner = ", ".join(_literal(part) for part in value)
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+def describe(version: str) -> str:
+    """How a generated file names its source."""
+    return textwrap.shorten(f"the OpenAPI document of Kubernetes {version}", 80)
