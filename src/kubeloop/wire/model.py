@@ -29,6 +29,8 @@ from .times import Duration
 if TYPE_CHECKING:
     from types import MemberDescriptorType
 
+    from .definitions import Column, ScalePaths
+
 __all__ = ["UNSET", "Extra", "Kind", "Model", "ModelMeta"]
 
 # Typed as Any so that `hosts: list[str] = UNSET` is a correct line for a type checker.
@@ -134,16 +136,23 @@ class ModelMeta(msgspec.StructMeta):
     ) -> ModelMeta:
         own = {key: options.pop(key) for key in _KIND_OPTIONS & options.keys()}
         fields = _fields_in(namespace)
+        bare = {field for field in fields if _is_bare(namespace.get(field, msgspec.NODEFAULT))}
         for field in fields:
-            if field not in namespace or namespace[field] in ([], {}):
+            if field in bare:
+                renamed = getattr(namespace.get(field), "name", None)
+                namespace[field] = msgspec.field(default=UNSET, name=renamed)
+            elif namespace[field] in ([], {}):
                 namespace[field] = UNSET
         cls = super().__new__(mcls, name, bases, namespace, **options)
         for field in fields:
             slot = _slot(cls, field)
             if slot is not None and _default(cls, field) is UNSET and field != "_extra":
                 setattr(cls, field, _implied(cls, field, slot))
+        # What a class body gives no value must be there, as far as the API is concerned.
+        inherited = getattr(cls, "__required__", frozenset())
+        cls.__required__ = frozenset(inherited - set(fields) | bare)  # type: ignore[attr-defined] # on Model
         if own:
-            cls.__kind_options__ = {"kind": name} | own  # type: ignore[attr-defined] # on Kind
+            cls.__kind_options__ = {"kind": name} | own  # type: ignore[attr-defined] # on Model
         return cls
 
 
@@ -160,8 +169,18 @@ _KIND_OPTIONS = frozenset(
         "scale",
         "columns",
         "selectable_fields",
+        "status_subresource",
+        "extra_json_schema",
     }
 )
+_FieldType = type(msgspec.field())
+
+
+def _is_bare(given: Any) -> bool:
+    """Whether a class body leaves a field without a value, be it with a name of its own."""
+    if isinstance(given, _FieldType):
+        return given.default is given.default_factory is msgspec.NODEFAULT
+    return given is msgspec.NODEFAULT
 
 
 def _fields_in(namespace: Mapping[str, Any]) -> list[str]:
@@ -212,6 +231,8 @@ class Model(
     """
 
     __redacted__: ClassVar[frozenset[str]] = frozenset()  # fields whose value repr hides
+    __required__: ClassVar[frozenset[str]] = frozenset()  # fields that were given no value
+    __kind_options__: ClassVar[Mapping[str, Any]] = {}  # what a kind says of itself
 
     # No JSON text decodes into an Extra, so a key of this name is unknown like any other.
     _extra: Extra = msgspec.field(default=UNSET, name="$extra")
@@ -264,6 +285,10 @@ class Model(
         if type(self) is not type(other):
             return NotImplemented
         return self._content() == other._content()
+
+    def __ne__(self, other: object) -> bool:
+        # msgspec brings an `!=` of its own, which asks only whether it is the same object.
+        return not self == other
 
     def _content(self) -> dict[str, Any]:
         """What counts for equality: fields and unknown keys, "not set" being one value."""
@@ -330,8 +355,6 @@ def _copied(extra: Any) -> Any:
 class Kind(Model):
     """A JSON object that says what it is: apiVersion and kind are the class's own."""
 
-    __kind_options__: ClassVar[Mapping[str, Any]] = {}
-
     api_version: str = UNSET
     kind: str = UNSET
 
@@ -352,9 +375,11 @@ class Kind(Model):
             namespaced: bool = ...,
             short_names: tuple[str, ...] = ...,
             categories: tuple[str, ...] = ...,
-            scale: tuple[str, ...] = ...,
-            columns: tuple[Any, ...] = ...,
+            scale: ScalePaths = ...,
+            columns: tuple[Column, ...] = ...,
             selectable_fields: tuple[str, ...] = ...,
+            status_subresource: bool = ...,
+            extra_json_schema: Mapping[str, Any] = ...,
         ) -> None: ...
 
 

@@ -1,0 +1,295 @@
+"""Credentials from an exec plugin: run when due, kept until they end.
+
+Promises: one run at a time, whoever asks; a run before the credentials end, not
+after; a refusal runs the plugin once, however many requests were refused; a failed
+run takes nothing away that is still good.
+Elsewhere: the plugin's language (`exec_plugin`), the process (`exec_process`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import final
+
+import msgspec
+
+from kubeloop.kit import Clock
+
+from .credentials import Identity, bearer
+from .errors import CredentialError, PluginDenied, PluginError, PluginNotFound
+from .exec_plugin import (
+    ExecCluster,
+    ExecOutput,
+    check_exec_config,
+    exec_info,
+    find_program,
+    install_advice,
+    is_interactive,
+    look_up,
+    parse_output,
+    plugin_environment,
+    sanitised,
+)
+from .exec_policy import allows
+from .exec_process import Finished, run_program
+from .kubeconfig import ExecConfig
+from .redaction import MASK
+from .x509 import not_after
+
+__all__ = ["EXEC_TIME_LIMIT", "ExecCredentials", "ExecStats"]
+
+log = logging.getLogger(__name__)
+
+EXEC_TIME_LIMIT = 120.0  # seconds: long enough to log in by a browser
+
+# Renew this long before the end, or at nine tenths of a life shorter than ten times this.
+_LEEWAY = timedelta(seconds=10)
+_HINTS = 10  # install hints in an hour, so that a long outage does not fill the log with them
+_HINT_WINDOW = 3600.0
+_SECRET_OPTION = re.compile("secret|token|password|key", re.IGNORECASE)
+_SHORTEST_SECRET = 4  # a shorter value cannot be masked without hiding half the message
+
+
+class ExecStats(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of the plugin's runs, in the labels of client-go's metrics."""
+
+    calls: Mapping[tuple[int, str], int]  # by (exit code, call status)
+    allowed: int
+    denied: int
+    expires: datetime | None  # of the credentials or of their certificate, whichever is first
+    rotation_age: float | None  # seconds that the last replaced certificate was in use
+
+
+class _Held(msgspec.Struct, frozen=True, kw_only=True):
+    identity: Identity
+    since: datetime
+    due: datetime | None
+    expires: datetime | None
+
+
+@final
+class ExecCredentials:
+    """The identity that a plugin prints, until it ends or is refused."""
+
+    def __init__(
+        self,
+        plugin: ExecConfig,
+        *,
+        clock: Clock,
+        cluster: ExecCluster | None = None,
+        environ: Mapping[str, str] | None = None,
+        time_limit: float | None = EXEC_TIME_LIMIT,
+    ) -> None:
+        check_exec_config(plugin)
+        self._plugin = plugin
+        self._clock = clock
+        self._cluster = cluster
+        self._environ = os.environ if environ is None else environ
+        self._time_limit = time_limit
+        self._turn = asyncio.Lock()  # held while the plugin runs
+        self._held: _Held | None = None
+        self._epoch = 0
+        self._hints: list[float] = []  # when the program was not found, in this window
+        self._calls: dict[tuple[int, str], int] = {}
+        self._allowed = 0
+        self._denied = 0
+        self._rotation_age: float | None = None
+
+    async def identity(self) -> Identity:
+        """What the plugin said last, or says now when that is due.
+
+        Raises: `PluginError` when it fails and nothing is left that is good.
+        Safe to cancel: a running plugin is killed, the next call runs it again.
+        """
+        if (held := self._fresh()) is not None:
+            return held.identity
+        async with self._turn:
+            if (held := self._fresh()) is not None:
+                return held.identity  # somebody else's run
+            return await self._renewed()
+
+    async def refused(self, identity: Identity) -> None:
+        """Run the plugin again, unless a newer identity is there already.
+
+        Safe to cancel: the next `identity()` runs the plugin.
+        """
+        async with self._turn:
+            if self._held is None or self._held.identity.epoch != identity.epoch:
+                return
+            refused, self._held = self._held, None
+            try:
+                await self._run(refused)
+            except CredentialError as error:
+                log.warning("%s: no new credentials after a refusal: %s", self, error)
+
+    def stats(self) -> ExecStats:
+        held = self._held
+        ends = [held.expires, _certificate_end(held.identity)] if held is not None else []
+        return ExecStats(
+            calls=dict(self._calls),
+            allowed=self._allowed,
+            denied=self._denied,
+            expires=min((end for end in ends if end is not None), default=None),
+            rotation_age=self._rotation_age,
+        )
+
+    def __repr__(self) -> str:
+        return f"ExecCredentials({self._plugin.command})"
+
+    def _fresh(self) -> _Held | None:
+        held = self._held
+        if held is None or (held.due is not None and self._clock.time() >= held.due):
+            return None
+        return held
+
+    async def _renewed(self) -> Identity:
+        held = self._held
+        try:
+            return await self._run(held)
+        except CredentialError as error:
+            if held is None or held.expires is None or self._clock.time() > held.expires:
+                raise
+            log.warning("%s: not renewed, good until %s: %s", self, held.expires, error)
+            return held.identity
+
+    async def _run(self, before: _Held | None) -> Identity:
+        output = await self._ask()
+        now = self._clock.time()
+        self._epoch += 1
+        identity = Identity(
+            authorization=bearer(output.token) if output.token else "",
+            certificate=output.certificate,
+            epoch=self._epoch,
+        )
+        self._note_rotation(before, identity, now)
+        self._held = _Held(
+            identity=identity, since=now, due=_due(output.expires, now), expires=output.expires
+        )
+        return identity
+
+    async def _ask(self) -> ExecOutput:
+        program = self._program()
+        interactive = is_interactive(self._plugin, terminal=_has_terminal())
+        info = exec_info(self._plugin, self._cluster, interactive=interactive)
+        environ = plugin_environment(self._plugin, info, self._environ)
+        finished = await self._finished(program, environ, interactive=interactive)
+        if finished.code != 0:
+            self._count(finished.code, "plugin_execution_error")
+            raise PluginError(
+                f"exec plugin {self._plugin.command}: exit code {finished.code}"
+                f"{self._quoted(finished.stderr)} (run it by hand)"
+            )
+        self._count(0, "no_error")
+        if finished.stderr:
+            log.info("%s: it said%s", self, self._quoted(finished.stderr))
+        if finished.overflowed:
+            raise PluginError(
+                f"exec plugin {self._plugin.command}: it printed more than a credential can be"
+                " (run it by hand and look at what it prints)"
+            )
+        return parse_output(finished.stdout, self._plugin)
+
+    def _program(self) -> str:
+        try:
+            program = find_program(self._plugin, self._environ)
+        except PluginNotFound as error:
+            self._count(1, "plugin_not_found_error")
+            advice = f" ({install_advice(self._plugin)})" if self._may_hint() else ""
+            raise PluginNotFound(f"{error}{advice}") from None
+        policy = self._plugin.policy
+        if not allows(policy, self._plugin.command, program, find=self._finder()):
+            self._denied += 1
+            raise PluginDenied(
+                f"exec plugin {self._plugin.command}: policy {policy.mode} does not allow {program}"
+                " (add it to the allowlist if you trust it)"
+            )
+        self._allowed += 1
+        return program
+
+    async def _finished(
+        self, program: str, environ: Mapping[str, str], *, interactive: bool
+    ) -> Finished:
+        command = self._plugin.command
+        try:
+            return await run_program(
+                (program, *self._plugin.args),
+                environ=environ,
+                interactive=interactive,
+                limit=self._time_limit,
+                clock=self._clock,
+            )
+        except TimeoutError as error:
+            self._count(1, "client_internal_error")
+            raise PluginError(
+                f"exec plugin {command}: no answer within {self._time_limit:g} s, it was killed"
+                " (run it by hand; it may wait for input or for the network)"
+            ) from error
+        except (OSError, ValueError, NotImplementedError) as error:
+            self._count(1, "client_internal_error")
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            raise PluginError(
+                f"exec plugin {command}: {program} cannot be started: {reason}"
+                " (check that it is a program for this machine)"
+            ) from error
+
+    def _finder(self) -> Callable[[str], str | None]:
+        path = self._environ.get("PATH", os.defpath)
+
+        def find(entry: str) -> str | None:
+            found = look_up(entry, path)
+            return str(Path(found).absolute()) if found else None
+
+        return find
+
+    def _quoted(self, stderr: str) -> str:
+        """What the plugin complained of, without the values that it was given to keep."""
+        for secret in _secrets_of(self._plugin):
+            if len(secret) >= _SHORTEST_SECRET:
+                stderr = stderr.replace(secret, MASK)
+        return f": {sanitised(stderr)}" if stderr else ""
+
+    def _may_hint(self) -> bool:
+        now = self._clock.now()
+        if self._hints and now - self._hints[0] >= _HINT_WINDOW:
+            self._hints.clear()
+        self._hints.append(now)
+        return len(self._hints) <= _HINTS
+
+    def _note_rotation(self, before: _Held | None, after: Identity, now: datetime) -> None:
+        if before is None or before.identity.certificate in (None, after.certificate):
+            return
+        self._rotation_age = (now - before.since).total_seconds()
+
+    def _count(self, code: int, status: str) -> None:
+        self._calls[code, status] = self._calls.get((code, status), 0) + 1
+
+
+def _secrets_of(plugin: ExecConfig) -> list[str]:
+    """Values that the kubeconfig gives the plugin and that may be secrets."""
+    options = (argument.partition("=") for argument in plugin.args)
+    named = [value for name, _, value in options if _SECRET_OPTION.search(name)]
+    return [*(variable.value for variable in plugin.env), *named]
+
+
+def _due(expires: datetime | None, now: datetime) -> datetime | None:
+    if expires is None:
+        return None
+    return expires - min(_LEEWAY, max((expires - now) / 10, timedelta()))
+
+
+def _certificate_end(identity: Identity) -> datetime | None:
+    return not_after(identity.certificate.certificate) if identity.certificate else None
+
+
+def _has_terminal() -> bool:
+    try:
+        return sys.stdin is not None and sys.stdin.isatty()
+    except ValueError:
+        return False  # it was closed

@@ -1,0 +1,241 @@
+"""What is said to an exec credential plugin and what its answer means, without running it.
+
+Promises: pure but for looking a program up; an error never quotes the answer, which
+holds the credentials; a program is found by PATH, never by a shell and never in the
+working directory by accident.
+Elsewhere: running it (`exec_process`), when to (`exec_credentials`).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import unicodedata
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import msgspec
+
+from .errors import ConfigError, PluginError, PluginNotFound
+from .kubeconfig import ExecConfig, has_path_separator
+from .redaction import Veiled
+from .tls import ClientCertificate, check_pair
+
+__all__ = [
+    "EXEC_INFO",
+    "SUPPORTED_VERSIONS",
+    "ExecCluster",
+    "ExecOutput",
+    "check_exec_config",
+    "exec_info",
+    "find_program",
+    "install_advice",
+    "is_interactive",
+    "look_up",
+    "parse_output",
+    "plugin_environment",
+    "sanitised",
+]
+
+EXEC_INFO = "KUBERNETES_EXEC_INFO"
+SUPPORTED_VERSIONS = (
+    "client.authentication.k8s.io/v1",
+    "client.authentication.k8s.io/v1beta1",
+)
+
+_HELP = (
+    "install the credential plugin that the kubeconfig names,"
+    " see https://kubernetes.io/docs/reference/access-authn-authz/authentication/"
+    "#client-go-credential-plugins"
+)
+_SHOWN_CATEGORIES = frozenset("LMNPSZ")
+
+
+class ExecCluster(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The cluster as a plugin is told about it."""
+
+    server: str = ""
+    tls_server_name: str = msgspec.field(default="", name="tls-server-name")
+    insecure_skip_tls_verify: bool = msgspec.field(default=False, name="insecure-skip-tls-verify")
+    certificate_authority_data: bytes = msgspec.field(
+        default=b"", name="certificate-authority-data"
+    )
+    proxy_url: str = msgspec.field(default="", name="proxy-url")
+    disable_compression: bool = msgspec.field(default=False, name="disable-compression")
+    config: object = None
+
+
+class ExecOutput(Veiled, frozen=True, kw_only=True):
+    """The credentials that a plugin printed; no `expires` means for ever."""
+
+    veiled: ClassVar[frozenset[str]] = frozenset({"token"})
+
+    token: str = ""
+    certificate: ClientCertificate | None = None
+    expires: datetime | None = None
+
+
+class _Status(msgspec.Struct, frozen=True, rename="camel"):
+    expiration_timestamp: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
+    token: str | None = None
+    client_certificate_data: str | None = None
+    client_key_data: str | None = None
+
+
+class _ExecCredential(msgspec.Struct, frozen=True, rename="camel"):
+    api_version: str = ""
+    kind: str = ""
+    status: _Status | None = None
+
+
+def check_exec_config(plugin: ExecConfig) -> None:
+    """Raise `ConfigError` for a plugin that speaks a version we do not."""
+    if plugin.api_version not in SUPPORTED_VERSIONS:
+        known = " and ".join(SUPPORTED_VERSIONS)
+        raise ConfigError(
+            f"exec plugin {plugin.command}: apiVersion {plugin.api_version!r} is not supported,"
+            f" supported are {known} (update the plugin and the kubeconfig)"
+        )
+
+
+def is_interactive(plugin: ExecConfig, *, terminal: bool) -> bool:
+    """Whether the plugin may talk to the user; `terminal` says that there is one.
+
+    Raises: `PluginError` when it must and cannot, or when the mode is none.
+    """
+    possible = terminal and not plugin.stdin_unavailable
+    match plugin.interactive_mode:
+        case "Never":
+            return False
+        case "IfAvailable":
+            return possible
+        case "Always" if possible:
+            return True
+        case "Always":
+            raise PluginError(
+                f"exec plugin {plugin.command}: it needs a terminal, and {_why(plugin)}"
+            )
+        case mode:
+            raise PluginError(
+                f"exec plugin {plugin.command}: unknown interactiveMode {mode!r}"
+                " (set Never, IfAvailable or Always)"
+            )
+
+
+def exec_info(plugin: ExecConfig, cluster: ExecCluster | None, *, interactive: bool) -> str:
+    """The JSON that the plugin finds in its environment."""
+    spec: dict[str, object] = {"interactive": interactive}
+    if plugin.provide_cluster_info and cluster is not None:
+        spec["cluster"] = {"server": cluster.server, **msgspec.to_builtins(cluster)}
+    told = {"apiVersion": plugin.api_version, "kind": "ExecCredential", "spec": spec}
+    return msgspec.json.encode(told).decode()
+
+
+def plugin_environment(plugin: ExecConfig, info: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """The process's own variables, those of the kubeconfig, and the exec info."""
+    configured = {variable.name: variable.value for variable in plugin.env}
+    return {**environ, **configured, EXEC_INFO: info}
+
+
+def parse_output(stdout: bytes, plugin: ExecConfig) -> ExecOutput:
+    """The credentials in what the plugin printed.
+
+    Raises: `PluginError` when it is not exactly what was asked for.
+    """
+    answer = _decoded(stdout, plugin)
+    if (answer.kind, answer.api_version) != ("ExecCredential", plugin.api_version):
+        raise _rubbish(
+            plugin,
+            f"expected ExecCredential of {plugin.api_version},"
+            f" it printed {answer.kind or 'no kind'} of {answer.api_version or 'no apiVersion'}",
+        )
+    status = answer.status
+    if status is None:
+        raise _rubbish(plugin, "it printed no status")
+    certificate, key = status.client_certificate_data or "", status.client_key_data or ""
+    if bool(certificate) != bool(key):
+        raise _rubbish(plugin, "it printed only one of clientCertificateData and clientKeyData")
+    if not status.token and not certificate:
+        raise _rubbish(plugin, "it printed neither a token nor a certificate")
+    return ExecOutput(
+        token=status.token or "",
+        certificate=_pair(certificate, key, plugin) if certificate else None,
+        expires=status.expiration_timestamp,
+    )
+
+
+def find_program(plugin: ExecConfig, environ: Mapping[str, str]) -> str:
+    """The absolute path of the plugin's program.
+
+    Raises: `PluginNotFound` when it is nowhere, or only where it must not be run from.
+    """
+    command = plugin.command
+    found = look_up(command, environ.get("PATH", os.defpath))
+    if found is None:
+        where = "" if has_path_separator(command) else " in PATH"
+        raise PluginNotFound(f"exec plugin {command}: no such program{where}")
+    if not Path(found).is_absolute() and not has_path_separator(command):
+        raise PluginNotFound(
+            f"exec plugin {command}: found only in the working directory, where it is not run from"
+            " (put its directory into PATH, or name it by its path)"
+        )
+    return str(Path(found).absolute())
+
+
+def install_advice(plugin: ExecConfig) -> str:
+    """What to tell somebody who has not installed the plugin."""
+    hint = f"\n\n{sanitised(plugin.install_hint)}" if plugin.install_hint else ""
+    return f"{_HELP}{hint}"
+
+
+def look_up(command: str, path: str) -> str | None:
+    """Where `command` is, with the endings that Windows adds; None when it is nowhere."""
+    found = shutil.which(os.path.normpath(command), path=path)
+    if found is None and sys.platform == "win32" and has_path_separator(command):
+        # Older Pythons add the endings only to what they look up in PATH.
+        endings = os.environ.get("PATHEXT", ".COM;.EXE;.BAT;.CMD").split(os.pathsep)
+        return next(filter(None, (shutil.which(command + end) for end in endings)), None)
+    return found
+
+
+def sanitised(text: str) -> str:
+    """`text` as it can be shown on a terminal: control characters become `U+XXXX`."""
+    return "".join(c if _is_shown(c) else f"U+{ord(c):04X}" for c in text)
+
+
+def _is_shown(character: str) -> bool:
+    shown = unicodedata.category(character)[0] in _SHOWN_CATEGORIES
+    return shown or "\t" <= character <= "\r"
+
+
+def _why(plugin: ExecConfig) -> str:
+    if not plugin.stdin_unavailable:
+        return "standard input is none (run it from a terminal, or set interactiveMode)"
+    return f"standard input is unavailable: {plugin.stdin_unavailable_message or 'it is in use'}"
+
+
+def _decoded(stdout: bytes, plugin: ExecConfig) -> _ExecCredential:
+    if not stdout.strip():
+        raise _rubbish(plugin, "it printed nothing")
+    try:
+        return msgspec.json.decode(stdout, type=_ExecCredential)
+    except msgspec.ValidationError as error:
+        raise _rubbish(plugin, f"it printed an ExecCredential that is not one: {error}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        # What it is stays untold: half a credential is still a secret.
+        raise _rubbish(plugin, f"it printed {len(stdout)} bytes that are not JSON") from None
+
+
+def _pair(certificate: str, key: str, plugin: ExecConfig) -> ClientCertificate:
+    pair = ClientCertificate(certificate=certificate.encode(), key=key.encode())
+    check_pair(pair, what=f"exec plugin {plugin.command}")
+    return pair
+
+
+def _rubbish(plugin: ExecConfig, problem: str) -> PluginError:
+    return PluginError(
+        f"exec plugin {plugin.command}: {problem} (run it by hand and look at what it prints)"
+    )

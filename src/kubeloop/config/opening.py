@@ -1,0 +1,179 @@
+"""Brings a configuration's credentials to life: which source it means, and with what.
+
+Promises: no I/O; a configuration that has credentials never becomes an anonymous
+source; a fixed token, password or certificate wins over a plugin.
+Elsewhere: the sources themselves (`credentials`, `exec_credentials`, `oidc`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from kubeloop.kit import Clock
+
+from .cluster import ClusterConfig, UserLocation
+from .credentials import (
+    CertificateFiles,
+    CertificateSource,
+    Credentials,
+    Identity,
+    StaticCredentials,
+    TokenFileCredentials,
+    WithCertificate,
+    basic,
+    bearer,
+)
+from .errors import ConfigError, CredentialError
+from .exec_credentials import EXEC_TIME_LIMIT, ExecCredentials
+from .exec_plugin import ExecCluster
+from .kubeconfig import AuthProvider, ExecConfig, Kubeconfig
+from .loading import KubeconfigFiles
+from .oidc import Fetch, OidcCredentials, Persist
+from .tls import ClientCertificate, check_pair
+from .writing import update_kubeconfig
+
+__all__ = ["Provider", "exec_cluster", "open_credentials", "persister_for"]
+
+# Makes credentials of a kubeconfig's `auth-provider`.
+Provider = Callable[[AuthProvider], Credentials]
+
+_REPLACED = {"gcp": "gke-gcloud-auth-plugin", "azure": "kubelogin"}
+
+
+def open_credentials(
+    config: ClusterConfig,
+    *,
+    clock: Clock,
+    fetch: Fetch | None = None,
+    providers: Mapping[str, Provider] | None = None,
+    environ: Mapping[str, str] | None = None,
+    exec_time_limit: float | None = EXEC_TIME_LIMIT,
+) -> Credentials:
+    """The credentials that `config` means; who shares the result shares its renewals.
+
+    `fetch` speaks HTTP for OpenID Connect, `providers` adds auth providers by name,
+    `environ` is what a plugin inherits.
+
+    Raises: `ConfigError` for a plugin or provider that we do not know, `CredentialError`
+    for a certificate that does not fit its key.
+    """
+    if config.credentials is not None:
+        return config.credentials
+    certificate = _certificate(config, clock)
+    fixed = _fixed(config, clock)
+    # A plugin is asked only where nothing else says who we are.
+    if config.exec is not None and fixed is None and certificate is None:
+        return ExecCredentials(
+            config.exec,
+            clock=clock,
+            cluster=exec_cluster(config, config.exec),
+            environ=environ,
+            time_limit=exec_time_limit,
+        )
+    if fixed is None and config.auth_provider is not None:
+        fixed = _provided(config, config.auth_provider, clock, fetch, providers or {})
+    inner = fixed or StaticCredentials(Identity())
+    return WithCertificate(inner, certificate) if certificate is not None else inner
+
+
+def exec_cluster(config: ClusterConfig, plugin: ExecConfig) -> ExecCluster | None:
+    """The cluster as the plugin is told about it; None when it does not ask.
+
+    Raises: `ConfigError` when the CA file cannot be read.
+    """
+    if not plugin.provide_cluster_info:
+        return None
+    return ExecCluster(
+        server=config.server,
+        tls_server_name=config.tls_server_name,
+        insecure_skip_tls_verify=config.insecure_skip_tls_verify,
+        certificate_authority_data=config.ca or _file(config.ca_file),
+        proxy_url=config.proxy_url,
+        disable_compression=config.disable_compression,
+        config=plugin.cluster_config,
+    )
+
+
+def persister_for(home: UserLocation) -> Persist:
+    """Writes a provider's new settings back to the kubeconfig they came from."""
+
+    def persist(settings: Mapping[str, str]) -> None:
+        def change(config: Kubeconfig) -> Kubeconfig:
+            user = config.users.get(home.name)
+            if user is None or user.auth_provider is None:
+                raise ConfigError(
+                    f'keeping new tokens: user "{home.name}" is no longer in {home.file}'
+                    " (log in again)"
+                )
+            provider = msgspec.structs.replace(user.auth_provider, config=dict(settings))
+            changed = msgspec.structs.replace(user, auth_provider=provider)
+            return msgspec.structs.replace(config, users={**config.users, home.name: changed})
+
+        update_kubeconfig(change, files=KubeconfigFiles(explicit=home.file))
+
+    return persist
+
+
+def _fixed(config: ClusterConfig, clock: Clock) -> Credentials | None:
+    if config.token_file:
+        return TokenFileCredentials(config.token_file, clock=clock, initial=config.token)
+    if config.token:
+        return StaticCredentials(Identity(authorization=bearer(config.token)))
+    if config.username or config.password:
+        return StaticCredentials(Identity(authorization=basic(config.username, config.password)))
+    return None
+
+
+def _certificate(config: ClusterConfig, clock: Clock) -> CertificateSource | None:
+    if not config.client_certificate and not config.client_certificate_file:
+        return None
+    if not config.client_certificate and not config.client_key:
+        # Only a pair that is wholly in files can be replaced there.
+        return CertificateFiles(config.client_certificate_file, config.client_key_file, clock=clock)
+    pair = ClientCertificate(
+        certificate=config.client_certificate or _file(config.client_certificate_file),
+        key=config.client_key or _file(config.client_key_file),
+    )
+    check_pair(pair, what="client certificate")
+    return _FixedCertificate(pair)
+
+
+class _FixedCertificate(msgspec.Struct, frozen=True):
+    pair: ClientCertificate
+
+    def current(self) -> ClientCertificate:
+        return self.pair
+
+
+def _provided(
+    config: ClusterConfig,
+    provider: AuthProvider,
+    clock: Clock,
+    fetch: Fetch | None,
+    providers: Mapping[str, Provider],
+) -> Credentials:
+    if "oidc" in providers:
+        raise ConfigError("auth-provider oidc is built in (give your own another name)")
+    if provider.name in providers:
+        return providers[provider.name](provider)
+    if provider.name != "oidc":
+        advice = _REPLACED.get(provider.name, "an exec plugin")
+        raise ConfigError(
+            f'auth-provider "{provider.name}" is not known'
+            f" (use {advice} instead, or hand the provider in by providers=)"
+        )
+    home = config.auth_provider_home
+    persist = persister_for(home) if home is not None else None
+    return OidcCredentials(provider, clock=clock, fetch=fetch, persist=persist)
+
+
+def _file(path: str) -> bytes:
+    if not path:
+        return b""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise CredentialError(f"reading {path}: {error.strerror} (check the path)") from error

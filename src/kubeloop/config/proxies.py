@@ -1,0 +1,133 @@
+"""Through which proxy a URL is reached: one answer for requests, watches and websockets.
+
+Promises: a `proxy-url` wins over the environment; this machine is never reached
+through a proxy of the environment; no password of a proxy reaches an error.
+Elsewhere: which kinds of proxy the HTTP library can speak to (`rest`).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Mapping
+from urllib.parse import SplitResult, urlsplit
+
+from .errors import ConfigError
+from .redaction import Veiled, redacted_url
+
+__all__ = ["ProxyRules", "proxy_for"]
+
+_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+_PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
+
+
+class ProxyRules(Veiled, frozen=True, kw_only=True):
+    """What the environment says about proxies, read once."""
+
+    http: str = ""
+    https: str = ""
+    no_proxy: tuple[str, ...] = ()
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str] | None = None) -> ProxyRules:
+        """HTTP_PROXY, HTTPS_PROXY and NO_PROXY, in capitals or not; capitals win."""
+        variables = os.environ if environ is None else environ
+        excluded = _either(variables, "NO_PROXY").split(",")
+        # A CGI program's HTTP_PROXY is a header that its client sent.
+        http = "" if variables.get("REQUEST_METHOD") else _either(variables, "HTTP_PROXY")
+        return cls(
+            http=http,
+            https=_either(variables, "HTTPS_PROXY"),
+            no_proxy=tuple(entry.strip().lower() for entry in excluded if entry.strip()),
+        )
+
+    def for_url(self, url: str) -> str | None:
+        """The proxy for `url`, None for a direct connection.
+
+        Raises: `ConfigError` when the environment names something that is no proxy.
+        """
+        target = urlsplit(url)
+        proxy = self.https if target.scheme in ("https", "wss") else self.http
+        if not proxy or self._is_direct(target):
+            return None
+        return _checked(proxy)
+
+    def _is_direct(self, target: SplitResult) -> bool:
+        host = (target.hostname or "").rstrip(".")
+        port = target.port or _PORTS.get(target.scheme, 0)
+        address = _address(host)
+        if host == "localhost" or (address is not None and address.is_loopback):
+            return True
+        return any(_excludes(entry, host, port, address) for entry in self.no_proxy)
+
+
+def proxy_for(
+    url: str, *, proxy_url: str = "", environ: Mapping[str, str] | None = None
+) -> str | None:
+    """The proxy for `url`: `proxy_url` when one is configured, else what the environment says."""
+    return proxy_url or ProxyRules.from_environ(environ).for_url(url)
+
+
+def _excludes(
+    entry: str,
+    host: str,
+    port: int,
+    address: ipaddress.IPv4Address | ipaddress.IPv6Address | None,
+) -> bool:
+    if entry == "*":
+        return True
+    if "/" in entry and (network := _network(entry)) is not None:
+        return address is not None and address in network
+    name, wanted = _split_port(entry)
+    if wanted and wanted != port:
+        return False
+    if (excluded := _address(name)) is not None:
+        return address == excluded
+    if name.startswith("*."):
+        name = name[1:]
+    if name.startswith("."):
+        return host.endswith(name)
+    return host == name or host.endswith(f".{name}")
+
+
+def _split_port(entry: str) -> tuple[str, int]:
+    if entry.startswith("["):
+        name, _, rest = entry[1:].partition("]")
+        return name, int(rest[1:]) if rest[1:].isdigit() else 0
+    name, colon, port = entry.rpartition(":")
+    # More than one colon is an IPv6 address without a port.
+    if colon and port.isdigit() and ":" not in name:
+        return name, int(port)
+    return entry, 0
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return None
+
+
+def _either(variables: Mapping[str, str], name: str) -> str:
+    return variables.get(name) or variables.get(name.lower()) or ""
+
+
+def _checked(proxy: str) -> str:
+    url = proxy if "://" in proxy else f"http://{proxy}"
+    try:
+        parts = urlsplit(url)
+        if parts.scheme in _PROXY_SCHEMES and parts.hostname:
+            return url
+    except ValueError:
+        pass
+    raise ConfigError(
+        f"proxy {redacted_url(url)!r} of the environment is not a proxy's address"
+        " (correct HTTP_PROXY or HTTPS_PROXY)"
+    )

@@ -1,0 +1,290 @@
+"""Turns certificates and keys into an `ssl.SSLContext`, and again when they change.
+
+Promises: TLS 1.2 at least; roots that are given are the only ones trusted; a key
+touches the disk, where Python's `ssl` wants a file, with mode 0600 and is gone at
+once, also after a failure; a new CA file that is broken changes nothing.
+Elsewhere: where certificates come from (`credentials`), the connections (`rest`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import re
+import ssl
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar, Protocol, final
+
+import msgspec
+
+from kubeloop.kit import Clock
+
+from .errors import ConfigError, CredentialError
+from .redaction import Veiled
+
+__all__ = [
+    "CA_AGE",
+    "ClientCertificate",
+    "Presented",
+    "TlsSettings",
+    "TlsSource",
+    "TlsStats",
+    "check_pair",
+    "check_roots",
+    "hint_for",
+    "tls_context",
+]
+
+log = logging.getLogger(__name__)
+
+CA_AGE = 300.0  # a CA file is looked at again after this many seconds
+
+_PEM_CERTIFICATE = re.compile(
+    rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL
+)
+# OpenSSL's codes for what only VERIFY_X509_STRICT objects to.
+_STRICT_CODES = frozenset(range(80, 94))
+
+
+class ClientCertificate(Veiled, frozen=True, kw_only=True):
+    """A certificate (with its chain) and its key, both as PEM."""
+
+    veiled: ClassVar[frozenset[str]] = frozenset({"key"})
+
+    certificate: bytes
+    key: bytes
+
+    @property
+    def fingerprint(self) -> str:
+        """A short name for the certificate, fit for logs."""
+        return hashlib.sha256(self.certificate).hexdigest()[:16]
+
+
+class TlsSettings(Protocol):
+    """What this module asks of a configuration."""
+
+    @property
+    def ca(self) -> bytes: ...
+    @property
+    def ca_file(self) -> str: ...
+    @property
+    def insecure_skip_tls_verify(self) -> bool: ...
+    @property
+    def relax_strict_x509(self) -> bool: ...
+
+
+class Presented(Protocol):
+    """What this module asks of an identity."""
+
+    @property
+    def certificate(self) -> ClientCertificate | None: ...
+
+
+class TlsStats(msgspec.Struct, frozen=True):
+    """How often the CA file was looked at again, by (result, reason), and contexts built."""
+
+    ca_reloads: Mapping[tuple[str, str], int]
+    contexts: int
+
+
+@final
+class TlsSource:
+    """The context for the next connection: the same object until something changed.
+
+    Whoever gets a new object opens new connections with it and lets those in use
+    come to their end: a running watch loses nothing.
+    """
+
+    def __init__(self, settings: TlsSettings, *, clock: Clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._ca: bytes | None = None  # None until it was read; empty for the system's roots
+        self._looked_at = 0.0
+        self._context: ssl.SSLContext | None = None
+        self._made_of: tuple[bytes, ClientCertificate | None] | None = None
+        self._reloads: dict[tuple[str, str], int] = {}
+        self._contexts = 0
+
+    def context_for(self, identity: Presented) -> ssl.SSLContext:
+        """A context that shows the certificate of `identity` and trusts the newest CA.
+
+        Raises: `ConfigError` when the first CA cannot be read or a pair does not fit.
+        """
+        made_of = (self._newest_ca(), identity.certificate)
+        if self._context is None or made_of != self._made_of:
+            self._context = tls_context(
+                self._settings, ca=made_of[0], certificate=identity.certificate
+            )
+            self._made_of = made_of
+            self._contexts += 1
+        return self._context
+
+    def stats(self) -> TlsStats:
+        return TlsStats(ca_reloads=dict(self._reloads), contexts=self._contexts)
+
+    def _newest_ca(self) -> bytes:
+        if self._ca is None:
+            self._ca = _configured_ca(self._settings)
+            self._looked_at = self._clock.now()
+        elif self._is_due():
+            self._looked_at = self._clock.now()
+            self._look_again()
+        return self._ca
+
+    def _is_due(self) -> bool:
+        from_file = bool(self._settings.ca_file) and not self._settings.ca
+        return from_file and self._clock.now() - self._looked_at >= CA_AGE
+
+    def _look_again(self) -> None:
+        result = self._reloaded()
+        self._reloads[result] = self._reloads.get(result, 0) + 1
+        if result[0] == "failure":
+            log.warning("%s: keeping the old CA: %s", self._settings.ca_file, result[1])
+        elif result[1] == "updated":
+            log.info("%s: the CA was replaced", self._settings.ca_file)
+
+    def _reloaded(self) -> tuple[str, str]:
+        try:
+            found = Path(self._settings.ca_file).read_bytes()
+        except OSError:
+            return "failure", "read_error"
+        if found == self._ca:
+            return "success", "unchanged"
+        if not found:
+            return "failure", "empty"
+        try:
+            check_roots(found, what=self._settings.ca_file)
+        except ConfigError:
+            return "failure", "ca_parse_error"
+        self._ca = found
+        return "success", "updated"
+
+
+def tls_context(
+    settings: TlsSettings,
+    *,
+    ca: bytes | None = None,
+    certificate: ClientCertificate | None = None,
+) -> ssl.SSLContext:
+    """A client context; `ca` stands in for the configured roots, empty for the system's.
+
+    Raises: `ConfigError` for roots that hold no certificate, `CredentialError` for a
+    pair that does not fit.
+    """
+    roots = _configured_ca(settings) if ca is None else ca
+    if roots and settings.insecure_skip_tls_verify:
+        raise ConfigError(
+            "a CA is given and verification is switched off (remove the CA or the insecure flag)"
+        )
+    context = _trusting(roots) if roots else _rootless(settings)
+    context.minimum_version = max(context.minimum_version, ssl.TLSVersion.TLSv1_2)
+    if settings.relax_strict_x509:
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if certificate is not None:
+        _load_pair(context, certificate, what="client certificate")
+    return context
+
+
+def check_roots(pem: bytes, *, what: str) -> None:
+    """Raise `ConfigError` unless `pem` holds at least one certificate and no broken one."""
+    text = _pem(pem, what)
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=text)
+    except (ssl.SSLError, ValueError) as error:
+        raise ConfigError(
+            f"{what} holds a broken certificate: {_reason(error)} (replace it)"
+        ) from None
+
+
+def check_pair(pair: ClientCertificate, *, what: str) -> None:
+    """Raise `CredentialError` unless certificate and key can be read and belong together."""
+    _load_pair(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), pair, what=what)
+
+
+def hint_for(error: ssl.SSLError) -> str:
+    """What to do about a failed handshake; empty when there is nothing to say."""
+    if not isinstance(error, ssl.SSLCertVerificationError):
+        return ""
+    if error.verify_code in _STRICT_CODES:
+        return (
+            "this certificate breaks a rule that Python checks from 3.13 on: issue a new CA,"
+            " or relax that check alone with relax_strict_x509=True"
+        )
+    return "check the CA, tls-server-name and the certificate's end; do not switch verification off"
+
+
+def _trusting(roots: bytes) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cadata=_pem(roots, "the CA"))
+    except (ssl.SSLError, ValueError) as error:
+        raise ConfigError(
+            f"the CA holds a broken certificate: {_reason(error)} (replace it)"
+        ) from None
+
+
+def _rootless(settings: TlsSettings) -> ssl.SSLContext:
+    """A context that trusts the system's roots, or (insecure) anybody."""
+    if not settings.insecure_skip_tls_verify:
+        return ssl.create_default_context()
+    log.warning(
+        "insecure-skip-tls-verify: anybody can pose as the API server and read the credentials"
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _configured_ca(settings: TlsSettings) -> bytes:
+    if settings.ca:
+        check_roots(settings.ca, what="the CA data")
+        return settings.ca
+    if not settings.ca_file:
+        return b""
+    try:
+        found = Path(settings.ca_file).read_bytes()
+    except OSError as error:
+        raise ConfigError(
+            f"reading the CA {settings.ca_file}: {error.strerror} (check the path)"
+        ) from error
+    check_roots(found, what=f"the CA {settings.ca_file}")
+    return found
+
+
+def _pem(data: bytes, what: str) -> str:
+    """Only the certificates: comments around them may be in any language, `ssl` wants ASCII."""
+    blocks = _PEM_CERTIFICATE.findall(data)
+    if not blocks:
+        raise ConfigError(
+            f"{what} holds no PEM certificate (give a file that begins -----BEGIN CERTIFICATE-----)"
+        )
+    return b"\n".join(blocks).decode("ascii", errors="replace")
+
+
+def _load_pair(context: ssl.SSLContext, pair: ClientCertificate, *, what: str) -> None:
+    try:
+        # mkstemp makes the file with mode 0600.
+        descriptor, name = tempfile.mkstemp(suffix=".pem")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(pair.certificate + b"\n" + pair.key)
+            # A password is never asked for: the default would prompt on the terminal.
+            context.load_cert_chain(name, password=b"")
+        finally:
+            Path(name).unlink()
+    except (ssl.SSLError, ValueError) as error:
+        raise CredentialError(
+            f"{what}: certificate and key are not a usable pair: {_reason(error)}"
+            " (give both as PEM, the key without a password)"
+        ) from None
+    except OSError as error:
+        raise CredentialError(
+            f"{what}: {error.strerror} (make room for a temporary file)"
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "reason", None) or type(error).__name__

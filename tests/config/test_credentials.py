@@ -1,0 +1,326 @@
+"""Tokens and certificates that are read again, and which source a configuration means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kubeloop.config import (
+    AuthProvider,
+    ClientCertificate,
+    ClusterConfig,
+    ConfigError,
+    CredentialError,
+    ExecConfig,
+    ExecCredentials,
+    Identity,
+    OidcCredentials,
+    StaticCredentials,
+    TokenFileCredentials,
+    open_credentials,
+)
+from kubeloop.config.credentials import CertificateFiles
+from kubeloop.kit import ManualClock
+
+from .conftest import Issued
+
+PLUGIN = ExecConfig(
+    command="p", api_version="client.authentication.k8s.io/v1", interactive_mode="Never"
+)
+
+
+def write(path: Path, text: str | None) -> None:
+    """Put `text` into the file, or (None) take the file away."""
+    if text is None:
+        path.unlink()
+    else:
+        path.write_text(text)
+
+
+@pytest.fixture
+def token_file(tmp_path: Path) -> Path:
+    path = tmp_path / "token"
+    path.write_text("one\n")
+    return path
+
+
+async def test_a_token_file_is_trimmed_and_read_again_after_fifty_seconds(
+    token_file: Path, clock: ManualClock
+) -> None:
+    """TRN-17, TRN-C4, TRN-C5, REST-79."""
+    credentials = TokenFileCredentials(str(token_file), clock=clock)
+    assert (await credentials.identity()).authorization == "Bearer one"
+    write(token_file, "two\n")
+
+    await clock.advance(49)
+    assert (await credentials.identity()).authorization == "Bearer one"
+    await clock.advance(1)
+    assert (await credentials.identity()).authorization == "Bearer two"
+
+
+@pytest.mark.parametrize("content", [None, " \n"])
+async def test_a_token_file_that_is_gone_or_empty_keeps_the_last_token(
+    token_file: Path, clock: ManualClock, content: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    """TRN-17, TRN-C4: and says so once."""
+    credentials = TokenFileCredentials(str(token_file), clock=clock)
+    await credentials.identity()
+    write(token_file, content)
+    await clock.advance(60)
+
+    for _ in range(3):
+        assert (await credentials.identity()).authorization == "Bearer one"
+
+    assert len(caplog.records) == 1
+    write(token_file, "back")
+    assert (await credentials.identity()).authorization == "Bearer back"
+
+
+async def test_a_token_file_that_was_never_readable_is_a_loud_error(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    """TRN-17, TRN-22: never an anonymous request by accident."""
+    credentials = TokenFileCredentials(str(tmp_path / "gone"), clock=clock)
+
+    with pytest.raises(CredentialError, match="gone: No such file"):
+        await credentials.identity()
+
+
+async def test_the_file_wins_over_the_token_while_it_can_be_read(
+    token_file: Path, clock: ManualClock
+) -> None:
+    """TRN-22, CFG-26."""
+    config = ClusterConfig(server="https://h", token="static\n", token_file=str(token_file))
+    assert (await open_credentials(config, clock=clock).identity()).authorization == "Bearer one"
+
+    write(token_file, None)
+    fresh = open_credentials(config, clock=clock)
+
+    assert (await fresh.identity()).authorization == "Bearer static"
+
+
+async def test_a_refused_token_is_read_again_at_the_next_request(
+    token_file: Path, clock: ManualClock
+) -> None:
+    """TRN-18, needs 28."""
+    credentials = TokenFileCredentials(str(token_file), clock=clock)
+    refused = await credentials.identity()
+    write(token_file, "two")
+
+    await credentials.refused(refused)
+
+    assert (await credentials.identity()).authorization == "Bearer two"
+
+
+async def test_a_token_newer_than_the_refused_one_is_kept(
+    token_file: Path, clock: ManualClock
+) -> None:
+    """TRN-18."""
+    credentials = TokenFileCredentials(str(token_file), clock=clock)
+    old = await credentials.identity()
+    await credentials.refused(old)
+    newer = await credentials.identity()
+    write(token_file, "three")
+
+    await credentials.refused(old)
+
+    assert await credentials.identity() == newer
+
+
+@pytest.mark.parametrize("token", ["a\nb", "a\x00", "ключ"])
+def test_a_token_that_no_header_can_carry_is_an_error(token: str, clock: ManualClock) -> None:
+    with pytest.raises(CredentialError, match="one token on one line") as caught:
+        open_credentials(ClusterConfig(server="https://h", token=token), clock=clock)
+
+    assert token not in str(caught.value)
+
+
+@pytest.fixture
+def pair(tmp_path: Path, issued: Issued) -> tuple[Path, Path]:
+    certificate, key = tmp_path / "tls.crt", tmp_path / "tls.key"
+    certificate.write_bytes(issued.certificate)
+    key.write_bytes(issued.key)
+    return certificate, key
+
+
+async def test_certificate_files_are_looked_at_once_a_second(
+    pair: tuple[Path, Path], issued: Issued, reissued: Issued, clock: ManualClock
+) -> None:
+    """TRN-15, TRN-C9."""
+    source = CertificateFiles(str(pair[0]), str(pair[1]), clock=clock)
+    first = source.current()
+    assert first.certificate == issued.certificate
+    pair[0].write_bytes(reissued.certificate)
+    pair[1].write_bytes(reissued.key)
+
+    assert source.current() is first
+    await clock.advance(1)
+    assert source.current().certificate == reissued.certificate
+
+
+async def test_a_pair_that_does_not_fit_yet_is_not_taken(
+    pair: tuple[Path, Path], issued: Issued, reissued: Issued, clock: ManualClock
+) -> None:
+    """TRN-15: half of a rotation keeps the old certificate."""
+    source = CertificateFiles(str(pair[0]), str(pair[1]), clock=clock)
+    source.current()
+
+    pair[0].write_bytes(reissued.certificate)
+    await clock.advance(1)
+    assert source.current().certificate == issued.certificate
+    pair[1].unlink()
+    await clock.advance(1)
+    assert source.current().certificate == issued.certificate
+    pair[1].write_bytes(reissued.key)
+    await clock.advance(1)
+    assert source.current().certificate == reissued.certificate
+
+
+def test_a_pair_that_never_fitted_is_an_error(pair: tuple[Path, Path], clock: ManualClock) -> None:
+    pair[1].write_text("rubbish s3cret")
+
+    with pytest.raises(CredentialError, match="not a usable pair") as caught:
+        CertificateFiles(str(pair[0]), str(pair[1]), clock=clock).current()
+
+    assert "s3cret" not in str(caught.value)
+
+
+async def test_files_are_followed_only_when_both_are_files(
+    pair: tuple[Path, Path], issued: Issued, reissued: Issued, clock: ManualClock
+) -> None:
+    """TRN-6, TRN-4, TRN-C2."""
+    half = ClusterConfig(
+        server="https://h", client_certificate=issued.certificate, client_key_file=str(pair[1])
+    )
+    whole = ClusterConfig(
+        server="https://h", client_certificate_file=str(pair[0]), client_key_file=str(pair[1])
+    )
+    data = ClusterConfig(
+        server="https://h",
+        client_certificate=issued.certificate,
+        client_key=issued.key,
+        client_certificate_file="/no",
+        client_key_file="/no",
+    )
+    opened = [open_credentials(config, clock=clock) for config in (half, whole, data)]
+    for credentials in opened:
+        assert (await credentials.identity()).certificate == ClientCertificate(
+            certificate=issued.certificate, key=issued.key
+        )
+    pair[0].write_bytes(reissued.certificate)
+    pair[1].write_bytes(reissued.key)
+    await clock.advance(1)
+
+    found = [(await credentials.identity()).certificate for credentials in opened]
+
+    assert [c.key == reissued.key for c in found if c] == [False, True, False]
+
+
+def test_a_pair_given_as_data_is_checked_at_once(issued: Issued, clock: ManualClock) -> None:
+    """TRN-6, TRN-C2."""
+    with pytest.raises(CredentialError, match="/no: No such file"):
+        open_credentials(
+            ClusterConfig(
+                server="https://h", client_certificate=issued.certificate, client_key_file="/no"
+            ),
+            clock=clock,
+        )
+    with pytest.raises(CredentialError, match="not a usable pair"):
+        open_credentials(
+            ClusterConfig(
+                server="https://h", client_certificate=issued.certificate, client_key=b"rubbish"
+            ),
+            clock=clock,
+        )
+
+
+async def test_a_token_and_a_certificate_are_shown_together(
+    issued: Issued, token_file: Path, clock: ManualClock
+) -> None:
+    """CFG-C8."""
+    config = ClusterConfig(
+        server="https://h",
+        token_file=str(token_file),
+        client_certificate=issued.certificate,
+        client_key=issued.key,
+    )
+    credentials = open_credentials(config, clock=clock)
+
+    identity = await credentials.identity()
+    write(token_file, "two")
+    await credentials.refused(identity)
+
+    assert identity.certificate is not None
+    assert (await credentials.identity()).authorization == "Bearer two"
+
+
+async def test_basic_authentication_is_utf8(clock: ManualClock) -> None:
+    """TRN-7."""
+    config = ClusterConfig(server="https://h", username="ada", password="pä:ß")
+
+    identity = await open_credentials(config, clock=clock).identity()
+
+    assert identity.authorization == "Basic YWRhOnDDpDrDnw=="
+
+
+def test_a_plugin_is_asked_only_where_nothing_else_is_configured(
+    issued: Issued, clock: ManualClock
+) -> None:
+    """EXE-3."""
+    alone = ClusterConfig(server="https://h", exec=PLUGIN)
+    others = [
+        alone.replace(token="t"),
+        alone.replace(username="u"),
+        alone.replace(client_certificate=issued.certificate, client_key=issued.key),
+    ]
+
+    assert isinstance(open_credentials(alone, clock=clock), ExecCredentials)
+    for config in others:
+        assert not isinstance(open_credentials(config, clock=clock), ExecCredentials)
+
+
+def test_ones_own_credentials_are_used_as_they_are(clock: ManualClock) -> None:
+    mine = StaticCredentials(Identity(authorization="x"))
+
+    assert (
+        open_credentials(ClusterConfig(server="https://h", credentials=mine), clock=clock) is mine
+    )
+
+
+async def test_anonymous_means_neither_header_nor_certificate(clock: ManualClock) -> None:
+    config = ClusterConfig(server="https://h", anonymous=True)
+    credentials = open_credentials(config, clock=clock)
+
+    await credentials.refused(Identity())
+
+    assert await credentials.identity() == Identity()
+
+
+def test_auth_providers_are_known_by_name(clock: ManualClock) -> None:
+    """OID-4."""
+
+    def config(name: str) -> ClusterConfig:
+        provider = AuthProvider(name=name, config={"idp-issuer-url": "x", "client-id": "y"})
+        return ClusterConfig(server="https://h", auth_provider=provider)
+
+    mine = StaticCredentials(Identity(authorization="x"))
+    providers = {"mine": lambda provider: mine}
+
+    assert isinstance(open_credentials(config("oidc"), clock=clock), OidcCredentials)
+    assert open_credentials(config("mine"), clock=clock, providers=providers) is mine
+    with pytest.raises(ConfigError, match=r'"gcp" is not known .use gke-gcloud-auth-plugin'):
+        open_credentials(config("gcp"), clock=clock)
+    with pytest.raises(ConfigError, match="oidc is built in"):
+        open_credentials(config("oidc"), clock=clock, providers={"oidc": lambda provider: mine})
+
+
+def test_an_identity_prints_no_secret(issued: Issued) -> None:
+    identity = Identity(
+        authorization="Bearer s3cret",
+        certificate=ClientCertificate(certificate=issued.certificate, key=b"s3cret"),
+    )
+
+    assert "s3cret" not in repr(identity)
+    assert identity.certificate is not None
+    assert len(identity.certificate.fingerprint) == 16

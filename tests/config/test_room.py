@@ -1,0 +1,17 @@
+"""What the room as a whole keeps out."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+
+def test_configuration_knows_no_http() -> None:
+    program = (
+        "import sys, kubeloop.config;"
+        "print([name for name in sys.modules if name in ('aiohttp', 'http.client', 'requests')])"
+    )
+
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+
+    assert answer.stdout.strip() == b"[]"
