@@ -303,7 +303,16 @@ def test_regenerating_gives_identical_files() -> None:
         pytest.skip("OPENAPI names no folder with the API's documents")
     (swagger,) = Path(folder).glob("*swagger.json")
     (discovery,) = Path(folder).glob("*discovery.json")
+    (protobuf,) = Path(folder).glob("*protobuf-fields.json")
 
-    arguments = ["--swagger", str(swagger), "--discovery", str(discovery), "--check"]
+    arguments = [
+        "--swagger",
+        str(swagger),
+        "--discovery",
+        str(discovery),
+        "--protobuf",
+        str(protobuf),
+        "--check",
+    ]
 
     assert main([*arguments, "--out", str(ROOT / "src/kubeloop/wire")]) == 0

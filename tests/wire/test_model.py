@@ -234,6 +234,7 @@ def test_models_are_not_hashable() -> None:
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
 def test_a_deep_copy_shares_nothing_and_keeps_everything(copied: Callable[[Pod], Pod]) -> None:
+    """API-50"""
     pod = Pod.from_dict({"spec": {"containers": [{"name": "a", "new": {"x": [1]}}]}, "newer": 1})
     sent = pod.to_dict()
 

@@ -162,10 +162,12 @@ def test_a_list_without_items_is_empty(text: bytes) -> None:
     assert (found.version, found.next_page) == ("", "")
 
 
-def test_a_watch_events_object_is_the_bytes_that_came() -> None:
-    event = split_event(b'{"type":"ADDED","object":{"kind":"Pod" }}')
+@pytest.mark.parametrize("kind", ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"])
+def test_a_watch_events_object_is_the_bytes_that_came(kind: str) -> None:
+    """API-44"""
+    event = split_event(b'{"type":"%s","object":{"kind":"Pod" }}' % kind.encode())
 
-    assert (event.type, bytes(event.object)) == ("ADDED", b'{"kind":"Pod" }')
+    assert (event.type, bytes(event.object)) == (kind, b'{"kind":"Pod" }')
 
 
 @pytest.mark.parametrize("text", [b"", b"[]", b'{"items":{}}', b'{"items":[1'])

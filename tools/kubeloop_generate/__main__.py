@@ -16,9 +16,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .clientset import render_clientset
 from .discovery import ResourceRow, legacy_rows, rows_in
-from .document import BadDocument, classes_in
-from .render import describe, render
+from .document import BadDocument, ClassFacts, classes_in
+from .protobuf import Messages, messages_in
+from .render import describe, groups_of, render
 
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
@@ -31,11 +33,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         version = str(document.get("info", {}).get("version", "of unknown version"))
         if set(version) - set("abcdefghijklmnopqrstuvwxyz0123456789.+- "):
             raise BadDocument(f"not a version: {version!r}")
-        files = render(classes_in(document), rows, source=describe(version.partition("+")[0]))
+        classes, source = classes_in(document), describe(version.partition("+")[0])
+        outputs = {
+            options.out: render(classes, rows, source=source, messages=_messages(options, classes))
+        }
+        if options.clients:
+            modules = groups_of(rows, classes)
+            outputs[options.clients] = render_clientset(rows, modules, source=source)
     except (OSError, ValueError, KeyError, TypeError) as error:
         print(f"cannot generate: {type(error).__name__}: {error}", file=sys.stderr)
         return 2
-    return _compare(files, options.out) if options.check else _write(files, options.out)
+    act = _compare if options.check else _write
+    return max(act(files, out) for out, files in outputs.items())
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -48,14 +57,26 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--discovery", type=Path, action="append", help="aggregated discovery; may be repeated"
     )
+    parser.add_argument("--protobuf", type=Path, help="protobuf field numbers, as JSON")
     parser.add_argument("--cluster", help="address of a cluster or of kubectl proxy")
     parser.add_argument("--token-file", type=Path, help="bearer token for --cluster")
     parser.add_argument("--out", type=Path, default=Path("src/kubeloop/wire"))
+    parser.add_argument(
+        "--clients", type=Path, help="the clients' room; beside --out where that is the wire's"
+    )
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     options = parser.parse_args(arguments)
     if not options.cluster and not (options.swagger and options.discovery):
         parser.error("give --swagger and --discovery, or --cluster")
+    if options.clients is None and options.out.name == "wire":
+        options.clients = options.out.parent / "clients"
     return options
+
+
+def _messages(options: argparse.Namespace, classes: Sequence[ClassFacts]) -> Messages | None:
+    if not options.protobuf:
+        return None
+    return messages_in(json.loads(options.protobuf.read_text("utf-8")), classes)
 
 
 def _from_files(options: argparse.Namespace) -> tuple[Mapping[str, Any], list[ResourceRow]]:
@@ -123,6 +144,7 @@ def _stale(files: Mapping[str, str], out: Path) -> list[Path]:
         for path in sorted(out.rglob("*.py"))
         if str(path.relative_to(out)) not in files
         and mark in path.read_text("utf-8").partition("\n")[0]
+        and path.name != "protobuf.py"  # a cluster does not tell the numbers; the old ones stay
     ]
 
 

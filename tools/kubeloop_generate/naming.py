@@ -1,44 +1,13 @@
-"""Names: from the wire's camelCase to attributes, and from definitions to modules."""
+"""Names: from definitions to modules; fields are named as everywhere (`kubeloop.wire.naming`)."""
 
 from __future__ import annotations
 
-import keyword
 import re
 from typing import NamedTuple
 
+from kubeloop.wire.naming import attribute, camel
+
 __all__ = ["Definition", "attribute", "camel", "split_definition"]
-
-# Types that annotations name: a field of the same name would hide them in its class.
-_HIDING = frozenset({"bool", "bytes", "dict", "float", "int", "list", "str"})
-_MODEL_NAMES = frozenset({"from_dict", "from_json", "from_yaml", "to_dict", "to_json", "to_yaml"})
-
-_WORD = re.compile(
-    r"""
-      [A-Z]{2,}s(?=[A-Z0-9]|$)        # IPs, CIDRs: the plural belongs to the acronym
-    | [A-Z]{2,}(?=V\d)                # API before V3
-    | V\d+
-    | [A-Z]{2,}\d*(?=[A-Z][a-z]|$)    # TLS before Verify, PKCS10 before Request
-    | [A-Z]?[a-z0-9]+
-    | [A-Z]+
-    | \d+
-    """,
-    re.VERBOSE,
-)
-
-
-def attribute(wire: str) -> str:
-    """The Python attribute of a wire name: `clusterIPs` becomes `cluster_ips`."""
-    name = "_".join(word.lower() for word in _WORD.findall(wire)) or "field"
-    if name[0].isdigit():
-        name = f"field_{name}"
-    reserved = keyword.iskeyword(name) or name in _HIDING or name in _MODEL_NAMES
-    return f"{name}_" if reserved else name
-
-
-def camel(name: str) -> str:
-    """The wire name that msgspec's `rename="camel"` gives to an attribute."""
-    first, *rest = name.strip("_").split("_")
-    return first + "".join(word.title() for word in rest)
 
 
 class Definition(NamedTuple):

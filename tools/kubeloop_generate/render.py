@@ -12,8 +12,9 @@ from typing import Any
 from .discovery import ResourceRow
 from .document import ClassFacts, FieldLine
 from .naming import camel
+from .protobuf import Messages
 
-__all__ = ["render"]
+__all__ = ["describe", "groups_of", "render"]
 
 # Values that repr must not show.
 _REDACTED = {
@@ -37,7 +38,11 @@ _IMPORTS = {
 
 
 def render(
-    classes: Sequence[ClassFacts], rows: Sequence[ResourceRow], *, source: str
+    classes: Sequence[ClassFacts],
+    rows: Sequence[ResourceRow],
+    *,
+    source: str,
+    messages: Messages | None = None,
 ) -> dict[str, str]:
     """Every file by its path under the wire room."""
     opening = f"# Generated from {source} by tools/kubeloop_generate. Do not edit.\n"
@@ -50,6 +55,8 @@ def render(
         "_generated/facts.py": opening + _facts_module(classes),
         "_generated/resources.py": opening + _resources_module(rows, modules),
     }
+    if messages:
+        files["_generated/protobuf.py"] = opening + _protobuf_module(messages)
     for module, members in sorted(modules.items()):
         files[f"_generated/{module}.py"] = opening + _module(members, plurals)
         group, _, version = module.rpartition("_")
@@ -176,6 +183,30 @@ def _resources_module(rows: Iterable[ResourceRow], modules: Iterable[str]) -> st
         lines += [f"            {_literal(part)}," for part in row.subresources]
         lines += ["        ),", "    ),"]
     return "\n".join([*lines, ")", ""])
+
+
+def _protobuf_module(messages: Messages) -> str:
+    """Messages by name: field number to wire name, how it is written, type, plain in Go."""
+    lines = [
+        "",
+        "from __future__ import annotations",
+        "",
+        '__all__ = ["MESSAGES"]',
+        "",
+        "MESSAGES: dict[str, dict[int, tuple[str, str, str, bool]]] = {",
+    ]
+    for name, fields in messages.items():
+        lines.append(f'    "{name}": {{')
+        lines += [f"        {number}: {_literal(field)}," for number, field in fields.items()]
+        lines.append("    },")
+    return "\n".join([*lines, "}", ""])
+
+
+def groups_of(
+    rows: Iterable[ResourceRow], classes: Iterable[ClassFacts]
+) -> list[tuple[tuple[str, str], str]]:
+    """The module of each group version that has classes, sorted."""
+    return _groups(rows, {facts.place.module for facts in classes})
 
 
 def _groups(rows: Iterable[ResourceRow], modules: set[str]) -> list[tuple[tuple[str, str], str]]:

@@ -4,6 +4,7 @@ Everything here is plain code on plain values. What crosses the network is defin
 `kubeloop.wire`; whoever talks to a server is above.
 """
 
+from .classes_from_crd import module_from_crd, modules_from_crd
 from .conditions import (
     ConditionLike,
     find_condition,
@@ -13,6 +14,7 @@ from .conditions import (
     remove_condition,
     set_condition,
 )
+from .crd_from_class import crd_of
 from .errors import (
     AlreadyExists,
     AlreadyOwned,
@@ -139,12 +141,7 @@ from .patches import (
 )
 from .requirements import (
     LabelOperator,
-    Labels,
     Requirement,
-    Test,
-    compiled,
-    never,
-    required,
 )
 from .statuses import (
     CODES,
@@ -152,6 +149,14 @@ from .statuses import (
     failure,
     status_from_answer,
     status_from_object,
+)
+from .structural_schema import (
+    INT_OR_STRING,
+    PRESERVE,
+    QUANTITY,
+    Schema,
+    description_of,
+    schema_of,
 )
 from .versions import (
     api_version_rank,
@@ -165,9 +170,12 @@ __all__ = [
     "ANNOTATIONS_LIMIT",
     "CODES",
     "EVERYTHING",
+    "INT_OR_STRING",
     "MAX_OPERATIONS",
     "NOTHING",
     "NO_FIELDS",
+    "PRESERVE",
+    "QUANTITY",
     "AlreadyExists",
     "AlreadyOwned",
     "ApiError",
@@ -200,7 +208,6 @@ __all__ = [
     "KubeError",
     "Label",
     "LabelOperator",
-    "Labels",
     "MethodNotAllowed",
     "Named",
     "NotAcceptable",
@@ -212,12 +219,12 @@ __all__ = [
     "PatchFailure",
     "RequestEntityTooLarge",
     "Requirement",
+    "Schema",
     "Selector",
     "ServerTimeout",
     "ServiceUnavailable",
     "StorageReadError",
     "StreamBroken",
-    "Test",
     "Timeout",
     "TimeoutExceeded",
     "TooManyRequests",
@@ -245,9 +252,10 @@ __all__ = [
     "check_path_segment",
     "client_delay",
     "compare_versions",
-    "compiled",
     "controller_of",
     "controller_ref",
+    "crd_of",
+    "description_of",
     "escape_field_value",
     "failure",
     "field_selector_from_map",
@@ -266,7 +274,8 @@ __all__ = [
     "is_valid_version",
     "json_patch_between",
     "merge_patch_between",
-    "never",
+    "module_from_crd",
+    "modules_from_crd",
     "owner_ref",
     "parse_fields",
     "parse_int_or_string",
@@ -283,8 +292,8 @@ __all__ = [
     "remove_condition",
     "remove_finalizer",
     "remove_owner",
-    "required",
     "scaled_value",
+    "schema_of",
     "selector_from_map",
     "selector_from_wire",
     "set_condition",

@@ -40,7 +40,7 @@ Elsewhere: making and reading a Status (`statuses`), trying again (`kubeloop.res
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar, TypeVar, final
+from typing import ClassVar, final
 
 from kubeloop.wire.errors import DecodeError, InvalidValue, KubeError
 from kubeloop.wire.meta.v1 import Status, StatusCause
@@ -300,8 +300,6 @@ _BY_CODE: dict[int, type[ApiError]] = {
 
 # These two are believed by code whatever the reason says: proxies answer so.
 _WHATEVER_THE_REASON = frozenset({413, 429})
-
-E = TypeVar("E", bound=BaseException)
 
 
 def api_error(action: str, status: Status) -> ApiError:

@@ -5,6 +5,7 @@ The kinds are in one module a group version (`kubeloop.wire.core.v1`, `kubeloop.
 """
 
 from .codec import decode
+from .definitions import Column, ScalePaths, required_fields
 from .errors import DecodeError, InvalidValue, KubeError
 from .facts import NO_FACTS, FieldFacts, TypeFacts
 from .kinds import Resource
@@ -35,6 +36,7 @@ from .schema import facts_of
 __all__ = [
     "NO_FACTS",
     "UNSET",
+    "Column",
     "DecodeError",
     "Duration",
     "FieldFacts",
@@ -52,6 +54,7 @@ __all__ = [
     "RawList",
     "Resource",
     "ResourceInfo",
+    "ScalePaths",
     "Subresource",
     "TypeFacts",
     "class_for",
@@ -62,6 +65,7 @@ __all__ = [
     "format_time",
     "load_yaml",
     "parse_time",
+    "required_fields",
     "resource_for",
     "resource_of",
     "resources",

@@ -13,7 +13,7 @@ import msgspec
 from .model import UNSET, Model
 from .plan import Object, Value, plan_of
 
-__all__ = ["Column", "ScalePaths", "required_fields"]
+__all__ = ["Column", "ScalePaths", "is_built_in", "required_fields"]
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -40,6 +40,11 @@ _PLAIN = frozenset({"ObjectMeta", "ListMeta"})
 _ALWAYS_READABLE = frozenset({"apiVersion", "kind", "metadata", "spec", "status"})
 
 
+def is_built_in(cls: type) -> bool:
+    """Whether a class is of the API's own, generated from its description."""
+    return "._generated." in cls.__module__
+
+
 @functools.cache
 def required_fields(cls: type[Model]) -> frozenset[str]:
     """The fields, by wire name, that an object must have: those its class gives no value.
@@ -47,7 +52,7 @@ def required_fields(cls: type[Model]) -> frozenset[str]:
     The models of built-in kinds give every field a value; of theirs, what is neither a
     list nor a map nor may be None is required.
     """
-    if "._generated." in cls.__module__:
+    if is_built_in(cls):
         return frozenset() if cls.__name__ in _PLAIN else _required_of_built_in(cls)
     names = zip(cls.__struct_fields__, cls.__struct_encode_fields__, strict=True)
     return frozenset(wire for name, wire in names if name in cls.__required__)

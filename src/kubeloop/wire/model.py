@@ -149,7 +149,7 @@ class ModelMeta(msgspec.StructMeta):
             if slot is not None and _default(cls, field) is UNSET and field != "_extra":
                 setattr(cls, field, _implied(cls, field, slot))
         # What a class body gives no value must be there, as far as the API is concerned.
-        inherited = getattr(cls, "__required__", frozenset())
+        inherited: frozenset[str] = getattr(cls, "__required__", frozenset())
         cls.__required__ = frozenset(inherited - set(fields) | bare)  # type: ignore[attr-defined] # on Model
         if own:
             cls.__kind_options__ = {"kind": name} | own  # type: ignore[attr-defined] # on Model

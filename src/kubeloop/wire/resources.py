@@ -117,7 +117,7 @@ def _own_subresources(cls: type[Kind]) -> Iterator[Subresource]:
     said, verbs = cls.__kind_options__, ("get", "patch", "update")
     if "scale" in said:
         yield Subresource("scale", "autoscaling", "v1", "Scale", verbs)
-    if "status" in cls.__struct_fields__:
+    if said.get("status_subresource", "status" in cls.__struct_encode_fields__):
         yield Subresource("status", said["group"], said["version"], kind_of(cls), verbs)
 
 

@@ -1,0 +1,124 @@
+"""Writes the clientset: a method a resource, a class a group version; types, no behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from .discovery import ResourceRow
+from .naming import attribute
+
+__all__ = ["method_name", "render_clientset"]
+
+_HEAD = '''
+"""The groups of the API as methods: `client.apps_v1.deployments("shop")`.
+
+Each method is `client.resource(…)` under the name of its resource; a group's module is
+imported when one of its methods is called.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeVar, final
+
+from kubeloop.wire import Kind
+
+if TYPE_CHECKING:
+'''
+
+_RESOURCES = '''
+K = TypeVar("K", bound=Kind)
+
+
+class Resources(Protocol):
+    """What the groups ask of a client."""
+
+    def resource(self, kind: type[K], /, *, namespace: str | None = None) -> ResourceClient[K]: ...
+
+
+class _Group:
+    """The resources of one group version."""
+
+    __slots__ = ("_client",)
+
+    def __init__(self, client: Resources) -> None:
+        self._client = client
+'''
+
+
+def render_clientset(
+    rows: Sequence[ResourceRow], modules: Sequence[tuple[tuple[str, str], str]], *, source: str
+) -> dict[str, str]:
+    """The files by their path under the clients' room; `modules` name each group version's."""
+    opening = f"# Generated from {source} by tools/kubeloop_generate. Do not edit.\n"
+    wire = [_import(module) for _, module in modules]
+    imports = sorted([*wire, "from kubeloop.clients.resource import ResourceClient"])
+    names = sorted(["Clientset", "Resources", *(_class_name(module) for _, module in modules)])
+    parts = [
+        _HEAD + "".join(f"    {line}\n" for line in imports),
+        "__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n" + _RESOURCES,
+        *(_group(module, _rows_of(place, rows)) for place, module in modules),
+        _front([module for _, module in modules]),
+    ]
+    head, exported, *classes = parts
+    text = f"{head}\n{exported}" + "".join(f"\n\n{part}" for part in classes)
+    return {"_generated/__init__.py": opening, "_generated/clientset.py": opening + text}
+
+
+def method_name(row: ResourceRow) -> str:
+    """`horizontalpodautoscalers` of HorizontalPodAutoscaler is `horizontal_pod_autoscalers`."""
+    *first, _ = attribute(row.kind).strip("_").split("_")
+    stem = "".join(first)
+    if not first or not row.plural.startswith(stem):
+        return row.plural
+    return "_".join([*first, row.plural.removeprefix(stem)])
+
+
+def _rows_of(place: tuple[str, str], rows: Iterable[ResourceRow]) -> list[ResourceRow]:
+    return [row for row in rows if (row.group, row.version) == place]
+
+
+def _import(module: str) -> str:
+    group, _, version = module.rpartition("_")
+    return f"from kubeloop.wire.{group} import {version} as {module}"
+
+
+def _class_name(module: str) -> str:
+    return "".join(part.capitalize() for part in module.split("_"))
+
+
+def _group(module: str, rows: Sequence[ResourceRow]) -> str:
+    group, _, version = module.rpartition("_")
+    methods = "".join(_method(module, row) for row in rows)
+    return (
+        f"@final\nclass {_class_name(module)}(_Group):\n"
+        f'    """The resources of {group} {version}."""\n\n    __slots__ = ()\n{methods}'
+    )
+
+
+def _method(module: str, row: ResourceRow) -> str:
+    group, _, version = module.rpartition("_")
+    takes = "self, namespace: str | None = None" if row.namespaced else "self"
+    hands = ", namespace=namespace" if row.namespaced else ""
+    found = f"ResourceClient[{module}.{row.kind}]"
+    head = f"    def {method_name(row)}({takes}) -> {found}:"
+    if len(head) > 100:
+        comma = "" if row.namespaced else ","  # as the formatter would have it
+        head = f"    def {method_name(row)}(\n        {takes}{comma}\n    ) -> {found}:"
+    return (
+        f'\n{head}\n        """{row.kind}: `{row.plural}`."""\n'
+        f"        from kubeloop.wire.{group}.{version} import {row.kind}\n\n"
+        f"        return self._client.resource({row.kind}{hands})\n"
+    )
+
+
+def _front(modules: Iterable[str]) -> str:
+    properties = "".join(
+        f"\n    @property\n    def {module}(self: Resources) -> {_class_name(module)}:\n"
+        f'        """The resources of {" ".join(module.rsplit("_", 1))}."""\n'
+        f"        return {_class_name(module)}(self)\n"
+        for module in modules
+    )
+    return (
+        'class Clientset:\n    """A client\'s groups, each under the name of its module."""\n\n'
+        f"    __slots__ = ()\n{properties}"
+    )
