@@ -62,6 +62,10 @@ format: .venv/.ready ## rewrite the sources in the project's format
 names: .venv/.ready ## accept the public names as they are now
 	$(PY) tools/public_names.py tests/public_names.txt
 
+.PHONY: assets
+assets: .venv/.ready ## build or copy etcd, kube-apiserver and kubectl into the user's cache, once
+	$(PY) tools/assets.py
+
 .PHONY: soak
 soak: .venv/.ready ## run the property tests for long, with examples of chance
 	HYPOTHESIS_PROFILE=soak $(PY) -m pytest -m hypothesis --timeout=1800 $(ARGS)
@@ -73,18 +77,15 @@ bench: .venv/.bench ## measure against the peers; ARGS="--only wire --markdown"
 .PHONY: generate
 generate: .venv/.ready ## rewrite the models; OPENAPI=<folder>, or CLUSTER=<url of `kubectl proxy`>
 ifdef CLUSTER
-	$(PY) tools/fetch_openapi.py '$(CLUSTER)' build/openapi
-	$(call generate_from,build/openapi)
+	PYTHONPATH=tools $(PY) -m kubeloop_generate --cluster '$(CLUSTER)'
 else ifdef OPENAPI
-	$(call generate_from,$(OPENAPI))
+	PYTHONPATH=tools $(PY) -m kubeloop_generate --swagger '$(OPENAPI)'/*swagger.json \
+	  --discovery '$(OPENAPI)'/*discovery.json --protobuf '$(OPENAPI)'/*protobuf-fields.json
 else
-	@echo 'make generate: say where the API is described: OPENAPI=<folder with *swagger.json and' >&2
-	@echo '*discovery.json>, or CLUSTER=http://127.0.0.1:8001 while `kubectl proxy` runs' >&2
+	@echo 'make generate: say where the API is described: OPENAPI=<folder with *swagger.json,' >&2
+	@echo '*discovery.json and *protobuf-fields.json>, or CLUSTER=<address of `kubectl proxy`>' >&2
 	@exit 2
 endif
-
-generate_from = PYTHONPATH=tools $(PY) -m kubeloop_generate \
-  --swagger '$(1)'/*swagger.json --discovery '$(1)'/*discovery.json --out src/kubeloop/wire
 
 .PHONY: lock
 lock: .venv/.ready ## pin the newest versions of everything in constraints.txt

@@ -11,6 +11,9 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .clients import ALL, Client
+    from .config import ClusterConfig
+    from .kit import run
     from .machinery import (
         AlreadyExists,
         ApiError,
@@ -29,9 +32,12 @@ if TYPE_CHECKING:
     from .wire import UNSET, Model, Quantity, Resource, dump_yaml, load_yaml
 
 __all__ = [
+    "ALL",
     "UNSET",
     "AlreadyExists",
     "ApiError",
+    "Client",
+    "ClusterConfig",
     "ConfigError",
     "Conflict",
     "Expired",
@@ -49,18 +55,26 @@ __all__ = [
     "__version__",
     "dump_yaml",
     "load_yaml",
+    "run",
 ]
 
 __version__ = "0.1.0.dev0"
 
-_WIRE = frozenset({"UNSET", "Model", "Quantity", "Resource", "dump_yaml", "load_yaml"})
+# Where each name lives; what is not here is a rule or an error of the API.
+_ROOMS = {
+    "ALL": "clients",
+    "Client": "clients",
+    "ClusterConfig": "config",
+    "run": "kit",
+    **dict.fromkeys(("UNSET", "Model", "Quantity", "Resource", "dump_yaml", "load_yaml"), "wire"),
+}
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    room = "wire" if name in _WIRE else "machinery"
-    value = getattr(importlib.import_module(f".{room}", __name__), name)
+    room = importlib.import_module(f".{_ROOMS.get(name, 'machinery')}", __name__)
+    value = getattr(room, name)
     globals()[name] = value  # found once, an ordinary name from then on
     return value
 

@@ -20,6 +20,7 @@ from .backoff import (
 )
 from .clock import Clock, ManualClock, ManualClockStats, SystemClock, Timeout
 from .retry import DEFAULT_BACKOFF, DEFAULT_RETRY, Condition, poll, repeat, retry, until_true
+from .running import new_event_loop, run
 from .tasks import Runnable, TaskOwner, TaskStats, cancel_and_wait, running, to_the_end
 from .throttle import (
     DeadlineTooSoon,
@@ -61,9 +62,11 @@ __all__ = [
     "cancel_and_wait",
     "expired_after_twice",
     "jittered",
+    "new_event_loop",
     "poll",
     "repeat",
     "retry",
+    "run",
     "running",
     "to_the_end",
     "until_true",

@@ -1,0 +1,1 @@
+# Generated from the OpenAPI document of Kubernetes 1.37 by tools/kubeloop_generate. Do not edit.

@@ -1,0 +1,81 @@
+"""Applying many objects: what others stand on comes first, and is waited for.
+
+Promises: namespaces and CRDs are applied before all else, and a CRD is served before an
+object of its kind is applied; the results come in the order of the objects.
+Elsewhere: applying one (`verbs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kubeloop.machinery import GroupVersion, InvalidValue
+from kubeloop.wire import Kind, load_yaml
+
+__all__ = ["Appliable", "Manifest", "in_order", "objects_in", "served_versions"]
+
+Appliable = Kind | dict[str, Any]
+Manifest = Appliable | Iterable[Appliable] | str | Path
+
+_SUFFIXES = (".yaml", ".yml", ".json")
+
+# What the API itself stands on goes first; the rest keeps its order.
+_FIRST = {
+    ("v1", "Namespace"): 0,
+    ("apiextensions.k8s.io/v1", "CustomResourceDefinition"): 1,
+}
+
+
+def objects_in(given: Manifest, *, kinds: Sequence[type[Kind]] = ()) -> list[Appliable]:
+    """The objects that are meant: some, a path (a file, or a folder of them) or YAML text.
+
+    A text with a newline or a brace in it is YAML, any other is a path.
+    Raises: InvalidValue for a path that cannot be read, DecodeError for what is no manifest.
+    """
+    if isinstance(given, Kind | dict):
+        return [given]
+    if isinstance(given, str) and ("\n" in given or "{" in given):
+        return list(load_yaml(given, kinds=kinds))
+    if isinstance(given, str | Path):
+        return [obj for path in _files(Path(given)) for obj in _read(path, kinds)]
+    return list(given)
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    return sorted(each for each in path.iterdir() if each.suffix in _SUFFIXES)
+
+
+def _read(path: Path, kinds: Sequence[type[Kind]]) -> list[Appliable]:
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise InvalidValue(f"apply {path}: it cannot be read: {error.strerror}") from error
+    return list(load_yaml(text, kinds=kinds, source=str(path)))
+
+
+def in_order(objects: Sequence[Mapping[str, Any]]) -> list[int]:
+    """The indexes of the objects in the order to apply them in."""
+    ranks = [
+        _FIRST.get((obj.get("apiVersion", ""), obj.get("kind", "")), len(_FIRST)) for obj in objects
+    ]
+    return sorted(range(len(objects)), key=lambda index: ranks[index])
+
+
+def is_crd(obj: Mapping[str, Any]) -> bool:
+    """Whether an object brings a new kind."""
+    return obj.get("kind") == "CustomResourceDefinition"
+
+
+def served_versions(crd: Mapping[str, Any]) -> list[tuple[GroupVersion, str]]:
+    """The group versions that a CRD will be served in, each with the resource's name."""
+    spec = crd.get("spec") or {}
+    plural = (spec.get("names") or {}).get("plural") or ""
+    return [
+        (GroupVersion(spec.get("group") or "", version.get("name") or ""), plural)
+        for version in spec.get("versions") or ()
+        if version.get("served")
+    ]

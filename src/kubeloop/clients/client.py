@@ -1,0 +1,372 @@
+"""The client that a program holds: every kind, by class, by name or by its group's method.
+
+Promises: nothing is connected or read before the first request; one transport serves all;
+kinds that are built in or have a class are never looked up on the server.
+Elsewhere: the verbs (`resource`), the groups' methods (`_generated.clientset`), cached
+reads (`kubeloop.runtime`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar, final, overload
+
+from kubeloop.config import ClusterConfig
+from kubeloop.discovery import DeferredMapper, DiscoveryClient, MemoryCache, VersionInfo
+from kubeloop.kit import Clock, poll
+from kubeloop.machinery import (
+    GroupVersion,
+    GroupVersionKind,
+    GroupVersionResource,
+    InvalidValue,
+    NotFound,
+    ObjectKey,
+    Owner,
+    set_controller,
+)
+from kubeloop.rest import RESTClient
+from kubeloop.wire import Kind, ResourceInfo, resource_for, resource_of, resources
+
+from ._generated.clientset import Clientset
+from .applying import Appliable, Manifest, in_order, is_crd, objects_in, served_versions
+from .collection import Collection, Lookup
+from .forms import DictForm, TypedForm
+from .metadata import MetadataClient
+from .options import FieldValidation
+from .resource import ResourceClient
+from .scale import ScaleClient
+
+__all__ = ["Client", "DynamicClient"]
+
+K = TypeVar("K", bound=Kind)
+
+_CRD_TIMEOUT = 60.0
+_CRD_POLL = 0.1
+
+AnyKind = type[Kind] | str | GroupVersionResource | GroupVersionKind
+
+
+@final
+class Client(Clientset):
+    """All of one cluster.
+
+        async with Client() as client:                 # kubeconfig, or the pod's own account
+            pods = client.resource(Pod, namespace="shop")
+            deployments = client.apps_v1.deployments("shop")
+
+    A namespace of None is the configuration's, `ALL` all of them. `field_manager` is who
+    owns what is written, where a call does not say.
+    """
+
+    def __init__(
+        self,
+        config: ClusterConfig | None = None,
+        *,
+        rest: RESTClient | None = None,
+        field_manager: str = "",
+        clock: Clock | None = None,
+    ) -> None:
+        if rest is not None and (config is not None or clock is not None):
+            raise InvalidValue("client: give a configuration or a REST client, not both")
+        self._config = config
+        self._given = rest
+        self._clock = clock
+        self._field_manager = field_manager
+
+    # --- its life
+
+    async def __aenter__(self) -> Self:
+        await self.rest.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close every connection. Safe to repeat."""
+        await self.rest.aclose()
+
+    @cached_property
+    def rest(self) -> RESTClient:
+        """The way to the server, for requests that have no verb here.
+
+        Raises: ConfigError when no configuration was given and none can be found.
+        """
+        if self._given is not None:
+            return self._given
+        return RESTClient(self._config or ClusterConfig.load(), clock=self._clock)
+
+    @property
+    def config(self) -> ClusterConfig:
+        return self.rest.config
+
+    @property
+    def namespace(self) -> str:
+        """The namespace where none is given."""
+        return self.config.namespace
+
+    def __repr__(self) -> str:
+        return f"Client({self.rest!r})"
+
+    # --- collections
+
+    @overload
+    def resource(self, kind: type[K], /, *, namespace: str | None = ...) -> ResourceClient[K]: ...
+    @overload
+    def resource(
+        self, api_version: str, kind: str, /, *, namespace: str | None = ...
+    ) -> ResourceClient[dict[str, Any]]: ...
+    @overload
+    def resource(
+        self, kind: GroupVersionKind | GroupVersionResource, /, *, namespace: str | None = ...
+    ) -> ResourceClient[dict[str, Any]]: ...
+    def resource(
+        self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
+    ) -> ResourceClient[Any]:
+        """The objects of a kind: typed for a class, as dicts for a name.
+
+        A name that is not built in is looked up on the server, at the first request.
+        """
+        collection = self._collection(what, kind, namespace)
+        form = TypedForm(what) if isinstance(what, type) else DictForm()
+        return ResourceClient(collection, form)
+
+    def metadata(
+        self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
+    ) -> MetadataClient:
+        """The metadata of the objects of a kind, which is named as for `resource`."""
+        return MetadataClient(self._collection(what, kind, namespace))
+
+    @cached_property
+    def dynamic(self) -> DynamicClient:
+        """Every kind as dicts, also those that have a class."""
+        return DynamicClient(self)
+
+    @cached_property
+    def scales(self) -> ScaleClient:
+        """Scales of anything that has one."""
+        return ScaleClient(self.rest, self.mapper, self._cache, field_manager=self._field_manager)
+
+    # --- what the server is
+
+    @cached_property
+    def discovery(self) -> DiscoveryClient:
+        """What the server serves, asked each time."""
+        return DiscoveryClient(self.rest)
+
+    @cached_property
+    def mapper(self) -> DeferredMapper:
+        """From names to resources, remembered; the server is asked again for unknown ones."""
+        return DeferredMapper(self._cache, trust_fresh=False)
+
+    async def version(self) -> VersionInfo:
+        """The server's version. Safe to cancel."""
+        return await self.discovery.version()
+
+    # --- many at once
+
+    @overload
+    async def apply(
+        self,
+        what: K,
+        *,
+        owner: Owner | None = ...,
+        namespace: str | None = ...,
+        field_manager: str = ...,
+        force: bool = ...,
+        dry_run: bool = ...,
+        field_validation: FieldValidation | None = ...,
+    ) -> K: ...
+    @overload
+    async def apply(
+        self,
+        what: dict[str, Any],
+        *,
+        owner: Owner | None = ...,
+        namespace: str | None = ...,
+        field_manager: str = ...,
+        force: bool = ...,
+        dry_run: bool = ...,
+        field_validation: FieldValidation | None = ...,
+    ) -> dict[str, Any]: ...
+    @overload
+    async def apply(
+        self,
+        what: Iterable[Appliable] | str | Path,
+        *,
+        owner: Owner | None = ...,
+        namespace: str | None = ...,
+        kinds: Sequence[type[Kind]] = ...,
+        field_manager: str = ...,
+        force: bool = ...,
+        dry_run: bool = ...,
+        field_validation: FieldValidation | None = ...,
+    ) -> list[Appliable]: ...
+    async def apply(
+        self,
+        what: Manifest,
+        *,
+        owner: Owner | None = None,
+        namespace: str | None = None,
+        kinds: Sequence[type[Kind]] = (),
+        field_manager: str = "",
+        force: bool = False,
+        dry_run: bool = False,
+        field_validation: FieldValidation | None = None,
+    ) -> Any:
+        """Server-side apply of an object, of many, of a YAML text, or of a path to YAML.
+
+        Namespaces and CRDs come first, and a CRD is waited for until it is served; the
+        results are in the order of what was given. `namespace` is for objects that say
+        none; `owner` becomes the controller of all; `kinds` are classes of your own that
+        YAML is read as.
+        Raises: Conflict when another manager owns a field, unless `force`.
+        A cancelled call may have applied some.
+        """
+        things = objects_in(what, kinds=kinds)
+        if owner is not None:
+            things = [_owned(thing, owner) for thing in things]
+        data = [thing.to_dict() if isinstance(thing, Kind) else thing for thing in things]
+        results: dict[int, Any] = {}
+        crds: list[dict[str, Any]] = []
+        for index in in_order(data):
+            if crds and not is_crd(data[index]):
+                await self._wait_for_crds(crds)
+                crds = []
+            results[index] = await self._client_for(things[index], namespace).apply(
+                things[index],
+                field_manager=field_manager,
+                force=force,
+                dry_run=dry_run,
+                field_validation=field_validation,
+            )
+            if is_crd(data[index]) and not dry_run:
+                crds.append(data[index])
+        await self._wait_for_crds(crds)
+        ordered = [results[index] for index in range(len(things))]
+        return ordered[0] if isinstance(what, Kind | dict) else ordered
+
+    # --- the steps
+
+    @cached_property
+    def _cache(self) -> MemoryCache:
+        return MemoryCache(self.discovery)
+
+    def _client_for(self, thing: Appliable, namespace: str | None) -> ResourceClient[Any]:
+        """The client that applies a thing; `namespace` is for one that says none."""
+        if isinstance(thing, Kind):
+            return ResourceClient(
+                self._collection(type(thing), default=namespace), TypedForm(type(thing))
+            )
+        kind = GroupVersionKind.of(thing.get("apiVersion") or "", thing.get("kind") or "")
+        return ResourceClient(self._collection(kind, default=namespace), DictForm())
+
+    async def _wait_for_crds(self, crds: Sequence[dict[str, Any]]) -> None:
+        from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
+
+        definitions = self.resource(CustomResourceDefinition)
+        for crd in crds:
+            await definitions.wait_for(
+                crd["metadata"]["name"], condition="Established", timeout=_CRD_TIMEOUT
+            )
+            for version, plural in served_versions(crd):
+                await poll(
+                    partial(self._serves, version, plural),
+                    every=_CRD_POLL,
+                    clock=self.rest.clock,
+                    within=_CRD_TIMEOUT,
+                )
+        if crds:
+            self.mapper.reset()
+
+    async def _serves(self, version: GroupVersion, plural: str) -> bool:
+        try:
+            return any(row.name == plural for row in await self.discovery.resources(version))
+        except NotFound:
+            return False
+
+    def _collection(
+        self,
+        what: AnyKind,
+        kind: str = "",
+        namespace: str | None = None,
+        *,
+        default: str | None = None,
+    ) -> Collection:
+        return Collection(
+            self.rest,
+            self._place(what, kind, namespace),
+            namespace=namespace,
+            default_namespace=default or self.namespace,
+            field_manager=self._field_manager,
+            clock=self.rest.clock,
+        )
+
+    def _place(self, what: AnyKind, kind: str, namespace: str | None) -> ResourceInfo | Lookup:
+        if isinstance(what, type):
+            return resource_of(what)
+        if isinstance(what, GroupVersionResource):
+            return _info_at(what, namespace)
+        wanted = GroupVersionKind.of(what, kind) if isinstance(what, str) else what
+        if not wanted.version or not wanted.kind:
+            raise InvalidValue(
+                f"resource {wanted}: the apiVersion and the kind are needed"
+                ' (client.resource("example.com/v1", "Website"))'
+            )
+        known = resource_for(wanted.group, wanted.version, wanted.kind)
+        return known or partial(self.mapper.mapping, wanted.group_kind, wanted.version)
+
+
+def _info_at(resource: GroupVersionResource, namespace: str | None) -> ResourceInfo:
+    """A resource by its name; nobody has to be asked where it is."""
+    place = (resource.group, resource.version, resource.resource)
+    for info in resources():
+        if (info.group, info.version, info.plural) == place:
+            return info
+    return ResourceInfo(
+        group=resource.group,
+        version=resource.version,
+        plural=resource.resource,
+        kind="",
+        singular="",
+        namespaced=bool(namespace),
+    )
+
+
+def _owned(thing: Appliable, owner: Owner) -> Appliable:
+    """A copy that the owner controls, in its namespace; what the caller holds stays."""
+    inside = ObjectKey.of(owner).namespace
+    data = thing.to_dict() if isinstance(thing, Kind) else _copied(thing)
+    metadata = data.setdefault("metadata", {})
+    if inside and not metadata.get("namespace"):
+        metadata["namespace"] = inside
+    set_controller(data, owner)
+    return type(thing).from_dict(data) if isinstance(thing, Kind) else data
+
+
+def _copied(thing: dict[str, Any]) -> dict[str, Any]:
+    metadata = dict(thing.get("metadata") or {})
+    references = [dict(each) for each in metadata.get("ownerReferences") or ()]
+    return {**thing, "metadata": {**metadata, "ownerReferences": references}}
+
+
+@final
+class DynamicClient:
+    """Every kind as dicts: `client.dynamic.resource("apps/v1", "Deployment")`."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def resource(
+        self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
+    ) -> ResourceClient[dict[str, Any]]:
+        """The objects of a kind, named by class, apiVersion and kind, GVK or GVR."""
+        return ResourceClient(self._client._collection(what, kind, namespace), DictForm())

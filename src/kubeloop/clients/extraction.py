@@ -1,0 +1,78 @@
+"""The part of an object that one field manager applied, taken from managedFields.
+
+Promises: pure; what comes out can be changed and applied again under the same manager
+without giving up or taking over any field.
+Elsewhere: applying (`verbs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, overload
+
+import msgspec
+
+from kubeloop.wire import Kind
+
+__all__ = ["extract"]
+
+Json = dict[str, Any]
+
+
+@overload
+def extract(obj: Kind, manager: str, *, subresource: str = ...) -> Json: ...
+@overload
+def extract(obj: Json, manager: str, *, subresource: str = ...) -> Json: ...
+def extract(obj: Kind | Json, manager: str, *, subresource: str = "") -> Json:
+    """What `manager` has applied, and the object's identity; only that for a stranger.
+
+    The object has to be as the server returned it.
+    """
+    whole = obj.to_dict() if isinstance(obj, Kind) else obj
+    owned: Json = {}
+    for entry in (whole.get("metadata") or {}).get("managedFields") or ():
+        if (
+            entry.get("manager") == manager
+            and entry.get("operation") == "Apply"
+            and (entry.get("subresource") or "") == subresource
+        ):
+            owned = entry.get("fieldsV1") or {}
+    part = _part(whole, owned) if owned else {}
+    return _identified(part if isinstance(part, dict) else {}, whole)
+
+
+def _identified(part: Json, whole: Json) -> Json:
+    said: Json = {key: whole[key] for key in ("apiVersion", "kind") if key in whole}
+    metadata = whole.get("metadata") or {}
+    named = {key: metadata[key] for key in ("name", "namespace") if metadata.get(key)}
+    return {**said, **part, "metadata": {**named, **(part.get("metadata") or {})}}
+
+
+def _part(value: Any, owned: Json) -> Any:
+    """The owned part of a value; an owner without further fields owns all of it."""
+    if not owned:
+        return value
+    if isinstance(value, dict):
+        return {
+            key: _part(value[key], below)
+            for name, below in owned.items()
+            if (key := name.removeprefix("f:")) != name and key in value
+        }
+    if isinstance(value, list):
+        return list(_elements(value, owned))
+    return value
+
+
+def _elements(items: list[Any], owned: Json) -> Iterator[Any]:
+    """The owned elements of a list, in the list's order."""
+    for index, item in enumerate(items):
+        for name, below in owned.items():
+            mark, _, text = name.partition(":")
+            if mark == "v" and msgspec.json.decode(text) == item:
+                yield item
+            elif mark == "i" and int(text) == index:
+                yield _part(item, below)
+            elif mark == "k" and isinstance(item, dict):
+                keys = msgspec.json.decode(text)
+                if all(item.get(key) == value for key, value in keys.items()):
+                    yield {**keys, **_part(item, below)}

@@ -1,0 +1,169 @@
+"""Objects of any kind, and of them the metadata only.
+
+Promises: the server is asked to leave out the rest; one that cannot sends everything, and
+the metadata is taken out of it.
+Elsewhere: whole objects (`resource`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Any, final
+
+from kubeloop.machinery import DecodeError
+from kubeloop.rest import Answer
+from kubeloop.wire import Model, Raw, RawList, Resource, decode
+from kubeloop.wire.meta.v1 import ObjectMeta
+
+from .collection import Collection
+from .lists import ObjectList, WatchEvent
+from .options import FieldSelection, LabelSelection, Propagation
+from .raw import RawCollection
+from .resource import ResourceClient
+from .verbs import PatchBody, PatchType
+
+__all__ = ["MetadataClient", "PartialObjectMetadata"]
+
+_GROUP = "g=meta.k8s.io;v=v1,application/json"
+_ONE = f"application/json;as=PartialObjectMetadata;{_GROUP}"
+_MANY = f"application/json;as=PartialObjectMetadataList;{_GROUP}"
+
+
+class PartialObjectMetadata(Resource, group="meta.k8s.io", version="v1"):
+    """An object of which only the metadata is known."""
+
+
+class _View(Model):
+    """Whatever the server sent; its other keys do not matter."""
+
+    metadata: ObjectMeta
+
+
+@final
+class MetadataForm:
+    """Reads metadata out of whatever comes."""
+
+    accept_one, accept_many = _ONE, _MANY
+    facts = None
+
+    def read(self, answer: Answer) -> PartialObjectMetadata:
+        return _partial(answer.decode(_View), answer.request.action)
+
+    def read_item(self, item: Raw | bytes, of: RawList | None) -> PartialObjectMetadata:  # noqa: ARG002
+        return _partial(decode(_View, item), "read metadata")
+
+    def to_dict(self, obj: PartialObjectMetadata) -> dict[str, Any]:
+        return obj.to_dict()
+
+    def refresh(self, obj: PartialObjectMetadata, by: PartialObjectMetadata) -> None:
+        obj.metadata = by.metadata
+
+
+def _partial(view: _View, action: str) -> PartialObjectMetadata:
+    metadata = view.metadata
+    named = metadata.name or metadata.generate_name
+    if not (metadata.uid and metadata.creation_timestamp and named):
+        raise DecodeError(
+            f"{action}: the answer is no object: it lacks a uid, a creation time or a name"
+        )
+    return PartialObjectMetadata(metadata=metadata)
+
+
+@final
+class MetadataClient:
+    """get, list, watch, patch and delete, of metadata; what is not known cannot be written."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._client: ResourceClient[PartialObjectMetadata] = ResourceClient(
+            collection, MetadataForm()
+        )
+
+    def in_namespace(self, namespace: str | None) -> MetadataClient:
+        """The same kind in another namespace; this one stays what it is."""
+        return MetadataClient(self._client._collection.within(namespace))
+
+    @property
+    def raw(self) -> RawCollection:
+        """Lists and watches as the bytes that come, for caches; a watch has its own form."""
+        return RawCollection(self._client._collection, _MANY, watch_accept=_ONE)
+
+    async def get(self, name: str, *, version: str = "") -> PartialObjectMetadata:
+        """As `ResourceClient.get`."""
+        return await self._client.get(name, version=version)
+
+    async def list(
+        self,
+        *,
+        labels: LabelSelection | None = None,
+        fields: FieldSelection | None = None,
+        limit: int = 0,
+        next_page: str = "",
+        version: str = "",
+    ) -> ObjectList[PartialObjectMetadata]:
+        """As `ResourceClient.list`."""
+        return await self._client.list(
+            labels=labels, fields=fields, limit=limit, next_page=next_page, version=version
+        )
+
+    def each(
+        self, *, labels: LabelSelection | None = None, fields: FieldSelection | None = None
+    ) -> AsyncGenerator[PartialObjectMetadata, None]:
+        """As `ResourceClient.each`."""
+        return self._client.each(labels=labels, fields=fields)
+
+    def watch(
+        self,
+        *,
+        since: str | None = None,
+        labels: LabelSelection | None = None,
+        fields: FieldSelection | None = None,
+    ) -> AsyncGenerator[WatchEvent[PartialObjectMetadata], None]:
+        """As `ResourceClient.watch`."""
+        return self._client.watch(since=since, labels=labels, fields=fields)
+
+    async def patch(
+        self,
+        name: str,
+        patch: PatchBody,
+        *,
+        type: PatchType,  # noqa: A002 - the API's own word for it
+        dry_run: bool = False,
+        field_manager: str = "",
+    ) -> PartialObjectMetadata:
+        """As `ResourceClient.patch`."""
+        return await self._client.patch(
+            name, patch, type=type, dry_run=dry_run, field_manager=field_manager
+        )
+
+    async def delete(
+        self,
+        name: str,
+        *,
+        propagation: Propagation | None = None,
+        grace_period: int | None = None,
+        uid: str = "",
+        version: str = "",
+        dry_run: bool = False,
+    ) -> None:
+        """As `ResourceClient.delete`."""
+        await self._client.delete(
+            name,
+            propagation=propagation,
+            grace_period=grace_period,
+            uid=uid,
+            version=version,
+            dry_run=dry_run,
+        )
+
+    async def delete_collection(
+        self,
+        *,
+        labels: LabelSelection | None = None,
+        fields: FieldSelection | None = None,
+        propagation: Propagation | None = None,
+    ) -> None:
+        """As `ResourceClient.delete_collection`."""
+        await self._client.delete_collection(labels=labels, fields=fields, propagation=propagation)
+
+    def __repr__(self) -> str:
+        return f"MetadataClient({self._client._collection})"

@@ -1,0 +1,224 @@
+"""The options of each verb: checked, and turned into parameters or bodies.
+
+Promises: pure; what a server would refuse in every case is refused here, before a request;
+what is not set is not sent, and a zero that was set is.
+Elsewhere: which verb takes which (`resource`), paths (`kubeloop.rest`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from kubeloop.machinery import (
+    FieldSelector,
+    InvalidValue,
+    Selector,
+    as_field_selector,
+    as_selector,
+)
+from kubeloop.rest import query_options
+
+__all__ = [
+    "FieldSelection",
+    "FieldValidation",
+    "LabelSelection",
+    "ListOptions",
+    "Propagation",
+    "VersionMatch",
+    "WatchOptions",
+    "check_manager",
+    "delete_options",
+    "write_params",
+]
+
+FieldValidation = Literal["Ignore", "Warn", "Strict"]
+Propagation = Literal["Orphan", "Background", "Foreground"]
+VersionMatch = Literal["Exact", "NotOlderThan"]
+LabelSelection = str | Selector | Mapping[str, str]
+FieldSelection = str | FieldSelector | Mapping[str, str]
+
+_LONGEST_MANAGER = 128
+
+Params = dict[str, str | list[str]]
+
+
+class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What a list is asked for; `next_page` is the token of the page before."""
+
+    labels: str = ""
+    fields: str = ""
+    limit: int = 0
+    next_page: str = ""
+    version: str = ""
+    version_match: VersionMatch | None = None
+    timeout_seconds: int | None = None
+    shard: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        labels: LabelSelection | None = None,
+        fields: FieldSelection | None = None,
+        **others: Any,
+    ) -> ListOptions:
+        """The options with selectors as people write them.
+
+        Raises: InvalidValue when they contradict each other, or a selector cannot be read.
+        """
+        return cls(labels=_labels(labels), fields=_fields(fields), **others)
+
+    def __post_init__(self) -> None:
+        if self.limit < 0:
+            raise InvalidValue(f"list: limit {self.limit} is negative (0 is none)")
+        if self.version_match is None:
+            return
+        _check_match(self.version_match)
+        if not self.version:
+            raise InvalidValue("list: version_match without a version (say which version)")
+        if self.next_page:
+            raise InvalidValue("list: version_match on a further page (its token says the version)")
+        if self.version_match == "Exact" and self.version == "0":
+            raise InvalidValue('list: version "0" means any, and cannot be met exactly')
+
+    def params(self) -> Params:
+        """As they stand in the URL."""
+        return query_options(
+            label_selector=self.labels,
+            field_selector=self.fields,
+            limit=self.limit,
+            continue_=self.next_page,
+            resource_version=self.version,
+            resource_version_match=self.version_match,
+            timeout_seconds=self.timeout_seconds,
+            shard_selector=self.shard,
+        )
+
+    def replace(self, **changes: Any) -> ListOptions:
+        """The same options with some changed, checked again."""
+        return msgspec.structs.replace(self, **changes)
+
+
+class WatchOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What a watch is asked for.
+
+    `initial_events` streams what is there before what changes (client-go: WatchList).
+    """
+
+    labels: str = ""
+    fields: str = ""
+    since: str = ""
+    bookmarks: bool = True
+    initial_events: bool = False
+    timeout_seconds: int | None = None
+    shard: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        labels: LabelSelection | None = None,
+        fields: FieldSelection | None = None,
+        **others: Any,
+    ) -> WatchOptions:
+        """The options with selectors as people write them. Raises: InvalidValue."""
+        return cls(labels=_labels(labels), fields=_fields(fields), **others)
+
+    def params(self) -> Params:
+        """As they stand in the URL; a match goes only with initial events, or it is refused."""
+        return query_options(
+            watch=True,
+            label_selector=self.labels,
+            field_selector=self.fields,
+            resource_version=self.since,
+            allow_watch_bookmarks=self.bookmarks or self.initial_events,
+            send_initial_events=True if self.initial_events else None,
+            resource_version_match="NotOlderThan" if self.initial_events else None,
+            timeout_seconds=self.timeout_seconds,
+            shard_selector=self.shard,
+        )
+
+
+def write_params(
+    *,
+    dry_run: bool = False,
+    field_manager: str = "",
+    field_validation: FieldValidation | None = None,
+    force: bool | None = None,
+) -> Params:
+    """The options of create, update, patch and apply; `force` is for apply alone."""
+    if field_validation is not None and field_validation not in get_args(FieldValidation):
+        raise InvalidValue(
+            f"field_validation={field_validation!r}: expected Ignore, Warn or Strict"
+        )
+    check_manager(field_manager)
+    return query_options(
+        dry_run="All" if dry_run else None,
+        field_manager=field_manager,
+        field_validation=field_validation,
+        force=force,
+    )
+
+
+def check_manager(name: str) -> None:
+    """Raise InvalidValue for a field manager's name that no server takes."""
+    if len(name) > _LONGEST_MANAGER or not name.isprintable():
+        raise InvalidValue(
+            f"field_manager={name[:40]!r}: at most {_LONGEST_MANAGER} printable characters"
+        )
+
+
+def delete_options(
+    *,
+    propagation: Propagation | None = None,
+    grace_period: int | None = None,
+    uid: str = "",
+    version: str = "",
+    dry_run: bool = False,
+    orphan_dependents: bool | None = None,
+    ignore_store_read_error: bool = False,
+) -> dict[str, Any]:
+    """The body of a delete; `uid` and `version` must be the object's, or it stays."""
+    if propagation is not None and propagation not in get_args(Propagation):
+        raise InvalidValue(
+            f"propagation={propagation!r}: expected Orphan, Background or Foreground"
+        )
+    if propagation is not None and orphan_dependents is not None:
+        raise InvalidValue(
+            "delete: propagation and the deprecated orphan_dependents exclude each other"
+        )
+    conditions = {"uid": uid, "resourceVersion": version}
+    said: dict[str, Any] = {
+        "gracePeriodSeconds": grace_period,
+        "preconditions": {key: value for key, value in conditions.items() if value} or None,
+        "orphanDependents": orphan_dependents,
+        "propagationPolicy": propagation,
+        "dryRun": ["All"] if dry_run else None,
+        "ignoreStoreReadErrorWithClusterBreakingPotential": ignore_store_read_error or None,
+    }
+    return {
+        "kind": "DeleteOptions",
+        "apiVersion": "v1",
+        **{key: value for key, value in said.items() if value is not None},
+    }
+
+
+def _labels(given: LabelSelection | None) -> str:
+    if given is None:
+        return ""
+    selector = as_selector(given)
+    if selector.is_nothing:
+        raise InvalidValue("labels: this selector selects nothing, and cannot be sent")
+    return str(selector)
+
+
+def _fields(given: FieldSelection | None) -> str:
+    return "" if given is None else str(as_field_selector(given))
+
+
+def _check_match(match: str) -> None:
+    if match not in get_args(VersionMatch):
+        raise InvalidValue(f"version_match={match!r}: expected Exact or NotOlderThan")

@@ -1,0 +1,180 @@
+"""The number of replicas of anything that has one, whatever its kind.
+
+Promises: what comes out is always autoscaling/v1; what goes in is sent in the form that
+the server says it takes.
+Elsewhere: the scale of a kind that is known (`subresources`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+from kubeloop.discovery import DeferredMapper, Discovery
+from kubeloop.machinery import (
+    GroupResource,
+    GroupVersionKind,
+    GroupVersionResource,
+    InvalidValue,
+)
+from kubeloop.rest import Answer, RESTClient
+from kubeloop.wire import ResourceInfo
+from kubeloop.wire.autoscaling.v1 import Scale
+
+from .collection import Collection
+from .forms import body_of
+from .verbs import PatchBody, PatchType, _content_type, _text
+
+__all__ = ["ScaleClient", "scale_from", "scale_to"]
+
+_PLAIN = GroupVersionKind("autoscaling", "v1", "Scale")
+# They say the selector as a map, and as text beside it.
+_OLDER = {
+    GroupVersionKind("apps", "v1beta1", "Scale"),
+    GroupVersionKind("apps", "v1beta2", "Scale"),
+    GroupVersionKind("extensions", "v1beta1", "Scale"),
+}
+
+
+def scale_to(scale: Scale, kind: GroupVersionKind) -> dict[str, Any]:
+    """A scale in the form of `kind`. Raises: InvalidValue for a kind that is no scale."""
+    data = scale.to_dict()
+    if kind == _PLAIN:
+        return data
+    _check_known(kind)
+    status = dict(data.get("status") or {})
+    text = status.pop("selector", "")
+    if text:
+        status["targetSelector"] = text
+        pairs = _equalities(text)
+        if pairs is not None:
+            status["selector"] = pairs
+    if status:
+        data["status"] = status
+    return {**data, "apiVersion": kind.api_version, "kind": kind.kind}
+
+
+def scale_from(data: dict[str, Any]) -> Scale:
+    """An autoscaling/v1 scale from any form of it. Raises: InvalidValue, DecodeError."""
+    kind = GroupVersionKind.of(data.get("apiVersion") or "", data.get("kind") or "")
+    if kind == _PLAIN:
+        return Scale.from_dict(data)
+    _check_known(kind)
+    status = dict(data.get("status") or {})
+    pairs = status.pop("selector", None) or {}
+    text = status.pop("targetSelector", "") or ",".join(
+        f"{key}={value}" for key, value in sorted(pairs.items())
+    )
+    if text:
+        status["selector"] = text
+    converted = {**data, "apiVersion": _PLAIN.api_version, "kind": _PLAIN.kind}
+    if status:
+        converted["status"] = status
+    return Scale.from_dict(converted)
+
+
+def _check_known(kind: GroupVersionKind) -> None:
+    if kind not in _OLDER:
+        raise InvalidValue(f"{kind} is no scale that is known (autoscaling/v1 is)")
+
+
+def _equalities(text: str) -> dict[str, str] | None:
+    """The selector as a map, where it is one."""
+    parts = [part.partition("=") for part in text.split(",")]
+    if any(not equals or "!" in key or " " in key for key, equals, _ in parts):
+        return None
+    return {key: value.removeprefix("=") for key, _, value in parts}
+
+
+@final
+class ScaleClient:
+    """Scales by resource: `client.scales.get(GroupResource("apps", "deployments"), "shop", "web")`.
+
+    An empty namespace is for resources that are in none.
+    """
+
+    def __init__(
+        self,
+        rest: RESTClient,
+        mapper: DeferredMapper,
+        discovery: Discovery,
+        *,
+        field_manager: str = "",
+    ) -> None:
+        self._rest = rest
+        self._mapper = mapper
+        self._discovery = discovery
+        self._field_manager = field_manager
+        self._kinds: dict[GroupVersionResource, GroupVersionKind] = {}
+
+    async def get(self, resource: GroupResource, namespace: str, name: str) -> Scale:
+        """The scale of an object. Raises: NotFound, NoResourceMatch. Safe to cancel."""
+        at = await self._place(resource)
+        return _read(
+            await self._collection(at, namespace).send("get", name=name, subresource="scale")
+        )
+
+    async def update(
+        self, resource: GroupResource, namespace: str, scale: Scale, *, dry_run: bool = False
+    ) -> Scale:
+        """Put a scale in place of the one there is.
+
+        Raises: Conflict, InvalidValue when the resource has no scale.
+        A cancelled call may have changed it.
+        """
+        at = await self._place(resource)
+        kind = await self._kind_at(at)
+        answer = await self._collection(at, namespace).send(
+            "update",
+            name=scale.metadata.name,
+            subresource="scale",
+            body=body_of(scale_to(scale, kind)),
+            params={"dryRun": "All"} if dry_run else None,
+        )
+        return _read(answer)
+
+    async def patch(
+        self,
+        resource: GroupVersionResource,
+        namespace: str,
+        name: str,
+        patch: PatchBody,
+        *,
+        type: PatchType,  # noqa: A002 - the API's own word for it
+    ) -> Scale:
+        """Change fields of a scale. A cancelled call may have changed it."""
+        answer = await self._collection(resource, namespace).send(
+            "patch",
+            name=name,
+            subresource="scale",
+            body=patch if isinstance(patch, bytes) else _text(patch),
+            content_type=_content_type(type),
+        )
+        return _read(answer)
+
+    async def _place(self, resource: GroupResource) -> GroupVersionResource:
+        return await self._mapper.resource_for(resource.with_version(""))
+
+    async def _kind_at(self, at: GroupVersionResource) -> GroupVersionKind:
+        """The kind that the server says it speaks at the scale of a resource."""
+        if at not in self._kinds:
+            rows = await self._discovery.resources(at.group_version)
+            found = next((row for row in rows if row.name == f"{at.resource}/scale"), None)
+            if found is None:
+                raise InvalidValue(f"scale {at}: the server says that it has no scale")
+            self._kinds[at] = found.kind_at(at.group_version)
+        return self._kinds[at]
+
+    def _collection(self, at: GroupVersionResource, namespace: str) -> Collection:
+        info = ResourceInfo(
+            group=at.group,
+            version=at.version,
+            plural=at.resource,
+            kind="",
+            singular="",
+            namespaced=bool(namespace),
+        )
+        return Collection(self._rest, info, namespace=namespace, field_manager=self._field_manager)
+
+
+def _read(answer: Answer) -> Scale:
+    return scale_from(answer.decode(dict[str, Any]))

@@ -1,0 +1,212 @@
+"""Waiting until an object is as somebody wants it.
+
+Promises: what is decided about an object is plain code; the wait survives broken streams
+and forgotten versions; when time is over the error says what was seen last.
+Elsewhere: following events of many objects (`watching`).
+"""
+
+# ruff: noqa: ASYNC109 - the caller's bound is kept by a clock, and named in the error
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
+
+from kubeloop.machinery import Expired, InvalidValue, JSONPath, KubeError, relaxed
+
+if TYPE_CHECKING:
+    from .resource import ResourceClient
+
+__all__ = ["Goal", "WaitTimeout", "goal_of", "wait_until"]
+
+T = TypeVar("T")
+
+_RESTART_DELAY = 1.0  # a server that forgets at once is not to be stormed
+_SHOWN = 300  # characters of what was last seen
+
+
+@final
+class WaitTimeout(KubeError, TimeoutError):
+    """What was waited for did not come in time; `last_seen` tells what there was instead."""
+
+    def __init__(self, message: str, last_seen: str) -> None:
+        super().__init__(message)
+        self.last_seen = last_seen
+
+
+class Goal(Generic[T]):
+    """What is waited for: a test, and how to tell what stands in its way."""
+
+    def __init__(
+        self,
+        text: str,
+        met: Callable[[T | None, dict[str, Any]], bool],
+        seen: Callable[[dict[str, Any]], str],
+    ) -> None:
+        self.text = text
+        self.met = met
+        self._seen = seen
+
+    def seen(self, data: dict[str, Any]) -> str:
+        """What there is, for whoever reads the error."""
+        return self._seen(data)[:_SHOWN] if data else "no such object"
+
+
+def goal_of(
+    *,
+    condition: str = "",
+    jsonpath: str = "",
+    deleted: bool = False,
+    function: Callable[[T], bool] | None = None,
+) -> Goal[T]:
+    """The goal that is meant. Raises: InvalidValue unless exactly one is given."""
+    if sum(map(bool, (condition, jsonpath, deleted, function))) != 1:
+        raise InvalidValue("wait_for: give one of condition, jsonpath, deleted and function")
+    if condition:
+        return _condition_goal(condition)
+    if jsonpath:
+        return _jsonpath_goal(jsonpath)
+    if function is not None:
+        return _function_goal(function)
+    return _deletion_goal()
+
+
+def _condition_goal(text: str) -> Goal[T]:
+    name, _, wanted = text.partition("=")
+    status = (wanted or "True").casefold()
+
+    def find(data: dict[str, Any]) -> dict[str, Any]:
+        conditions = (data.get("status") or {}).get("conditions") or []
+        fitting = (
+            each for each in conditions if str(each.get("type")).casefold() == name.casefold()
+        )
+        return next(fitting, {})
+
+    def met(_: T | None, data: dict[str, Any]) -> bool:
+        found = find(data)
+        return str(found.get("status")).casefold() == status and not _is_old(found, data)
+
+    def seen(data: dict[str, Any]) -> str:
+        found = find(data)
+        if not found:
+            return f"no condition {name}"
+        why = ": ".join(filter(None, (found.get("reason"), found.get("message"))))
+        old = ", of an older generation" if _is_old(found, data) else ""
+        return f"{name}={found.get('status')}{f' ({why})' if why else ''}{old}"
+
+    return Goal(f"condition {name}={wanted or 'True'}", met, seen)
+
+
+def _is_old(condition: dict[str, Any], data: dict[str, Any]) -> bool:
+    """Whether it tells about a spec that has changed since."""
+    observed = condition.get("observedGeneration")
+    if observed is None:
+        observed = (data.get("status") or {}).get("observedGeneration")
+    generation = (data.get("metadata") or {}).get("generation")
+    return observed is not None and generation is not None and observed < generation
+
+
+def _jsonpath_goal(text: str) -> Goal[T]:
+    expression, wanted = _divided(text)
+    path = JSONPath(relaxed(expression), allow_missing_keys=True)
+
+    def values(data: dict[str, Any]) -> list[str]:
+        return [_shown(value) for value in path.values(data) if value is not None]
+
+    def met(_: T | None, data: dict[str, Any]) -> bool:
+        found = values(data) if data else []
+        return bool(found) if wanted is None else found == [wanted]
+
+    def seen(data: dict[str, Any]) -> str:
+        return f"{expression} is {', '.join(values(data)) or 'not there'}"
+
+    return Goal(f"jsonpath {text}", met, seen)
+
+
+def _divided(text: str) -> tuple[str, str | None]:
+    """The path and the value of `{.status.phase}=Running`; no value: it is to be there."""
+    if text.startswith("{") and "}" in text:
+        path, _, rest = text.rpartition("}")
+        if rest and not rest.startswith("="):
+            raise InvalidValue(f"wait_for jsonpath {text!r}: expected {{path}}=value")
+        return f"{path}}}", rest[1:] if rest else None
+    path, equals, wanted = text.partition("=")
+    return path, wanted if equals else None
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _function_goal(function: Callable[[T], bool]) -> Goal[T]:
+    name = getattr(function, "__name__", "function")
+
+    def met(obj: T | None, _: dict[str, Any]) -> bool:
+        return obj is not None and function(obj)
+
+    def seen(data: dict[str, Any]) -> str:
+        return f"version {data['metadata'].get('resourceVersion')}, status {data.get('status')}"
+
+    return Goal(f"{name}()", met, seen)
+
+
+def _deletion_goal() -> Goal[T]:
+    first: list[str] = []
+
+    def met(obj: T | None, data: dict[str, Any]) -> bool:
+        if obj is None:
+            return True
+        uid = str(data["metadata"].get("uid"))
+        first.append(uid)
+        return uid != first[0]  # deleted while nobody looked; this is another of its name
+
+    def seen(data: dict[str, Any]) -> str:
+        metadata = data["metadata"]
+        if metadata.get("deletionTimestamp"):
+            return f"being deleted, finalizers {metadata.get('finalizers') or []}"
+        return "there, and not being deleted"
+
+    return Goal("deletion", met, seen)
+
+
+async def wait_until(
+    client: ResourceClient[T], name: str, goal: Goal[T], *, timeout: float | None
+) -> T | None:
+    """Follow one object until the goal is met; returns it, None when it is gone."""
+    collection, data = client._collection, {}
+    to_dict = client._form.to_dict
+
+    def reached(obj: T | None) -> bool:
+        nonlocal data
+        data = {} if obj is None else to_dict(obj)
+        return goal.met(obj, data)
+
+    try:
+        async with collection.clock.timeout(timeout) as bound:
+            while True:
+                page = await client.list(fields={"metadata.name": name})
+                obj = page.items[0] if page.items else None
+                if reached(obj):
+                    return obj
+                try:
+                    watch = client.watch(since=page.version, fields={"metadata.name": name})
+                    async with aclosing(watch) as events:
+                        async for event in events:
+                            obj = None if event.type == "DELETED" else event.object
+                            if reached(obj):
+                                return obj
+                except Expired:
+                    await collection.clock.sleep(_RESTART_DELAY)
+    except TimeoutError:
+        if not bound.expired():
+            raise
+    last = goal.seen(data)
+    what = await collection.group_resource()
+    raise WaitTimeout(
+        f"wait for {goal.text} of {what}/{name}: not met within {timeout:g} s, last seen: {last}"
+        " (allow more time, or look into the object)",
+        last,
+    )

@@ -1,0 +1,286 @@
+"""Reads discovery's answers, aggregated or legacy, into values; and writes the legacy form.
+
+Promises: pure; what an answer leaves out or says `null` for counts as empty; an answer of
+another shape is a `DecodeError` that says what was expected.
+Elsewhere: the values (`groups`), who asks (`client`), the files (`disk_cache`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from email.message import Message
+from typing import TypeVar
+
+import msgspec
+
+from kubeloop.machinery import DecodeError, GroupVersion
+
+from .errors import StaleGroupVersion
+from .groups import ApiGroup, ApiResource, Discovered
+
+__all__ = [
+    "ACCEPT_AGGREGATED",
+    "ACCEPT_JSON",
+    "ACCEPT_NO_PEER",
+    "dump_groups",
+    "dump_resources",
+    "is_aggregated",
+    "parse_aggregated",
+    "parse_core_versions",
+    "parse_groups",
+    "parse_resources",
+]
+
+T = TypeVar("T")
+
+ACCEPT_JSON = "application/json"
+_V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+ACCEPT_AGGREGATED = f"{_V2},{ACCEPT_JSON}"
+ACCEPT_NO_PEER = f"{_V2};profile=nopeer,{ACCEPT_AGGREGATED}"
+
+
+def is_aggregated(content_type: str) -> bool:
+    """Whether an answer's content type is that of aggregated discovery, version 2."""
+    header = Message()
+    header["Content-Type"] = content_type
+    said = [header.get_param(name) for name in ("g", "v", "as")]
+    return header.get_content_type() == "application/json" and said == [
+        "apidiscovery.k8s.io",
+        "v2",
+        "APIGroupDiscoveryList",
+    ]
+
+
+# --- the aggregated form
+
+
+class _Meta(msgspec.Struct):
+    name: str | None = None
+
+
+class _Kind(msgspec.Struct):
+    group: str | None = None
+    version: str | None = None
+    kind: str | None = None
+
+
+class _Part(msgspec.Struct, rename="camel"):
+    subresource: str | None = None
+    response_kind: _Kind | None = None
+    verbs: tuple[str, ...] | None = None
+
+
+class _Resource(msgspec.Struct, rename="camel"):
+    resource: str | None = None
+    response_kind: _Kind | None = None
+    scope: str | None = None
+    singular_resource: str | None = None
+    verbs: tuple[str, ...] | None = None
+    short_names: tuple[str, ...] | None = None
+    categories: tuple[str, ...] | None = None
+    subresources: list[_Part] | None = None
+
+
+class _Version(msgspec.Struct):
+    version: str | None = None
+    freshness: str | None = None
+    resources: list[_Resource] | None = None
+
+
+class _Group(msgspec.Struct):
+    metadata: _Meta | None = None
+    versions: list[_Version] | None = None
+
+
+class _Groups(msgspec.Struct):
+    items: list[_Group] | None = None
+
+
+def parse_aggregated(body: bytes) -> Discovered:
+    """Groups and resources in one; a stale version is left out of its group and has failed."""
+    listed = _read(_Groups, body, "an APIGroupDiscoveryList")
+    groups: list[ApiGroup] = []
+    resources: dict[GroupVersion, tuple[ApiResource, ...]] = {}
+    failures: dict[GroupVersion, Exception] = {}
+    for item in listed.items or ():
+        name = (item.metadata and item.metadata.name) or ""
+        current: list[str] = []
+        for each in item.versions or ():
+            version = GroupVersion(name, each.version or "")
+            if each.freshness == "Stale":
+                failures[version] = StaleGroupVersion(version)
+                continue
+            current.append(version.version)
+            resources[version] = tuple(
+                row for resource in each.resources or () for row in _rows(resource, version)
+            )
+        groups.append(ApiGroup(name, tuple(current), current[0] if current else ""))
+    return Discovered(tuple(groups), resources, failures)
+
+
+def _rows(resource: _Resource, place: GroupVersion) -> Iterable[ApiResource]:
+    name, singular = resource.resource or "", resource.singular_resource or ""
+    namespaced = resource.scope == "Namespaced"
+    # A resource without a kind cannot be spoken to; its parts may have kinds all the same.
+    if resource.response_kind is not None and resource.response_kind.kind:
+        yield ApiResource(
+            name,
+            resource.response_kind.kind,
+            namespaced,
+            tuple(resource.verbs or ()),
+            singular=singular,
+            short_names=tuple(resource.short_names or ()),
+            categories=tuple(resource.categories or ()),
+            group=_elsewhere(resource.response_kind, place).group,
+            version=_elsewhere(resource.response_kind, place).version,
+        )
+    for part in resource.subresources or ():
+        if part.response_kind is not None and part.response_kind.kind:
+            yield ApiResource(
+                f"{name}/{part.subresource or ''}",
+                part.response_kind.kind,
+                namespaced,
+                tuple(part.verbs or ()),
+                singular=singular,
+                group=_elsewhere(part.response_kind, place).group,
+                version=_elsewhere(part.response_kind, place).version,
+            )
+
+
+def _elsewhere(kind: _Kind, place: GroupVersion) -> GroupVersion:
+    """The group and version of a kind where they are not those it is listed under."""
+    told = GroupVersion(kind.group or "", kind.version or "")
+    return GroupVersion() if not told.version or told == place else told
+
+
+# --- the legacy form
+
+
+class _LegacyVersion(msgspec.Struct, rename="camel"):
+    group_version: str | None = None
+    version: str | None = None
+
+
+class _LegacyGroup(msgspec.Struct, rename="camel"):
+    name: str | None = None
+    versions: list[_LegacyVersion] | None = None
+    preferred_version: _LegacyVersion | None = None
+
+
+class _LegacyGroups(msgspec.Struct):
+    groups: list[_LegacyGroup] | None = None
+
+
+class _CoreVersions(msgspec.Struct):
+    versions: list[str] | None = None
+
+
+class _LegacyResource(msgspec.Struct, rename="camel", omit_defaults=True):
+    name: str | None = None
+    singular_name: str | None = None
+    namespaced: bool | None = None
+    group: str | None = None
+    version: str | None = None
+    kind: str | None = None
+    verbs: list[str] | None = None
+    short_names: list[str] | None = None
+    categories: list[str] | None = None
+
+
+class _LegacyResources(msgspec.Struct, rename="camel"):
+    group_version: str | None = None
+    resources: list[_LegacyResource] | None = None
+
+
+def parse_core_versions(body: bytes) -> ApiGroup | None:
+    """The core group from `/api`; None when it lists no version."""
+    versions = _read(_CoreVersions, body, "an APIVersions").versions or []
+    return ApiGroup("", tuple(versions), versions[0]) if versions else None
+
+
+def parse_groups(body: bytes) -> tuple[ApiGroup, ...]:
+    """The named groups from `/apis`."""
+    found = _read(_LegacyGroups, body, "an APIGroupList").groups or ()
+    return tuple(map(_group, found))
+
+
+def _group(group: _LegacyGroup) -> ApiGroup:
+    versions = tuple(_version_of(each) for each in group.versions or ())
+    preferred = _version_of(group.preferred_version) if group.preferred_version else ""
+    return ApiGroup(group.name or "", versions, preferred or next(iter(versions), ""))
+
+
+def _version_of(version: _LegacyVersion) -> str:
+    return version.version or (version.group_version or "").rpartition("/")[2]
+
+
+def parse_resources(body: bytes) -> tuple[ApiResource, ...]:
+    """The resources of one group version, parts included."""
+    found = _read(_LegacyResources, body, "an APIResourceList").resources or ()
+    return tuple(
+        ApiResource(
+            row.name or "",
+            row.kind or "",
+            bool(row.namespaced),
+            tuple(row.verbs or ()),
+            singular=row.singular_name or "",
+            short_names=tuple(row.short_names or ()),
+            categories=tuple(row.categories or ()),
+            group=(row.group or "") if row.version else "",
+            version=row.version or "",
+        )
+        for row in found
+    )
+
+
+def _read(type_: type[T], body: bytes, what: str) -> T:
+    try:
+        return msgspec.json.decode(body, type=type_)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DecodeError(f"discovery: the answer is not {what}: {error}") from error
+
+
+# --- writing, in the form that other clients' caches have
+
+
+def dump_groups(groups: Iterable[ApiGroup]) -> bytes:
+    """An APIGroupList, as `kubectl` keeps one in its cache."""
+    listed = [
+        {
+            "name": group.name,
+            "versions": [_dumped_version(each) for each in group.group_versions] or None,
+            "preferredVersion": _dumped_version(GroupVersion(group.name, group.preferred)),
+        }
+        for group in groups
+    ]
+    return msgspec.json.encode({"kind": "APIGroupList", "apiVersion": "v1", "groups": listed})
+
+
+def _dumped_version(version: GroupVersion) -> dict[str, str]:
+    return {"groupVersion": str(version), "version": version.version}
+
+
+def dump_resources(version: GroupVersion, rows: Iterable[ApiResource]) -> bytes:
+    """An APIResourceList, as `kubectl` keeps one in its cache."""
+    listed = [
+        _LegacyResource(
+            name=row.name,
+            singular_name=row.singular,
+            namespaced=row.namespaced,
+            group=row.group or None,
+            version=row.version or None,
+            kind=row.kind,
+            verbs=list(row.verbs),
+            short_names=list(row.short_names) or None,
+            categories=list(row.categories) or None,
+        )
+        for row in rows
+    ]
+    return msgspec.json.encode(
+        {
+            "kind": "APIResourceList",
+            "apiVersion": "v1",
+            "groupVersion": str(version),
+            "resources": listed,
+        }
+    )

@@ -1,0 +1,174 @@
+"""One call and its attempts: sent, judged, waited for, sent again.
+
+Promises: retries are those of `retry`, no more; every wait is the clock's; each attempt
+is counted, whatever became of it.
+Elsewhere: single exchanges (`transport`), what the answer means (`client`).
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import final
+
+import msgspec
+
+from kubeloop.kit import Clock
+from kubeloop.machinery import TransportError
+
+from .codec import Codec
+from .incoming import Incoming, sooner
+from .limits import Throttle
+from .metrics import NO_ANSWER, RequestMetrics
+from .request import Request
+from .retry import Call, UrlBackoff, retry_after_of, wait_after_answer, wait_after_failure
+from .timeouts import Timeouts
+from .transport import Errand, Transport
+
+__all__ = ["AttemptStats", "Attempts"]
+
+log = logging.getLogger(__name__)
+
+
+class AttemptStats(msgspec.Struct, frozen=True):
+    """What was tried so far."""
+
+    attempts: int  # the first ones and the others
+    retries: int
+    failures: int  # attempts without an answer
+
+
+@final
+class Attempts:
+    """Gets the head of an answer, in as many attempts as are allowed."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        clock: Clock,
+        codec: Codec,
+        timeouts: Timeouts,
+        max_retries: int,
+        timeout: float = 0.0,
+        throttle: Throttle | None = None,
+        backoff: UrlBackoff | None = None,
+        metrics: RequestMetrics | None = None,
+    ) -> None:
+        self._transport = transport
+        self._base = transport.base_url.rstrip("/")
+        self._clock = clock
+        self._codec = codec
+        self._timeouts = timeouts
+        self._max_retries = max(max_retries, 0)
+        self._timeout = timeout  # told to the server where a request says nothing
+        self._throttle = throttle
+        self._backoff = backoff
+        self._metrics = metrics
+        self._requests = 0
+        self._retries = 0
+        self._failures = 0
+
+    def url(self, request: Request) -> str:
+        """The whole URL that the request goes to."""
+        return request.url(self._base, timeout=self._timeout)
+
+    def stats(self) -> AttemptStats:
+        return AttemptStats(attempts=self._requests, retries=self._retries, failures=self._failures)
+
+    async def turn(self, request: Request, deadline: float | None = None) -> None:
+        """Wait until the limiter, if there is one, lets the request pass."""
+        if self._throttle is None:
+            return
+        waited = await self._throttle.wait(request.action, deadline=deadline)
+        if self._metrics is not None:
+            self._metrics.rate_limited(
+                verb=request.method, host=self._transport.host, seconds=waited
+            )
+
+    async def open(self, request: Request, call: Call, deadline: float | None) -> Incoming:
+        """The head of the last answer, be it yes or no.
+
+        Safe to cancel: the connection is closed; what was sent may have been done.
+
+        Raises:
+            TransportError: there was none.
+        """
+        given = request.max_retries
+        left = self._max_retries if given is None else max(given, 0)
+        backoff = self._backoff.fresh() if self._backoff else None
+        url = self.url(request)
+        first, before = True, ""
+        while True:
+            try:
+                incoming = await self._attempt(request, url, deadline, first=first)
+            except TransportError as error:
+                wait = wait_after_failure(error, call=call, method=request.method, left=left)
+                if wait is None or _is_too_late(self._clock, wait, deadline):
+                    raise _mentioning(error, before) from error.__cause__
+                before = str(error)
+                status = 0
+            else:
+                status = incoming.status
+                if status < 300:
+                    return incoming
+                incoming.before = before
+                wait = wait_after_answer(
+                    status, retry_after_of(incoming.headers.get("Retry-After")), left=left
+                )
+                if wait is None or _is_too_late(self._clock, wait, deadline):
+                    return incoming
+                before = ""  # the server says the same again, or something better
+                await incoming.discard()
+            if backoff is not None:
+                backoff.note(status)
+                wait = max(wait, backoff.delay)
+            left -= 1
+            first = False
+            self._retries += 1
+            await self._clock.sleep(wait)
+            await self.turn(request, deadline)
+
+    async def _attempt(
+        self, request: Request, url: str, deadline: float | None, *, first: bool
+    ) -> Incoming:
+        timeouts = request.timeouts or self._timeouts
+        left = None if deadline is None else deadline - self._clock.now()
+        self._requests += 1
+        began = self._clock.now()
+        code = NO_ANSWER
+        try:
+            incoming = await self._transport.exchange(
+                Errand(
+                    request,
+                    url,
+                    self._codec.accept,
+                    self._codec.content_type,
+                    timeouts,
+                    sooner(timeouts.answer, left),
+                )
+            )
+            code = str(incoming.status)
+        except TransportError:
+            self._failures += 1
+            raise
+        finally:
+            if self._metrics is not None:
+                self._metrics.attempt(
+                    code=code, method=request.method, host=self._transport.host, retry=not first
+                )
+            if log.isEnabledFor(logging.DEBUG):
+                seconds = self._clock.now() - began
+                log.debug("%s: %s in %.0f ms", request.action, code, seconds * 1000)
+        return incoming
+
+
+def _is_too_late(clock: Clock, wait: float, deadline: float | None) -> bool:
+    """Whether the call would be over before the next attempt: then this answer says more."""
+    return deadline is not None and clock.now() + wait >= deadline
+
+
+def _mentioning(error: TransportError, before: str) -> TransportError:
+    """The error with what an earlier attempt came to, where that is something else."""
+    if not before or before == str(error):
+        return error
+    return type(error)(f"{error} (before that: {before})")

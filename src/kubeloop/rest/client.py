@@ -1,0 +1,371 @@
+"""The one client for HTTP: requests in, answers, streams and watches out.
+
+Promises: an answer that says no is an `ApiError`, no answer a `TransportError`, and
+nothing else leaves; retries are those of `retry`, no more; how often and how much at
+once is limited here and nowhere else; everything that waits asks the clock; being
+cancelled closes what was open.
+Elsewhere: making requests (`request`), kinds and verbs (`kubeloop.clients`).
+"""
+
+from __future__ import annotations
+
+import logging
+import random as chance
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import Self, final
+
+import aiohttp
+import msgspec
+
+from kubeloop.config import ClusterConfig, Credentials
+from kubeloop.kit import Clock, Gate, Limiter, Random, SystemClock
+from kubeloop.machinery import ApiError, TransportError, api_error, status_from_answer
+
+from .answer import Answer, error_of, is_success
+from .attempts import Attempts
+from .codec import Codec, JsonCodec
+from .incoming import Incoming
+from .limits import IN_FLIGHT, Throttle
+from .metrics import RequestMetrics
+from .request import Request
+from .retry import MAX_RETRIES, Call, UrlBackoff, is_retryable
+from .streaming import ByteStream, ItemStream
+from .timeouts import DEFAULT_TIMEOUTS, Timeouts
+from .tracing import RequestTracer, Span, installed_tracer, no_span
+from .transport import Transport
+from .warnings import WarningHandler, WarningLog, parse_warnings
+from .watch import Watch, with_life
+
+__all__ = ["RESTClient", "RESTStats"]
+
+log = logging.getLogger(__name__)
+
+
+class RESTStats(msgspec.Struct, frozen=True):
+    """What a client has done so far."""
+
+    requests: int  # attempts, the first ones and the others
+    retries: int
+    failures: int  # attempts without an answer
+    in_flight: int
+    waiting: int  # for a place in flight
+    watches: int  # opened so far
+    renewals: int  # of the credentials, after a 401
+    tls_contexts: int
+    ca_reloads: Mapping[tuple[str, str], int]
+
+
+@final
+class RESTClient:
+    """Talks to one server.
+
+    `max_retries` may be exceeded by no request; `in_flight` bounds calls of `send` at
+    once; streams and watches are not counted, since they last.
+
+        async with RESTClient(ClusterConfig.load()) as rest:
+            answer = await rest.send(path_request("GET", "/version"))
+    """
+
+    def __init__(
+        self,
+        config: ClusterConfig,
+        *,
+        clock: Clock | None = None,
+        credentials: Credentials | None = None,
+        timeouts: Timeouts = DEFAULT_TIMEOUTS,
+        limiter: Limiter | None = None,
+        in_flight: int = IN_FLIGHT,
+        max_retries: int = MAX_RETRIES,
+        codec: Codec | None = None,
+        warnings: WarningHandler | None = None,
+        metrics: RequestMetrics | None = None,
+        tracer: RequestTracer | None = None,
+        user_agent: str = "",
+        environ: Mapping[str, str] | None = None,
+        random: Random = chance.random,
+    ) -> None:
+        # Keeps its arguments and no more: no file, no session before the first request.
+        self._config = config
+        self._clock = clock or SystemClock()
+        self._timeouts = timeouts
+        self._in_flight = in_flight
+        self._gate: Gate | None = None
+        self._codec = codec or JsonCodec()
+        self._warnings = warnings or WarningLog()
+        self._metrics = metrics
+        self._tracer = tracer or installed_tracer()
+        self._random = random
+        self._transport = Transport(
+            config,
+            clock=self._clock,
+            credentials=credentials,
+            user_agent=user_agent,
+            metrics=metrics,
+        )
+        self._attempts = Attempts(
+            self._transport,
+            clock=self._clock,
+            codec=self._codec,
+            timeouts=timeouts,
+            max_retries=max_retries,
+            timeout=config.timeout,
+            throttle=Throttle(limiter, clock=self._clock) if limiter else None,
+            backoff=UrlBackoff.from_environ(environ),
+            metrics=metrics,
+        )
+        self._watches = 0
+
+    async def __aenter__(self) -> Self:
+        await self._transport.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close every connection; what still runs on them ends. Safe to repeat."""
+        await self._transport.aclose()
+
+    @property
+    def config(self) -> ClusterConfig:
+        return self._config
+
+    @property
+    def clock(self) -> Clock:
+        return self._clock
+
+    @property
+    def codec(self) -> Codec:
+        return self._codec
+
+    def url(self, request: Request) -> str:
+        """The whole URL that the request goes to."""
+        return self._attempts.url(request)
+
+    async def send(self, request: Request, *, warnings: WarningHandler | None = None) -> Answer:
+        """Send and wait for the whole answer.
+
+        Safe to cancel: the connection is closed; what was sent may have been done.
+
+        Raises:
+            ApiError: the server said no.
+            TransportError: no whole answer came in time.
+            ConfigError: credentials or certificates could not be had.
+        """
+        await self._attempts.turn(request)
+        if self._gate is None:
+            self._gate = Gate(self._in_flight)
+        began = self._clock.now()
+        async with self._gate:
+            traced = self._tracer is not None and self._tracer.enabled()
+            if not traced and self._metrics is None:
+                return await self._send(request, warnings)
+            with self._span(request) as span:
+                return await self._observed(request, warnings, span, began)
+
+    def watch(
+        self,
+        request: Request,
+        *,
+        life: float | None = None,
+        warnings: WarningHandler | None = None,
+    ) -> Watch:
+        """A watch that is opened when it is entered or first read.
+
+        `life` is when it ends at the latest, in seconds; without it 5 to 10 minutes, at
+        random, which the server is told as well unless the request says otherwise.
+        """
+        if life is None:
+            request, life = with_life(request, random=self._random)
+
+        async def opener() -> Incoming | None:
+            return await self._open_watch(request, warnings)
+
+        return Watch(
+            opener,
+            action=request.action,
+            reader=self._codec.events(),
+            clock=self._clock,
+            life=life,
+        )
+
+    def stream(self, request: Request, *, warnings: WarningHandler | None = None) -> ByteStream:
+        """A body read in pieces: logs, mostly. Opened when it is entered or first read.
+
+        A log that is followed may be silent for long: give its request
+        `timeouts=Timeouts(idle=None)`.
+        """
+
+        async def opener() -> Incoming:
+            return await self._open_stream(request, warnings)
+
+        return ByteStream(opener, action=request.action)
+
+    def items(self, request: Request, *, warnings: WarningHandler | None = None) -> ItemStream:
+        """The items of a list one by one, with memory that does not depend on its length."""
+
+        async def opener() -> Incoming:
+            return await self._open_stream(request, warnings)
+
+        return ItemStream(opener, action=request.action)
+
+    async def websocket(
+        self,
+        request: Request,
+        *,
+        protocols: tuple[str, ...] = (),
+        heartbeat: float | None = None,
+        max_size: int = 0,
+    ) -> aiohttp.ClientWebSocketResponse:
+        """Open a websocket; the caller closes it. `max_size` 0 is no limit on a message.
+
+        Raises:
+            ApiError: the server refused to switch.
+            TransportError: no answer came.
+        """
+        try:
+            return await self._transport.websocket(
+                request,
+                self.url(request),
+                protocols=protocols,
+                timeouts=request.timeouts or self._timeouts,
+                heartbeat=heartbeat,
+                max_size=max_size,
+            )
+        except aiohttp.WSServerHandshakeError as error:
+            status = status_from_answer(
+                error.status,
+                verb=request.method,
+                resource=request.resource,
+                name=request.name,
+                body=error.message.encode(),
+            )
+            raise api_error(request.action, status) from error
+
+    def stats(self) -> RESTStats:
+        transport, tried = self._transport.stats(), self._attempts.stats()
+        gate = self._gate.stats() if self._gate else None
+        return RESTStats(
+            requests=tried.attempts,
+            retries=tried.retries,
+            failures=tried.failures,
+            in_flight=gate.inside if gate else 0,
+            waiting=gate.waiting if gate else 0,
+            watches=self._watches,
+            renewals=transport.renewals,
+            tls_contexts=transport.tls_contexts,
+            ca_reloads=transport.ca_reloads,
+        )
+
+    def __repr__(self) -> str:
+        return f"RESTClient({self._transport.server})"
+
+    # --- whole answers
+
+    async def _send(self, request: Request, warnings: WarningHandler | None) -> Answer:
+        whole = request.timeout or self._config.timeout if request.timeout != 0 else 0
+        seconds = whole or (request.timeouts or self._timeouts).whole
+        deadline = None if seconds is None else self._clock.now() + seconds
+        incoming = await self._attempts.open(request, Call.SEND, deadline)
+        status = incoming.status
+        self._hand_on_warnings(incoming, warnings)
+        body = await incoming.read(deadline=deadline)
+        if not is_success(status):
+            raise self._refusal(request, incoming, body)
+        return Answer(request, status, incoming.headers, body, self._codec)
+
+    async def _observed(
+        self, request: Request, warnings: WarningHandler | None, span: Span, began: float
+    ) -> Answer:
+        """Send, and tell those who count and trace."""
+        received = 0
+        try:
+            answer = await self._send(request, warnings)
+            received = len(answer.body)
+            span.set_attribute("http.response.status_code", answer.status)
+        except ApiError as error:
+            span.set_attribute("http.response.status_code", error.code)
+            raise
+        except TransportError as error:
+            span.set_attribute("error.type", type(error).__name__)
+            raise
+        finally:
+            if self._metrics is not None:
+                self._metrics.request(
+                    verb=request.method,
+                    host=self._transport.host,
+                    seconds=self._clock.now() - began,
+                    sent=len(request.body or b""),
+                    received=received,
+                )
+        return answer
+
+    def _span(self, request: Request) -> AbstractContextManager[Span]:
+        if self._tracer is None or not self._tracer.enabled():
+            return no_span()
+        return self._tracer.span(request, server=self._transport.host)
+
+    # --- opening what lasts
+
+    async def _open_watch(
+        self, request: Request, warnings: WarningHandler | None
+    ) -> Incoming | None:
+        """The head of a watch; None when only tries that could be repeated have failed."""
+        self._watches += 1
+        try:
+            incoming = await self._attempts.open(request, Call.WATCH, None)
+        except TransportError as error:
+            if not is_retryable(error, call=Call.WATCH, method=request.method):
+                raise
+            log.info("%s", error)
+            return None
+        return await self._accepted(incoming, request, warnings, success=incoming.status == 200)
+
+    async def _open_stream(self, request: Request, warnings: WarningHandler | None) -> Incoming:
+        await self._attempts.turn(request)
+        incoming = await self._attempts.open(request, Call.STREAM, None)
+        success = 200 <= incoming.status < 300
+        return await self._accepted(incoming, request, warnings, success=success)
+
+    async def _accepted(
+        self,
+        incoming: Incoming,
+        request: Request,
+        warnings: WarningHandler | None,
+        *,
+        success: bool,
+    ) -> Incoming:
+        self._hand_on_warnings(incoming, warnings)
+        if success:
+            return incoming
+        seconds = (request.timeouts or self._timeouts).answer
+        deadline = None if seconds is None else self._clock.now() + seconds
+        body = await incoming.read(deadline=deadline)
+        raise self._refusal(request, incoming, body)
+
+    def _refusal(self, request: Request, incoming: Incoming, body: bytes) -> ApiError:
+        return error_of(
+            request,
+            incoming.status,
+            incoming.headers,
+            body,
+            codec=self._codec,
+            before=incoming.before,
+        )
+
+    def _hand_on_warnings(self, incoming: Incoming, handler: WarningHandler | None) -> None:
+        if "Warning" not in incoming.headers:
+            return
+        handler = handler or self._warnings
+        for warning in parse_warnings(incoming.all_of("Warning")):
+            try:
+                handler(warning)
+            except Exception:
+                log.exception("a handler of warnings failed")

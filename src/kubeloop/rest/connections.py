@@ -1,0 +1,134 @@
+"""How connections are made: sockets, proxies, names, and a session that hides nothing.
+
+Promises: the HTTP library bounds nothing but the making of a connection, and repeats no
+request by itself; a proxy is told its own credentials and nobody else's.
+Elsewhere: what goes over them (`transport`), which proxy (`kubeloop.config`).
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import socket
+import sys
+from typing import Any, final
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from yarl import URL
+
+from kubeloop.config import proxy_for, redacted_url
+from kubeloop.kit import Clock
+from kubeloop.machinery import ConfigError
+
+from .failures import Cut
+from .metrics import RequestMetrics
+
+__all__ = ["KEEP_ALIVE", "client_timeout", "kept_alive_socket", "open_session", "proxy_options"]
+
+# The server drops connections that were idle for 90 s. HTTP/1.1 has no way to say so in
+# time, and a POST that meets it must not be repeated: ours go first.
+KEEP_ALIVE = 85.0
+# The kernel asks a silent peer after this long, and as often; a watch over a dead link ends.
+TCP_KEEP_ALIVE = 30
+_READ_BUFFER = 2**17
+_LONGEST_HEADER = 2**16
+
+
+def open_session(*, clock: Clock, metrics: RequestMetrics | None) -> aiohttp.ClientSession:
+    """A session with a pool of connections; needs a running loop."""
+    connector = aiohttp.TCPConnector(
+        # Watches hold their connection for minutes: a limit here would be a deadlock.
+        limit=0,
+        keepalive_timeout=KEEP_ALIVE,
+        socket_factory=kept_alive_socket,
+        resolver=_TimedResolver(metrics, clock) if metrics else None,
+    )
+    return aiohttp.ClientSession(
+        connector=connector,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        # No total: aiohttp's own five minutes would cut every watch.
+        timeout=client_timeout(None),
+        middlewares=(_only_once,),
+        skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
+        raise_for_status=False,
+        trust_env=False,
+        read_bufsize=_READ_BUFFER,
+        max_line_size=_LONGEST_HEADER,
+        max_field_size=_LONGEST_HEADER,
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def client_timeout(connect: float | None) -> aiohttp.ClientTimeout:
+    """The only bound that aiohttp keeps for us; the others are the clock's."""
+    return aiohttp.ClientTimeout(total=None, connect=connect, sock_connect=connect, sock_read=None)
+
+
+async def _only_once(
+    request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+) -> aiohttp.ClientResponse:
+    """Keep aiohttp from repeating a request whose connection broke: PUT and DELETE, too."""
+    try:
+        return await handler(request)
+    except aiohttp.ClientConnectorError:
+        raise
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+        raise Cut from error
+
+
+def kept_alive_socket(address: Any) -> socket.socket:
+    family, kind, protocol, _, _ = address
+    made = socket.socket(family, kind, protocol)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option in ("TCP_KEEPIDLE", "TCP_KEEPINTVL"):
+        if hasattr(socket, option) and sys.platform != "win32":
+            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), TCP_KEEP_ALIVE)
+    return made
+
+
+def proxy_options(base_url: str, proxy_url: str) -> dict[str, Any]:
+    """aiohttp's options for the proxy, if there is one.
+
+    Raises:
+        ConfigError: it is of a kind that we do not speak.
+    """
+    found = proxy_for(base_url, proxy_url=proxy_url)
+    if found is None:
+        return {}
+    parts = urlsplit(found)
+    if parts.scheme not in {"http", "https"}:
+        raise ConfigError(
+            f"proxy {redacted_url(found)}: {parts.scheme} proxies are not supported"
+            " (use an http proxy)"
+        )
+    bare = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    options: dict[str, Any] = {"proxy": URL(bare)}
+    if parts.username is not None:
+        pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        token = base64.b64encode(pair.encode()).decode()
+        options["proxy_headers"] = {"Proxy-Authorization": f"Basic {token}"}
+    return options
+
+
+@final
+class _TimedResolver(AbstractResolver):
+    """Looks up names and reports how long it took."""
+
+    def __init__(self, metrics: RequestMetrics, clock: Clock) -> None:
+        self._inner = aiohttp.DefaultResolver()
+        self._metrics = metrics
+        self._clock = clock
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        began = self._clock.now()
+        try:
+            return await self._inner.resolve(host, port, family)
+        finally:
+            self._metrics.resolved(host=host, seconds=self._clock.now() - began)
+
+    async def close(self) -> None:
+        await self._inner.close()

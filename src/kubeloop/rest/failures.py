@@ -1,0 +1,120 @@
+"""Every way in which there is no whole answer, told as one of our errors.
+
+Promises: no exception of the HTTP library leaves this room; a message says what was
+tried, with whom, what happened and what to do; none holds a header or a body.
+Elsewhere: what the server itself answers (`answer`), what is tried again (`retry`).
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+
+import aiohttp
+
+from kubeloop.config import hint_for
+from kubeloop.machinery import (
+    ConnectError,
+    StreamBroken,
+    TimeoutExceeded,
+    TransportError,
+)
+
+from .timeouts import Timeouts
+
+__all__ = ["Cut", "failure_of", "idle_failure", "late_failure"]
+
+
+class Cut(aiohttp.ClientError):
+    """The connection ended; in a guise for which aiohttp does not quietly try again."""
+
+
+def failure_of(
+    error: BaseException, *, action: str, server: str, timeouts: Timeouts
+) -> TransportError:
+    """Our error for what the HTTP library, or the system, raised."""
+    cause = error.__cause__ if isinstance(error, Cut) and error.__cause__ else error
+    place = f"{action}: {server}" if server else action
+    if isinstance(
+        cause, aiohttp.ClientConnectorError | aiohttp.ClientHttpProxyError | ssl.SSLError
+    ):
+        return ConnectError(f"{place}: {_connect_fault(cause)}")
+    match cause:
+        case aiohttp.ConnectionTimeoutError():
+            return TimeoutExceeded(
+                f"{place}: no connection within {timeouts.connect} s"
+                " (check the address and the network between)"
+            )
+        case TimeoutError():
+            return TimeoutExceeded(f"{place}: no answer in time (allow more time)")
+        case aiohttp.ClientPayloadError():
+            return StreamBroken(
+                f"{place}: the answer was cut off before its end"
+                " (a proxy or the server gave up; try again)"
+            )
+        case aiohttp.ClientConnectionError() | OSError():
+            return StreamBroken(
+                f"{place}: the connection ended without an answer: {_os_fault(cause)}"
+                " (what was asked may have been done)"
+            )
+        case aiohttp.ClientResponseError():
+            said = " ".join(cause.message.split())[:200]
+            return TransportError(
+                f"{place}: the answer is not HTTP: {said}"
+                " (is this the API server's port, and http or https?)"
+            )
+    return TransportError(f"{place}: {type(cause).__name__}: {cause}"[:500])
+
+
+def _connect_fault(error: BaseException) -> str:
+    """Why there is no connection, and what to do."""
+    match error:
+        case aiohttp.ClientConnectorCertificateError():
+            return _certificate_fault(error.certificate_error)
+        case aiohttp.ClientConnectorSSLError() | ssl.SSLError():
+            said, advice = "the TLS handshake failed", "does the server speak https on this port?"
+        case aiohttp.ClientConnectorDNSError():
+            said, advice = "the host is unknown", "check the server's address and the DNS"
+        case aiohttp.ClientHttpProxyError():
+            said = f"the proxy answered {error.status}"
+            advice = "check proxy-url or HTTPS_PROXY"
+        case aiohttp.ClientProxyConnectionError():
+            said, advice = "no connection to the proxy", "check proxy-url or HTTPS_PROXY"
+        case _:
+            said, advice = "no connection", "check that the server runs and can be reached"
+    return f"{said}: {_os_fault(error)} ({advice})"
+
+
+def late_failure(*, action: str, server: str, seconds: float, what: str) -> TimeoutExceeded:
+    """The time for `what` (the answer, the whole call) was over."""
+    return TimeoutExceeded(
+        f"{action}: {server}: {what} did not come within {seconds:g} s"
+        " (allow more time, or ask for less)"
+    )
+
+
+def idle_failure(*, action: str, server: str, seconds: float) -> TimeoutExceeded:
+    """A body went silent."""
+    return TimeoutExceeded(
+        f"{action}: {server}: nothing came for {seconds:g} s inside the answer"
+        " (the connection is probably dead)"
+    )
+
+
+def _certificate_fault(error: Exception) -> str:
+    said = getattr(error, "verify_message", "") or str(error)
+    hint = hint_for(error) if isinstance(error, ssl.SSLError) else ""
+    return f"the server's certificate is not trusted: {said}{f' ({hint})' if hint else ''}"
+
+
+def _os_fault(error: BaseException) -> str:
+    """The system's words for it, without addresses that the message has already."""
+    if isinstance(error, aiohttp.ClientResponseError):
+        return error.message or type(error).__name__
+    inner = getattr(error, "os_error", None) or error
+    number = getattr(inner, "errno", None)
+    if isinstance(number, int) and number > 0 and not isinstance(inner, ssl.SSLError):
+        return os.strerror(number)
+    reason = getattr(inner, "reason", None)
+    said = getattr(inner, "strerror", None) or (reason if isinstance(reason, str) else "")
+    return said or str(inner) or type(inner).__name__

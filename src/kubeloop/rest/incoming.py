@@ -1,0 +1,172 @@
+"""An answer whose head has come and whose body is still on the way.
+
+Promises: every wait for bytes is bounded; closing is immediate, safe to repeat and never
+waits; a body that breaks off is `StreamBroken`, one that goes silent `TimeoutExceeded`.
+Elsewhere: what sends the request (`transport`), what the bytes mean (`answer`, `watch`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import final
+
+import aiohttp
+
+from kubeloop.kit import Clock
+from kubeloop.machinery import StreamBroken, TransportError
+
+from .failures import failure_of, idle_failure, late_failure
+from .timeouts import Timeouts
+
+__all__ = ["Incoming", "Waiting", "sooner"]
+
+# So much of an answer that nobody wants is read, to keep its connection.
+_WORTH_READING = 2048
+_DISCARD_SECONDS = 1.0
+
+
+@final
+class Waiting:
+    """The answers that somebody waits for, so that closing the client can end them.
+
+    aiohttp closes their connections then, and does not wake who waits for a body.
+    """
+
+    def __init__(self) -> None:
+        self.closed = False
+        self.answers: set[Incoming] = set()
+
+    def close(self) -> None:
+        """End them all, and those to come."""
+        self.closed = True
+        for incoming in list(self.answers):
+            incoming.close()
+
+
+@final
+class Incoming:
+    """The head of an answer, and the way to its body."""
+
+    __slots__ = (
+        "_action",
+        "_clock",
+        "_response",
+        "_server",
+        "_timeouts",
+        "_waiting",
+        "before",
+        "headers",
+        "status",
+    )
+
+    def __init__(
+        self,
+        response: aiohttp.ClientResponse,
+        *,
+        clock: Clock,
+        action: str,
+        server: str,
+        timeouts: Timeouts,
+        waiting: Waiting,
+    ) -> None:
+        self._response = response
+        self._waiting = waiting
+        self._clock = clock
+        self._action = action
+        self._server = server
+        self._timeouts = timeouts
+        self.before = ""  # what an earlier attempt came to
+        self.status = response.status
+        self.headers: Mapping[str, str] = response.headers
+
+    def all_of(self, header: str) -> list[str]:
+        """Every value of a header that may come more than once."""
+        return self._response.headers.getall(header, [])
+
+    async def read(self, *, deadline: float | None = None) -> bytes:
+        """The whole body; `deadline` is a moment on the clock. Closes when cancelled.
+
+        Raises:
+            TransportError: it did not come whole, or not in time.
+        """
+        try:
+            first = self.ready()
+            if self._response.content.at_eof():
+                return first
+            chunks = [first]
+            while chunk := await self.chunk(deadline=deadline):
+                chunks.append(chunk)
+        except BaseException:
+            self.close()
+            raise
+        return b"".join(chunks)
+
+    def ready(self) -> bytes:
+        """What has come and was not read yet, without waiting."""
+        content = self._response.content
+        try:
+            return content.read_nowait()
+        except (aiohttp.ClientError, OSError) as error:
+            raise self._failure(error) from error
+
+    async def chunk(self, *, deadline: float | None = None) -> bytes:
+        """The next bytes, as many as there are; empty at the end.
+
+        Safe to cancel: nothing is lost.
+
+        Raises:
+            TransportError: the body broke off, went silent, or `deadline` has come.
+        """
+        content = self._response.content
+        if chunk := self.ready():
+            return chunk
+        if content.at_eof():
+            return b""
+        if self._waiting.closed:
+            raise StreamBroken(f"{self._action}: the client was closed inside the answer")
+        idle = self._timeouts.idle
+        left = None if deadline is None else deadline - self._clock.now()
+        self._waiting.answers.add(self)
+        try:
+            async with self._clock.timeout(sooner(idle, left)) as bound:
+                return await content.readany()
+        except (aiohttp.ClientError, OSError) as error:
+            if not bound.expired():
+                raise self._failure(error) from error
+        finally:
+            self._waiting.answers.discard(self)
+        if left is not None and (idle is None or left < idle):
+            raise late_failure(
+                action=self._action,
+                server=self._server,
+                seconds=left,
+                what="the rest of the answer",
+            )
+        raise idle_failure(action=self._action, server=self._server, seconds=idle or 0.0)
+
+    async def discard(self) -> None:
+        """Give up the body: read it where it is short, so that the connection can be kept."""
+        length = self._response.content_length
+        if length is not None and length <= _WORTH_READING:
+            with suppress(TransportError):  # nobody wanted it
+                await self.read(deadline=self._clock.now() + _DISCARD_SECONDS)
+        self.close()
+
+    def close(self) -> None:
+        """End it now; a connection in the middle of a body is closed with it."""
+        self._response.close()
+
+    def _failure(self, error: BaseException) -> TransportError:
+        if isinstance(error, aiohttp.ClientConnectionError | ConnectionError):
+            return StreamBroken(
+                f"{self._action}: {self._server}: the connection ended inside the answer"
+            )
+        return failure_of(error, action=self._action, server=self._server, timeouts=self._timeouts)
+
+
+def sooner(one: float | None, other: float | None) -> float | None:
+    """The shorter of two bounds; None is no bound."""
+    if one is None or other is None:
+        return other if one is None else one
+    return min(one, other)

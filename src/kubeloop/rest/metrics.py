@@ -1,0 +1,133 @@
+"""What can be counted of requests, under the names that client-go's users scrape.
+
+Promises: nothing is counted, and nothing imported, unless a `RequestMetrics` is handed
+in; whoever counts never fails a request.
+Elsewhere: numbers for tests and for the inspector (`stats()` of the client).
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Protocol, final
+
+from kubeloop.machinery import ConfigError
+
+__all__ = ["METRIC_NAMES", "NO_ANSWER", "PrometheusMetrics", "RequestMetrics", "url_template"]
+
+NO_ANSWER = "<error>"
+"""Stands for the code where there was no answer."""
+
+METRIC_NAMES = (
+    "rest_client_request_duration_seconds",
+    "rest_client_dns_resolution_duration_seconds",
+    "rest_client_request_size_bytes",
+    "rest_client_response_size_bytes",
+    "rest_client_rate_limiter_duration_seconds",
+    "rest_client_requests_total",
+    "rest_client_request_retries_total",
+    "rest_client_transport_ca_reload_total",
+)
+
+_SECONDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
+_BYTES = (64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216)
+
+
+class RequestMetrics(Protocol):
+    """Where a client reports what it did."""
+
+    def attempt(self, *, code: str, method: str, host: str, retry: bool) -> None:
+        """One attempt has ended: `requests_total`, and `request_retries_total` after the first."""
+        ...
+
+    def request(self, *, verb: str, host: str, seconds: float, sent: int, received: int) -> None:
+        """One attempt's duration and sizes, in seconds and bytes."""
+        ...
+
+    def rate_limited(self, *, verb: str, host: str, seconds: float) -> None:
+        """A request waited for the client's own limiter."""
+        ...
+
+    def resolved(self, *, host: str, seconds: float) -> None:
+        """A name was looked up."""
+        ...
+
+    def ca_reloaded(self, *, result: str, reason: str) -> None:
+        """A CA file was looked at again."""
+        ...
+
+
+@final
+class PrometheusMetrics:
+    """Reports to prometheus-client, which the extra `metrics` installs.
+
+    Raises:
+        ConfigError: it is not installed.
+    """
+
+    def __init__(self, registry: Any = None) -> None:
+        try:
+            prometheus = importlib.import_module("prometheus_client")
+        except ImportError as error:
+            raise ConfigError(
+                "metrics need prometheus-client (install kubeloop[metrics])"
+            ) from error
+        where = {"registry": registry or prometheus.REGISTRY}
+        seconds = where | {"buckets": _SECONDS}
+        sizes = where | {"buckets": _BYTES}
+        place = ["verb", "host"]
+        histogram, counter = prometheus.Histogram, prometheus.Counter
+        duration, dns, request, response, limiter, total, retries, reloads = METRIC_NAMES
+        self._duration = histogram(duration, "Request latency", place, **seconds)
+        self._dns = histogram(dns, "Latency of looking up a name", ["host"], **seconds)
+        self._sent = histogram(request, "Request size", place, **sizes)
+        self._received = histogram(response, "Response size", place, **sizes)
+        self._limiter = histogram(limiter, "Wait for the client's own limiter", place, **seconds)
+        self._total = counter(total, "Requests", ["code", "method", "host"], **where)
+        self._retries = counter(retries, "Retries", ["code", "verb", "host"], **where)
+        self._reloads = counter(reloads, "Looks at the CA file", ["result", "reason"], **where)
+
+    def attempt(self, *, code: str, method: str, host: str, retry: bool) -> None:
+        self._total.labels(code, method, host).inc()
+        if retry:
+            self._retries.labels(code, method, host).inc()
+
+    def request(self, *, verb: str, host: str, seconds: float, sent: int, received: int) -> None:
+        self._duration.labels(verb, host).observe(seconds)
+        self._sent.labels(verb, host).observe(sent)
+        self._received.labels(verb, host).observe(received)
+
+    def rate_limited(self, *, verb: str, host: str, seconds: float) -> None:
+        self._limiter.labels(verb, host).observe(seconds)
+
+    def resolved(self, *, host: str, seconds: float) -> None:
+        self._dns.labels(host).observe(seconds)
+
+    def ca_reloaded(self, *, result: str, reason: str) -> None:
+        self._reloads.labels(result, reason).inc()
+
+
+def url_template(path: str, *, base: str = "", query: str = "") -> str:
+    """`path` (below `base`) with `{name}`, `{namespace}` and `{value}` for what varies."""
+    keys = [pair.partition("=")[0] for pair in query.split("&")] if query else []
+    values = "&".join(f"{key}=%7Bvalue%7D" for key in sorted(keys))
+    return base.rstrip("/") + _path_template(path) + (f"?{values}" if values else "")
+
+
+def _path_template(path: str) -> str:
+    parts = path.strip("/").split("/")
+    if len(parts) <= 2:
+        return path
+    if parts[0] not in {"api", "apis"}:
+        return "/{prefix}"
+    head = 2 if parts[0] == "api" else 3
+    root, rest = parts[:head], parts[head:]
+    if rest[:1] == ["namespaces"] and len(rest) > 1:
+        # A namespace itself has no resource behind it, only a part.
+        if len(rest) == 2 or (len(rest) == 3 and rest[2] in {"finalize", "status"}):
+            rest[1] = "{name}"
+        else:
+            rest[1] = "{namespace}"
+            rest[3:4] = ["{name}"] if len(rest) > 3 else []
+    elif len(rest) > 1:
+        rest[1] = "{name}"
+    return "/" + "/".join(root + rest)

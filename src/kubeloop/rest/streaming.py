@@ -1,0 +1,190 @@
+"""Answers that are read piece by piece: logs, and lists too long to hold.
+
+Promises: memory does not grow with the length of what is read; a body that breaks off is
+an error, never a short answer; closing is immediate, and cancelling closes.
+Elsewhere: watches (`watch`), cutting a list into items (`listing`).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from types import TracebackType
+from typing import Self, final
+
+from kubeloop.machinery import DecodeError
+from kubeloop.wire import RawList
+
+from .incoming import Incoming
+from .listing import ListSplitter
+
+__all__ = ["ByteStream", "ItemStream"]
+
+_LONGEST_LINE = 16 * 1024 * 1024
+
+
+class _Open:
+    """What both have in common: opened when it is entered or first read, closed at once."""
+
+    def __init__(self, opener: Callable[[], Awaitable[Incoming]], *, action: str) -> None:
+        self._opener = opener
+        self._action = action
+        self._incoming: Incoming | None = None
+        self._ended = False
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def open(self) -> None:
+        """Ask for it; does nothing when that has been done.
+
+        Safe to cancel: the connection is closed.
+
+        Raises:
+            ApiError: the server said no.
+            TransportError: no answer came.
+        """
+        if self._incoming is None and not self._ended:
+            self._incoming = await self._opener()
+
+    def close(self) -> None:
+        """End it now. Safe to repeat."""
+        self._ended = True
+        incoming, self._incoming = self._incoming, None
+        if incoming is not None:
+            incoming.close()
+
+    async def aclose(self) -> None:
+        """As `close`, for those who await it."""
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_incoming", None) is not None:
+            self.close()
+
+    async def _chunk(self) -> bytes:
+        """The next bytes; empty at the end."""
+        await self.open()
+        if self._incoming is None:
+            return b""
+        try:
+            chunk = await self._incoming.chunk()
+        except BaseException:
+            self.close()
+            raise
+        if not chunk:
+            self.close()
+        return chunk
+
+
+@final
+class ByteStream(_Open):
+    """A body in pieces, as they come.
+
+    async with rest.stream(request) as log:
+        async for line in log.lines():
+            ...
+    """
+
+    async def __anext__(self) -> bytes:
+        """The next piece, never empty. Safe to cancel: the stream is closed."""
+        chunk = await self._chunk()
+        if not chunk:
+            raise StopAsyncIteration
+        return chunk
+
+    async def lines(self) -> AsyncIterator[bytes]:
+        """The lines, without their newline; the last one may have had none.
+
+        Raises:
+            DecodeError: a line is longer than 16 MiB.
+        """
+        held = b""
+        while chunk := await self._chunk():
+            *whole, held = (held + chunk).split(b"\n") if b"\n" in chunk else [held + chunk]
+            for line in whole:
+                yield line
+            if len(held) > _LONGEST_LINE:
+                self.close()
+                raise DecodeError(f"{self._action}: a line is longer than {_LONGEST_LINE} bytes")
+        if held:
+            yield held
+
+    async def read(self) -> bytes:
+        """All that is left. Safe to cancel: the stream is closed."""
+        return b"".join([chunk async for chunk in self])
+
+
+@final
+class ItemStream(_Open):
+    """The items of a list, one by one, as the bytes that came.
+
+    async with rest.items(request) as pods:
+        async for pod in pods:
+            ...
+        version = pods.rest().version
+    """
+
+    def __init__(self, opener: Callable[[], Awaitable[Incoming]], *, action: str) -> None:
+        super().__init__(opener, action=action)
+        self._splitter = ListSplitter()
+        self._ready: deque[bytes] = deque()
+        self._rest: RawList | None = None
+
+    async def __anext__(self) -> bytes:
+        """The next item. Safe to cancel: the list is closed.
+
+        Raises:
+            DecodeError: the answer is no list, or was cut off.
+            TransportError: it broke off or went silent.
+        """
+        while not self._ready:
+            if self._rest is not None or self._ended:
+                raise StopAsyncIteration
+            await self._fill()
+        return self._ready.popleft()
+
+    async def batch(self) -> list[bytes]:
+        """All items that are there, waiting for the first; empty at the end.
+
+        Safe to cancel: the list is closed.
+        """
+        while not self._ready and self._rest is None and not self._ended:
+            await self._fill()
+        found = list(self._ready)
+        self._ready.clear()
+        return found
+
+    def rest(self) -> RawList:
+        """What the list says of itself (`version`, `next_page`), once all items were read.
+
+        Raises:
+            DecodeError: they were not.
+        """
+        if self._rest is None:
+            raise DecodeError(f"{self._action}: the list has not been read to its end")
+        return self._rest
+
+    async def _fill(self) -> None:
+        chunk = await self._chunk()
+        try:
+            if chunk:
+                self._ready.extend(self._splitter.feed(chunk))
+            else:
+                self._ready.extend(self._splitter.close())
+                self._rest = self._splitter.rest()
+        except DecodeError as error:
+            self.close()
+            raise DecodeError(f"{self._action}: {error}") from error

@@ -1,0 +1,84 @@
+"""A span for each call, where OpenTelemetry is installed.
+
+Promises: without the package there is neither a span nor a cost; a span names the
+method, the URL's template and the answer's code, never a header, a body or a name that
+the template leaves out.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Protocol, cast, final
+
+from .metrics import url_template
+from .request import Request
+
+__all__ = ["RequestTracer", "Span", "installed_tracer"]
+
+
+class Span(Protocol):
+    """What a call does to its span; OpenTelemetry's own span fits."""
+
+    def set_attribute(self, key: str, value: Any) -> None: ...
+
+
+class RequestTracer(Protocol):
+    """Makes a span that lasts as long as its block."""
+
+    def enabled(self) -> bool:
+        """Whether anybody looks at the spans; asked before each call."""
+        ...
+
+    def span(self, request: Request, *, server: str) -> AbstractContextManager[Span]: ...
+
+
+def installed_tracer() -> RequestTracer | None:
+    """A tracer of the installed OpenTelemetry; None where there is none."""
+    try:
+        if importlib.util.find_spec("opentelemetry.trace") is None:
+            return None
+    except (ImportError, ValueError):
+        return None
+    return OpenTelemetryTracer(importlib.import_module("opentelemetry.trace"))
+
+
+@final
+class OpenTelemetryTracer:
+    """Spans of OpenTelemetry, under the conventions for HTTP clients."""
+
+    def __init__(self, trace: Any) -> None:
+        self._trace = trace
+        self._tracer = trace.get_tracer("kubeloop")
+        self._kind = trace.SpanKind.CLIENT
+
+    def enabled(self) -> bool:
+        """False while no SDK is set up: spans that go nowhere are not free."""
+        return not isinstance(self._trace.get_tracer_provider(), self._trace.ProxyTracerProvider)
+
+    def span(self, request: Request, *, server: str) -> AbstractContextManager[Span]:
+        template = url_template(request.path)
+        span = self._tracer.start_as_current_span(
+            f"{request.method} {template}",
+            kind=self._kind,
+            attributes={
+                "http.request.method": request.method,
+                "url.template": template,
+                "server.address": server,
+            },
+        )
+        return cast("AbstractContextManager[Span]", span)
+
+
+class _NoSpan:
+    def set_attribute(self, key: str, value: Any) -> None:
+        """Nobody looks."""
+
+
+_NO_SPAN = nullcontext(_NoSpan())
+
+
+def no_span() -> AbstractContextManager[Span]:
+    """Stands in where nobody traces."""
+    return _NO_SPAN

@@ -1,0 +1,351 @@
+"""One session, its connections, and what every request carries: who asks, and for whom.
+
+Promises: nothing is opened before the first request; new certificates, CAs and tokens
+are taken up by the next request, while whatever runs keeps its connection; on a 401 the
+credentials are renewed and the request repeated, once; no request is repeated by the
+HTTP library behind our back; a redirect is followed only on the same server, and only
+for what is read.
+Elsewhere: retries (`client`), where credentials come from (`kubeloop.config`).
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, final
+from urllib.parse import urljoin, urlsplit
+
+import aiohttp
+import msgspec
+from multidict import CIMultiDict
+from yarl import URL
+
+from kubeloop.config import (
+    ClusterConfig,
+    Credentials,
+    Identity,
+    TlsSource,
+    impersonation_headers,
+    open_credentials,
+    redacted_url,
+)
+from kubeloop.kit import Clock
+from kubeloop.machinery import TransportError
+
+from .connections import client_timeout, open_session, proxy_options
+from .failures import failure_of, late_failure
+from .fetching import fetch
+from .incoming import Incoming, Waiting
+from .metrics import RequestMetrics
+from .request import Request
+from .timeouts import Timeouts
+from .user_agent import default_user_agent
+
+__all__ = ["Errand", "Transport", "TransportStats"]
+
+log = logging.getLogger(__name__)
+
+_MOST_REDIRECTS = 10
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+# So long a websocket waits for the server's farewell.
+_FAREWELL = 2.0
+# aiohttp objects to larger ones as bytes, since it writes them at once.
+_LARGE_BODY = 2**20
+
+
+class TransportStats(msgspec.Struct, frozen=True):
+    """What a transport has been through."""
+
+    open: bool
+    exchanges: int  # requests that went out, refused ones included
+    renewals: int  # 401s after which the credentials were renewed
+    tls_contexts: int
+    ca_reloads: Mapping[tuple[str, str], int]
+
+
+class Errand(msgspec.Struct, frozen=True, gc=False):
+    """A request on its way: where it goes, in what format, for how long."""
+
+    request: Request
+    url: str
+    accept: str
+    content_type: str
+    timeouts: Timeouts
+    within: float | None  # bounds the time to each answer's first line
+
+
+@final
+class Transport:
+    """Sends single requests to one server."""
+
+    def __init__(
+        self,
+        config: ClusterConfig,
+        *,
+        clock: Clock,
+        credentials: Credentials | None = None,
+        user_agent: str = "",
+        metrics: RequestMetrics | None = None,
+    ) -> None:
+        # Keeps its arguments and no more: no file, no session before the first request.
+        self._config = config
+        self._clock = clock
+        self._metrics = metrics
+        self._credentials = credentials
+        self._user_agent = user_agent or config.user_agent
+        self.base_url = config.base_url
+        self.server = redacted_url(self.base_url).rstrip("/")
+        self.host = urlsplit(self.base_url).netloc.rpartition("@")[2] or "none"
+        self._tls = TlsSource(config, clock=clock) if config.uses_tls else None
+        self._session: aiohttp.ClientSession | None = None
+        self._closed = False
+        self._waiting = Waiting()
+        self._proxy: dict[str, Any] = {}
+        self._headers: dict[tuple[str, str], CIMultiDict[str]] = {}
+        self._headers_of: Identity | None = None  # whom `_headers` were made for
+        self._exchanges = 0
+        self._renewals = 0
+        self._reloads: dict[tuple[str, str], int] = {}
+
+    async def __aenter__(self) -> Transport:
+        self._open("open the client")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close every connection; what still runs on them ends. Safe to repeat."""
+        self._closed = True
+        self._waiting.close()
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def exchange(self, errand: Errand) -> Incoming:
+        """Send once, and once more after a 401 that renewed the credentials.
+
+        Safe to cancel: the connection is closed.
+
+        Raises:
+            ConfigError: there are no credentials, or no usable certificate.
+            TransportError: no answer came.
+        """
+        credentials = self._open(errand.request.action)
+        identity = await credentials.identity()
+        incoming = await self._follow(errand, identity)
+        if incoming.status != 401 or _speaks_for_itself(errand.request):
+            return incoming
+        await credentials.refused(identity)
+        renewed = await credentials.identity()
+        if _same(identity, renewed):
+            return incoming
+        self._renewals += 1
+        await incoming.discard()
+        return await self._follow(errand, renewed)
+
+    async def websocket(
+        self,
+        request: Request,
+        url: str,
+        *,
+        protocols: tuple[str, ...],
+        timeouts: Timeouts,
+        heartbeat: float | None,
+        max_size: int,
+    ) -> aiohttp.ClientWebSocketResponse:
+        """Open a websocket with the same trust, proxy and credentials as any request.
+
+        Raises:
+            aiohttp.WSServerHandshakeError: the server answered something else.
+            TransportError: no answer came.
+        """
+        credentials = self._open(request.action)
+        identity = await credentials.identity()
+        assert self._session is not None
+        headers = self._headers_for(identity, request, "*/*", "")
+        try:
+            async with self._clock.timeout(timeouts.answer):
+                socket_: aiohttp.ClientWebSocketResponse = await self._session.ws_connect(
+                    URL(url, encoded=True),
+                    method=request.method,
+                    protocols=protocols,
+                    headers=headers,
+                    heartbeat=heartbeat,
+                    max_msg_size=max_size,
+                    timeout=aiohttp.ClientWSTimeout(ws_receive=None, ws_close=_FAREWELL),
+                    **self._way(identity),
+                )
+                return socket_
+        except aiohttp.WSServerHandshakeError as error:
+            if error.status == 401:
+                await credentials.refused(identity)
+            raise
+        except (aiohttp.ClientError, OSError) as error:
+            raise self._failure(error, request, timeouts) from error
+
+    def stats(self) -> TransportStats:
+        tls = self._tls.stats() if self._tls else None
+        return TransportStats(
+            open=self._session is not None,
+            exchanges=self._exchanges,
+            renewals=self._renewals,
+            tls_contexts=tls.contexts if tls else 0,
+            ca_reloads=tls.ca_reloads if tls else {},
+        )
+
+    def __repr__(self) -> str:
+        return f"Transport({self.server})"
+
+    # --- opening
+
+    def _open(self, action: str) -> Credentials:
+        if self._session is None:
+            self._open_session(action)
+        if self._credentials is None:
+            self._credentials = open_credentials(self._config, clock=self._clock, fetch=fetch)
+        return self._credentials
+
+    def _open_session(self, action: str) -> None:
+        if self._closed:
+            raise TransportError(f"{action}: the client is closed (use it inside its block)")
+        self._proxy = proxy_options(self.base_url, self._config.proxy_url)
+        self._session = open_session(clock=self._clock, metrics=self._metrics)
+
+    # --- sending
+
+    async def _follow(self, errand: Errand, identity: Identity) -> Incoming:
+        """Send, and again where the server says that it has moved within itself."""
+        request, url = errand.request, errand.url
+        content_type = "" if request.body is None else request.content_type or errand.content_type
+        accept = request.accept or errand.accept
+        headers = self._headers_for(identity, request, accept, content_type)
+        incoming = await self._send(errand, url, identity, headers)
+        for _ in range(_MOST_REDIRECTS):
+            if incoming.status not in _REDIRECTS or request.method not in {"GET", "HEAD"}:
+                break
+            target = urljoin(url, incoming.headers.get("Location", ""))
+            if target == url or urlsplit(target)[:2] != urlsplit(url)[:2]:
+                break  # elsewhere our credentials would be somebody else's
+            await incoming.discard()
+            url = target
+            incoming = await self._send(errand, url, identity, headers)
+        return incoming
+
+    async def _send(
+        self, errand: Errand, url: str, identity: Identity, headers: CIMultiDict[str]
+    ) -> Incoming:
+        request, session = errand.request, self._session
+        if session is None:
+            raise TransportError(f"{request.action}: the client was closed meanwhile")
+        self._exchanges += 1
+        body = request.body
+        try:
+            async with self._clock.timeout(errand.within) as bound:
+                response = await session.request(
+                    request.method,
+                    URL(url, encoded=True),
+                    data=io.BytesIO(body) if body and len(body) > _LARGE_BODY else body,
+                    headers=headers,
+                    allow_redirects=False,
+                    timeout=client_timeout(errand.timeouts.connect),
+                    **self._way(identity),
+                )
+        except (aiohttp.ClientError, OSError) as error:
+            if errand.within is not None and bound.expired():
+                raise late_failure(
+                    action=request.action,
+                    server=self.server,
+                    seconds=errand.within,
+                    what="an answer",
+                ) from error
+            raise self._failure(error, request, errand.timeouts) from error
+        return Incoming(
+            response,
+            clock=self._clock,
+            action=request.action,
+            server=self.server,
+            timeouts=errand.timeouts,
+            waiting=self._waiting,
+        )
+
+    def _way(self, identity: Identity) -> dict[str, Any]:
+        """How the connection is made; connections of another context are not used again."""
+        if self._tls is None:
+            return self._proxy
+        way = dict(self._proxy)
+        way["ssl"] = self._tls.context_for(identity)
+        if self._config.tls_server_name:
+            way["server_hostname"] = self._config.tls_server_name
+        if self._metrics is not None:
+            self._report_reloads(self._metrics, self._tls)
+        return way
+
+    def _report_reloads(self, metrics: RequestMetrics, tls: TlsSource) -> None:
+        for (result, reason), count in tls.stats().ca_reloads.items():
+            for _ in range(count - self._reloads.get((result, reason), 0)):
+                metrics.ca_reloaded(result=result, reason=reason)
+            self._reloads[result, reason] = count
+
+    def _failure(
+        self, error: BaseException, request: Request, timeouts: Timeouts
+    ) -> TransportError:
+        return failure_of(error, action=request.action, server=self.server, timeouts=timeouts)
+
+    # --- headers
+
+    def _headers_for(
+        self, identity: Identity, request: Request, accept: str, content_type: str
+    ) -> CIMultiDict[str]:
+        if identity is not self._headers_of:
+            self._headers, self._headers_of = {}, identity
+        headers = self._headers.get((accept, content_type))
+        if headers is None:
+            headers = self._make_headers(identity, accept, content_type)
+            if len(self._headers) < 64:
+                self._headers[accept, content_type] = headers
+        return _overridden(headers, request.headers) if request.headers else headers
+
+    def _make_headers(self, identity: Identity, accept: str, content_type: str) -> CIMultiDict[str]:
+        headers = CIMultiDict({"Accept": accept})
+        headers["User-Agent"] = self._user_agent or default_user_agent()
+        if not self._config.disable_compression:
+            headers["Accept-Encoding"] = "gzip"
+        if content_type:
+            headers["Content-Type"] = content_type
+        if identity.authorization:
+            headers["Authorization"] = identity.authorization
+        if self._tls is None and "proxy_headers" in self._proxy:
+            # Without TLS the proxy reads the request itself.
+            headers.extend(self._proxy["proxy_headers"])
+        for name, value in impersonation_headers(self._config.impersonate):
+            headers.add(name, value)
+        return headers
+
+
+def _overridden(headers: CIMultiDict[str], own: tuple[tuple[str, str], ...]) -> CIMultiDict[str]:
+    """The headers with a request's own, which win."""
+    mixed = headers.copy()
+    names = {name.lower() for name, _ in own}
+    if "impersonate-user" in names:
+        names |= {name.lower() for name in mixed if name.lower().startswith("impersonate-")}
+    for name in names:
+        mixed.popall(name, None)
+    mixed.extend(own)
+    return mixed
+
+
+def _speaks_for_itself(request: Request) -> bool:
+    """Whether the request brought its own Authorization: then there is nothing to renew."""
+    return any(name.lower() == "authorization" for name, _ in request.headers)
+
+
+def _same(one: Identity, other: Identity) -> bool:
+    return one.authorization == other.authorization and one.certificate == other.certificate

@@ -1,0 +1,269 @@
+"""A watch: events as they come, until somebody has had enough.
+
+Promises: an event is handed over when its last byte has come; what the server reports as
+an ERROR is raised; a stream that ends, breaks off, goes silent or grows old just ends,
+since whoever watches resumes anyway; cancelling closes the connection at once; a watch
+that nobody closed is closed when it is forgotten.
+Elsewhere: going on after the end (`resuming`), cutting bytes into events (`frames`).
+"""
+
+from __future__ import annotations
+
+import logging
+import random as chance
+from collections import deque
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+from types import TracebackType
+from typing import Any, Self, final
+
+import msgspec
+
+from kubeloop.kit import Clock, Random
+from kubeloop.machinery import (
+    ApiError,
+    DecodeError,
+    TimeoutExceeded,
+    TransportError,
+    UnexpectedObject,
+    api_error,
+    status_from_object,
+)
+from kubeloop.wire import RawEvent
+
+from .answer import undecodable_event
+from .codec import EventReader
+from .incoming import Incoming
+from .request import Request
+
+__all__ = ["GRACE", "LONGEST_LIFE", "SHORTEST_LIFE", "Watch", "WatchEnd", "WatchStats", "with_life"]
+
+log = logging.getLogger(__name__)
+
+SHORTEST_LIFE = 300.0
+LONGEST_LIFE = 600.0
+# The server ends a watch itself when its time is over; a dead one is ended a little later.
+GRACE = 30.0
+
+_TYPES = frozenset({"ADDED", "MODIFIED", "DELETED", "BOOKMARK"})
+
+
+class WatchEnd(StrEnum):
+    """Why a watch gives no more events."""
+
+    CLOSED = "the server ended it"
+    BROKEN = "the connection broke"
+    SILENT = "nothing came for too long"
+    OLD = "its life was over"
+    FAILED = "an error was raised"
+    STOPPED = "it was closed here"
+
+
+class WatchStats(msgspec.Struct, frozen=True):
+    """How a watch is doing."""
+
+    open: bool
+    events: int
+    bytes: int
+    ended: WatchEnd | None
+
+
+def with_life(request: Request, *, random: Random = chance.random) -> tuple[Request, float]:
+    """The request with a randomised life told to the server, and the seconds after which we
+    end it ourselves.
+
+    A `timeoutSeconds` that is there already is kept.
+    """
+    for key, value in request.params:
+        if key == "timeoutSeconds" and value.isdigit() and int(value) > 0:
+            return request, int(value) + GRACE
+    life = SHORTEST_LIFE + random() * (LONGEST_LIFE - SHORTEST_LIFE)
+    others = tuple(pair for pair in request.params if pair[0] != "timeoutSeconds")
+    told = (*others, ("timeoutSeconds", str(int(life))))
+    return request.replace(params=told), int(life) + GRACE
+
+
+@final
+class Watch:
+    """One watch, opened when it is entered or first asked for an event.
+
+    async with rest.watch(request) as watch:
+        async for event in watch:
+            ...
+    """
+
+    def __init__(
+        self,
+        opener: Callable[[], Awaitable[Incoming | None]],
+        *,
+        action: str,
+        reader: EventReader,
+        clock: Clock,
+        life: float,
+    ) -> None:
+        self._opener = opener
+        self._action = action
+        self._reader = reader
+        self._clock = clock
+        self._life = life
+        self._deadline = 0.0
+        self._incoming: Incoming | None = None
+        self._ended: WatchEnd | None = None
+        self._ready: deque[RawEvent] = deque()
+        self._error: ApiError | None = None  # to be raised behind the events that are ready
+        self._events = 0
+        self._bytes = 0
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def open(self) -> None:
+        """Ask for the watch; does nothing when it is open, or has been.
+
+        Safe to cancel: the connection is closed.
+
+        Raises:
+            ApiError: the server said no.
+            TransportError: there was no connection.
+        """
+        if self._incoming is not None or self._ended is not None:
+            return
+        try:
+            self._incoming = await self._opener()
+        except BaseException:
+            self._end(WatchEnd.FAILED)
+            raise
+        if self._incoming is None:
+            self._end(WatchEnd.BROKEN)
+        self._deadline = self._clock.now() + self._life
+
+    async def __anext__(self) -> RawEvent:
+        """The next event. Safe to cancel: the watch is closed."""
+        if not self._ready:
+            await self._fill()
+        self._events += 1
+        return self._ready.popleft()
+
+    async def batch(self) -> list[RawEvent]:
+        """All events that are there, waiting for the first; empty at the end.
+
+        Safe to cancel: the watch is closed.
+
+        Raises:
+            ApiError: the server reported an error, or sent what is no event.
+        """
+        if not self._ready:
+            try:
+                await self._fill()
+            except StopAsyncIteration:
+                return []
+        found = list(self._ready)
+        self._ready.clear()
+        self._events += len(found)
+        return found
+
+    def close(self) -> None:
+        """End it now. Safe to repeat; events that were not read are dropped."""
+        self._ready.clear()
+        self._end(WatchEnd.STOPPED)
+
+    async def aclose(self) -> None:
+        """As `close`, for those who await it."""
+        self.close()
+
+    @property
+    def ended(self) -> WatchEnd | None:
+        """Why there are no more events; None while there may be."""
+        return self._ended
+
+    def stats(self) -> WatchStats:
+        return WatchStats(
+            open=self._incoming is not None,
+            events=self._events,
+            bytes=self._bytes,
+            ended=self._ended,
+        )
+
+    def __del__(self) -> None:
+        if getattr(self, "_incoming", None) is not None:
+            self._end(WatchEnd.STOPPED)
+
+    def __repr__(self) -> str:
+        return f"Watch({self._action}, {self._ended or 'open'})"
+
+    async def _fill(self) -> None:
+        """Wait until an event is ready; raises StopAsyncIteration at the end."""
+        if self._incoming is None:
+            await self.open()
+        while not self._ready:
+            if self._error is not None:
+                error, self._error = self._error, None
+                raise error
+            if self._incoming is None:
+                raise StopAsyncIteration
+            self._take(await self._chunk(self._incoming))
+
+    async def _chunk(self, incoming: Incoming) -> bytes:
+        """The next bytes; empty when the stream has ended, however it did."""
+        try:
+            return await incoming.chunk(deadline=self._deadline)
+        except TimeoutExceeded:
+            old = self._clock.now() >= self._deadline
+            self._end(WatchEnd.OLD if old else WatchEnd.SILENT)
+        except TransportError as error:
+            log.info("%s: %s", self._action, error)
+            self._end(WatchEnd.BROKEN)
+        except BaseException:
+            self.close()
+            raise
+        return b""
+
+    def _take(self, chunk: bytes) -> None:
+        if not chunk:
+            if self._ended is None:
+                self._end(WatchEnd.CLOSED if self._reader.close() else WatchEnd.BROKEN)
+            return
+        self._bytes += len(chunk)
+        for event in self._reader.feed(chunk):
+            if event.type not in _TYPES:
+                self._fail(_error_in(self._action, event))
+                return
+            self._ready.append(event)
+        if self._reader.mistake is not None:
+            self._fail(undecodable_event(self._action, self._reader.mistake))
+
+    def _fail(self, error: ApiError) -> None:
+        self._error = error
+        self._end(WatchEnd.FAILED)
+
+    def _end(self, why: WatchEnd) -> None:
+        incoming, self._incoming = self._incoming, None
+        if incoming is not None:
+            incoming.close()
+        if self._ended is None:
+            self._ended = why
+
+
+def _error_in(action: str, event: RawEvent) -> ApiError:
+    if event.type != "ERROR":
+        unknown = DecodeError(f"got invalid watch event type: {event.type[:100]!r}")
+        return undecodable_event(action, unknown)
+    try:
+        found: Any = msgspec.json.decode(event.object)
+        if not isinstance(found, dict):
+            raise UnexpectedObject(found)
+        return api_error(action, status_from_object(found))
+    except (msgspec.DecodeError, UnicodeDecodeError, DecodeError) as error:
+        return undecodable_event(action, DecodeError(str(error)))

@@ -1,0 +1,131 @@
+"""The embedded API server as tests use it: with a client, a kubeconfig and fixtures.
+
+Promises: what the server itself promises (`server`), and that every client handed out is
+closed with it.
+Elsewhere: the same interface with real binaries (`control_plane`), pytest's fixtures
+(`plugin`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, final
+
+from kubeloop.clients import Client
+from kubeloop.config import ClusterConfig
+from kubeloop.kit import Clock
+
+from .kubeconfigs import kubeconfig_text
+from .server.access import User
+from .server.faults import Faults, SeenRequest
+from .server.service import Service, ServiceStats
+
+__all__ = ["APIServer"]
+
+
+@final
+class APIServer:
+    """A Kubernetes API server in this process, for one `async with` block.
+
+    `tls` serves HTTPS with a certificate made on the spot; `tokens` maps bearer tokens to
+    users; `rbac` has rights decided by the stored roles. With `tls`, `tokens` or `rbac`,
+    `config` and `client()` speak as the administrator. `data` is the path of a file in which
+    everything survives. `manifests` are YAML files that are applied before the block begins.
+    A `clock` moves TTLs and leases by hand.
+
+    Example::
+
+        async with APIServer() as server:
+            client = server.client()
+            await client.core_v1.pods("default").create(pod)
+    """
+
+    def __init__(
+        self,
+        *,
+        tls: bool = False,
+        tokens: Mapping[str, User] | None = None,
+        rbac: bool = False,
+        data: str | Path | None = None,
+        manifests: Iterable[str | Path] = (),
+        clock: Clock | None = None,
+        **settings: Any,
+    ) -> None:
+        self.service = Service(
+            tls=tls, tokens=tokens, rbac=rbac, data=data, clock=clock, **settings
+        )
+        self._manifests = tuple(manifests)
+        self._life = contextlib.AsyncExitStack()
+        self._clients = contextlib.AsyncExitStack()
+
+    def __repr__(self) -> str:
+        return f"APIServer({self.service.url})"
+
+    # --- what a client needs
+
+    @property
+    def url(self) -> str:
+        """Where clients find the server, without a slash at the end."""
+        return self.service.url
+
+    @property
+    def config(self) -> ClusterConfig:
+        """How to reach the server, as its administrator."""
+        token, ca = self.service.token, self.service.ca or b""
+        if not token:
+            return ClusterConfig(server=self.url, ca=ca, anonymous=True, namespace="default")
+        return ClusterConfig(server=self.url, ca=ca, token=token, namespace="default")
+
+    def client(self, config: ClusterConfig | None = None, **options: Any) -> Client:
+        """A client of this server, closed when the server is; `config` says as whom."""
+        client = Client(config or self.config, **options)
+        self._clients.push_async_callback(client.aclose)
+        return client
+
+    def kubeconfig(self) -> str:
+        """A kubeconfig for the administrator, as text."""
+        return kubeconfig_text(self.url, ca=self.service.ca, token=self.service.token)
+
+    # --- what a test does
+
+    @property
+    def faults(self) -> Faults:
+        """Faults to switch on, reactors, and the record of requests."""
+        return self.service.faults
+
+    @property
+    def requests(self) -> list[SeenRequest]:
+        """The requests so far, oldest first."""
+        return list(self.service.faults.requests)
+
+    async def load(self, *manifests: str | Path) -> None:
+        """Apply YAML files: namespaces and CRDs first. Cancelled, some may be there."""
+        client = self.client()
+        for manifest in manifests:
+            await client.apply(Path(manifest), field_manager="kubeloop-testing", force=True)
+
+    def stats(self) -> ServiceStats:
+        """A snapshot."""
+        return self.service.stats()
+
+    # --- life
+
+    async def __aenter__(self) -> Self:
+        async with contextlib.AsyncExitStack() as stack:
+            await stack.enter_async_context(self.service)
+            # Pushed later, closed earlier: clients go before the server they speak to.
+            self._clients = await stack.enter_async_context(contextlib.AsyncExitStack())
+            await self.load(*self._manifests)
+            self._life = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._life.aclose()

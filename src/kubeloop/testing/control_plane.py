@@ -1,0 +1,338 @@
+"""A real control plane for tests: etcd and kube-apiserver, from a folder of binaries.
+
+Promises: it listens on loopback only, on ports of its own; certificates, keys and an
+administrator's kubeconfig are made on the spot; when the block ends, or the process is
+killed, the processes and the folder are gone.
+Elsewhere: the same interface without binaries (`api_server`), keeping the processes
+(`guardian`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import ssl
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, final
+
+import aiohttp
+import msgspec
+
+from kubeloop.clients import Client
+from kubeloop.config import ClusterConfig
+from kubeloop.kit import Clock, SystemClock, cancel_and_wait, to_the_end
+from kubeloop.machinery import KubeError
+
+from . import guardian
+from .kubeconfigs import kubeconfig_text
+from .server.certs import Authority, KeyPair, write_key
+from .server.signing import SigningKey
+
+__all__ = ["ControlPlane", "ControlPlaneFailed", "assets_folder"]
+
+BINARIES = ("etcd", "kube-apiserver")
+_PATIENCE = 60.0  # seconds until the server must be ready
+_TAIL = 25  # lines of a log that are shown
+
+
+class ControlPlaneFailed(KubeError):
+    """The control plane did not come up, or a part of it ended by itself."""
+
+
+def assets_folder(given: str | Path | None = None) -> Path:
+    """Where the binaries are: as given, `KUBEBUILDER_ASSETS`, or where `make assets` puts them.
+
+    Raises:
+        ControlPlaneFailed: they are in none of these places.
+    """
+    places = [given, os.environ.get("KUBEBUILDER_ASSETS"), cached_assets()]
+    folders = [Path(place) for place in places if place]
+    for folder in folders:
+        if all(os.access(folder / name, os.X_OK) for name in BINARIES):
+            return folder
+    raise ControlPlaneFailed(
+        f"{' and '.join(BINARIES)} are in none of {', '.join(map(str, folders))} "
+        "(set KUBEBUILDER_ASSETS to a folder that has them, or run `make assets`)"
+    )
+
+
+def cached_assets() -> Path:
+    """The folder that `make assets` fills."""
+    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(root, "kubeloop", "assets")
+
+
+@final
+class ControlPlane:
+    """etcd and kube-apiserver for one `async with` block.
+
+    `api_server_flags` and `etcd_flags` are added to ours and win over them.
+    `controller_manager` runs kube-controller-manager as well, so that deployments roll out
+    and namespaces end. `manifests` are applied once the server is ready, CRDs first.
+
+    Example::
+
+        async with ControlPlane(manifests=["crds.yaml"]) as plane:
+            client = plane.client()
+    """
+
+    def __init__(
+        self,
+        *,
+        assets: str | Path | None = None,
+        api_server_flags: Sequence[str] = (),
+        etcd_flags: Sequence[str] = (),
+        controller_manager: bool = False,
+        manifests: Iterable[str | Path] = (),
+        clock: Clock | None = None,
+    ) -> None:
+        self._assets = assets
+        self._flags = {"api_server": tuple(api_server_flags), "etcd": tuple(etcd_flags)}
+        self._controller_manager = controller_manager
+        self._manifests = tuple(manifests)
+        self._clock = clock or SystemClock()
+        self._guardian: asyncio.subprocess.Process | None = None
+        self._folder = Path()
+        self._ports: tuple[int, ...] = ()
+        self._authority: Authority | None = None
+        self._admin: KeyPair | None = None
+        self._ended: asyncio.Task[str] | None = None
+        self._clients = contextlib.AsyncExitStack()
+
+    # --- what a client needs
+
+    @property
+    def url(self) -> str:
+        """Where clients find the server, without a slash at the end."""
+        return f"https://127.0.0.1:{self._ports[0]}"
+
+    @property
+    def ca(self) -> bytes:
+        """The certificate to trust, PEM."""
+        return self._running().pem
+
+    @property
+    def config(self) -> ClusterConfig:
+        """How to reach the server as its administrator."""
+        return ClusterConfig.from_kubeconfig(self.kubeconfig())
+
+    def client_certificate(self, name: str, groups: tuple[str, ...] = ()) -> KeyPair:
+        """A certificate and key that this server accepts as the user `name`."""
+        return self._running().client(name, groups=groups)
+
+    def kubeconfig(self) -> str:
+        """A kubeconfig for the administrator, as text."""
+        self._running()
+        assert self._admin is not None  # made together with the authority
+        return kubeconfig_text(self.url, ca=self.ca, pair=self._admin)
+
+    def client(self, config: ClusterConfig | None = None, **options: Any) -> Client:
+        """A client of this server, closed when the server is; `config` says as whom."""
+        client = Client(config or self.config, **options)
+        self._clients.push_async_callback(client.aclose)
+        return client
+
+    def log(self, name: str) -> str:
+        """What `etcd`, `kube-apiserver` or `kube-controller-manager` has written so far."""
+        path = self._folder / f"{name}.log"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    async def load(self, *manifests: str | Path) -> None:
+        """Apply YAML files: namespaces and CRDs first. Cancelled, some may be there."""
+        client = self.client()
+        for manifest in manifests:
+            await client.apply(Path(manifest), field_manager="kubeloop-testing", force=True)
+
+    # --- life
+
+    async def __aenter__(self) -> Self:
+        assets = assets_folder(self._assets)
+        self._folder = Path(tempfile.mkdtemp(prefix="kubeloop-"))
+        try:
+            await self._start(assets)
+            await self._until_ready()
+        except BaseException:
+            await to_the_end(self._stop())
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await to_the_end(self._stop())
+
+    async def _start(self, assets: Path) -> None:
+        self._ports = _free_ports(4)
+        self._authority = Authority("kubeloop")
+        self._admin = self._authority.client("admin", groups=("system:masters",))
+        self._write_keys()
+        self._guardian = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-I",
+            guardian.__file__,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert self._guardian.stdin is not None  # asked for above
+        order = {
+            "folder": str(self._folder),
+            "remove": True,
+            "processes": [self._process(assets, *part) for part in self._commands()],
+        }
+        self._guardian.stdin.write(msgspec.json.encode(order) + b"\n")
+        await self._guardian.stdin.drain()
+        self._ended = asyncio.create_task(self._first_end(), name="control plane")
+
+    def _write_keys(self) -> None:
+        folder, authority = self._folder, self._running()
+        (folder / "ca.crt").write_bytes(authority.pem)
+        authority.server("127.0.0.1", "localhost").write(folder, "server")
+        signing = SigningKey()
+        write_key(folder / "service-accounts.key", signing.pem)
+        (folder / "service-accounts.pub").write_bytes(signing.public_pem)
+        write_key(folder / "kubeconfig", self.kubeconfig().encode())
+
+    def _process(self, assets: Path, name: str, flags: Sequence[str]) -> dict[str, Any]:
+        return {
+            "name": name,
+            "command": [str(assets / name), *flags],
+            "log": str(self._folder / f"{name}.log"),
+        }
+
+    def _commands(self) -> list[tuple[str, list[str]]]:
+        port, client, peer, manager = self._ports
+        folder = self._folder
+        etcd = [
+            f"--data-dir={folder / 'etcd'}",
+            f"--listen-client-urls=http://127.0.0.1:{client}",
+            f"--advertise-client-urls=http://127.0.0.1:{client}",
+            f"--listen-peer-urls=http://127.0.0.1:{peer}",
+            f"--initial-advertise-peer-urls=http://127.0.0.1:{peer}",
+            f"--initial-cluster=default=http://127.0.0.1:{peer}",
+            "--unsafe-no-fsync",  # nothing here needs to survive
+        ]
+        api_server = [
+            f"--etcd-servers=http://127.0.0.1:{client}",
+            f"--secure-port={port}",
+            "--bind-address=127.0.0.1",
+            "--advertise-address=127.0.0.1",
+            "--endpoint-reconciler-type=none",  # it does not like loopback
+            f"--cert-dir={folder}",
+            f"--tls-cert-file={folder / 'server.crt'}",
+            f"--tls-private-key-file={folder / 'server.key'}",
+            f"--client-ca-file={folder / 'ca.crt'}",
+            f"--service-account-key-file={folder / 'service-accounts.pub'}",
+            f"--service-account-signing-key-file={folder / 'service-accounts.key'}",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            "--service-cluster-ip-range=10.96.0.0/16",
+            "--authorization-mode=RBAC",
+            "--allow-privileged=true",
+            # Pods must not wait for a token that nobody makes.
+            "--disable-admission-plugins=ServiceAccount",
+        ]
+        commands = [
+            ("etcd", [*etcd, *self._flags["etcd"]]),
+            ("kube-apiserver", [*api_server, *self._flags["api_server"]]),
+        ]
+        if self._controller_manager:
+            commands.append(("kube-controller-manager", self._manager_flags(manager)))
+        return commands
+
+    def _manager_flags(self, port: int) -> list[str]:
+        folder = self._folder
+        return [
+            f"--kubeconfig={folder / 'kubeconfig'}",
+            f"--service-account-private-key-file={folder / 'service-accounts.key'}",
+            f"--root-ca-file={folder / 'ca.crt'}",
+            f"--secure-port={port}",
+            "--bind-address=127.0.0.1",
+            f"--cert-dir={folder}",
+            "--leader-elect=false",
+            "--use-service-account-credentials=false",
+        ]
+
+    # --- readiness and the end
+
+    async def _until_ready(self) -> None:
+        assert self._ended is not None  # made by `_start`
+        ready = asyncio.create_task(self._answers_ready(), name="ready?")
+        try:
+            async with self._clock.timeout(_PATIENCE):
+                await asyncio.wait({ready, self._ended}, return_when=asyncio.FIRST_COMPLETED)
+        except TimeoutError:
+            raise self._failure(f"it was not ready within {_PATIENCE:.0f} s") from None
+        finally:
+            await cancel_and_wait(ready)
+        if self._ended.done():
+            raise self._failure(self._ended.result())
+        await self.load(*self._manifests)
+
+    async def _answers_ready(self) -> None:
+        context = ssl.create_default_context(cadata=self.ca.decode())
+        with tempfile.TemporaryDirectory() as folder:
+            assert self._admin is not None  # made by `_start`
+            context.load_cert_chain(*self._admin.write(Path(folder), "admin"))
+        connector = aiohttp.TCPConnector(ssl=context)
+        limit = aiohttp.ClientTimeout(total=5)
+        async with aiohttp.ClientSession(connector=connector, timeout=limit) as session:
+            while True:
+                with contextlib.suppress(aiohttp.ClientError, TimeoutError):
+                    async with session.get(f"{self.url}/readyz") as answer:
+                        if answer.status == 200:
+                            return
+                await self._clock.sleep(0.05)
+
+    async def _first_end(self) -> str:
+        """Wait until a process ends by itself, and say which."""
+        assert self._guardian is not None
+        assert self._guardian.stdout is not None
+        line = await self._guardian.stdout.readline()
+        if not line:
+            return "the guardian ended"
+        end = msgspec.json.decode(line)
+        return f"{end['name']} ended with {end['code']}"
+
+    def _failure(self, why: str) -> ControlPlaneFailed:
+        # Who ended is to blame; when nobody did, all are asked.
+        logs = [path for path in sorted(self._folder.glob("*.log")) if why.startswith(path.stem)]
+        logs = logs or sorted(self._folder.glob("*.log"))
+        shown = "\n".join(f"--- {path.name}\n{_last_lines(path)}" for path in logs)
+        return ControlPlaneFailed(f"the control plane failed: {why}\n{shown}")
+
+    async def _stop(self) -> None:
+        await self._clients.aclose()
+        if self._ended is not None:
+            await cancel_and_wait(self._ended)
+        if self._guardian is not None:
+            assert self._guardian.stdin is not None
+            self._guardian.stdin.close()  # this is how it is told
+            await self._guardian.wait()
+            self._guardian = None
+
+    def _running(self) -> Authority:
+        if self._authority is None:
+            raise RuntimeError("the control plane is not running (use it within `async with`)")
+        return self._authority
+
+
+def _free_ports(count: int) -> tuple[int, ...]:
+    """Ports nobody listens on. All are held until the last is found, so none comes twice."""
+    with contextlib.ExitStack() as stack:
+        held = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in held:
+            one.bind(("127.0.0.1", 0))
+        return tuple(int(one.getsockname()[1]) for one in held)
+
+
+def _last_lines(path: Path) -> str:
+    return "\n".join(path.read_text(errors="replace").splitlines()[-_TAIL:])

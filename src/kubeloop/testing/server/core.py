@@ -1,0 +1,193 @@
+"""One life of the server: the parts that decide, put together.
+
+Promises: nothing is opened, started or waited for here.
+Elsewhere: who starts it and where it listens (`service`, `listening`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, final
+
+from kubeloop.kit import Clock, Runnable
+
+from .access import User
+from .builtin_validation import Allocator
+from .catalogue import Catalogue
+from .definitions import Definitions
+from .deletion import Deleter
+from .dispatch import Dispatcher
+from .faults import Faults
+from .gate import Gate
+from .gc import GarbageCollector
+from .housekeeping import BookmarkTicker, Housekeeper
+from .http import Gateway
+from .logs import Logs
+from .namespaces import Terminator
+from .registry import Registry
+from .security import Security
+from .seeds import born, seed
+from .store import Change, Object, Store, timestamp
+from .streaming import Streamer
+from .subresources import Subresources
+from .verbs import Call, Verbs
+from .virtual import Virtual
+from .watching import Hub
+
+if TYPE_CHECKING:
+    from .authn import Authenticator
+    from .service_accounts import ServiceAccountTokens
+    from .sqlite import SqliteFile
+
+__all__ = ["Core"]
+
+
+@final
+class Core:
+    """Store, verbs and everything around them, from one start to the next."""
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        faults: Faults,
+        security: Security,
+        history: int,
+        queue: int,
+        file: SqliteFile | None = None,
+    ) -> None:
+        self.clock = clock
+        self.security = security
+        self.file = file
+        self.registry = Registry()
+        self.store = Store(history=history)
+        self.hub = Hub(self.store, queue=queue)
+        self.gate = Gate(self.store, security, clock=clock, registry=self.registry)
+        self.verbs = Verbs(self.store, self.registry, clock=clock, admission=self.gate)
+        self.deleter = Deleter(self.verbs)
+        self.logs = Logs(self.verbs)
+        self._parts = Subresources(self.verbs, self.deleter, self.logs)
+        self._definitions = Definitions(
+            self.store, self.registry, self.deleter, self.hub, clock=clock
+        )
+        self._collector = GarbageCollector(self.store, self.registry, self.deleter)
+        terminator = Terminator(self.store, self.registry, self.deleter)
+        self.housekeeper = Housekeeper(self.store, [self._definitions, self._collector, terminator])
+        self.documents = Catalogue(self.registry)
+        self.documents.extra = {
+            "/openid/v1/jwks": self._public_keys,
+            "/.well-known/openid-configuration": self._issuer,
+        }
+        self._parts.issue_token = self._issue
+        security.stand_in = self._vouching
+        self.gateway = Gateway(
+            Dispatcher(
+                self.registry,
+                self.verbs,
+                self.deleter,
+                hub=self.hub,
+                parts=self._parts,
+                virtual=Virtual(self.verbs, self.registry, security),
+            ),
+            self.documents,
+            Streamer(self.hub, faults, clock=clock),
+            faults=faults,
+            security=security,
+            clock=clock,
+            settle=file.settle if file is not None else None,
+        )
+
+    def begin(self, before: Store | None = None) -> None:
+        """Take over what an earlier life stored, and add what every cluster has."""
+        if self.file is not None:
+            self.file.load(self.store)
+            self.store.listeners.append(self.file.observe)
+        elif before is not None:
+            for storage, collection in before.collections():
+                for entry in collection.select(""):
+                    self.store.load(storage, entry)
+            self.store.advance(before.version)
+        self._definitions.load()
+        self._collector.load()
+        self.verbs.allocator = _allocator(self.store)
+        seed(self.store, now=timestamp(self.clock.time()))
+        self.housekeeper.work()
+
+    def parts(self, *, bookmark_period: float) -> list[Runnable]:
+        """What runs as long as the server lives."""
+        found: list[Runnable] = [self.housekeeper]
+        found.append(BookmarkTicker(self.hub, clock=self.clock, period=bookmark_period))
+        if self.file is not None:
+            found.append(self.file)
+        return found
+
+    @functools.cached_property
+    def accounts(self) -> ServiceAccountTokens:
+        """Signs and checks the tokens of service accounts; the key is made when it is needed."""
+        from .service_accounts import ServiceAccountTokens
+        from .signing import SigningKey
+
+        return ServiceAccountTokens([SigningKey()], self.store.objects, now=self.clock.time)
+
+    def authenticate(
+        self, tokens: Mapping[str, User], *, client_ca: bytes | None, anonymous: bool | None
+    ) -> None:
+        """Ask for credentials from now on; tokens of service accounts are good too."""
+        from .authn import Authenticator
+
+        self.security.authenticator = Authenticator(
+            tokens=tokens, client_ca=client_ca, service_accounts=self.accounts, anonymous=anonymous
+        )
+
+    def _issue(self, call: Call, body: Object) -> Object:
+        from .token_requests import token_request
+
+        account = self.verbs.get(call).obj
+        return token_request(
+            body, account, self.accounts, self.store.objects, now=self.clock.time()
+        )
+
+    def _public_keys(self) -> Object:
+        return self.accounts.keys()
+
+    def _issuer(self) -> Object:
+        return self.accounts.configuration()
+
+    def _vouching(self) -> Authenticator:
+        from .authn import Authenticator
+
+        return Authenticator(service_accounts=self.accounts)
+
+    def use_roles(self) -> None:
+        """Let the stored roles decide from now on; the usual ones are created."""
+        from .bootstrap_roles import bootstrap_bindings, bootstrap_roles
+        from .rbac import GROUP, Authorizer
+
+        now = timestamp(self.clock.time())
+        plurals = ("clusterroles", "clusterrolebindings")
+        for plural, objs in zip(plurals, (bootstrap_roles(), bootstrap_bindings()), strict=True):
+            for obj in objs:
+                if self.store.get((GROUP, plural), obj["metadata"]["name"]) is None:
+                    self.store.write((GROUP, plural), born(obj, now))
+        self.security.decide_by(Authorizer(self.store.objects, version=self._roles_version))
+
+    def _roles_version(self) -> tuple[int, ...]:
+        """Changes whenever a role or a binding does."""
+        plurals = ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
+        group = "rbac.authorization.k8s.io"
+        return tuple(self.store.collection((group, plural)).latest for plural in plurals)
+
+
+def _allocator(store: Store) -> Allocator:
+    """Cluster addresses and node ports, as the stored services hold them."""
+    allocator = Allocator()
+    for service in store.objects("", "services"):
+        allocator.adopt(service)
+
+    def release(change: Change) -> None:
+        if change.storage == ("", "services") and change.new is None and change.old is not None:
+            allocator.release(change.old.obj)
+
+    store.listeners.append(release)
+    return allocator

@@ -1,0 +1,138 @@
+"""What the metadata of an object must look like, whatever its kind.
+
+Promises: causes have kube-apiserver's paths and reasons; the rules of names are those of the
+kind (a namespace is a label, a role whatever can stand in a path, the rest subdomains).
+Elsewhere: the rules of names themselves (`kubeloop.machinery.names`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from kubeloop.machinery.identity import GroupVersion
+from kubeloop.machinery.names import (
+    ANNOTATIONS_LIMIT,
+    problems_of_dns_label,
+    problems_of_dns_subdomain,
+    problems_of_label_key,
+    problems_of_path_segment,
+)
+from kubeloop.wire import InvalidValue
+
+from . import causes
+from .value_rules import Found, labels, listed, name, not_below, not_changed
+
+__all__ = ["problems_of_metadata"]
+
+_RBAC: Final = "rbac.authorization.k8s.io"
+_LABEL_NAMES: Final = frozenset({("", "Namespace"), ("", "Service")})
+_FINALIZERS_APART: Final = frozenset({"orphan", "foregroundDeletion"})
+_PathRule = Callable[[str], list[str]]
+
+
+def problems_of_metadata(
+    group: str, kind: str, new: Mapping[str, Any], old: Mapping[str, Any] | None
+) -> Found:
+    """What is wrong with the metadata of a new object, or with changing `old` into it."""
+    if old is None:
+        yield from _name_problems(group, kind, new)
+        yield from _finalizer_problems(new.get("finalizers") or [])
+    else:
+        yield from _change_problems(new, old)
+    yield from not_below("metadata.generation", new.get("generation"))
+    yield from labels("metadata.labels", new.get("labels"))
+    yield from _annotation_problems(new.get("annotations") or {})
+    yield from _owner_problems(new.get("ownerReferences") or [])
+
+
+def _name_problems(group: str, kind: str, new: Mapping[str, Any]) -> Found:
+    prefix, said = new.get("generateName") or "", new.get("name") or ""
+    if prefix:
+        yield from name("metadata.generateName", prefix, _rule_for(group, kind, prefix=True))
+    if not said:
+        yield causes.required("metadata.name", "name or generateName is required")
+    else:
+        yield from name("metadata.name", said, _rule_for(group, kind, prefix=False))
+    if new.get("namespace"):
+        yield from name("metadata.namespace", new["namespace"], problems_of_dns_label)
+
+
+def _rule_for(group: str, kind: str, *, prefix: bool) -> _PathRule:
+    if group == _RBAC:
+        return problems_of_path_segment
+    if (group, kind) in _LABEL_NAMES:
+        return lambda said: problems_of_dns_label(said, prefix=prefix)
+    return lambda said: problems_of_dns_subdomain(said, prefix=prefix)
+
+
+def _change_problems(new: Mapping[str, Any], old: Mapping[str, Any]) -> Found:
+    if old.get("deletionTimestamp"):
+        extra = sorted(set(new.get("finalizers") or ()) - set(old.get("finalizers") or ()))
+        if extra:
+            found = ", ".join(causes.quoted(each) for each in extra)
+            yield causes.forbidden(
+                "metadata.finalizers",
+                "no new finalizers can be added if the object is being deleted, found new "
+                f"finalizers []string{{{found}}}",
+            )
+    for field in ("name", "namespace", "uid", "creationTimestamp"):
+        yield from not_changed(f"metadata.{field}", new.get(field) or "", old.get(field) or "")
+    for field in ("deletionTimestamp", "deletionGracePeriodSeconds"):
+        yield from not_changed(f"metadata.{field}", new.get(field), old.get(field))
+
+
+def _finalizer_problems(finalizers: list[str]) -> Found:
+    path = "metadata.finalizers"
+    for each in finalizers:
+        yield from name(path, each, problems_of_label_key)
+    if set(finalizers) >= _FINALIZERS_APART:
+        rule = "finalizer orphan and foregroundDeletion cannot be both set"
+        yield causes.invalid(path, finalizers, rule)
+
+
+def _annotation_problems(annotations: Mapping[str, str]) -> Found:
+    path = "metadata.annotations"
+    for key in annotations:
+        # Upper case is let through here, though nowhere else.
+        for problem in problems_of_label_key(key.lower()):
+            yield causes.invalid(path, key, problem)
+    size = sum(len(key.encode()) + len(said.encode()) for key, said in annotations.items())
+    if size > ANNOTATIONS_LIMIT:
+        yield causes.too_long(path, ANNOTATIONS_LIMIT)
+
+
+def _owner_problems(owners: list[Any]) -> Found:
+    path, controller = "metadata.ownerReferences", ""
+    for index, owner in listed(owners):
+        yield from _one_owner(owner, f"{path}[{index}]")
+        if owner.get("controller"):
+            said = f"{owner.get('kind')}/{owner.get('name')}"
+            if controller:
+                yield causes.invalid(
+                    path,
+                    owners,
+                    'Only one reference can have Controller set to true. Found "true" in '
+                    f"references for {controller} and {said}",
+                )
+            controller = controller or said
+
+
+def _one_owner(owner: Mapping[str, Any], path: str) -> Found:
+    api_version = owner.get("apiVersion") or ""
+    for field in ("apiVersion", "kind", "name", "uid"):
+        if not owner.get(field):
+            yield causes.required(f"{path}.{field}", "must not be empty")
+    if api_version and not _is_api_version(api_version):
+        rule = "must be <group>/<version> or <version>"
+        yield causes.invalid(f"{path}.apiVersion", api_version, rule)
+    if (api_version, owner.get("kind")) == ("v1", "Event"):
+        rule = "/v1, Kind=Event is disallowed from being an owner"
+        yield causes.invalid(path, dict(owner), rule)
+
+
+def _is_api_version(text: str) -> bool:
+    try:
+        return bool(GroupVersion.parse(text).version)
+    except InvalidValue:
+        return False

@@ -1,0 +1,143 @@
+"""Applies a patch to an object as the kind's version shows it.
+
+Promises: pure; a patch that cannot be read is 400, one that cannot be applied 422 (JSON
+patch) or 400, a sort the kind does not know 415.
+Elsewhere: how patches work (`kubeloop.machinery.patches`), server-side apply (`managed`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from kubeloop.machinery.patches import (
+    MAX_OPERATIONS,
+    PatchError,
+    apply_json_patch,
+    apply_merge_patch,
+    apply_strategic_patch,
+)
+
+from .negotiation import YAML, decoded_body
+from .registry import Served
+from .statuses import Refusal, bad_request, request_entity_too_large, unsupported_media_type
+from .store import Object
+
+__all__ = ["APPLY", "JSON_PATCH", "MERGE", "STRATEGIC", "patch_type", "patched", "read_applied"]
+
+JSON_PATCH = "application/json-patch+json"
+MERGE = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+APPLY = "application/apply-patch+yaml"
+
+
+def patch_type(served: Served, content_type: str) -> str:
+    """The sort of patch that a request says it sends.
+
+    Raises:
+        Refusal: 415 for a sort that the kind does not know.
+    """
+    known = [JSON_PATCH, MERGE, STRATEGIC, APPLY]
+    if served.custom is not None:
+        known.remove(STRATEGIC)
+    media = content_type.split(";", 1)[0].strip()
+    if media not in known:
+        raise unsupported_media_type(known)
+    return media
+
+
+def patched(served: Served, shown: Object, raw: bytes, sort: str) -> Object:
+    """`shown`, the object in the version of `served`, after the patch.
+
+    Raises:
+        Refusal: the patch cannot be read or applied.
+    """
+    patch = _read(raw)
+    try:
+        match sort:
+            case "application/json-patch+json":
+                result = apply_json_patch(shown, _operations(patch))
+            case "application/merge-patch+json":
+                result = apply_merge_patch(shown, _document(patch))
+            case _:
+                facts = served.facts
+                assert facts is not None  # only built-in kinds know this sort
+                result = apply_strategic_patch(shown, _document(patch), facts)
+    except PatchError as error:
+        raise _refused(error, sort) from error
+    if not isinstance(result, dict):
+        raise bad_request("the patched document is not an object")
+    return result
+
+
+def _refused(error: PatchError, sort: str) -> Refusal:
+    if sort == JSON_PATCH and error.failure == "limit":
+        refusal = request_entity_too_large(0)
+        refusal.status["message"] = str(error)
+        return refusal
+    if sort == JSON_PATCH and error.failure != "malformed":
+        return Refusal(
+            {
+                "kind": "Status",
+                "apiVersion": "v1",
+                "metadata": {},
+                "status": "Failure",
+                "message": "the server rejected our request due to an error in our request",
+                "reason": "Invalid",
+                "details": {},
+                "code": 422,
+            }
+        )
+    return bad_request(str(error))
+
+
+def _read(raw: bytes) -> Any:
+    try:
+        return msgspec.json.decode(raw)
+    except (ValueError, RecursionError) as error:
+        raise bad_request(f"error decoding patch: {str(error) or 'nested too deeply'}") from error
+
+
+def _operations(patch: Any) -> list[Any]:
+    if not isinstance(patch, list):
+        raise bad_request(
+            "error decoding patch: json: cannot unmarshal object into Go value of type "
+            "jsonpatch.Patch"
+        )
+    if len(patch) > MAX_OPERATIONS:
+        refusal = request_entity_too_large(0)
+        refusal.status["message"] = (
+            "Request entity too large: The allowed maximum operations in a JSON patch is "
+            f"{MAX_OPERATIONS}, got {len(patch)}"
+        )
+        raise refusal
+    return patch
+
+
+def _document(patch: Any) -> Object:
+    if not isinstance(patch, dict):
+        raise bad_request(
+            "error decoding patch: json: cannot unmarshal into Go value of type "
+            "map[string]interface {}"
+        )
+    return patch
+
+
+def read_applied(served: Served, raw: bytes) -> Object:
+    """The object in the body of a server-side apply, which is YAML.
+
+    Raises:
+        Refusal: 400 for what cannot be applied.
+    """
+    obj = decoded_body(raw, YAML, what=served.kind)
+    if not obj.get("apiVersion") or not obj.get("kind"):
+        raise bad_request(
+            "invalid object type: Object 'Kind' is missing"
+            if not obj.get("kind")
+            else "invalid object type: Object 'apiVersion' is missing"
+        )
+    meta = obj.get("metadata")
+    if isinstance(meta, dict) and meta.get("managedFields"):
+        raise bad_request("metadata.managedFields must be nil")
+    return obj

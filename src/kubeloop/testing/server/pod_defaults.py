@@ -1,0 +1,207 @@
+"""What the API server fills in where a pod, or a template of pods, says nothing.
+
+Promises: as `editing`: nothing given is changed. Filling in twice is the same as once.
+Elsewhere: the kinds that carry templates (`builtin_defaults`), what is added when a pod is
+created rather than read (`preparation`).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .editing import Json, each, filled, within
+
+__all__ = ["default_pod", "default_pod_spec", "default_template", "pull_policy"]
+
+_CONTAINERS: Final = ("containers", "initContainers", "ephemeralContainers")
+_FILE_MODE: Final = 0o644
+_VOLUME_SOURCES: Final = {
+    "secret": {"defaultMode": _FILE_MODE},
+    "configMap": {"defaultMode": _FILE_MODE},
+    "downwardAPI": {"defaultMode": _FILE_MODE},
+    "projected": {"defaultMode": _FILE_MODE},
+    "hostPath": {"type": ""},
+    "iscsi": {"iscsiInterface": "default"},
+    "rbd": {"pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"},
+    "azureDisk": {
+        "cachingMode": "ReadWrite",
+        "kind": "Shared",
+        "fsType": "ext4",
+        "readOnly": False,
+    },
+    "scaleIO": {"storageMode": "ThinProvisioned", "fsType": "xfs"},
+}
+_PROBE: Final = {
+    "timeoutSeconds": 1,
+    "periodSeconds": 10,
+    "successThreshold": 1,
+    "failureThreshold": 3,
+}
+
+
+def default_pod(obj: Json) -> Json:
+    """A whole pod; some defaults are for pods alone and not for templates."""
+    obj = within(obj, "spec", _pod_only, make=True)
+    obj = within(obj, "spec", default_pod_spec)
+    return within(obj, "status", _pod_ips)
+
+
+def _pod_only(spec: Json) -> Json:
+    spec = filled(spec, {"enableServiceLinks": True})
+    grace = spec.get("terminationGracePeriodSeconds")
+    if isinstance(grace, int) and grace < 0:
+        spec = {**spec, "terminationGracePeriodSeconds": 1}
+    if spec.get("hostNetwork"):
+        spec = each(spec, ("containers", "initContainers"), _host_ports)
+    return each(spec, ("containers", "initContainers"), _requests_from_limits)
+
+
+def _host_ports(container: Json) -> Json:
+    return each(
+        container,
+        "ports",
+        lambda port: (
+            port
+            if port.get("hostPort")
+            else {**port, "hostPort": port["containerPort"]}
+            if "containerPort" in port
+            else port
+        ),
+    )
+
+
+def _requests_from_limits(container: Json) -> Json:
+    def fill(resources: Json) -> Json:
+        limits = resources.get("limits")
+        if not limits:
+            return resources
+        requests = resources.get("requests") or {}
+        return filled(resources, {"requests": {}}) | {"requests": {**limits, **requests}}
+
+    return within(container, "resources", fill)
+
+
+def _pod_ips(status: Json) -> Json:
+    """One address and the list of them say the same."""
+    one, several = status.get("podIP"), status.get("podIPs")
+    if one and (not several or several[0].get("ip") != one):
+        return {**status, "podIPs": [{"ip": one}]}
+    if several and not one:
+        return {**status, "podIP": several[0].get("ip")}
+    return status
+
+
+def default_template(obj: Json) -> Json:
+    """A template of pods: `metadata` and `spec`."""
+    obj = filled(obj, {"metadata": {}})
+    return within(obj, "spec", default_pod_spec, make=True)
+
+
+def default_pod_spec(spec: Json) -> Json:
+    """The spec of a pod, its containers and its volumes."""
+    account = spec.get("serviceAccountName") or spec.get("serviceAccount")
+    if account:
+        spec = filled(spec, {"serviceAccountName": account})
+        spec = (
+            spec if spec.get("serviceAccount") == account else {**spec, "serviceAccount": account}
+        )
+    spec = filled(
+        spec,
+        {
+            "dnsPolicy": "ClusterFirst",
+            "restartPolicy": "Always",
+            "securityContext": {},
+            "terminationGracePeriodSeconds": 30,
+            "schedulerName": "default-scheduler",
+        },
+    )
+    spec = each(spec, _CONTAINERS, _container)
+    return each(spec, "volumes", _volume)
+
+
+def _container(container: Json) -> Json:
+    container = filled(
+        container,
+        {
+            "imagePullPolicy": pull_policy(str(container.get("image") or "")),
+            "terminationMessagePath": "/dev/termination-log",
+            "terminationMessagePolicy": "File",
+            "resources": {},
+        },
+    )
+    container = each(container, "ports", lambda port: filled(port, {"protocol": "TCP"}))
+    container = each(container, "env", _env)
+    for name in ("livenessProbe", "readinessProbe", "startupProbe"):
+        container = within(container, name, _probe)
+    return within(container, "lifecycle", _lifecycle)
+
+
+def pull_policy(image: str) -> str:
+    """`Always` for the tag latest, said or meant; a digest without a tag is fixed."""
+    name, _, digest = image.partition("@")
+    tag = name.rpartition("/")[2].partition(":")[2]
+    return "Always" if tag == "latest" or (not tag and not digest) else "IfNotPresent"
+
+
+def _env(variable: Json) -> Json:
+    return within(variable, "valueFrom", _field_source)
+
+
+def _field_source(source: Json) -> Json:
+    source = within(source, "fieldRef", lambda ref: filled(ref, {"apiVersion": "v1"}))
+    return within(source, "resourceFieldRef", lambda ref: filled(ref, {"divisor": "0"}))
+
+
+def _probe(probe: Json) -> Json:
+    # A zero here means "not said", unlike elsewhere.
+    said = {key: value for key, value in probe.items() if key not in _PROBE or value}
+    probe = filled(probe if len(said) == len(probe) else said, _PROBE)
+    return _action(probe)
+
+
+def _action(action: Json) -> Json:
+    action = within(action, "httpGet", lambda get: filled(get, {"path": "/", "scheme": "HTTP"}))
+    return within(
+        action, "grpc", lambda call: {"service": "", **call} if "service" not in call else call
+    )
+
+
+def _lifecycle(lifecycle: Json) -> Json:
+    return within(within(lifecycle, "postStart", _action), "preStop", _action)
+
+
+# --- volumes
+
+
+def _volume(volume: Json) -> Json:
+    if not volume.keys() - {"name"}:
+        return {**volume, "emptyDir": {}}
+    for name, defaults in _VOLUME_SOURCES.items():
+        volume = within(volume, name, lambda source, said=defaults: filled(source, said))  # type: ignore[misc]
+    volume = within(volume, "downwardAPI", _downward)
+    volume = within(volume, "projected", lambda source: each(source, "sources", _projection))
+    volume = within(volume, "image", _image_volume)
+    return within(volume, "ephemeral", _ephemeral)
+
+
+def _downward(source: Json) -> Json:
+    return each(source, "items", _field_source)
+
+
+def _projection(source: Json) -> Json:
+    source = within(source, "downwardAPI", _downward)
+    token = {"expirationSeconds": 3600}
+    return within(source, "serviceAccountToken", lambda said: filled(said, token))
+
+
+def _image_volume(source: Json) -> Json:
+    return filled(source, {"pullPolicy": pull_policy(str(source.get("reference") or ""))})
+
+
+def _ephemeral(source: Json) -> Json:
+    mode = {"volumeMode": "Filesystem"}
+    return within(
+        source,
+        "volumeClaimTemplate",
+        lambda claim: within(claim, "spec", lambda spec: filled(spec, mode)),
+    )

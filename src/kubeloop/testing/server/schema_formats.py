@@ -1,0 +1,169 @@
+"""The string formats that the API server checks in custom resources.
+
+Promises: a format that is not in the table accepts every string, as in the API server.
+Elsewhere: which formats a schema may name (`schema_nodes`), where they are checked
+(`schema_validation`).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import ipaddress
+import re
+from collections.abc import Callable
+from datetime import date
+from typing import Final
+from urllib.parse import urlsplit
+
+from kubeloop.machinery.names import problems_of_dns_label, problems_of_dns_subdomain
+from kubeloop.wire import Duration, InvalidValue
+from kubeloop.wire.times import parse_time
+
+__all__ = ["fits_format"]
+
+
+def fits_format(name: str, text: str) -> bool:
+    """Whether `text` is of the format `name` (without dashes)."""
+    check = _CHECKS.get(name)
+    return check is None or check(text)
+
+
+def _matching(pattern: str, flags: int = 0) -> Callable[[str], bool]:
+    match = re.compile(pattern, flags | re.ASCII).fullmatch
+    return lambda text: match(text) is not None
+
+
+def _works(parse: Callable[[str], object]) -> Callable[[str], bool]:
+    """Whether `parse` accepts a text."""
+
+    def check(text: str) -> bool:
+        try:
+            parse(text)
+        except (ValueError, InvalidValue):
+            return False
+        return True
+
+    return check
+
+
+def _parse_ip(text: str) -> object:
+    return ipaddress.ip_address(text)
+
+
+def _is_ipv4(text: str) -> bool:
+    return "." in text and _works(ipaddress.IPv4Address)(text)
+
+
+def _is_ipv6(text: str) -> bool:
+    return ":" in text and "%" not in text and _works(ipaddress.IPv6Address)(text)
+
+
+def _parse_cidr(text: str) -> object:
+    address, slash, bits = text.partition("/")
+    if not slash or not bits.isdecimal():
+        raise ValueError(text)
+    return ipaddress.ip_interface(f"{_parse_ip(address)}/{bits}")
+
+
+def _is_uri(text: str) -> bool:
+    """What can stand in the first line of a request: a scheme, or a path from the root."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return (
+        bool(text)
+        and not re.search(r"[\x00-\x20\x7f]", text)
+        and (bool(parts.scheme) or text.startswith("/"))
+    )
+
+
+def _is_hostname(text: str) -> bool:
+    return len(text) <= 253 and _HOST(text)
+
+
+def _parse_base64(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        raise ValueError(text) from error
+
+
+def _parse_date(text: str) -> date:
+    if not _DATE(text):
+        raise ValueError(text)
+    return date.fromisoformat(text)
+
+
+def _is_isbn10(text: str) -> bool:
+    plain = re.sub(r"[\s-]", "", text)
+    if not re.fullmatch(r"[0-9]{9}[0-9X]", plain):
+        return False
+    digits = [10 if each == "X" else int(each) for each in plain]
+    return sum((index + 1) * digit for index, digit in enumerate(digits)) % 11 == 0
+
+
+def _is_isbn13(text: str) -> bool:
+    plain = re.sub(r"[\s-]", "", text)
+    if not re.fullmatch(r"[0-9]{13}", plain):
+        return False
+    return sum(int(each) * (3 if index % 2 else 1) for index, each in enumerate(plain)) % 10 == 0
+
+
+def _is_credit_card(text: str) -> bool:
+    return _CARD(re.sub(r"[^0-9]+", "", text))
+
+
+_HOST = _matching(
+    r"(?!-)[a-zA-Z0-9-]{1,63}(?<!-)(\.(?!-)[a-zA-Z0-9-]{1,63}(?<!-))*\.?|\[?[0-9a-fA-F:]+\]?"
+)
+_DATE = _matching(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_CARD = _matching(
+    r"4[0-9]{12}([0-9]{3})?|5[1-5][0-9]{14}|6(011|5[0-9]{2})[0-9]{12}|3[47][0-9]{13}"
+    r"|3(0[0-5]|[68][0-9])[0-9]{11}|(2131|1800|35[0-9]{3})[0-9]{11}"
+)
+_HEX: Final = "[0-9a-f]"
+_BYTE: Final = "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_SPELLED = _matching(
+    r"[0-9]+(\.[0-9]+)?\s*(d|days?|h|hours?|hrs?|m|mins?|minutes?|s|secs?|seconds?|ms|millis?"
+    r"|milliseconds?|us|µs|micros?|microseconds?|ns|nanos?|nanoseconds?|w|weeks?)"
+)
+
+_CHECKS: Final[dict[str, Callable[[str], bool]]] = {
+    "bsonobjectid": _matching(f"{_HEX}{{24}}", re.IGNORECASE),
+    "byte": _works(_parse_base64),
+    "cidr": _works(_parse_cidr),
+    "creditcard": _is_credit_card,
+    "date": _works(_parse_date),
+    "datetime": _works(parse_time),
+    "duration": lambda text: _works(Duration.parse)(text) or _SPELLED(text),
+    "email": _matching(r"[^@\s]+@[^@\s]+|.*<[^@\s<>]+@[^@\s<>]+>"),
+    "hexcolor": _matching(r"#?([0-9a-f]{3}|[0-9a-f]{6})", re.IGNORECASE),
+    "hostname": _is_hostname,
+    "ipv4": _is_ipv4,
+    "ipv6": _is_ipv6,
+    "isbn": lambda text: _is_isbn10(text) or _is_isbn13(text),
+    "isbn10": _is_isbn10,
+    "isbn13": _is_isbn13,
+    "k8slongname": lambda text: not problems_of_dns_subdomain(text),
+    "k8sshortname": lambda text: not problems_of_dns_label(text),
+    "mac": _matching(
+        rf"{_HEX}{{2}}([:-]{_HEX}{{2}}){{5,7}}|{_HEX}{{4}}(\.{_HEX}{{4}}){{2,3}}", re.IGNORECASE
+    ),
+    "rgbcolor": _matching(rf"rgb\({_BYTE},{_BYTE},{_BYTE}\)"),
+    "ssn": _matching(r"[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}"),
+    "uri": _is_uri,
+    "uuid": _matching(
+        f"{_HEX}{{8}}-?{_HEX}{{4}}-?{_HEX}{{4}}-?{_HEX}{{4}}-?{_HEX}{{12}}", re.IGNORECASE
+    ),
+    "uuid3": _matching(
+        f"{_HEX}{{8}}-?{_HEX}{{4}}-?3{_HEX}{{3}}-?{_HEX}{{4}}-?{_HEX}{{12}}", re.IGNORECASE
+    ),
+    "uuid4": _matching(
+        f"{_HEX}{{8}}-?{_HEX}{{4}}-?4{_HEX}{{3}}-?[89ab]{_HEX}{{3}}-?{_HEX}{{12}}", re.IGNORECASE
+    ),
+    "uuid5": _matching(
+        f"{_HEX}{{8}}-?{_HEX}{{4}}-?5{_HEX}{{3}}-?[89ab]{_HEX}{{3}}-?{_HEX}{{12}}", re.IGNORECASE
+    ),
+}

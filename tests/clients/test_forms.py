@@ -1,0 +1,81 @@
+"""Objects as classes and as dicts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeloop.machinery import DecodeError, InvalidValue
+from kubeloop.wire.core.v1 import Pod
+
+from .conftest import Recorder, a_pod
+
+
+async def test_a_dict_without_a_kind_is_no_answer() -> None:
+    """DYN-6: sent without one it may be."""
+    recorder = Recorder({"metadata": {"name": "a"}}, {"kind": "Pod"})
+    pods = recorder.client.resource("v1", "Pod", namespace="shop")
+
+    with pytest.raises(DecodeError, match="kind"):
+        await pods.get("a")
+    await pods.create({"metadata": {"name": "a"}})
+
+    assert recorder.body == {"metadata": {"name": "a"}}
+
+
+async def test_items_of_a_list_are_told_what_they_are() -> None:
+    """DYN-C6: from the list, where they do not say it themselves."""
+    recorder = Recorder(
+        {
+            "kind": "PodList",
+            "apiVersion": "v1",
+            "metadata": {"resourceVersion": "7", "remainingItemCount": 3, "continue": "t"},
+            "items": [{"metadata": {"name": "a"}}, {"kind": "Other", "metadata": {}}],
+        }
+    )
+
+    page = await recorder.client.resource("v1", "Pod", namespace="shop").list()
+
+    assert page[0] == {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}
+    assert page[1]["kind"] == "Other"
+    assert (page.version, page.next_page, page.remaining) == ("7", "t", 3)
+
+
+@pytest.mark.parametrize("value", [9007199254740993, -1, 1, 1.0, 1.5, None, True, [1], {"a": 1}])
+async def test_numbers_stay_what_they_are(value: Any) -> None:
+    """DYN-9, DYN-C9: integers of 64 bits, floats, and nothing in between."""
+    recorder = Recorder({"kind": "Pod", "metadata": {"name": "a"}, "spec": {"v": value}})
+    pods = recorder.client.resource("v1", "Pod", namespace="shop")
+    found = await pods.get("a")
+    recorder.answers.append(found)
+
+    await pods.update(found)
+
+    assert recorder.body["spec"]["v"] == value
+    assert type(recorder.body["spec"]["v"]) is type(value)
+
+
+async def test_a_field_that_a_class_does_not_know_survives_an_update() -> None:
+    novelty = {"spec": {"containers": [{"name": "c", "novelty": {"deep": 1}}], "newer": True}}
+    recorder = Recorder({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "a"}, **novelty})
+    pods = recorder.client.resource(Pod, namespace="shop")
+    pod = await pods.get("a")
+    recorder.answers.append({"kind": "Pod"})
+
+    pod.metadata.labels["x"] = "y"
+    await pods.update(pod)
+
+    assert recorder.body["spec"] == novelty["spec"]
+    assert recorder.body["metadata"] == {"name": "a", "labels": {"x": "y"}}
+
+
+async def test_an_object_of_another_form_is_refused(recorder: Recorder) -> None:
+    with pytest.raises(InvalidValue, match="Pod"):
+        await recorder.client.apps_v1.deployments().create(a_pod())  # type: ignore[arg-type] # the point
+    with pytest.raises(InvalidValue, match="dict"):
+        await recorder.client.resource("v1", "Pod").create(a_pod())  # type: ignore[arg-type] # the point
+    with pytest.raises(InvalidValue):
+        await recorder.client.resource("v1", "Pod").create({"a": object()})
+
+    assert recorder.requests == []

@@ -1,0 +1,94 @@
+"""Options: what is refused before a request, what is sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeloop.clients import ListOptions, WatchOptions
+from kubeloop.clients.options import delete_options, write_params
+from kubeloop.machinery import NOTHING, InvalidValue, Label
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"version_match": "Exact"},
+        {"version_match": "NotOlderThan", "version": "5", "next_page": "t"},
+        {"version_match": "Exact", "version": "0"},
+        {"version_match": "Roughly", "version": "5"},
+        {"limit": -1},
+    ],
+)
+def test_list_options_that_contradict_each_other_are_refused(options: dict[str, Any]) -> None:
+    """TYP-13."""
+    with pytest.raises(InvalidValue):
+        ListOptions(**options)
+
+
+def test_selectors_are_what_people_write_and_are_sent_in_the_apis_form() -> None:
+    """TYP-12."""
+    options = ListOptions.of(labels=Label("app").in_("b", "a"), fields={"metadata.name": "a"})
+
+    assert options.params() == {
+        "labelSelector": "app in (a,b)",
+        "fieldSelector": "metadata.name=a",
+    }
+
+
+@pytest.mark.parametrize("labels", ["a in", "a==b==c", NOTHING])
+def test_a_selector_that_cannot_be_sent_is_never_everything(labels: Any) -> None:
+    with pytest.raises(InvalidValue):
+        ListOptions.of(labels=labels)
+
+
+def test_a_zero_that_was_set_is_sent() -> None:
+    """TYP-C2."""
+    assert ListOptions(timeout_seconds=0).params() == {"timeoutSeconds": "0"}
+    assert ListOptions().params() == {}
+    assert delete_options(grace_period=0)["gracePeriodSeconds"] == 0
+
+
+def test_a_watch_says_a_match_only_with_initial_events() -> None:
+    """TYP-13, TYP-C10."""
+    assert "resourceVersionMatch" not in WatchOptions(since="5").params()
+    assert WatchOptions(initial_events=True).params()["resourceVersionMatch"] == "NotOlderThan"
+    assert "allowWatchBookmarks" not in WatchOptions(bookmarks=False).params()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"propagation": "Foreground", "orphan_dependents": True},
+        {"propagation": "Later"},
+    ],
+)
+def test_delete_options_that_no_server_takes_are_refused(options: dict[str, Any]) -> None:
+    """TYP-10."""
+    with pytest.raises(InvalidValue):
+        delete_options(**options)
+
+
+def test_every_delete_option_has_its_place() -> None:
+    """TYP-10."""
+    assert delete_options(orphan_dependents=False, ignore_store_read_error=True) == {
+        "kind": "DeleteOptions",
+        "apiVersion": "v1",
+        "orphanDependents": False,
+        "ignoreStoreReadErrorWithClusterBreakingPotential": True,
+    }
+
+
+@pytest.mark.parametrize("manager", ["x" * 129, "a\nb"])
+def test_a_field_manager_is_short_and_printable(manager: str) -> None:
+    """TYP-5."""
+    with pytest.raises(InvalidValue):
+        write_params(field_manager=manager)
+
+
+def test_field_validation_is_one_of_three() -> None:
+    """TYP-11."""
+    assert write_params(field_validation="Warn") == {"fieldValidation": "Warn"}
+    with pytest.raises(InvalidValue):
+        write_params(field_validation="Sometimes")  # type: ignore[arg-type] # the point

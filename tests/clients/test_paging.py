@@ -1,0 +1,177 @@
+"""Collections in pages."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+import pytest
+
+from kubeloop.clients import PAGE_SIZE, ListOptions, ObjectList, Pager
+from kubeloop.machinery import Expired, Gone, InvalidValue, api_error, failure
+from kubeloop.wire.meta.v1 import ListMeta
+
+
+class Source:
+    """A collection of numbers that is fetched in pages, and may forget its tokens."""
+
+    def __init__(self, count: int, *, forget: int = 0, going_on: str = "") -> None:
+        self.count = count
+        self.forget = forget  # the number of the request that is answered with Expired
+        self.going_on = going_on
+        self.asked: list[ListOptions] = []
+
+    async def fetch(self, options: ListOptions) -> ObjectList[int]:
+        self.asked.append(options)
+        if len(self.asked) == self.forget:
+            status = failure("Expired", "too old")
+            if self.going_on:
+                status.metadata = ListMeta(continue_=self.going_on)
+            raise api_error("GET numbers", status)
+        start = int(options.next_page or 0)
+        end = min(start + options.limit, self.count) if options.limit else self.count
+        more = str(end) if end < self.count else ""
+        return ObjectList(list(range(start, end)), "7", more, self.count - end or None)
+
+
+async def collected(items: AsyncIterator[int]) -> list[int]:
+    return [item async for item in items]
+
+
+async def test_501_items_take_two_requests() -> None:
+    """WTC-9, WTC-10, WTC-C6: pages of 500; the second has the token and no version."""
+    source = Source(501)
+
+    found, paged = await Pager(source.fetch).list(
+        ListOptions(version="5", version_match="NotOlderThan")
+    )
+
+    assert (len(found), found.version, paged, PAGE_SIZE) == (501, "7", True, 500)
+    first, second = source.asked
+    assert (first.limit, first.version, first.version_match) == (500, "5", "NotOlderThan")
+    assert (second.next_page, second.version, second.version_match) == ("500", "", None)
+
+
+async def test_one_page_is_the_servers_own_list() -> None:
+    """WTC-10."""
+    found, paged = await Pager(Source(3).fetch).list(ListOptions())
+
+    assert (found.items, paged) == ([0, 1, 2], False)
+
+
+async def test_a_limit_in_the_options_wins_and_zero_disables_paging() -> None:
+    """WTC-9."""
+    limited, whole = Source(10), Source(600)
+
+    await Pager(limited.fetch).list(ListOptions(limit=4))
+    await Pager(whole.fetch, page_size=0).list(ListOptions())
+
+    assert [options.limit for options in limited.asked] == [4, 4, 4]
+    assert [options.limit for options in whole.asked] == [0]
+    with pytest.raises(InvalidValue):
+        Pager(whole.fetch, page_size=-1)
+
+
+async def test_a_forgotten_page_means_one_full_list() -> None:
+    """WTC-11, WTC-C7: limit 0, no token, the original version."""
+    source = Source(10, forget=2)
+
+    found, paged = await Pager(source.fetch, page_size=4).list(ListOptions(version="5"))
+
+    assert (found.items, paged) == (list(range(10)), True)
+    assert (source.asked[2].limit, source.asked[2].next_page, source.asked[2].version) == (
+        0,
+        "",
+        "5",
+    )
+
+
+async def test_a_first_page_that_has_expired_is_an_error() -> None:
+    """WTC-11, WTC-C7."""
+    with pytest.raises(Expired):
+        await Pager(Source(10, forget=1).fetch).list(ListOptions())
+
+
+async def test_without_the_full_list_a_forgotten_page_is_an_error() -> None:
+    """WTC-11."""
+    pager = Pager(Source(10, forget=2).fetch, page_size=4, full_list_if_expired=False)
+
+    with pytest.raises(Expired):
+        await pager.list(ListOptions())
+    with pytest.raises(Expired):
+        await collected(
+            Pager(Source(10, forget=2).fetch, page_size=4, full_list_if_expired=False).each(
+                ListOptions(), key=str
+            )
+        )
+
+
+async def test_gone_is_not_expired() -> None:
+    """WTC-11: only the reason Expired counts."""
+
+    async def fetch(options: ListOptions) -> ObjectList[int]:
+        if options.next_page:
+            raise api_error("GET", failure("Gone", "gone"))
+        return ObjectList([1], "7", "t")
+
+    with pytest.raises(Gone):
+        await Pager(fetch).list(ListOptions())
+
+
+async def test_each_item_comes_once_and_in_order() -> None:
+    """WTC-12."""
+    source = Source(10)
+
+    assert await collected(Pager(source.fetch, page_size=4).each(ListOptions(), key=str)) == list(
+        range(10)
+    )
+    assert len(source.asked) == 3
+
+
+async def test_iteration_goes_on_from_where_the_server_says() -> None:
+    """WTC-12, API-42: the token in the refusal; nothing twice, nothing left out."""
+    source = Source(10, forget=2, going_on="3")
+
+    assert await collected(Pager(source.fetch, page_size=4).each(ListOptions(), key=str)) == list(
+        range(10)
+    )
+    assert source.asked[2].next_page == "3"
+
+
+async def test_iteration_starts_over_without_repeating_itself() -> None:
+    """WTC-11, WTC-12: here iteration survives what ends client-go's."""
+    source = Source(10, forget=3)
+
+    assert await collected(Pager(source.fetch, page_size=4).each(ListOptions(), key=str)) == list(
+        range(10)
+    )
+    assert (source.asked[3].limit, source.asked[3].next_page) == (0, "")
+
+
+async def test_the_next_page_is_fetched_while_this_one_is_used() -> None:
+    """WTC-9: one page ahead, where client-go goes ten."""
+    source = Source(10)
+
+    async with aclosing(Pager(source.fetch, page_size=4).each(ListOptions(), key=str)) as items:
+        await anext(items)
+        await asyncio.sleep(0)
+        assert len(source.asked) == 2
+
+
+async def test_who_leaves_early_leaves_nothing_running() -> None:
+    """X-7."""
+    started = asyncio.Event()
+
+    async def fetch(options: ListOptions) -> ObjectList[int]:
+        if options.next_page:
+            started.set()
+            await asyncio.Event().wait()
+        return ObjectList([1, 2], "7", "t")
+
+    before = asyncio.all_tasks()
+    async with aclosing(Pager(fetch).each(ListOptions(), key=str)) as items:
+        await anext(items)
+        await started.wait()
+
+    assert asyncio.all_tasks() == before

@@ -1,0 +1,93 @@
+"""Waiting for one object: what is decided about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeloop.clients.waiting import Goal, goal_of
+from kubeloop.machinery import InvalidValue
+
+
+def ready(status: str, **others: Any) -> dict[str, Any]:
+    return {
+        "metadata": {"name": "web", "generation": 2},
+        "status": {"conditions": [{"type": "Ready", "status": status, **others}]},
+    }
+
+
+def met(goal: Goal[Any], data: dict[str, Any]) -> bool:
+    return goal.met(data or None, data)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "data", "reached"),
+    [
+        ("Ready", ready("True"), True),
+        ("ready", ready("True"), True),
+        ("Ready=False", ready("False"), True),
+        ("Ready", ready("False"), False),
+        ("Ready", {"metadata": {}}, False),
+        ("Ready", {}, False),
+        ("Ready", ready("True", observedGeneration=1), False),
+        ("Ready", ready("True", observedGeneration=2), True),
+    ],
+)
+def test_a_condition_is_met_for_this_generation(
+    wanted: str, data: dict[str, Any], reached: bool
+) -> None:
+    assert met(goal_of(condition=wanted), data) is reached
+
+
+@pytest.mark.parametrize(
+    ("wanted", "reached"),
+    [
+        ("{.status.phase}=Running", True),
+        (".status.phase=Running", True),
+        ("{.status.phase}=Pending", False),
+        ("{.status.phase}", True),
+        ("{.status.podIP}", False),
+        ("{.status.ready}=true", True),
+        ('{.status.parts[?(@.name=="a")].size}=3', True),
+    ],
+)
+def test_a_jsonpath_is_there_or_has_its_value(wanted: str, reached: bool) -> None:
+    data = {"status": {"phase": "Running", "ready": True, "parts": [{"name": "a", "size": 3}]}}
+
+    assert met(goal_of(jsonpath=wanted), data) is reached
+    assert met(goal_of(jsonpath=wanted), {}) is False
+
+
+def test_another_object_of_the_same_name_means_it_was_deleted() -> None:
+    """WTC-7, WTC-C5: the deletion happened while nobody looked."""
+    goal: Goal[Any] = goal_of(deleted=True)
+
+    assert not met(goal, {"metadata": {"uid": "1"}})
+    assert met(goal, {"metadata": {"uid": "2"}})
+    assert met(goal_of(deleted=True), {})
+
+
+def test_what_stands_in_the_way_is_told() -> None:
+    condition: Goal[Any] = goal_of(condition="Ready")
+    path: Goal[Any] = goal_of(jsonpath="{.status.phase}=Running")
+    gone: Goal[Any] = goal_of(deleted=True)
+
+    assert condition.seen(ready("False", reason="Slow", message="wait")) == (
+        "Ready=False (Slow: wait)"
+    )
+    assert condition.seen({"metadata": {}}) == "no condition Ready"
+    assert condition.seen({}) == "no such object"
+    assert path.seen({"status": {"phase": "Pending"}}) == "{.status.phase} is Pending"
+    assert "finalizers ['a']" in gone.seen(
+        {"metadata": {"deletionTimestamp": "x", "finalizers": ["a"]}}
+    )
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [{}, {"condition": "Ready", "deleted": True}, {"jsonpath": "{.a}b"}],
+)
+def test_exactly_one_thing_is_waited_for(wanted: dict[str, Any]) -> None:
+    with pytest.raises(InvalidValue):
+        goal_of(**wanted)

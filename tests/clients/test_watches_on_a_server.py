@@ -1,0 +1,193 @@
+"""Following and waiting, on a server that answers HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+
+import pytest
+
+from kubeloop.clients import Client, WaitTimeout, WatchOptions
+from kubeloop.machinery import Expired, InvalidValue
+from kubeloop.testing.server.faults import Match
+from kubeloop.testing.server.service import Service
+from kubeloop.wire.core.v1 import ConfigMap, Pod
+from kubeloop.wire.meta.v1 import ObjectMeta
+
+from .conftest import a_pod, until_watched
+
+
+def a_map(name: str, **data: str) -> ConfigMap:
+    return ConfigMap(metadata=ObjectMeta(name=name, labels={"mine": "yes"}), data=data)
+
+
+async def test_changes_come_typed_and_in_order(client: Client) -> None:
+    """TYP-2, DYN-10."""
+    maps = client.resource(ConfigMap)
+    page = await maps.list()
+
+    async with aclosing(maps.watch(since=page.version, labels="mine")) as events:
+        await maps.create(a_map("a"))
+        await maps.patch("a", {"data": {"k": "v"}}, type="merge")
+        await maps.delete("a")
+        seen = [await anext(events) for _ in range(3)]
+
+    assert [event.type for event in seen] == ["ADDED", "MODIFIED", "DELETED"]
+    assert seen[1].object.data == {"k": "v"}
+    assert isinstance(seen[0].object, ConfigMap)
+
+
+async def test_without_a_version_what_is_there_comes_first(client: Client) -> None:
+    maps = client.resource(ConfigMap)
+    await maps.create(a_map("a"))
+
+    async with aclosing(maps.watch(labels="mine")) as events:
+        first = await anext(events)
+        await maps.create(a_map("b"))
+        second = await anext(events)
+
+    assert [(each.type, each.object.metadata.name) for each in (first, second)] == [
+        ("ADDED", "a"),
+        ("ADDED", "b"),
+    ]
+
+
+async def test_a_broken_stream_is_resumed_without_loss(server: Service, hasty: Client) -> None:
+    """WTC-1, WTC-C1."""
+    maps = hasty.resource(ConfigMap)
+    page = await maps.list()
+
+    async with aclosing(maps.watch(since=page.version, labels="mine")) as events:
+        await maps.create(a_map("a"))
+        assert (await anext(events)).object.metadata.name == "a"
+        server.drop_connections()
+        await maps.create(a_map("b"))
+        assert (await anext(events)).object.metadata.name == "b"
+
+
+async def test_a_version_that_is_too_old_is_said_to_be_so(server: Service, client: Client) -> None:
+    """WTC-3: list, and watch from there."""
+    maps = client.resource(ConfigMap)
+    page = await maps.list()
+    await maps.create(a_map("a"))
+    server.expire_history()
+
+    with pytest.raises(Expired):
+        await anext(maps.watch(since=page.version))
+
+
+async def test_a_version_that_names_no_state_is_refused(client: Client) -> None:
+    """WTC-1."""
+    for since in ("", "0"):
+        with pytest.raises(InvalidValue):
+            await anext(client.resource(ConfigMap).watch(since=since))
+
+
+async def test_a_watch_of_dicts_and_of_metadata(client: Client) -> None:
+    """DYN-10, DYN-11."""
+    page = await client.resource(ConfigMap).list()
+    await client.resource(ConfigMap).create(a_map("a", k="v"))
+
+    plain = await anext(client.resource("v1", "ConfigMap").watch(since=page.version))
+    partial = await anext(client.metadata(ConfigMap).watch(since=page.version))
+
+    assert plain.object["data"] == {"k": "v"}
+    assert plain.object["kind"] == "ConfigMap"
+    assert partial.object.metadata.name == "a"
+
+
+async def test_the_raw_form_is_bytes(client: Client) -> None:
+    maps = client.resource(ConfigMap)
+    await maps.create(a_map("a"))
+
+    page = await maps.raw.list()
+    async with await maps.raw.watch(WatchOptions(initial_events=True, labels="mine")) as watch:
+        event = await anext(watch)
+    async with await maps.raw.items() as items:
+        texts = [item async for item in items]
+
+    assert b'"a"' in bytes(event.object)
+    assert len(texts) == len(page.items or [])
+
+
+async def test_being_cancelled_ends_a_watch_at_once(server: Service, client: Client) -> None:
+    """X-7."""
+    page = await client.resource(ConfigMap).list()
+    task = asyncio.ensure_future(anext(client.resource(ConfigMap).watch(since=page.version)))
+    await until_watched(server)
+
+    task.cancel()
+
+    async with asyncio.timeout(0.5):
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+
+async def test_until_each_condition_was_met(client: Client) -> None:
+    """WTC-7."""
+    maps = client.resource(ConfigMap)
+    page = await maps.list()
+    await maps.create(a_map("a"))
+    await maps.delete("a")
+
+    found = await maps.until(
+        lambda event: event.type == "ADDED",
+        lambda event: event.type == "DELETED",
+        since=page.version,
+        labels="mine",
+    )
+
+    assert found is not None
+    assert found.object.metadata.name == "a"
+
+
+async def test_waiting_for_a_condition_a_path_a_function_and_an_end(client: Client) -> None:
+    """WTC-7: the object may still be to come."""
+    pods = client.resource(Pod)
+
+    async def happen() -> None:
+        await pods.create(a_pod())
+        status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+        await pods.status.patch("web", {"status": status}, type="merge")
+
+    task = asyncio.ensure_future(happen())
+    ready = await pods.wait_for("web", condition="Ready", timeout=4)
+    await task
+
+    assert ready.status.phase == "Running"
+    assert (await pods.wait_for("web", jsonpath="{.status.phase}=Running")).metadata.uid
+    running = await pods.wait_for("web", function=lambda pod: pod.status.phase == "Running")
+    assert running.metadata.name == "web"
+    deleting = asyncio.ensure_future(pods.delete("web", grace_period=0))
+    await pods.wait_for("web", deleted=True, timeout=4)
+    await deleting
+
+
+async def test_waiting_in_vain_says_what_was_seen_last(client: Client) -> None:
+    pods = client.resource(Pod)
+    await pods.create(a_pod())
+
+    with pytest.raises(WaitTimeout, match=r"phase\} is Pending") as caught:
+        await pods.wait_for("web", jsonpath="{.status.phase}=Running", timeout=0.1)
+    with pytest.raises(WaitTimeout, match="no such object"):
+        await pods.wait_for("gone", condition="Ready", timeout=0.1)
+
+    assert "pods/web" in str(caught.value)
+    assert isinstance(caught.value, TimeoutError)
+
+
+async def test_waiting_survives_a_server_that_forgets(server: Service, hasty: Client) -> None:
+    """WTC-7, WTC-C5: the object was deleted and made anew while nobody looked."""
+    maps = hasty.resource(ConfigMap)
+    await maps.create(a_map("a"))
+    waiting = asyncio.ensure_future(maps.wait_for("a", deleted=True, timeout=4))
+    await until_watched(server)
+
+    release = server.faults.hold(Match(verb="watch"))
+    server.drop_connections()
+    await maps.delete("a")
+    await maps.create(a_map("a"))
+    server.expire_history()
+    release()
+
+    await waiting

@@ -1,0 +1,52 @@
+"""OpenAPI v3: the index and its documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kubeloop.discovery import AnswerCache, OpenApiV3
+from kubeloop.machinery import GroupVersion, InvalidValue
+
+from .conftest import ScriptedServer
+
+
+@pytest.fixture
+def described(server: ScriptedServer) -> ScriptedServer:
+    url = "/openapi/v3/apis/apps/v1?hash=ABC"
+    server.say("/openapi/v3", {"paths": {"apis/apps/v1": {"serverRelativeURL": url}}})
+    server.say("/openapi/v3/apis/apps/v1", {"openapi": "3.0.0"})
+    return server
+
+
+async def test_the_index_names_documents_and_their_hashes(described: ScriptedServer) -> None:
+    """DSC-15."""
+    openapi = OpenApiV3(described)
+
+    paths = await openapi.paths()
+    await openapi.paths()
+
+    assert paths["apis/apps/v1"].hash == "ABC"
+    assert described.paths == ["/openapi/v3"]
+
+
+async def test_a_document_is_asked_for_under_its_hash(described: ScriptedServer) -> None:
+    """DSC-15."""
+    document = await OpenApiV3(described).document(GroupVersion("apps", "v1"))
+
+    assert document == {"openapi": "3.0.0"}
+    assert described.asked[-1].url("http://h") == "http://h/openapi/v3/apis/apps/v1?hash=ABC"
+
+
+async def test_a_document_under_a_hash_is_kept(described: ScriptedServer, tmp_path: Path) -> None:
+    """DSC-28."""
+    for _ in range(2):
+        await OpenApiV3(described, cache=AnswerCache(tmp_path)).document("apis/apps/v1")
+
+    assert described.paths.count("/openapi/v3/apis/apps/v1") == 1
+
+
+async def test_a_document_that_is_not_there_is_said_to_be_so(described: ScriptedServer) -> None:
+    with pytest.raises(InvalidValue, match="api/v1"):
+        await OpenApiV3(described).document(GroupVersion("", "v1"))

@@ -1,0 +1,379 @@
+"""Small nouns for the tests of HTTP: a server that follows a script, clocks, certificates."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import ipaddress
+import json
+import socket
+import ssl
+import struct
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from kubeloop.config import ClusterConfig
+from kubeloop.kit import ManualClock, Timeout
+from kubeloop.rest import RESTClient
+from kubeloop.wire import ResourceInfo
+
+PODS = ResourceInfo(
+    group="", version="v1", plural="pods", kind="Pod", singular="pod", namespaced=True
+)
+NODES = ResourceInfo(
+    group="", version="v1", plural="nodes", kind="Node", singular="node", namespaced=False
+)
+DEPLOYMENTS = ResourceInfo(
+    group="apps",
+    version="v1",
+    plural="deployments",
+    kind="Deployment",
+    singular="deployment",
+    namespaced=True,
+)
+
+
+class Asked(NamedTuple):
+    """A request as it arrived."""
+
+    method: str
+    target: str
+    headers: list[tuple[str, str]]
+    body: bytes
+
+    def header(self, name: str) -> str | None:
+        found = [value for key, value in self.headers if key.lower() == name.lower()]
+        return ", ".join(found) if found else None
+
+    def all_of(self, name: str) -> list[str]:
+        return [value for key, value in self.headers if key.lower() == name.lower()]
+
+
+class Line:
+    """The server's end of one connection, in the middle of an answer."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader = reader
+        self.writer = writer
+
+    async def send(self, data: bytes) -> None:
+        self.writer.write(data)
+        await self.writer.drain()
+
+    def cut(self) -> None:
+        """End the connection properly, in the middle of whatever it is."""
+        self.writer.close()
+
+    def reset(self) -> None:
+        """End the connection with a reset."""
+        sock = self.writer.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.writer.transport.abort()
+
+    async def hang(self) -> None:
+        """Say nothing until the client goes away."""
+        while await self.reader.read(65536):
+            pass
+
+
+Reply = Callable[[Asked, Line], Awaitable[None]]
+
+
+def reply(
+    status: int = 200,
+    body: Any = b"{}",
+    *,
+    content_type: str | None = "application/json",
+    headers: Mapping[str, str] | list[tuple[str, str]] = (),  # type: ignore[assignment] # empty is empty
+) -> Reply:
+    """A whole answer."""
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    pairs = list(headers.items() if isinstance(headers, Mapping) else headers)
+    if content_type is not None:
+        pairs.append(("Content-Type", content_type))
+    pairs.append(("Content-Length", str(len(data))))
+
+    async def answer(_: Asked, line: Line) -> None:
+        head = "".join(f"{name}: {value}\r\n" for name, value in pairs)
+        await line.send(f"HTTP/1.1 {status} Said\r\n{head}\r\n".encode() + data)
+
+    return answer
+
+
+def chunked(*chunks: bytes, status: int = 200, end: str = "whole") -> Reply:
+    """An answer in chunks that ends `whole`, `cut`, `reset` or `hang`."""
+
+    async def answer(_: Asked, line: Line) -> None:
+        await line.send(
+            f"HTTP/1.1 {status} OK\r\nContent-Type: application/json\r\n"
+            "Transfer-Encoding: chunked\r\n\r\n".encode()
+        )
+        for chunk in chunks:
+            await line.send(b"%x\r\n%s\r\n" % (len(chunk), chunk))
+        if end == "whole":
+            await line.send(b"0\r\n\r\n")
+        elif end == "cut":
+            line.cut()
+        elif end == "reset":
+            line.reset()
+        else:
+            await line.hang()
+
+    return answer
+
+
+async def cut(_: Asked, line: Line) -> None:
+    """No answer at all: the connection is closed."""
+    line.cut()
+
+
+async def reset(_: Asked, line: Line) -> None:
+    """No answer at all: the connection is reset."""
+    line.reset()
+
+
+async def hang(_: Asked, line: Line) -> None:
+    """No answer at all, and no end."""
+    await line.hang()
+
+
+class Script:
+    """A server that answers each request with the next step; the last one for ever."""
+
+    def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
+        self.steps: list[Reply] = []
+        self.asked: list[Asked] = []
+        self.connections = 0
+        self.closed = 0  # connections that the client, or a step, has ended
+        self.peers: list[Any] = []  # the client's certificate for each connection
+        self.port = 0
+        self._tls = tls
+        self._server: asyncio.Server | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._changed = asyncio.Event()
+
+    def says(self, *steps: Reply) -> None:
+        self.steps = list(steps)
+
+    async def start(self) -> None:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls)
+        self.port = int(self._server.sockets[0].getsockname()[1])
+
+    async def stop(self) -> None:
+        assert self._server is not None
+        self._server.close()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    @property
+    def url(self) -> str:
+        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
+
+    async def until(self, condition: Callable[[Script], bool]) -> None:
+        """Wait until the server has seen what the test waits for."""
+        while not condition(self):
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        self.connections += 1
+        secure = writer.get_extra_info("ssl_object")
+        self.peers.append(secure.getpeercert() if secure else None)
+        try:
+            while (asked := await self._read(reader)) is not None:
+                self.asked.append(asked)
+                self._changed.set()
+                step = self.steps.pop(0) if len(self.steps) > 1 else self.steps[0]
+                await step(asked, Line(reader, writer))
+                if writer.is_closing():
+                    break
+        except (ConnectionError, ssl.SSLError, asyncio.CancelledError):
+            pass
+        finally:
+            self._tasks.discard(task)
+            self.closed += 1
+            self._changed.set()
+            if not writer.is_closing():
+                writer.transport.abort()
+
+    async def _read(self, reader: asyncio.StreamReader) -> Asked | None:
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return None
+        first, *lines = head.rstrip().split("\r\n")
+        method, target, _ = first.split(" ", 2)
+        headers = [(name, value) for name, _, value in (line.partition(": ") for line in lines)]
+        length = next((int(v) for n, v in headers if n.lower() == "content-length"), 0)
+        body = await reader.readexactly(length)
+        return Asked(method, target, headers, body)
+
+
+class HurriedClock:
+    """A clock on which sleeping takes no time at all, and which remembers how long it was."""
+
+    def __init__(self) -> None:
+        self.slept: list[float] = []
+        self._now = 0.0
+
+    def now(self) -> float:
+        return self._now
+
+    def time(self) -> dt.datetime:
+        return dt.datetime(2030, 1, 1, tzinfo=dt.UTC)
+
+    async def sleep(self, seconds: float) -> None:
+        if seconds > 0:
+            self.slept.append(seconds)
+            self._now += seconds
+        await asyncio.sleep(0)
+
+    def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[Timeout]:
+        return asyncio.timeout(seconds)
+
+
+@asynccontextmanager
+async def serving(*, tls: ssl.SSLContext | None = None) -> AsyncIterator[Script]:
+    script = Script(tls=tls)
+    await script.start()
+    try:
+        yield script
+    finally:
+        await script.stop()
+
+
+def client_for(server: Script, **options: Any) -> RESTClient:
+    """A client for a server without TLS; options of the configuration are in `config`."""
+    config = options.pop("config", {})
+    return RESTClient(ClusterConfig(server=server.url, **config), environ={}, **options)
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Script]:
+    async with serving() as script:
+        yield script
+
+
+@pytest.fixture
+def hurried() -> HurriedClock:
+    return HurriedClock()
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+async def eventually(condition: Callable[[], bool]) -> None:
+    """Let the loop turn until sockets have been read and the condition holds."""
+    while not condition():  # noqa: ASYNC110 - there is no event for what a socket does
+        await asyncio.sleep(0)
+
+
+class Issued(NamedTuple):
+    certificate: bytes
+    key: bytes
+
+
+class Authority:
+    """A certificate authority for tests."""
+
+    def __init__(self, name: str = "test CA") -> None:
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        certificate = (
+            _unsigned(self._name, self._name, self._key.public_key(), days=365)
+            .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+            .add_extension(
+                x509.SubjectKeyIdentifier.from_public_key(self._key.public_key()), critical=False
+            )
+            .add_extension(_SIGNS, critical=True)
+            .sign(self._key, hashes.SHA256())
+        )
+        self.pem = certificate.public_bytes(serialization.Encoding.PEM)
+
+    def issue(self, name: str, *, days: int = 30, address: str = "127.0.0.1") -> Issued:
+        key = ec.generate_private_key(ec.SECP256R1())
+        alternatives = x509.SubjectAlternativeName(
+            [x509.DNSName(name), x509.IPAddress(ipaddress.ip_address(address))]
+        )
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        certificate = (
+            _unsigned(subject, self._name, key.public_key(), days=days)
+            .add_extension(alternatives, critical=False)
+            .add_extension(
+                x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()),
+                critical=False,
+            )
+            .sign(self._key, hashes.SHA256())
+        )
+        return Issued(
+            certificate.public_bytes(serialization.Encoding.PEM),
+            key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
+            ),
+        )
+
+    def server_context(
+        self,
+        directory: Path,
+        *,
+        name: str = "localhost",
+        days: int = 30,
+        address: str = "127.0.0.1",
+    ) -> ssl.SSLContext:
+        """A server's context; it asks for client certificates of this authority."""
+        issued = self.issue(name, days=days, address=address)
+        (directory / "server.pem").write_bytes(issued.certificate + issued.key)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(directory / "server.pem")
+        context.load_verify_locations(cadata=self.pem.decode())
+        context.verify_mode = ssl.CERT_OPTIONAL
+        return context
+
+
+def _unsigned(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, *, days: int
+) -> x509.CertificateBuilder:
+    now = dt.datetime.now(dt.UTC)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - dt.timedelta(days=60))
+        .not_valid_after(now + dt.timedelta(days=days))
+    )
+
+
+_SIGNS = x509.KeyUsage(
+    digital_signature=False,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    encipher_only=False,
+    decipher_only=False,
+)
+
+
+@pytest.fixture(scope="session")
+def authority() -> Authority:
+    return Authority()

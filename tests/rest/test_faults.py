@@ -1,0 +1,244 @@
+"""Every way in which no whole answer comes: each is an error of ours that says what to do."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import Any
+
+import pytest
+
+from kubeloop.config import ClusterConfig
+from kubeloop.kit import ManualClock
+from kubeloop.machinery import (
+    ConnectError,
+    KubeError,
+    StreamBroken,
+    TimeoutExceeded,
+    TransportError,
+)
+from kubeloop.rest import RESTClient, Timeouts, fetch, path_request
+
+from .conftest import (
+    Authority,
+    Line,
+    Reply,
+    Script,
+    chunked,
+    client_for,
+    cut,
+    eventually,
+    hang,
+    reply,
+    reset,
+    serving,
+)
+
+POST = path_request("POST", "/x", body=b"{}")
+
+
+async def test_a_refused_connection_is_told() -> None:
+    async with RESTClient(ClusterConfig(server="http://127.0.0.1:1")) as rest:
+        with pytest.raises(ConnectError) as caught:
+            await rest.send(POST)
+
+    assert str(caught.value) == (
+        "POST /x: http://127.0.0.1:1: no connection: Connection refused"
+        " (check that the server runs and can be reached)"
+    )
+
+
+async def test_an_unknown_host_is_told() -> None:
+    async with RESTClient(ClusterConfig(server="http://no-such-host.invalid")) as rest:
+        with pytest.raises(ConnectError, match="the host is unknown"):
+            await rest.send(POST)
+
+
+async def test_a_connection_that_does_not_come_about_ends_in_time() -> None:
+    """Needs 4: the bound on connecting is its own."""
+    with socket.socket() as full:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        port = full.getsockname()[1]
+        waiting = [socket.socket() for _ in range(8)]
+        for each in waiting:  # fill the queue, so that nobody is let in any more
+            each.setblocking(False)
+            each.connect_ex(("127.0.0.1", port))
+        config = ClusterConfig(server=f"http://127.0.0.1:{port}")
+        async with RESTClient(config, timeouts=Timeouts(connect=0.1)) as rest:
+            with pytest.raises(TimeoutExceeded, match=r"no connection within 0\.1 s"):
+                await rest.send(POST)
+        for each in waiting:
+            each.close()
+
+
+async def test_a_server_that_never_answers_is_given_up(server: Script, clock: ManualClock) -> None:
+    """Needs 4."""
+    server.says(hang)
+    async with client_for(server, clock=clock) as rest:
+        task = asyncio.create_task(rest.send(POST))
+        await server.until(lambda seen: len(seen.asked) == 1)
+        await clock.advance(69)
+        assert not task.done()
+        await clock.advance(2)
+        with pytest.raises(TimeoutExceeded, match="an answer did not come within 70 s"):
+            await task
+        await server.until(lambda seen: seen.closed == 1)
+
+
+async def test_a_body_that_goes_silent_is_given_up(server: Script, clock: ManualClock) -> None:
+    server.says(chunked(b'{"a":', end="hang"))
+    async with client_for(server, clock=clock) as rest:
+        task = asyncio.create_task(rest.send(POST))
+        await server.until(lambda seen: len(seen.asked) == 1)
+        await eventually(
+            lambda: clock.stats().next_moment == 150
+        )  # the head has come; the body is waited for
+        await clock.advance(151)
+        with pytest.raises(TimeoutExceeded, match="nothing came for 150 s inside the answer"):
+            await task
+
+
+async def test_the_whole_call_has_an_end_however_busy_the_body_is(
+    server: Script, clock: ManualClock
+) -> None:
+    """REST-8, REST-41."""
+    sent = asyncio.Event()
+
+    async def drips(_: Any, line: Line) -> None:
+        await line.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        while True:
+            await line.send(b"x")
+            sent.set()
+            await asyncio.sleep(0.001)
+
+    server.says(drips)
+    timeouts = Timeouts(whole=20)
+    async with client_for(server, clock=clock, timeouts=timeouts) as rest:
+        task = asyncio.create_task(rest.send(POST))
+        await sent.wait()
+        while not task.done():
+            await clock.advance(1)
+            await asyncio.sleep(0.001)
+        with pytest.raises(TimeoutExceeded, match="the rest of the answer"):
+            await task
+    assert clock.now() < 60
+
+
+@pytest.mark.parametrize("step", [cut, reset])
+async def test_a_connection_that_ends_without_an_answer_is_told(
+    step: Reply, server: Script
+) -> None:
+    server.says(step)
+    async with client_for(server) as rest:
+        with pytest.raises(StreamBroken, match="what was asked may have been done"):
+            await rest.send(POST)
+
+
+@pytest.mark.parametrize("end", ["cut", "reset"])
+async def test_a_truncated_body_is_told(end: str, server: Script) -> None:
+    """Needs 8: as a resumable error of ours."""
+    server.says(chunked(b'{"a":', end=end))
+    async with client_for(server) as rest:
+        with pytest.raises(StreamBroken, match=r"cut off|ended inside the answer"):
+            await rest.send(POST)
+
+
+async def test_a_body_shorter_than_promised_is_told(server: Script) -> None:
+    async def short(_: Any, line: Line) -> None:
+        await line.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{}")
+        line.cut()
+
+    server.says(short)
+    async with client_for(server) as rest:
+        with pytest.raises(StreamBroken, match="the answer was cut off before its end"):
+            await rest.send(POST)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"HTTP/1.1 abc\r\n\r\n",
+        b"\x00\x01\x02\x03\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nxyz",
+        b"HTTP/1.1 200 OK\r\nX: " + b"y" * 200_000 + b"\r\n\r\n",
+    ],
+    ids=["status", "binary", "length", "chunk", "gzip", "header"],
+)
+async def test_rubbish_is_an_error_of_ours(raw: bytes, server: Script) -> None:
+    async def rubbish(_: Any, line: Line) -> None:
+        await line.send(raw)
+        line.cut()
+
+    server.says(rubbish)
+    async with client_for(server) as rest:
+        with pytest.raises(TransportError) as caught:
+            await rest.send(POST)
+
+    assert str(caught.value).startswith(f"POST /x: {server.url}: ")
+
+
+async def test_a_cancelled_request_closes_its_connection_and_leaves_no_task(
+    server: Script,
+) -> None:
+    """X-7."""
+    server.says(hang)
+    before = asyncio.all_tasks()
+    async with client_for(server) as rest:
+        task = asyncio.create_task(rest.send(POST))
+        await server.until(lambda seen: len(seen.asked) == 1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await server.until(lambda seen: seen.closed == 1)
+
+        assert rest.stats().in_flight == 0
+    left = {each for each in asyncio.all_tasks() - before if "_serve" not in repr(each)}
+    assert left == set()
+
+
+async def test_a_hundred_faults_leave_the_client_usable(server: Script) -> None:
+    """After any fault the next request works, on connections that are not used up."""
+    steps = [
+        cut,
+        reset,
+        chunked(b"{", end="cut"),
+        reply(500),
+        reply(404),
+        chunked(b"x", end="reset"),
+    ]
+    server.says(*steps * 17, reply(body=b"fine"))
+    async with client_for(server) as rest:
+        for _ in range(len(steps) * 17):
+            with pytest.raises(KubeError):
+                await rest.send(POST)
+
+        assert (await rest.send(POST)).body == b"fine"
+
+
+# --- requests to others
+
+
+async def test_fetch_speaks_to_anybody_and_trusts_only_its_roots(
+    tmp_path: Any, authority: Authority
+) -> None:
+    async with serving(tls=authority.server_context(tmp_path)) as other:
+        other.says(reply(400, b"who are you?"))
+        answer = await fetch(
+            "POST", f"{other.url}/token", headers={"X-Y": "z"}, body=b"a=b", ca=authority.pem
+        )
+        with pytest.raises(ConnectError, match="not trusted"):
+            await fetch("GET", other.url, headers={}, body=b"", ca=Authority("x").pem)
+
+    assert (answer.status, answer.body) == (400, b"who are you?")
+    assert (other.asked[0].method, other.asked[0].body) == ("POST", b"a=b")
+    assert other.asked[0].header("X-Y") == "z"
+
+
+async def test_fetch_that_fails_shows_no_query(server: Script) -> None:
+    with pytest.raises(TransportError) as caught:
+        await fetch("GET", "http://127.0.0.1:1/x?token=s3cret", headers={}, body=b"", ca=b"")
+
+    assert "s3cret" not in str(caught.value)

@@ -1,0 +1,133 @@
+"""How often and how much at once."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import pytest
+
+from kubeloop.kit import ManualClock, TokenBucket
+from kubeloop.machinery import TimeoutExceeded, TooManyRequests
+from kubeloop.rest import DEFAULT_BURST, DEFAULT_QPS, limiter_of, path_request, resource_request
+from kubeloop.rest.limits import Throttle
+
+from .conftest import PODS, HurriedClock, Script, chunked, client_for, reply
+
+
+def test_the_numbers_of_the_bucket_are_client_go_s(clock: ManualClock) -> None:
+    """REST-6, REST-7, REST-C19."""
+    assert (DEFAULT_QPS, DEFAULT_BURST) == (5.0, 10)
+    for qps in (0.0, 10.0):
+        limiter = limiter_of(qps, clock=clock)
+        assert limiter is not None
+        assert limiter.stats().tokens == 10
+    assert limiter_of(-1, clock=clock) is None
+
+
+async def test_without_a_limiter_nothing_waits(server: Script, hurried: HurriedClock) -> None:
+    """REST-6: off unless it is asked for."""
+    server.says(reply())
+    async with client_for(server, clock=hurried) as rest:
+        for _ in range(20):
+            await rest.send(path_request("GET", "/x"))
+
+    assert hurried.slept == []
+
+
+async def test_requests_wait_for_their_token_and_a_watch_does_not(
+    server: Script, hurried: HurriedClock
+) -> None:
+    """REST-26, REST-27."""
+    server.says(chunked())
+    limiter = TokenBucket(1, 1, clock=hurried)
+    async with client_for(server, clock=hurried, limiter=limiter) as rest:
+        for _ in range(2):
+            async with rest.watch(resource_request("watch", PODS)):
+                pass
+        assert limiter.stats().taken == 0
+        await rest.send(path_request("GET", "/x"))
+        await rest.send(path_request("GET", "/x"))
+        await rest.stream(path_request("GET", "/x")).read()
+
+    assert hurried.slept == [1.0, 1.0]
+
+
+async def test_every_retry_waits_for_a_token_too(server: Script, hurried: HurriedClock) -> None:
+    """REST-27: the retries of a watch as well."""
+    server.says(reply(429, headers={"Retry-After": "0"}), chunked())
+    limiter = TokenBucket(1, 1, clock=hurried)
+    async with (
+        client_for(server, clock=hurried, limiter=limiter) as rest,
+        rest.watch(resource_request("watch", PODS)),
+    ):
+        pass
+
+    assert limiter.stats().taken == 1
+
+
+async def test_a_token_that_would_come_too_late_fails_at_once(
+    server: Script, hurried: HurriedClock
+) -> None:
+    """REST-26, REST-28: the message names the client's own limiter."""
+    server.says(reply(429, headers={"Retry-After": "0"}))
+    limiter = TokenBucket(0.01, 1, clock=hurried)
+    async with client_for(server, clock=hurried, limiter=limiter) as rest:
+        with pytest.raises(TimeoutExceeded, match="the client's own rate limiter"):
+            await rest.send(path_request("GET", "/x", timeout=5))
+
+    assert len(server.asked) == 1
+
+
+async def test_a_wait_that_is_cancelled_sends_nothing(server: Script, clock: ManualClock) -> None:
+    """REST-C15, REST-28: the cancellation passes as it is."""
+    server.says(reply())
+    limiter = TokenBucket(1, 1, clock=clock)
+    limiter.reserve()
+    async with client_for(server, clock=clock, limiter=limiter) as rest:
+        waiting = asyncio.create_task(rest.send(path_request("GET", "/x")))
+        await clock.settle()
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+
+    assert server.asked == []
+
+
+async def test_long_waits_are_said_and_not_too_often(
+    hurried: HurriedClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """REST-29: above 50 ms for debugging, above 1 s for everybody, once in ten seconds."""
+    throttle = Throttle(TokenBucket(0.5, 1, clock=hurried), clock=hurried)
+    quick = Throttle(TokenBucket(10, 1, clock=hurried), clock=hurried)
+
+    with caplog.at_level(logging.DEBUG, logger="kubeloop.rest"):
+        for _ in range(3):
+            await throttle.wait("GET pods", deadline=None)
+        for _ in range(2):
+            await quick.wait("GET nodes", deadline=None)
+
+    assert [record.levelname for record in caplog.records] == ["INFO", "DEBUG", "DEBUG"]
+    assert caplog.messages[0] == "GET pods: waited 2 s for the client's own rate limiter"
+
+
+async def test_no_more_requests_are_in_flight_than_allowed(server: Script) -> None:
+    server.says(reply())
+    async with client_for(server, in_flight=3) as rest:
+        await asyncio.gather(*(rest.send(path_request("GET", "/x")) for _ in range(20)))
+
+        assert server.connections <= 3
+        assert (rest.stats().in_flight, rest.stats().requests) == (0, 20)
+
+
+async def test_a_storm_of_429_ends_after_eleven_attempts(
+    server: Script, hurried: HurriedClock
+) -> None:
+    """V-10: POST with `Retry-After: 0`."""
+    server.says(reply(429, headers={"Retry-After": "0"}))
+    async with client_for(server, clock=hurried) as rest:
+        with pytest.raises(TooManyRequests):
+            await rest.send(path_request("POST", "/x", body=b"{}"))
+
+    assert [asked.method for asked in server.asked] == ["POST"] * 11
+    assert server.connections == 1

@@ -1,0 +1,242 @@
+"""A watch over many streams."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from kubeloop.kit import Backoff, ManualClock
+from kubeloop.machinery import Expired, Forbidden, InternalError, InvalidValue, Unauthorized
+from kubeloop.rest import (
+    RESUME_BACKOFF,
+    RESUME_INTERVAL,
+    RESTClient,
+    ResumingWatch,
+    Watch,
+    resource_request,
+)
+
+from .conftest import PODS, HurriedClock, Reply, Script, chunked, client_for, cut, hang, reply
+from .test_watch import event, status
+
+STILL = Backoff(duration=0.0, steps=0)
+
+
+def resuming(rest: RESTClient, version: str = "5", **options: Any) -> ResumingWatch:
+    def open_from(since: str) -> Watch:
+        params = {"watch": True, "resourceVersion": since, "allowWatchBookmarks": True}
+        return rest.watch(resource_request("watch", PODS, params=params))
+
+    given: dict[str, Any] = {"clock": rest.clock, "random": lambda: 0.0}
+    return ResumingWatch(open_from, version, **given | options)
+
+
+def versions(server: Script) -> list[str]:
+    """The versions that were asked from."""
+    return [
+        asked.target.partition("resourceVersion=")[2].partition("&")[0] for asked in server.asked
+    ]
+
+
+async def take(watch: ResumingWatch, count: int) -> list[str]:
+    return [(await anext(watch)).type for _ in range(count)]
+
+
+@pytest.mark.parametrize("version", ["", "0"])
+async def test_there_is_no_resuming_from_nowhere(version: str, server: Script) -> None:
+    """WTC-1."""
+    with pytest.raises(InvalidValue, match="does not name a state"):
+        resuming(client_for(server), version)
+
+
+async def test_it_goes_on_from_the_last_version_seen(server: Script, hurried: HurriedClock) -> None:
+    """WTC-1, WTC-2, WTC-C1: no event lost, none twice."""
+    server.says(
+        chunked(event("ADDED", "6")),
+        chunked(event("MODIFIED", "7"), event("DELETED", "8"), end="cut"),
+        chunked(event("ADDED", "9"), end="hang"),
+    )
+    async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
+        types = await take(watch, 4)
+
+        assert watch.version == "9"
+    assert types == ["ADDED", "MODIFIED", "DELETED", "ADDED"]
+    assert versions(server) == ["5", "6", "8"]
+
+
+async def test_bookmarks_move_the_version_and_stay_inside(
+    server: Script, hurried: HurriedClock
+) -> None:
+    """WTC-2."""
+    server.says(chunked(event("BOOKMARK", "60")), chunked(event("ADDED", "61"), end="hang"))
+    async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
+        assert await take(watch, 1) == ["ADDED"]
+
+    assert versions(server) == ["5", "60"]
+    assert "allowWatchBookmarks=true" in server.asked[0].target
+
+
+async def test_tries_begin_at_least_a_second_apart(server: Script, hurried: HurriedClock) -> None:
+    """WTC-1: also after a stream that brought something."""
+    server.says(chunked(event("ADDED", "6")))
+    async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
+        await take(watch, 4)
+
+    assert hurried.slept == [1.0, 1.0, 1.0]
+    assert RESUME_INTERVAL == 1.0
+
+
+async def test_a_server_that_hangs_up_at_once_is_not_stormed(
+    server: Script, hurried: HurriedClock
+) -> None:
+    """Needs section C-1: growing delays, although nothing failed."""
+    server.says(*[chunked()] * 7, chunked(event("ADDED", "6"), end="hang"))
+    async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
+        await take(watch, 1)
+
+    assert hurried.slept == pytest.approx([1.0, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0])
+    assert RESUME_BACKOFF.jitter == 1.0
+
+
+async def test_an_event_makes_the_delays_short_again(server: Script, hurried: HurriedClock) -> None:
+    server.says(
+        *[chunked()] * 3, chunked(event("ADDED", "6")), chunked(), chunked(event("ADDED", "7"))
+    )
+    async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
+        await take(watch, 2)
+
+    assert hurried.slept == pytest.approx([1.0, 1.6, 3.2, 1.0, 1.0])
+
+
+async def test_an_expired_version_ends_it_and_is_told(
+    server: Script, hurried: HurriedClock
+) -> None:
+    """WTC-3, WTC-C2, needs 7: in the stream."""
+    server.says(chunked(event("ADDED", "6") + status(410, "Expired")))
+    async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
+        await take(watch, 1)
+        with pytest.raises(Expired, match="list again"):
+            await anext(watch)
+        with pytest.raises(StopAsyncIteration):
+            await anext(watch)
+
+    assert len(server.asked) == 1
+
+
+async def test_a_version_that_is_refused_on_opening_is_never_asked_for_again(
+    server: Script, hurried: HurriedClock
+) -> None:
+    """WTC-4, WTC-C3, needs 7: client-go would repeat it for ever; a refusal is told here."""
+    server.says(
+        reply(410, {"kind": "Status", "status": "Failure", "reason": "Expired", "code": 410})
+    )
+    async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
+        with pytest.raises(Expired):
+            await anext(watch)
+
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        chunked(status(500, "InternalError")),
+        chunked(status(504, "Timeout")),
+        chunked(status(418, "Teapot")),
+        reply(500),
+        reply(429),
+        cut,
+    ],
+)
+async def test_other_trouble_is_invisible(
+    trouble: Reply, server: Script, hurried: HurriedClock
+) -> None:
+    """WTC-3, WTC-4, WTC-C2: it tries again from where it was."""
+    server.says(trouble, chunked(event("ADDED", "6"), end="hang"))
+    async with client_for(server, clock=hurried, max_retries=0) as rest, resuming(rest) as watch:
+        assert await take(watch, 1) == ["ADDED"]
+
+        assert watch.stats().streams == 2
+    assert versions(server) == ["5", "5"]
+
+
+async def test_the_server_s_delay_is_kept(server: Script, hurried: HurriedClock) -> None:
+    """WTC-3: retryAfterSeconds of the Status."""
+    said = status(500, "ServerTimeout").replace(
+        b'"code"', b'"details":{"retryAfterSeconds":17},"code"'
+    )
+    server.says(chunked(said), chunked(event("ADDED", "6"), end="hang"))
+    async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
+        await take(watch, 1)
+
+    assert hurried.slept == [17.0]
+
+
+@pytest.mark.parametrize(("code", "kind"), [(401, Unauthorized), (403, Forbidden)])
+async def test_a_refusal_that_would_be_repeated_ends_it(
+    code: int, kind: type[Exception], server: Script, hurried: HurriedClock
+) -> None:
+    """WTC-4."""
+    server.says(reply(code))
+    async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
+        with pytest.raises(kind):
+            await anext(watch)
+
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        b'{"type":"ADDED","object":{"metadata":{}}}\n',
+        b'{"type":"ADDED","object":{}}\n',
+        b'{"type":"ADDED","object":{"metadata":{"resourceVersion":7}}}\n',
+        b'{"type":"SURPRISE","object":{"metadata":{"resourceVersion":"7"}}}\n',
+        b"rubbish\n",
+    ],
+)
+async def test_an_event_it_cannot_resume_from_ends_it(
+    bad: bytes, server: Script, hurried: HurriedClock
+) -> None:
+    """WTC-2: no version, an unknown type."""
+    server.says(chunked(bad, end="hang"))
+    async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
+        with pytest.raises(InternalError):
+            await anext(watch)
+        with pytest.raises(StopAsyncIteration):
+            await anext(watch)
+
+    assert len(server.asked) == 1
+
+
+async def test_cancelling_ends_the_stream_and_the_next_call_resumes(
+    server: Script, hurried: HurriedClock
+) -> None:
+    """WTC-5, X-7: unread events hold nothing up."""
+    server.says(chunked(event("ADDED", "6"), end="hang"), chunked(event("ADDED", "7"), end="hang"))
+    async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
+        await take(watch, 1)
+        waiting = asyncio.ensure_future(anext(watch))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        await server.until(lambda seen: seen.closed == 1)
+        assert await take(watch, 1) == ["ADDED"]
+
+    assert versions(server) == ["5", "6"]
+
+
+async def test_it_can_be_stopped_again_and_again(server: Script, clock: ManualClock) -> None:
+    """WTC-5."""
+    server.says(hang)
+    async with client_for(server) as rest:
+        watch = resuming(rest, clock=clock, backoff=STILL)
+        watch.close()
+        await watch.aclose()
+
+        with pytest.raises(StopAsyncIteration):
+            await anext(watch)
+    assert server.asked == []

@@ -1,0 +1,99 @@
+"""The decision to try again, by its exact numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubeloop.machinery import ConnectError, StreamBroken, TimeoutExceeded, TransportError
+from kubeloop.rest import TRANSPORT_DELAY, UrlBackoff
+from kubeloop.rest.retry import Call, retry_after_of, wait_after_answer, wait_after_failure
+
+BROKEN = StreamBroken("x")
+LATE = TimeoutExceeded("x")
+REFUSED = ConnectError("x")
+
+
+@pytest.mark.parametrize(
+    ("status", "header", "wait"),
+    [
+        (429, "3", 3.0),
+        (503, "0", 0.0),
+        (500, "1", 1.0),
+        (504, " 7 ", 7.0),
+        (429, None, None),
+        (429, "Wed, 21 Oct 2026 07:28:00 GMT", None),
+        (429, "1.5", None),
+        (429, "-1", None),
+        (302, "1", None),
+        (409, "1", None),
+        (200, "1", None),
+    ],
+)
+def test_only_429_and_5xx_with_seconds_are_tried_again(
+    status: int, header: str | None, wait: float | None
+) -> None:
+    """REST-31, REST-C6."""
+    assert wait_after_answer(status, retry_after_of(header), left=1) == wait
+
+
+def test_without_retries_left_an_answer_is_the_last_word() -> None:
+    """REST-37."""
+    assert wait_after_answer(429, 1, left=0) is None
+    assert wait_after_failure(BROKEN, call=Call.WATCH, method="GET", left=0) is None
+
+
+@pytest.mark.parametrize(
+    ("call", "method", "failure", "again"),
+    [
+        (Call.SEND, "GET", BROKEN, True),
+        (Call.SEND, "POST", BROKEN, False),
+        (Call.SEND, "PUT", BROKEN, False),
+        (Call.SEND, "DELETE", BROKEN, False),
+        (Call.SEND, "GET", LATE, False),
+        (Call.SEND, "GET", REFUSED, False),
+        (Call.WATCH, "GET", BROKEN, True),
+        (Call.WATCH, "GET", LATE, True),
+        (Call.WATCH, "POST", BROKEN, True),
+        (Call.WATCH, "GET", REFUSED, False),
+        (Call.STREAM, "GET", BROKEN, False),
+        (Call.STREAM, "GET", LATE, False),
+    ],
+)
+def test_a_failure_on_the_way_is_repeated_only_where_that_is_safe(
+    call: Call, method: str, failure: TransportError, again: bool
+) -> None:
+    """REST-32, REST-33, REST-C7."""
+    wait = wait_after_failure(failure, call=call, method=method, left=1)
+
+    assert wait == (TRANSPORT_DELAY if again else None)
+
+
+def test_the_delay_after_a_failure_is_one_second() -> None:
+    """REST-34."""
+    assert TRANSPORT_DELAY == 1.0
+
+
+def test_the_backoff_of_a_url_doubles_up_to_its_limit() -> None:
+    """REST-40."""
+    backoff = UrlBackoff(2, 7)
+    delays = [backoff.delay]
+
+    for status in (429, 500, 503, 200, 429):
+        backoff.note(status)
+        delays.append(backoff.delay)
+
+    assert delays == [0, 2, 4, 7, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("base", "duration", "on"),
+    [("1", "120", True), ("1", None, False), (None, "120", False), ("x", "120", False)],
+)
+def test_the_backoff_of_a_url_needs_both_variables(
+    base: str | None, duration: str | None, on: bool
+) -> None:
+    """REST-40."""
+    names = {"KUBE_CLIENT_BACKOFF_BASE": base, "KUBE_CLIENT_BACKOFF_DURATION": duration}
+    environ = {name: value for name, value in names.items() if value is not None}
+
+    assert (UrlBackoff.from_environ(environ) is not None) is on

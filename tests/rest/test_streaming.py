@@ -1,0 +1,137 @@
+"""Bodies in pieces: logs and long lists."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from kubeloop.kit import ManualClock
+from kubeloop.machinery import DecodeError, NotFound, StreamBroken, TimeoutExceeded
+from kubeloop.rest import Timeouts, path_request, resource_request
+
+from .conftest import PODS, Script, chunked, client_for, reply
+
+LOG = resource_request("get", PODS, namespace="shop", name="web", subresource="log")
+LIST = resource_request("list", PODS)
+
+
+async def test_lines_come_whole_wherever_they_were_cut(server: Script) -> None:
+    server.says(chunked(b"on", b"e\ntwo\n\nfo", b"ur", b"\nlast"))
+    async with client_for(server) as rest, rest.stream(LOG) as log:
+        lines = [line async for line in log.lines()]
+
+    assert lines == [b"one", b"two", b"", b"four", b"last"]
+
+
+async def test_pieces_and_the_whole_can_be_had(server: Script) -> None:
+    """REST-25."""
+    server.says(chunked(b"one", b"two"))
+    async with client_for(server) as rest:
+        assert await rest.stream(LOG).read() == b"onetwo"
+        assert b"".join([piece async for piece in rest.stream(LOG)]) == b"onetwo"
+
+
+@pytest.mark.parametrize(("status", "fine"), [(200, True), (207, True), (299, True), (300, False)])
+async def test_a_stream_is_any_2xx(status: int, fine: bool, server: Script) -> None:
+    """REST-52."""
+    server.says(reply(status, b"x"))
+    async with client_for(server) as rest:
+        if fine:
+            assert await rest.stream(LOG).read() == b"x"
+        else:
+            with pytest.raises(Exception, match="300"):
+                await rest.stream(LOG).read()
+
+
+async def test_a_stream_that_breaks_off_is_an_error_and_not_a_short_answer(server: Script) -> None:
+    server.says(chunked(b"one\n", end="cut"))
+    async with client_for(server) as rest:
+        lines = rest.stream(LOG).lines()
+        assert await anext(lines) == b"one"
+        with pytest.raises(StreamBroken, match="cut off"):
+            await anext(lines)
+
+
+async def test_a_log_that_is_followed_may_be_silent(server: Script, clock: ManualClock) -> None:
+    """Needs 4: separate, named timeouts; idle can be lifted by itself."""
+    server.says(chunked(b"one\n", end="hang"))
+    request = LOG.replace(timeouts=Timeouts(idle=None))
+    async with client_for(server, clock=clock) as rest, rest.stream(request) as log:
+        await anext(log)
+        waiting = asyncio.ensure_future(anext(log))
+        await clock.advance(100_000)
+
+        assert not waiting.done()
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        await server.until(lambda seen: seen.closed == 1)
+
+
+async def test_silence_in_any_other_stream_is_an_error(server: Script, clock: ManualClock) -> None:
+    server.says(chunked(b"one\n", end="hang"))
+    async with client_for(server, clock=clock) as rest, rest.stream(LOG) as log:
+        await anext(log)
+        waiting = asyncio.ensure_future(anext(log))
+        await clock.advance(151)
+        with pytest.raises(TimeoutExceeded, match="nothing came for 150 s"):
+            await waiting
+
+
+async def test_what_cannot_be_streamed_is_the_server_s_error(server: Script) -> None:
+    server.says(reply(404, b"no such pod", content_type="text/plain"))
+    async with client_for(server) as rest:
+        with pytest.raises(NotFound, match="GET pods/web/log in shop"):
+            await rest.stream(LOG).open()
+
+
+async def test_the_items_of_a_list_come_one_by_one(server: Script) -> None:
+    """Needs 25."""
+    items = [{"metadata": {"name": f"web-{n}"}} for n in range(50)]
+    text = json.dumps(
+        {"kind": "PodList", "metadata": {"resourceVersion": "7", "continue": "t"}, "items": items}
+    ).encode()
+    server.says(chunked(*[text[at : at + 97] for at in range(0, len(text), 97)]))
+    async with client_for(server) as rest, rest.items(LIST) as pods:
+        found = [json.loads(item) async for item in pods]
+
+        assert found == items
+        assert (pods.rest().version, pods.rest().next_page) == ("7", "t")
+
+
+async def test_items_can_be_had_in_batches(server: Script) -> None:
+    server.says(reply(body={"items": [{"a": 1}, {"a": 2}]}))
+    found: list[bytes] = []
+    async with client_for(server) as rest, rest.items(LIST) as pods:
+        while batch := await pods.batch():
+            found += batch
+
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize("end", ["cut", "whole"])
+async def test_a_list_that_is_cut_off_is_never_a_short_list(end: str, server: Script) -> None:
+    server.says(chunked(b'{"items":[{"a":1},{"a":2},', end=end))
+    async with client_for(server) as rest, rest.items(LIST) as pods:
+        with pytest.raises((StreamBroken, DecodeError), match="cut off"):
+            _ = [item async for item in pods]
+        with pytest.raises(DecodeError, match="not been read to its end"):
+            pods.rest()
+
+
+async def test_a_page_instead_of_a_list_is_told(server: Script) -> None:
+    server.says(reply(200, b"<html>", content_type="text/html"))
+    async with client_for(server) as rest:
+        with pytest.raises(DecodeError, match="GET pods: the answer is no list"):
+            _ = [item async for item in rest.items(LIST)]
+
+
+async def test_a_stream_that_is_left_in_the_middle_closes_its_connection(server: Script) -> None:
+    server.says(chunked(b"one", end="hang"))
+    async with client_for(server) as rest:
+        async for _ in rest.stream(path_request("GET", "/x")):
+            break
+
+        await server.until(lambda seen: seen.closed == 1)

@@ -1,0 +1,63 @@
+"""Websockets go the same way as every request."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from typing import Any
+
+import pytest
+
+from kubeloop.machinery import Forbidden, TimeoutExceeded, TransportError
+from kubeloop.rest import Timeouts, resource_request
+
+from .conftest import PODS, Asked, Line, Script, client_for, cut, hang, reply
+
+EXEC = resource_request(
+    "GET", PODS, namespace="shop", name="web", subresource="exec", params={"command": ["ls", "-l"]}
+)
+
+
+async def switches(asked: Asked, line: Line) -> None:
+    key = (asked.header("Sec-WebSocket-Key") or "") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+    accept = base64.b64encode(hashlib.sha1(key.encode()).digest()).decode()
+    await line.send(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        f"Sec-WebSocket-Accept: {accept}\r\nSec-WebSocket-Protocol: v5.channel.k8s.io\r\n\r\n".encode()
+    )
+    await line.send(b"\x82\x03\x01hi")  # one binary frame
+    await line.reader.read(100)  # the client's farewell
+    await line.send(b"\x88\x00")
+    line.cut()
+
+
+async def test_a_websocket_carries_the_credentials_and_the_protocol(server: Script) -> None:
+    """REST-52: 101 is a success."""
+    server.says(switches)
+    async with client_for(server, config={"token": "t"}) as rest:
+        socket = await rest.websocket(EXEC, protocols=("v5.channel.k8s.io",))
+        message = await socket.receive()
+        await socket.close()
+
+    assert (socket.protocol, message.data) == ("v5.channel.k8s.io", b"\x01hi")
+    asked = server.asked[0]
+    assert asked.target == "/api/v1/namespaces/shop/pods/web/exec?command=ls&command=-l"
+    assert asked.header("Authorization") == "Bearer t"
+    assert asked.header("Sec-WebSocket-Protocol") == "v5.channel.k8s.io"
+
+
+async def test_a_refusal_is_the_server_s_error(server: Script) -> None:
+    server.says(reply(403))
+    async with client_for(server) as rest:
+        with pytest.raises(Forbidden, match="GET pods/web/exec in shop: 403"):
+            await rest.websocket(EXEC)
+
+
+@pytest.mark.parametrize(("step", "kind"), [(cut, TransportError), (hang, TimeoutExceeded)])
+async def test_no_answer_is_an_error_of_ours(
+    step: Any, kind: type[TransportError], server: Script
+) -> None:
+    server.says(step)
+    async with client_for(server, timeouts=Timeouts(answer=0.1)) as rest:
+        with pytest.raises(kind):
+            await rest.websocket(EXEC)

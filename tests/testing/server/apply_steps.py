@@ -1,0 +1,115 @@
+"""Objects to apply and update, and questions to ask of the result."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from kubeloop.testing.server import managed
+from kubeloop.testing.server.fieldsets import FieldSet, path_text
+from kubeloop.testing.server.statuses import Refusal
+from kubeloop.wire import TypeFacts, facts_of
+from kubeloop.wire.apps.v1 import Deployment
+from kubeloop.wire.core.v1 import ConfigMap, Pod, Service
+
+KINDS: dict[str, tuple[str, TypeFacts]] = {
+    "Deployment": ("apps/v1", facts_of(Deployment)),
+    "ConfigMap": ("v1", facts_of(ConfigMap)),
+    "Pod": ("v1", facts_of(Pod)),
+    "Service": ("v1", facts_of(Service)),
+}
+NOW = "2024-01-01T00:00:00Z"
+LATER = "2024-01-01T00:00:05Z"
+
+Object = dict[str, Any]
+
+
+def obj(kind: str, **parts: Any) -> Object:
+    metadata = {"name": "web", **parts.pop("metadata", {})}
+    return {"apiVersion": KINDS[kind][0], "kind": kind, "metadata": metadata, **parts}
+
+
+def config(**data: str) -> Object:
+    return obj("ConfigMap", data=data)
+
+
+def deployment(**spec: Any) -> Object:
+    return obj("Deployment", spec=spec)
+
+
+def pod(*containers: Object, **spec: Any) -> Object:
+    return obj("Pod", spec={"containers": list(containers), **spec})
+
+
+def apply(
+    live: Object | None,
+    body: Object,
+    manager: str = "me",
+    *,
+    force: bool = False,
+    subresource: str = "",
+    now: str = NOW,
+    **options: Any,
+) -> Object:
+    version, facts = KINDS.get(body["kind"], (body["apiVersion"], None))
+    return managed.apply(
+        live,
+        body,
+        manager=manager,
+        force=force,
+        api_version=options.pop("api_version", version),
+        subresource=subresource,
+        facts=options.pop("facts", facts),
+        now=now,
+        **options,
+    )
+
+
+def track(
+    old: Object | None,
+    new: Object,
+    manager: str = "me",
+    *,
+    subresource: str = "",
+    now: str = NOW,
+    **options: Any,
+) -> Object:
+    version, facts = KINDS.get(new["kind"], (new["apiVersion"], None))
+    return managed.track(
+        old,
+        new,
+        manager=manager,
+        api_version=options.pop("api_version", version),
+        subresource=subresource,
+        facts=options.pop("facts", facts),
+        now=now,
+        **options,
+    )
+
+
+def changed(old: Object, **parts: Any) -> Object:
+    """A client's update: the object as it was read, with other parts."""
+    return {**copy.deepcopy(old), **parts}
+
+
+def entries(of: Object) -> list[Object]:
+    found: list[Object] = of["metadata"].get("managedFields", [])
+    return found
+
+
+def owners(of: Object) -> dict[tuple[str, str], set[str]]:
+    """The paths of each manager, without those of the elements and maps themselves."""
+    return {
+        (each["manager"], each["operation"]): {
+            path_text(path) for path in FieldSet.parse(each["fieldsV1"]).leaves().paths()
+        }
+        for each in entries(of)
+    }
+
+
+def refused(live: Object | None, body: Object, manager: str = "me", **options: Any) -> Object:
+    with pytest.raises(Refusal) as caught:
+        apply(live, body, manager, **options)
+    return caught.value.status

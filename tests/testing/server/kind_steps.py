@@ -1,0 +1,32 @@
+"""Steps of tests about built-in kinds: what the server says of an object."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubeloop.testing.server.builtin_defaults import default
+from kubeloop.testing.server.builtin_validation import validate
+from kubeloop.testing.server.statuses import Cause
+
+Json = dict[str, Any]
+
+CONTAINER: Json = {"name": "c", "image": "nginx"}
+IMMUTABLE = "field is immutable"
+
+
+def problems(
+    group: str, kind: str, obj: Json, old: Json | None = None, *, subresource: str | None = None
+) -> list[Cause]:
+    whole = default(group, kind, {"metadata": {"name": "web", "namespace": "shop"}, **obj})
+    before = None
+    if old is not None:
+        before = default(group, kind, {"metadata": {"name": "web", "namespace": "shop"}, **old})
+    return validate(group, kind, whole, before, subresource=subresource)
+
+
+def told(found: list[Cause]) -> list[tuple[str, str]]:
+    return [(each.field, each.message) for each in found]
+
+
+def fields(found: list[Cause]) -> list[tuple[str, str]]:
+    return [(each.field, each.reason.removeprefix("FieldValue")) for each in found]

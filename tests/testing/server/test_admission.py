@@ -1,0 +1,610 @@
+"""Webhooks that change and check what is written, and the life of namespaces."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from kubeloop.kit import ManualClock
+from kubeloop.testing.server.access import User
+from kubeloop.testing.server.admission import (
+    AdmissionRequest,
+    Target,
+    Webhooks,
+    check_namespace,
+)
+from kubeloop.testing.server.certs import Authority, server_context
+from kubeloop.testing.server.registry import Registry
+from kubeloop.testing.server.statuses import Refusal
+from kubeloop.testing.server.webhook_calls import CallFailed, post
+
+ANN = User("ann", "7", ("dev",), {"team": ("x",)})
+PODS = Target("", "v1", "pods", "Pod")
+POD: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "web", "namespace": "shop", "labels": {"app": "web"}},
+}
+SHOP = {"metadata": {"name": "shop", "labels": {"team": "x"}}}
+RULE = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*/*"]}
+
+Answer = Callable[[dict[str, Any]], dict[str, Any] | bytes]
+
+
+def _hook(name: str = "h", **more: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "clientConfig": {"url": f"https://{name}/check"},
+        "rules": [RULE],
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+        **more,
+    }
+
+
+def _allow(request: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"uid": request["uid"], "allowed": True, **more}
+
+
+class World:
+    """Stored configurations, and webhooks that answer by function."""
+
+    def __init__(self) -> None:
+        self.mutating: list[dict[str, Any]] = []
+        self.validating: list[dict[str, Any]] = []
+        self.answers: dict[str, Answer] = {}
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.urls: list[str] = []
+        self.trusted: list[bytes | None] = []
+
+    def objects(self, group: str, plural: str) -> Iterable[dict[str, Any]]:
+        return {
+            "mutatingwebhookconfigurations": self.mutating,
+            "validatingwebhookconfigurations": self.validating,
+            "namespaces": [SHOP],
+        }[plural]
+
+    def mutates(self, *hooks: dict[str, Any], name: str = "m") -> None:
+        self.mutating.append({"metadata": {"name": name}, "webhooks": list(hooks)})
+
+    def validates(self, *hooks: dict[str, Any], name: str = "v") -> None:
+        self.validating.append({"metadata": {"name": name}, "webhooks": list(hooks)})
+
+    async def post(
+        self, url: str, body: bytes, ca_bundle: bytes | None, seconds: float, /
+    ) -> tuple[int, bytes]:
+        review = json.loads(body)
+        host = url.split("/")[2]
+        self.asked.append((host, review))
+        self.urls.append(url)
+        self.trusted.append(ca_bundle)
+        said = self.answers.get(host, _allow)(review["request"])
+        if isinstance(said, bytes):
+            return 200, said
+        answer = {"kind": "AdmissionReview", "apiVersion": review["apiVersion"], "response": said}
+        return 200, json.dumps(answer).encode()
+
+    @property
+    def webhooks(self) -> Webhooks:
+        return Webhooks(self.objects, self.post)
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def _request(operation: str = "CREATE", **more: Any) -> AdmissionRequest:
+    said: dict[str, Any] = {"name": "web", "namespace": "shop", "obj": POD, **more}
+    return AdmissionRequest(operation, said.pop("target", PODS), ANN, **said)
+
+
+def _patch(*operations: dict[str, Any]) -> dict[str, str]:
+    text = base64.b64encode(json.dumps(operations).encode()).decode()
+    return {"patch": text, "patchType": "JSONPatch"}
+
+
+# --- what is sent
+
+
+async def test_a_webhook_is_told_what_is_done_to_what_by_whom(world: World) -> None:
+    world.validates(_hook())
+    options = {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"}
+
+    await world.webhooks.validate(_request(options=options, dry_run=True))
+
+    [(_, review)] = world.asked
+    asked = review["request"]
+    assert (review["kind"], review["apiVersion"]) == ("AdmissionReview", "admission.k8s.io/v1")
+    assert asked.pop("uid")
+    assert asked == {
+        "kind": {"group": "", "version": "v1", "kind": "Pod"},
+        "resource": {"group": "", "version": "v1", "resource": "pods"},
+        "requestKind": {"group": "", "version": "v1", "kind": "Pod"},
+        "requestResource": {"group": "", "version": "v1", "resource": "pods"},
+        "name": "web",
+        "namespace": "shop",
+        "operation": "CREATE",
+        "userInfo": {
+            "username": "ann",
+            "uid": "7",
+            "groups": ["dev"],
+            "extra": {"team": ["x"]},
+        },
+        "object": POD,
+        "oldObject": None,
+        "dryRun": True,
+        "options": options,
+    }
+
+
+async def test_the_timeout_and_the_trusted_certificates_are_handed_over(world: World) -> None:
+    config = {"url": "https://h/x", "caBundle": base64.b64encode(b"pem").decode()}
+    world.validates(_hook(timeoutSeconds=3, clientConfig=config))
+
+    await world.webhooks.validate(_request())
+
+    assert world.urls == ["https://h/x?timeout=3s"]
+    assert world.trusted == [b"pem"]
+
+
+# --- what an answer means
+
+
+async def test_patches_are_applied_one_after_the_other_by_name(world: World) -> None:
+    world.mutates(_hook("b"), name="z")
+    world.mutates(_hook("a"), name="y")
+    label = {"op": "add", "path": "/metadata/labels/by", "value": "a"}
+    world.answers["a"] = lambda asked: _allow(asked, **_patch(label), warnings=["from a"])
+    world.answers["b"] = lambda asked: _allow(
+        asked,
+        **_patch({"op": "test", "path": "/metadata/labels/by", "value": "a"}),
+        auditAnnotations={"k": "v"},
+    )
+
+    admitted = await world.webhooks.mutate(_request())
+
+    assert [host for host, _ in world.asked] == ["a", "b"]
+    assert admitted.obj is not None
+    assert admitted.obj["metadata"]["labels"] == {"app": "web", "by": "a"}
+    assert admitted.warnings == ("from a",)
+    assert admitted.annotations == {"b/k": "v"}
+    assert POD["metadata"]["labels"] == {"app": "web"}
+
+
+async def test_a_denial_keeps_code_reason_and_details(world: World) -> None:
+    world.validates(_hook("deny.example.com"))
+    status = {
+        "code": 409,
+        "reason": "Conflict",
+        "message": "no pods today",
+        "details": {"name": "web"},
+    }
+    world.answers["deny.example.com"] = lambda asked: {
+        "uid": asked["uid"],
+        "allowed": False,
+        "status": status,
+    }
+
+    with pytest.raises(Refusal) as refusal:
+        await world.webhooks.validate(_request())
+
+    assert refusal.value.status == {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": 'admission webhook "deny.example.com" denied the request: no pods today',
+        "reason": "Conflict",
+        "details": {"name": "web"},
+        "code": 409,
+    }
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "end"),
+    [
+        (None, 400, " without explanation"),
+        ({"code": 200}, 400, " without explanation"),
+        ({"reason": "Forbidden", "code": 403}, 403, ": Forbidden"),
+    ],
+)
+async def test_a_denial_that_says_little_is_a_denial(
+    world: World, status: dict[str, Any] | None, code: int, end: str
+) -> None:
+    world.mutates(_hook())
+    world.answers["h"] = lambda asked: {"uid": asked["uid"], "allowed": False, "status": status}
+
+    with pytest.raises(Refusal) as refusal:
+        await world.webhooks.mutate(_request())
+
+    assert refusal.value.code == code
+    assert refusal.value.status["message"] == f'admission webhook "h" denied the request{end}'
+
+
+BAD_ANSWERS: list[tuple[str, Answer]] = [
+    ("webhook response was absent", lambda asked: b"{}"),
+    ("json parse error", lambda asked: b"<html>"),
+    ('expected response.uid="', lambda asked: {"uid": "other", "allowed": True}),
+    (
+        "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got /v1, Kind=Pod",
+        lambda asked: json.dumps(
+            {"kind": "Pod", "apiVersion": "v1", "response": _allow(asked)}
+        ).encode(),
+    ),
+    (
+        "webhook returned response.patch but not response.patchType",
+        lambda asked: _allow(asked, patch="W10="),
+    ),
+    (
+        "webhook returned response.patchType but not response.patch",
+        lambda asked: _allow(asked, patchType="JSONPatch"),
+    ),
+    (
+        'unsupported patch type "Magic"',
+        lambda asked: _allow(asked, patch="W10=", patchType="Magic"),
+    ),
+    (
+        "received undecodable patch in webhook response",
+        lambda asked: _allow(asked, patch="e30=", patchType="JSONPatch"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("message", "answer"), BAD_ANSWERS, ids=[e[0] for e in BAD_ANSWERS])
+async def test_an_answer_that_is_none_decides_by_the_failure_policy(
+    world: World, message: str, answer: Answer
+) -> None:
+    world.mutates(_hook(failurePolicy="Fail"))
+    world.answers["h"] = answer
+
+    with pytest.raises(Refusal) as refusal:
+        await world.webhooks.mutate(_request())
+    world.mutating[0]["webhooks"][0]["failurePolicy"] = "Ignore"
+    ignored = await world.webhooks.mutate(_request())
+
+    assert refusal.value.code == 500
+    assert 'Internal error occurred: failed calling webhook "h": ' in str(refusal.value)
+    assert message in str(refusal.value)
+    assert ignored.obj == POD
+
+
+@pytest.mark.parametrize("more", [{"patch": "W10="}, {"patchType": "JSONPatch"}])
+async def test_a_validating_webhook_may_not_patch(world: World, more: dict[str, str]) -> None:
+    world.validates(_hook())
+    world.answers["h"] = lambda asked: _allow(asked, **more)
+
+    with pytest.raises(Refusal, match="validating webhook may not return"):
+        await world.webhooks.validate(_request())
+
+
+async def test_a_patch_that_does_not_fit_is_an_internal_error(world: World) -> None:
+    world.mutates(_hook(failurePolicy="Ignore"))
+    world.answers["h"] = lambda asked: _allow(asked, **_patch({"op": "remove", "path": "/nope"}))
+
+    with pytest.raises(Refusal) as refusal:
+        await world.webhooks.mutate(_request())
+
+    assert refusal.value.code == 500
+
+
+async def test_a_deletion_cannot_be_patched(world: World) -> None:
+    world.mutates(_hook())
+    world.answers["h"] = lambda asked: _allow(asked, **_patch({"op": "remove", "path": "/x"}))
+
+    with pytest.raises(Refusal, match="attempted to modify the object, which is not supported"):
+        await world.webhooks.mutate(_request("DELETE", obj=None, old=POD))
+
+
+async def test_all_validating_webhooks_are_asked_and_the_first_no_counts(world: World) -> None:
+    world.validates(_hook("a"), _hook("b"), _hook("c"))
+    for host in "bc":
+        world.answers[host] = lambda asked: {"uid": asked["uid"], "allowed": False}
+
+    with pytest.raises(Refusal, match='"b" denied'):
+        await world.webhooks.validate(_request())
+
+    assert sorted(host for host, _ in world.asked) == ["a", "b", "c"]
+
+
+# --- calls that fail
+
+
+async def test_a_service_cannot_be_reached_and_the_message_says_so(world: World) -> None:
+    service = {"service": {"namespace": "shop", "name": "hook"}}
+    world.validates(_hook(clientConfig=service))
+
+    with pytest.raises(Refusal, match="this server has no service network") as refusal:
+        await world.webhooks.validate(_request())
+
+    assert 'service "shop/hook"' in str(refusal.value)
+    assert world.asked == []
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (404, "the server could not find the requested resource"),
+        (500, 'an error on the server ("boom") has prevented the request from succeeding'),
+    ],
+)
+async def test_an_http_error_is_a_failed_call(world: World, status: int, message: str) -> None:
+    async def fails(*rest: Any) -> tuple[int, bytes]:
+        return status, b"boom"
+
+    world.validates(_hook())
+
+    with pytest.raises(Refusal) as refusal:
+        await Webhooks(world.objects, fails).validate(_request())
+
+    assert str(refusal.value) == (
+        f'Internal error occurred: failed calling webhook "h": failed to call webhook: {message}'
+    )
+
+
+async def test_a_webhook_has_its_time_and_no_more(world: World) -> None:
+    async def hangs(*rest: Any) -> tuple[int, bytes]:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    clock = ManualClock()
+    world.validates(_hook(timeoutSeconds=5))
+    call = asyncio.ensure_future(Webhooks(world.objects, hangs, clock=clock).validate(_request()))
+
+    await clock.advance(4.9)
+    assert not call.done()
+    await clock.advance(0.2)
+
+    with pytest.raises(
+        Refusal, match=r'Post "https://h/check\?timeout=5s": context deadline exceeded'
+    ):
+        await call
+
+
+async def test_a_refused_connection_is_a_failed_call(world: World) -> None:
+    async def refuses(*rest: Any) -> tuple[int, bytes]:
+        raise ConnectionRefusedError("connection refused")
+
+    world.mutates(_hook(failurePolicy="Ignore"))
+    world.validates(_hook())
+    webhooks = Webhooks(world.objects, refuses)
+
+    assert (await webhooks.mutate(_request())).obj == POD
+    with pytest.raises(Refusal, match="connection refused"):
+        await webhooks.validate(_request())
+
+
+# --- which webhooks are asked
+
+
+def _rule(**more: Any) -> dict[str, Any]:
+    return {**RULE, **more}
+
+
+DEPLOYMENTS = Target("apps", "v1", "deployments", "Deployment")
+NODES = Target("", "v1", "nodes", "Node")
+NAMESPACES = Target("", "v1", "namespaces", "Namespace")
+
+
+@pytest.mark.parametrize(
+    ("rule", "request_", "asked"),
+    [
+        (_rule(operations=["CREATE", "UPDATE"]), _request("UPDATE"), True),
+        (_rule(operations=["CREATE"]), _request("DELETE"), False),
+        (_rule(apiGroups=["apps"]), _request(), False),
+        (_rule(apiGroups=[""]), _request(), True),
+        (_rule(apiGroups=["apps"]), _request(target=DEPLOYMENTS), True),
+        (_rule(apiVersions=["v1beta1"]), _request(), False),
+        (_rule(resources=["pods"]), _request(), True),
+        (_rule(resources=["pods"]), _request(subresource="status"), False),
+        (_rule(resources=["pods/status"]), _request(subresource="status"), True),
+        (_rule(resources=["pods/status"]), _request(), False),
+        (_rule(resources=["pods/*"]), _request(subresource="exec"), True),
+        (_rule(resources=["*"]), _request(), True),
+        (_rule(resources=["*"]), _request(subresource="status"), False),
+        (_rule(resources=["*/scale"]), _request(subresource="scale"), True),
+        (_rule(scope="Namespaced"), _request(), True),
+        (_rule(scope="Cluster"), _request(), False),
+        (_rule(scope="Cluster"), _request(target=NODES, namespace=""), True),
+        (_rule(scope="Cluster"), _request(target=NAMESPACES, obj=SHOP), True),
+        (_rule(scope="Namespaced"), _request(target=NAMESPACES, obj=SHOP), False),
+    ],
+)
+async def test_rules_name_operations_resources_and_scope(
+    world: World, rule: dict[str, Any], request_: AdmissionRequest, asked: bool
+) -> None:
+    world.validates(_hook(rules=[rule]))
+
+    await world.webhooks.validate(request_)
+
+    assert bool(world.asked) is asked
+    assert world.webhooks.applies(request_) is asked
+
+
+OLD = {**POD, "metadata": {**POD["metadata"], "labels": {"app": "old"}}}
+BARE = {"metadata": {"name": "shop", "labels": {}}}
+
+
+@pytest.mark.parametrize(
+    ("selectors", "request_", "asked"),
+    [
+        ({"namespaceSelector": {"matchLabels": {"team": "x"}}}, _request(), True),
+        ({"namespaceSelector": {"matchLabels": {"team": "y"}}}, _request(), False),
+        (
+            {"namespaceSelector": {"matchLabels": {"team": "y"}}},
+            _request(target=NODES, namespace=""),
+            True,
+        ),
+        (
+            {"namespaceSelector": {"matchLabels": {"team": "x"}}},
+            _request(target=NAMESPACES, obj=BARE),
+            False,
+        ),
+        ({"objectSelector": {"matchLabels": {"app": "web"}}}, _request(), True),
+        ({"objectSelector": {"matchLabels": {"app": "db"}}}, _request(), False),
+        ({"objectSelector": {"matchLabels": {"app": "old"}}}, _request("UPDATE", old=OLD), True),
+        ({"objectSelector": {}, "namespaceSelector": {}}, _request(), True),
+    ],
+)
+async def test_selectors_look_at_namespace_and_object(
+    world: World, selectors: dict[str, Any], request_: AdmissionRequest, asked: bool
+) -> None:
+    world.validates(_hook(**selectors))
+
+    await world.webhooks.validate(request_)
+
+    assert bool(world.asked) is asked
+
+
+async def test_webhook_configurations_concern_no_webhook(world: World) -> None:
+    own = Target(
+        "admissionregistration.k8s.io",
+        "v1",
+        "validatingwebhookconfigurations",
+        "ValidatingWebhookConfiguration",
+    )
+    world.validates(_hook())
+
+    await world.webhooks.validate(_request(target=own, namespace=""))
+
+    assert world.asked == []
+
+
+@pytest.mark.parametrize("effects", ["Some", "Unknown", None])
+async def test_a_webhook_with_side_effects_refuses_dry_runs(
+    world: World, effects: str | None
+) -> None:
+    world.mutates(_hook(sideEffects=effects, failurePolicy="Ignore"))
+
+    with pytest.raises(Refusal) as refusal:
+        await world.webhooks.mutate(_request(dry_run=True))
+
+    assert refusal.value.code == 400
+    assert str(refusal.value) == 'admission webhook "h" does not support dry run'
+
+
+async def test_an_equivalent_version_is_asked_for_in_the_version_of_the_rule(
+    world: World,
+) -> None:
+    hpa = Target("autoscaling", "v1", "horizontalpodautoscalers", "HorizontalPodAutoscaler")
+    obj = {"apiVersion": "autoscaling/v1", "kind": hpa.kind, "metadata": {"name": "web"}}
+    rule = _rule(apiGroups=["autoscaling"], apiVersions=["v2"], resources=[hpa.plural])
+    world.mutates(_hook(rules=[rule]))
+    world.answers["h"] = lambda asked: _allow(
+        asked, **_patch({"op": "add", "path": "/metadata/labels", "value": {"a": "b"}})
+    )
+
+    def convert(obj: dict[str, Any], group: str, kind: str, to: str) -> dict[str, Any]:
+        return {**obj, "apiVersion": f"{group}/{to}"}
+
+    webhooks = Webhooks(world.objects, world.post, registry=Registry(), convert=convert)
+    admitted = await webhooks.mutate(_request(target=hpa, obj=obj))
+
+    asked = world.asked[0][1]["request"]
+    assert asked["kind"]["version"] == "v2"
+    assert asked["requestKind"]["version"] == "v1"
+    assert asked["object"]["apiVersion"] == "autoscaling/v2"
+    assert admitted.obj is not None
+    assert admitted.obj["apiVersion"] == "autoscaling/v1"
+    assert admitted.obj["metadata"]["labels"] == {"a": "b"}
+
+    world.mutating[0]["webhooks"][0]["matchPolicy"] = "Exact"
+    assert not webhooks.applies(_request(target=hpa, obj=obj))
+
+
+# --- over the wire
+
+
+async def test_a_webhook_is_called_over_https_and_only_its_authority_is_trusted(
+    world: World,
+) -> None:
+    async def check(request: web.Request) -> web.Response:
+        review = await request.json()
+        response = _allow(review["request"], warnings=[request.query["timeout"]])
+        return web.json_response({**review, "response": response})
+
+    authority = Authority()
+    app = web.Application()
+    app.router.add_post("/check", check)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=server_context(authority.server()))
+        await site.start()
+        port = runner.addresses[0][1]
+        url = f"https://127.0.0.1:{port}/check"
+        good = {"url": url, "caBundle": base64.b64encode(authority.pem).decode()}
+        bad = {"url": url, "caBundle": base64.b64encode(Authority().pem).decode()}
+
+        world.validates(_hook(clientConfig=good))
+        admitted = await Webhooks(world.objects).validate(_request())
+        world.validating[0]["webhooks"][0]["clientConfig"] = bad
+        with pytest.raises(Refusal, match="certificate verify failed"):
+            await Webhooks(world.objects).validate(_request())
+    finally:
+        await runner.cleanup()
+
+    assert admitted.warnings == ("10s",)
+
+
+async def test_a_bundle_without_certificates_is_a_failed_call() -> None:
+    with pytest.raises(CallFailed, match="caBundle"):
+        await post("https://127.0.0.1:1/x", b"", b"nothing", 1.0)
+
+
+# --- namespaces
+
+
+def _check(operation: str, plural: str, found: dict[str, Any] | None, **more: str) -> None:
+    said = {"group": "", "name": "web", "namespace": "shop", **more}
+    check_namespace(operation=operation, plural=plural, found=found, **said)
+
+
+def test_nothing_is_created_in_a_namespace_that_is_not_there() -> None:
+    with pytest.raises(Refusal) as refusal:
+        _check("CREATE", "pods", None)
+
+    assert refusal.value.code == 404
+    assert str(refusal.value) == 'namespaces "shop" not found'
+
+
+def test_nothing_is_created_in_a_namespace_that_goes_away() -> None:
+    with pytest.raises(Refusal) as refusal:
+        _check("CREATE", "pods", {"status": {"phase": "Terminating"}})
+
+    assert refusal.value.code == 403
+    assert str(refusal.value) == (
+        'pods "web" is forbidden: unable to create new content in namespace shop because it is '
+        "being terminated"
+    )
+    assert refusal.value.status["details"]["causes"] == [
+        {
+            "reason": "NamespaceTerminating",
+            "message": "namespace shop is being terminated",
+            "field": "metadata.namespace",
+        }
+    ]
+
+
+@pytest.mark.parametrize("operation", ["UPDATE", "DELETE"])
+def test_what_is_there_may_still_change_and_go(operation: str) -> None:
+    _check(operation, "pods", {"status": {"phase": "Terminating"}})
+    _check(operation, "pods", None)
+
+
+def test_cluster_wide_objects_and_access_reviews_need_no_namespace() -> None:
+    _check("CREATE", "nodes", None, namespace="")
+    _check("CREATE", "localsubjectaccessreviews", None, group="authorization.k8s.io")
+
+
+@pytest.mark.parametrize("name", ["default", "kube-system", "kube-public"])
+def test_some_namespaces_cannot_be_deleted(name: str) -> None:
+    with pytest.raises(Refusal, match="this namespace may not be deleted"):
+        _check("DELETE", "namespaces", None, name=name)
+    _check("DELETE", "namespaces", None, name="shop")

@@ -1,0 +1,111 @@
+"""Every object that can be decoded can be filled in, prepared, judged and converted."""
+
+from __future__ import annotations
+
+import copy
+import random
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from kubeloop.testing.server.builtin_defaults import default
+from kubeloop.testing.server.builtin_validation import (
+    Allocator,
+    prepare_for_create,
+    prepare_for_update,
+    validate,
+)
+from kubeloop.testing.server.conversion import convert
+from kubeloop.testing.server.registry import Registry, Served
+from kubeloop.testing.server.statuses import Refusal
+from kubeloop.testing.server.unknown_fields import check_types
+from kubeloop.wire import Duration, MicroTime, Quantity
+from kubeloop.wire.plan import ListOf, MapOf, Node, Object, plan_of
+
+Json = dict[str, Any]
+
+KINDS = sorted(
+    (each for each in Registry().all() if "create" in each.verbs and each.cls is not None),
+    key=lambda each: (each.group, each.version, each.plural),
+)
+TEXTS = ["", "a", "A b", "10.96.0.5", "None", "25%", "/x", "Always", "NodePort", "ExternalName"]
+SCALARS: dict[Any, list[Any]] = {
+    str: TEXTS,
+    int: [-1, 0, 1, 80, 30000, 2**31 - 1],
+    bool: [True, False],
+    float: [0.5, -1.0],
+    bytes: ["", "aGk="],
+    Quantity: ["1", "0", "-1", "500m", 2],
+    Duration: ["1s", "0s"],
+    MicroTime: ["2024-01-02T03:04:05.000000Z"],
+}
+ANYTHING: list[Any] = [None, 1, "a", [], {}, {"type": "string"}, [{"a": 1}]]
+
+
+class Maker:
+    """Makes objects that can be decoded, the same ones for the same seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+
+    def object(self, cls: Any, depth: int = 6) -> Json:
+        plan = plan_of(cls)
+        names = sorted(plan.keys() - {"apiVersion", "kind"})
+        if depth <= 0:
+            return {}
+        count = self._random.randint(0, min(len(names), 8))
+        chosen = self._random.sample(names, count)
+        return {name: self._value(plan[name].node, depth - 1) for name in chosen}
+
+    def _value(self, node: Node, depth: int) -> Any:
+        match node:
+            case Object():
+                return self.object(node.hint, depth)
+            case ListOf():
+                count = self._random.randint(0, 2) if depth > 0 else 0
+                return [self._value(node.item, depth) for _ in range(count)]
+            case MapOf():
+                count = self._random.randint(0, 2) if depth > 0 else 0
+                keys = self._random.sample(TEXTS, count)
+                return {key: self._value(node.value, depth) for key in keys}
+        return self._random.choice(_scalars(node.hint))
+
+
+def _scalars(hint: Any) -> list[Any]:
+    if "datetime" in str(hint):
+        return ["2024-01-02T03:04:05Z"]
+    if set(getattr(hint, "__args__", ())) == {int, str}:
+        return [0, 80, "http", "25%", ""]
+    return SCALARS.get(hint, ANYTHING)
+
+
+def whole(served: Served, said: Json) -> Json:
+    cls = served.cls
+    assert cls is not None
+    known = check_types(cls, {**said, "apiVersion": served.api_version})
+    assert known.problems == []
+    group = served.storage[0]
+    stored = convert(known.object, group, served.kind, served.storage_version)
+    return default(group, served.kind, {"metadata": {"name": "x"}, **stored})
+
+
+@pytest.mark.parametrize("served", KINDS, ids=lambda each: f"{each.api_version}/{each.plural}")
+def test_no_object_that_can_be_decoded_makes_a_rule_crash_or_is_changed(served: Served) -> None:
+    group, kind = served.storage[0], served.kind
+    for seed in range(40):
+        maker = Maker(seed)
+        old, new = (whole(served, maker.object(served.cls)) for _ in range(2))
+        before = copy.deepcopy((old, new))
+
+        validate(group, kind, new)
+        validate(group, kind, new, old)
+        with suppress(Refusal):
+            prepare_for_create(group, kind, new, Allocator())
+        with suppress(Refusal):
+            prepare_for_update(group, kind, new, old, Allocator())
+        shown = convert(new, served.group, kind, served.version)
+
+        assert shown["apiVersion"] == served.api_version
+        assert (old, new) == before
+        assert default(group, kind, new) == new

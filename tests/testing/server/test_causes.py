@@ -1,0 +1,54 @@
+"""How causes read: the sort of problem, the value as Go prints it, the rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeloop.testing.server import causes
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("x", '"x"'),
+        ('a"b\\n\n', r'"a\"b\\n\n"'),
+        ("\x00é\u200b", '"\\x00é\\u200b"'),
+        (3, "3"),
+        (3.0, "3"),
+        (1.5, "1.5"),
+        (True, "true"),
+        (None, "null"),
+        ({"b": 1, "a": ["<"]}, '{"a":["\\u003c"],"b":1}'),
+    ],
+)
+def test_a_value_is_printed_the_way_the_server_prints_it(value: Any, shown: str) -> None:
+    """Shape of kube-apiserver's field errors."""
+    assert causes.invalid("f", value, "no").message == f"Invalid value: {shown}: no"
+
+
+def test_each_sort_of_problem_has_its_reason_and_words() -> None:
+    said = [
+        causes.required("f"),
+        causes.required("f", "say it"),
+        causes.forbidden("f", "not here"),
+        causes.not_supported("f", "x", ("a", "b")),
+        causes.duplicate("f", {"port": 80}),
+        causes.not_found("f", "x"),
+        causes.too_long("f", 1),
+        causes.too_many("f", 3, 2),
+        causes.type_invalid("f", "string", "wrong"),
+    ]
+
+    assert [(each.reason.removeprefix("FieldValue"), each.message) for each in said] == [
+        ("Required", "Required value"),
+        ("Required", "Required value: say it"),
+        ("Forbidden", "Forbidden: not here"),
+        ("NotSupported", 'Unsupported value: "x": supported values: "a", "b"'),
+        ("Duplicate", 'Duplicate value: {"port":80}'),
+        ("NotFound", 'Not found: "x"'),
+        ("TooLong", "Too long: may not be more than 1 byte"),
+        ("TooMany", "Too many: 3: must have at most 2 items"),
+        ("TypeInvalid", 'Invalid value: "string": wrong'),
+    ]

@@ -1,0 +1,217 @@
+"""Faults on purpose: each switch, seen from a client."""
+
+from __future__ import annotations
+
+import asyncio
+
+import aiohttp
+import msgspec
+import pytest
+
+from kubeloop.kit import ManualClock
+from kubeloop.testing.server import Service
+from kubeloop.testing.server.faults import Faults, Match, Reaction, Reply, SeenRequest
+from kubeloop.testing.server.statuses import forbidden
+from tests.testing.server.conftest import Api
+from tests.testing.server.server_steps import CONFIG_MAPS, PODS, config_map, pod
+
+
+async def test_so_many_requests_fail_and_no_more(api: Api, server: Service) -> None:
+    server.faults.fail(429, times=2, retry_after=3)
+
+    said = [await api.get(PODS) for _ in range(3)]
+
+    assert [each.code for each in said] == [429, 429, 200]
+    assert said[0].headers["Retry-After"] == "3"
+    assert said[0].json["details"]["retryAfterSeconds"] == 3
+
+
+async def test_a_fault_meets_only_what_it_is_meant_for(api: Api, server: Service) -> None:
+    server.faults.fail(503, times=None, match=Match(verb="create", resource="configmaps"))
+
+    refused = await api("POST", CONFIG_MAPS, config_map("a"))
+    others = await api.get(CONFIG_MAPS)
+    server.faults.heal()
+    healed = await api("POST", CONFIG_MAPS, config_map("a"))
+
+    assert [refused.code, others.code, healed.code] == [503, 200, 201]
+
+
+async def test_answers_are_held_until_they_are_let_go(api: Api, server: Service) -> None:
+    release = server.faults.hold(Match(verb="list"))
+    waiting = asyncio.create_task(api.get(PODS))
+    await api.get("/version")  # the server had its turn
+
+    assert not waiting.done()
+    release()
+
+    assert (await waiting).code == 200
+
+
+async def test_a_half_open_connection_never_answers(api: Api, server: Service) -> None:
+    server.faults.half_open = True
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await api.get(PODS)
+
+
+async def _until_broken(api: Api) -> bytes:
+    """What a watch of pods sends before it breaks off."""
+    got = b""
+    async with api.watch(PODS) as answer:
+        try:
+            async for part in answer.content.iter_any():
+                got += part
+        except aiohttp.ClientPayloadError:
+            return got
+    raise AssertionError("the stream ended properly")
+
+
+@pytest.mark.parametrize("events", [1, 2])
+async def test_a_stream_is_cut_after_so_many_events(api: Api, server: Service, events: int) -> None:
+    for name in ("a", "b", "c"):
+        await api.create(PODS, pod(name))
+    server.faults.cut_streams(after_events=events)
+
+    got = await _until_broken(api)
+
+    assert len([msgspec.json.decode(line) for line in got.splitlines()]) == events
+
+
+async def test_a_stream_is_cut_in_the_middle_of_an_event(api: Api, server: Service) -> None:
+    await api.create(PODS, pod("a"))
+    server.faults.cut_streams(after_bytes=10)
+
+    assert await _until_broken(api) == b'{"type":"A'
+
+
+async def test_watches_close_at_once(api: Api, server: Service) -> None:
+    await api.create(PODS, pod("a"))
+    server.faults.close_watches = True
+
+    async with api.watch(PODS) as answer:
+        assert await answer.read() == b""
+
+
+async def test_events_come_late() -> None:
+    clock = ManualClock()
+    async with (
+        Service(clock=clock) as server,
+        aiohttp.ClientSession(server.url) as session,
+    ):
+        server.faults.delivery_delay = 5
+        api = Api(session)
+        await api.create(PODS, pod("a"))
+        async with api.watch(PODS) as answer:
+            line = asyncio.create_task(answer.content.readline())
+            await api.get("/version")  # the server had its turn
+            early = line.done()
+            await clock.advance(5)
+
+            assert not early
+            assert b"ADDED" in await line
+
+
+async def test_a_reactor_answers_changes_and_refuses(api: Api, server: Service) -> None:
+    def react(seen: SeenRequest) -> Reaction:
+        match seen.verb, seen.name:
+            case "get", "invented":
+                return Reply(200, {"kind": "ConfigMap", "metadata": {"name": "invented"}})
+            case "create", _:
+                body = {**seen.json(), "data": {"by": "reactor"}}
+                return msgspec.structs.replace(seen, body=msgspec.json.encode(body))
+            case "delete", name:
+                raise forbidden("", "configmaps", name, "not today")
+        return None
+
+    server.faults.reactors.append(react)
+
+    invented = await api.get(f"{CONFIG_MAPS}/invented")
+    created = await api.create(CONFIG_MAPS, config_map("a"))
+    refused = await api("DELETE", f"{CONFIG_MAPS}/a")
+
+    assert invented.json["metadata"]["name"] == "invented"
+    assert created.json["data"] == {"by": "reactor"}
+    assert (refused.code, refused.json["message"]) == (
+        403,
+        'configmaps "a" is forbidden: not today',
+    )
+
+
+async def test_a_reactor_that_fails_is_an_internal_error(api: Api, server: Service) -> None:
+    def react(seen: SeenRequest) -> Reaction:
+        raise ZeroDivisionError(seen.path)
+
+    server.faults.reactors.append(react)
+
+    said = await api.get(PODS)
+
+    assert (said.code, said.reason) == (500, "InternalError")
+    assert b"Traceback" not in said.raw
+    assert b"ZeroDivision" not in said.raw
+
+
+async def test_requests_are_recorded(api: Api, server: Service) -> None:
+    await api.create(CONFIG_MAPS, config_map("a"), dryRun="All")
+
+    seen = server.faults.requests[-1]
+
+    assert (seen.verb, seen.resource, seen.namespace) == ("create", "configmaps", "default")
+    assert seen.query == {"dryRun": ["All"]}
+    assert seen.json()["metadata"]["name"] == "a"
+
+
+async def test_refused_connections_are_refused_and_accepted_again(
+    api: Api, server: Service
+) -> None:
+    await api.get(PODS)
+
+    await server.refuse_connections()
+    with pytest.raises(aiohttp.ClientConnectorError):
+        await api.get(PODS)
+    await server.accept_connections()
+
+    assert (await api.get(PODS)).code == 200
+
+
+async def test_a_restart_ends_streams_and_keeps_or_loses_the_data(
+    api: Api, server: Service
+) -> None:
+    """X-1: what an informer lives through."""
+    await api.create(CONFIG_MAPS, config_map("a"))
+    version = int((await api.get(CONFIG_MAPS)).json["metadata"]["resourceVersion"])
+    async with api.watch(CONFIG_MAPS, resourceVersion=version) as answer:
+        await server.restart()
+        with pytest.raises(aiohttp.ClientError):
+            await answer.read()
+
+    kept = await api.get(f"{CONFIG_MAPS}/a")
+    later = await api.create(CONFIG_MAPS, config_map("b"))
+    await server.restart(keep_data=False)
+    lost = await api.get(f"{CONFIG_MAPS}/a")
+
+    assert (kept.code, lost.code) == (200, 404)
+    assert int(later.json["metadata"]["resourceVersion"]) > version
+
+
+async def test_dropped_connections_break_streams(api: Api, server: Service) -> None:
+    async with api.watch(PODS) as answer:
+        server.drop_connections()
+        with pytest.raises(aiohttp.ClientError):
+            await answer.read()
+
+    assert (await api.get(PODS)).code == 200
+
+
+def test_the_record_is_bounded_and_shows_no_secret() -> None:
+    faults = Faults(record=2)
+    for number in range(3):
+        faults.record(
+            SeenRequest("GET", f"/{number}", {}, {"Authorization": "Bearer secret"}, b"secret")
+        )
+
+    assert [seen.path for seen in faults.requests] == ["/1", "/2"]
+    assert "secret" not in repr(faults.requests)
+    faults.clear_record()
+    assert not faults.requests

@@ -1,0 +1,228 @@
+"""OpenAPI documents, as kubectl reads them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kubeloop.testing.server import openapi
+from kubeloop.testing.server.crds import CustomKind
+from kubeloop.testing.server.registry import Registry
+
+CRD: dict[str, Any] = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "websites.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "websites", "kind": "Website", "listKind": "WebsiteList"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "subresources": {"status": {}},
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "properties": {
+                            "spec": {
+                                "type": "object",
+                                "required": ["image"],
+                                "properties": {
+                                    "image": {"type": "string", "nullable": True},
+                                    "port": {"x-kubernetes-int-or-string": True},
+                                },
+                            }
+                        },
+                    }
+                },
+            }
+        ],
+    },
+}
+
+
+@pytest.fixture
+def registry() -> Registry:
+    registry = Registry()
+    registry.add_custom(CustomKind.from_crd(CRD))
+    return registry
+
+
+def _v3(registry: Registry, group: str, version: str) -> dict[str, Any]:
+    document = openapi.v3(registry, group, version)
+    assert document is not None
+    found: dict[str, Any] = json.loads(document.body)
+    return found
+
+
+def _references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if isinstance(value.get("$ref"), str):
+            yield value["$ref"]
+        for each in value.values():
+            yield from _references(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _references(each)
+
+
+@pytest.mark.parametrize("group_version", [("", "v1"), ("apps", "v1"), ("example.com", "v1")])
+def test_every_reference_of_a_document_leads_somewhere(
+    registry: Registry, group_version: tuple[str, str]
+) -> None:
+    document = _v3(registry, *group_version)
+
+    for reference in _references(document):
+        head, _, name = reference.rpartition("/")
+        assert head == "#/components/schemas"
+        assert name in document["components"]["schemas"]
+
+
+def test_every_reference_of_version_2_leads_somewhere(registry: Registry) -> None:
+    document = json.loads(openapi.v2(registry).body)
+
+    for reference in set(_references(document)):
+        head, _, name = reference.rpartition("/")
+        assert head == "#/definitions"
+        assert name in document["definitions"]
+
+
+def test_a_kind_is_found_by_its_path_and_schema(registry: Registry) -> None:
+    """What `kubectl explain pods` does."""
+    document = _v3(registry, "", "v1")
+
+    operation = document["paths"]["/api/v1/namespaces/{namespace}/pods"]["get"]
+    gvk = operation["x-kubernetes-group-version-kind"]
+    schemas = document["components"]["schemas"].values()
+    pod = next(e for e in schemas if gvk in e.get("x-kubernetes-group-version-kind", []))
+
+    assert gvk == {"group": "", "kind": "Pod", "version": "v1"}
+    assert pod["properties"]["spec"] == {"$ref": "#/components/schemas/io.k8s.api.core.v1.PodSpec"}
+
+
+def test_a_patch_says_what_it_takes(registry: Registry) -> None:
+    """What `kubectl apply --validate` looks for before it leaves validation to the server."""
+    pods = _v3(registry, "", "v1")["paths"]["/api/v1/namespaces/{namespace}/pods/{name}"]["patch"]
+    websites = _v3(registry, "example.com", "v1")["paths"][
+        "/apis/example.com/v1/namespaces/{namespace}/websites/{name}"
+    ]["patch"]
+
+    for patch in (pods, websites):
+        query = {each["name"] for each in patch["parameters"] if each["in"] == "query"}
+        assert {"fieldValidation", "dryRun", "fieldManager"} <= query
+        assert "application/apply-patch+yaml" in patch["requestBody"]["content"]
+    strategic = "application/strategic-merge-patch+json"
+    assert strategic in pods["requestBody"]["content"]
+    assert strategic not in websites["requestBody"]["content"]
+
+
+def test_merge_rules_and_scalars_are_told(registry: Registry) -> None:
+    schemas = _v3(registry, "", "v1")["components"]["schemas"]
+    spec = schemas["io.k8s.api.core.v1.PodSpec"]["properties"]
+    container = schemas["io.k8s.api.core.v1.Container"]
+    port = schemas["io.k8s.api.core.v1.ServicePort"]
+
+    assert spec["containers"]["x-kubernetes-patch-merge-key"] == "name"
+    assert spec["containers"]["x-kubernetes-list-map-keys"] == ["name"]
+    assert spec["volumes"]["x-kubernetes-patch-strategy"] == "merge,retainKeys"
+    assert spec["activeDeadlineSeconds"]["type"] == "integer"
+    assert container["required"] == ["name"]
+    assert port["properties"]["targetPort"]["$ref"].endswith("IntOrString")
+    meta = schemas["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"]
+    assert "required" not in meta
+    assert meta["properties"]["creationTimestamp"]["$ref"].endswith("meta.v1.Time")
+
+
+def test_nothing_stands_beside_a_reference_in_version_3(registry: Registry) -> None:
+    schemas = _v3(registry, "apps", "v1")["components"]["schemas"]
+
+    selector = schemas["io.k8s.api.apps.v1.DeploymentSpec"]["properties"]["selector"]
+
+    assert selector["x-kubernetes-map-type"] == "atomic"
+    assert list(selector["allOf"][0]) == ["$ref"]
+
+
+def test_a_custom_kind_has_its_own_schema_with_metadata(registry: Registry) -> None:
+    schemas = _v3(registry, "example.com", "v1")["components"]["schemas"]
+
+    website = schemas["com.example.v1.Website"]
+
+    assert website["properties"]["spec"]["properties"]["image"]["nullable"]
+    assert website["properties"]["metadata"]["$ref"].endswith("meta.v1.ObjectMeta")
+    assert website["x-kubernetes-group-version-kind"] == [
+        {"group": "example.com", "kind": "Website", "version": "v1"}
+    ]
+    assert schemas["com.example.v1.WebsiteList"]["required"] == ["items"]
+
+
+def test_version_2_leaves_out_what_it_has_no_word_for(registry: Registry) -> None:
+    document = json.loads(openapi.v2(registry).body)
+
+    image = document["definitions"]["com.example.v1.Website"]["properties"]["spec"]["properties"]
+    assert document["swagger"] == "2.0"
+    assert image["image"] == {"type": "string"}
+
+
+def test_operations_have_names_of_their_own(registry: Registry) -> None:
+    document = json.loads(openapi.v2(registry).body)
+
+    names = [
+        operation["operationId"]
+        for item in document["paths"].values()
+        for method, operation in item.items()
+        if method != "parameters"
+    ]
+    assert len(names) == len(set(names))
+    assert {
+        "listCoreV1NamespacedPod",
+        "listCoreV1PodForAllNamespaces",
+        "deleteCoreV1CollectionNamespacedPod",
+        "replaceAppsV1NamespacedDeploymentScale",
+        "createRbacAuthorizationV1ClusterRole",
+        "patchExampleComV1NamespacedWebsite",
+    } <= set(names)
+
+
+def test_the_index_leads_to_documents_with_the_hash_it_names(registry: Registry) -> None:
+    index = json.loads(openapi.v3_index(registry).body)["paths"]
+
+    for place in ("api/v1", "apis/apps/v1", "apis/example.com/v1"):
+        found = openapi.group_version_of(place)
+        assert found is not None
+        document = openapi.v3(registry, *found)
+        assert document is not None
+        tag = document.etag.strip('"')
+        assert index[place] == {"serverRelativeURL": f"/openapi/v3/{place}?hash={tag}"}
+
+
+def test_a_hash_changes_with_its_group_version_only(registry: Registry) -> None:
+    apps, own = (
+        openapi.v3_url(registry, "apps", "v1"),
+        openapi.v3_url(registry, "example.com", "v1"),
+    )
+    changed = json.loads(json.dumps(CRD))
+    version = changed["spec"]["versions"][0]
+    version["schema"]["openAPIV3Schema"]["properties"]["more"] = {"type": "string"}
+
+    registry.add_custom(CustomKind.from_crd(changed))
+
+    assert openapi.v3_url(registry, "apps", "v1") == apps
+    assert openapi.v3_url(registry, "example.com", "v1") != own
+    assert (
+        "more"
+        in _v3(registry, "example.com", "v1")["components"]["schemas"]["com.example.v1.Website"][
+            "properties"
+        ]
+    )
+
+
+def test_what_is_not_served_has_no_document(registry: Registry) -> None:
+    assert openapi.v3(registry, "apps", "v9") is None
+    assert openapi.group_version_of("version") is None
+    assert openapi.v3(registry, "apps", "v1") is openapi.v3(registry, "apps", "v1")

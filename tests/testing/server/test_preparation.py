@@ -1,0 +1,245 @@
+"""How new objects start, and which parts an update cannot write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeloop.testing.server.builtin_defaults import default
+from kubeloop.testing.server.builtin_validation import (
+    Allocator,
+    for_update,
+    prepare_for_create,
+    prepare_for_update,
+)
+from kubeloop.testing.server.preparation import quality_of_service
+from kubeloop.testing.server.statuses import Refusal
+
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def allocator() -> Allocator:
+    return Allocator()
+
+
+def new_service(allocator: Allocator, **spec: Any) -> Json:
+    obj = {"metadata": {"name": "web"}, "spec": {"ports": [{"port": 80}], **spec}}
+    return prepare_for_create("", "Service", default("", "Service", obj), allocator)
+
+
+def test_a_service_gets_an_address_of_its_own(allocator: Allocator) -> None:
+    first, second = new_service(allocator)["spec"], new_service(allocator)["spec"]
+
+    assert first["clusterIP"].startswith("10.96.")
+    assert first["clusterIPs"] == [first["clusterIP"]]
+    assert (first["ipFamilies"], first["ipFamilyPolicy"]) == (["IPv4"], "SingleStack")
+    assert first["clusterIP"] != second["clusterIP"]
+
+
+def test_a_headless_service_keeps_none_and_an_external_name_gets_nothing(
+    allocator: Allocator,
+) -> None:
+    headless = new_service(allocator, clusterIP="None")["spec"]
+    external = new_service(allocator, type="ExternalName", externalName="a.b")["spec"]
+
+    assert headless["clusterIPs"] == ["None"]
+    assert "clusterIP" not in external
+
+
+def test_node_ports_come_from_the_range_and_are_given_once(allocator: Allocator) -> None:
+    first = new_service(allocator, type="NodePort")["spec"]["ports"][0]["nodePort"]
+
+    assert first in range(30000, 32768)
+    with pytest.raises(Refusal) as refused:
+        new_service(allocator, type="NodePort", ports=[{"port": 1, "nodePort": first}])
+    assert refused.value.status["details"]["causes"] == [
+        {
+            "reason": "FieldValueInvalid",
+            "message": f"Invalid value: {first}: provided port is already allocated",
+            "field": "spec.ports[0].nodePort",
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"clusterIP": "192.168.0.1"}, "is not in the valid range"),
+        ({"type": "NodePort", "ports": [{"port": 1, "nodePort": 80}]}, "30000-32767"),
+    ],
+)
+def test_what_is_out_of_range_is_refused(allocator: Allocator, spec: Json, message: str) -> None:
+    with pytest.raises(Refusal, match=message):
+        new_service(allocator, **spec)
+
+
+def test_a_refused_service_holds_nothing(allocator: Allocator) -> None:
+    with pytest.raises(Refusal):
+        new_service(
+            allocator,
+            type="NodePort",
+            clusterIP="10.96.0.9",
+            ports=[{"port": 1, "nodePort": 30001}, {"port": 2, "nodePort": 1}],
+        )
+
+    again = new_service(
+        allocator,
+        type="NodePort",
+        clusterIP="10.96.0.9",
+        ports=[{"port": 1, "nodePort": 30001}],
+    )
+    assert again["spec"]["clusterIP"] == "10.96.0.9"
+
+
+def test_what_is_released_can_be_had_again(allocator: Allocator) -> None:
+    first = new_service(allocator, type="NodePort", clusterIP="10.96.1.1")
+
+    allocator.release(first)
+
+    assert new_service(allocator, clusterIP="10.96.1.1")
+
+
+def test_an_update_keeps_the_address_and_ports_it_does_not_mention(allocator: Allocator) -> None:
+    old = new_service(allocator, type="NodePort")
+    said = {"metadata": {"name": "web"}, "spec": {"type": "NodePort", "ports": [{"port": 80}]}}
+
+    new = prepare_for_update("", "Service", default("", "Service", said), old, allocator)
+
+    assert new["spec"]["clusterIP"] == old["spec"]["clusterIP"]
+    assert new["spec"]["ports"] == old["spec"]["ports"]
+
+
+def test_a_service_that_stops_using_node_ports_gives_them_back(allocator: Allocator) -> None:
+    old = new_service(allocator, type="NodePort")
+    number = old["spec"]["ports"][0]["nodePort"]
+    said = {**old, "spec": {**old["spec"], "type": "ClusterIP"}}
+
+    new = prepare_for_update("", "Service", said, old, allocator)
+
+    assert "nodePort" not in new["spec"]["ports"][0]
+    assert allocator.port(number) == number
+
+
+def test_a_restart_remembers_what_is_held(allocator: Allocator) -> None:
+    held = new_service(allocator, type="NodePort")
+
+    after = Allocator()
+    after.adopt(held)
+
+    with pytest.raises(ValueError, match="already allocated"):
+        after.address(held["spec"]["clusterIP"])
+
+
+@given(st.lists(st.integers(0, 3), max_size=40))
+def test_no_address_is_held_twice(steps: list[int]) -> None:
+    allocator = Allocator(network="10.0.0.0/27")
+    held: list[str] = []
+    for step in steps:
+        if step == 0 and held:
+            allocator.release({"spec": {"clusterIPs": [held.pop()]}})
+        elif len(held) < 30:
+            held.append(allocator.address())
+
+    assert len(set(held)) == len(held)
+
+
+def test_a_pod_starts_pending_with_its_quality_of_service() -> None:
+    pod = {"metadata": {}, "spec": {"containers": [{"name": "c"}]}, "status": {"phase": "Running"}}
+
+    found = prepare_for_create("", "Pod", pod)
+
+    assert found["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
+    assert [each["key"] for each in found["spec"]["tolerations"]] == [
+        "node.kubernetes.io/not-ready",
+        "node.kubernetes.io/unreachable",
+    ]
+    assert found["spec"]["priority"] == 0
+
+
+@pytest.mark.parametrize(
+    ("resources", "quality"),
+    [
+        ({}, "BestEffort"),
+        ({"requests": {"cpu": "1"}}, "Burstable"),
+        ({"limits": {"cpu": "1"}, "requests": {"cpu": "1"}}, "Burstable"),
+        ({"limits": {"cpu": "1", "memory": "1"}}, "Guaranteed"),
+        ({"limits": {"cpu": "2", "memory": "1"}, "requests": {"cpu": "1"}}, "Burstable"),
+    ],
+)
+def test_the_quality_of_service_follows_from_the_resources(resources: Json, quality: str) -> None:
+    pod = {"spec": {"containers": [{"name": "c", "resources": resources}]}}
+
+    assert quality_of_service(pod) == quality
+
+
+def test_a_namespace_starts_active_and_held() -> None:
+    found = prepare_for_create("", "Namespace", {"metadata": {"name": "shop"}})
+
+    assert found["spec"]["finalizers"] == ["kubernetes"]
+    assert found["status"] == {"phase": "Active"}
+
+
+def test_a_job_selects_its_pods_by_its_uid() -> None:
+    job = {"metadata": {"name": "j", "uid": "u1"}, "spec": {"template": {"spec": {}}}}
+
+    spec = prepare_for_create("batch", "Job", job)["spec"]
+
+    assert spec["selector"] == {"matchLabels": {"batch.kubernetes.io/controller-uid": "u1"}}
+    assert spec["template"]["metadata"]["labels"] == {
+        "batch.kubernetes.io/controller-uid": "u1",
+        "batch.kubernetes.io/job-name": "j",
+        "controller-uid": "u1",
+        "job-name": "j",
+    }
+
+
+def test_a_job_that_says_so_selects_by_hand() -> None:
+    job = {"metadata": {"uid": "u"}, "spec": {"manualSelector": True, "template": {}}}
+
+    assert prepare_for_create("batch", "Job", job)["spec"] == job["spec"]
+
+
+@pytest.mark.parametrize(
+    ("group", "kind", "status"),
+    [
+        ("apps", "Deployment", {}),
+        ("apps", "ReplicaSet", {"replicas": 0}),
+        ("", "PersistentVolumeClaim", {"phase": "Pending"}),
+        ("", "Service", {"loadBalancer": {}}),
+    ],
+)
+def test_a_status_cannot_be_brought_along(group: str, kind: str, status: Json) -> None:
+    obj = {"metadata": {"name": "x"}, "spec": {}, "status": {"replicas": 7, "phase": "Bound"}}
+
+    assert prepare_for_create(group, kind, obj)["status"] == status
+
+
+def test_a_node_brings_its_status_along() -> None:
+    node = {"metadata": {"name": "n"}, "status": {"capacity": {"cpu": "1"}}}
+
+    assert prepare_for_create("", "Node", node) == node
+
+
+def test_a_new_definition_has_stored_only_its_storage_version() -> None:
+    crd = {"spec": {"versions": [{"name": "v1", "storage": True}]}, "status": {"conditions": [1]}}
+
+    found = prepare_for_create("apiextensions.k8s.io", "CustomResourceDefinition", crd)
+
+    assert found["status"] == {"storedVersions": ["v1"]}
+
+
+def test_the_object_and_its_status_are_written_apart() -> None:
+    old = {"metadata": {"a": 1}, "spec": {"replicas": 1}, "status": {"replicas": 1}}
+    new = {"metadata": {"a": 2}, "spec": {"replicas": 2}, "status": {"replicas": 2}}
+
+    assert for_update("apps", "Deployment", new, old)["status"] == old["status"]
+    assert for_update("apps", "Deployment", new, old, subresource="status") == {
+        "metadata": {"a": 2},
+        "spec": {"replicas": 1},
+        "status": {"replicas": 2},
+    }
+    assert for_update("", "ConfigMap", new, old) is new

@@ -1,0 +1,163 @@
+"""Paths, queries and media types, read without any server."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubeloop.testing.server.negotiation import body_type, wanted
+from kubeloop.testing.server.options import Query, list_options, manager_of, write_options
+from kubeloop.testing.server.paths import ResourcePath, parse_resource_path, verb_of
+from kubeloop.testing.server.statuses import Cause, Refusal, invalid
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/api/v1/pods", ResourcePath("", "v1", "pods")),
+        ("/api/v1/namespaces/x", ResourcePath("", "v1", "namespaces", name="x")),
+        (
+            "/api/v1/namespaces/x/status",
+            ResourcePath("", "v1", "namespaces", name="x", subresource="status"),
+        ),
+        ("/api/v1/namespaces/x/pods", ResourcePath("", "v1", "pods", "x")),
+        (
+            "/apis/apps/v1/namespaces/x/deployments/web/scale",
+            ResourcePath("apps", "v1", "deployments", "x", "web", "scale"),
+        ),
+        (
+            "/api/v1/namespaces/x/pods/a%2Fb",
+            ResourcePath("", "v1", "pods", "x", "a/b"),
+        ),
+        (
+            "/api/v1/watch/namespaces/x/pods",
+            ResourcePath("", "v1", "pods", "x", watch=True),
+        ),
+        (
+            "/api/v1/namespaces/x/services/s/proxy/a/b",
+            ResourcePath("", "v1", "services", "x", "s", "proxy", "a/b"),
+        ),
+        ("/apis/apps/v1", ResourcePath("apps", "v1")),
+        ("/api/v1/namespaces//pods", None),
+        ("/apis/apps", None),
+        ("/healthz", None),
+        ("/", None),
+    ],
+)
+def test_a_path_names_a_resource_or_nothing(path: str, expected: ResourcePath | None) -> None:
+    assert parse_resource_path(path) == expected
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "subresource", "verb"),
+    [
+        ("GET", "", "", "list"),
+        ("HEAD", "web", "", "get"),
+        ("POST", "", "", "create"),
+        ("POST", "web", "", ""),
+        ("POST", "web", "eviction", "create"),
+        ("PUT", "web", "", "update"),
+        ("PUT", "", "", ""),
+        ("PATCH", "web", "", "patch"),
+        ("DELETE", "", "", "deletecollection"),
+        ("BREW", "web", "", ""),
+    ],
+)
+def test_a_method_is_a_verb_or_nothing(method: str, name: str, subresource: str, verb: str) -> None:
+    path = ResourcePath("", "v1", "pods", "default", name, subresource)
+
+    assert verb_of(method, path, watch=False) == verb
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("", True), ("1", True), ("yes", True), ("FALSE", False), ("0", False)]
+)
+def test_a_flag_is_true_unless_it_says_false(text: str, value: bool) -> None:
+    assert Query([("watch", text)]).flag("watch") is value
+
+
+@pytest.mark.parametrize(
+    ("kind", "query", "message"),
+    [
+        (
+            "CreateOptions",
+            ("dryRun", "Some"),
+            'dryRun: Unsupported value: "Some": supported values: "All"',
+        ),
+        ("UpdateOptions", ("fieldValidation", "x"), 'supported values: "Ignore", "Strict", "Warn"'),
+        ("UpdateOptions", ("fieldManager", "x" * 200), "fieldManager: Too long"),
+        ("UpdateOptions", ("fieldManager", "a\tb"), "should only contain printable characters"),
+        ("PatchOptions", ("force", "true"), "force: Forbidden: may not be specified for non-apply"),
+    ],
+)
+def test_options_outside_the_rules_are_invalid(
+    kind: str, query: tuple[str, str], message: str
+) -> None:
+    with pytest.raises(Refusal) as refused:
+        write_options(Query([query]), kind)
+
+    assert refused.value.code == 422
+    assert refused.value.status["message"].startswith(f'{kind}.meta.k8s.io "" is invalid: ')
+    assert message in refused.value.status["message"]
+
+
+def test_the_manager_is_named_or_the_start_of_the_user_agent() -> None:
+    assert manager_of(write_options(Query(), "CreateOptions"), "kubectl/v1.37 (linux)") == "kubectl"
+    named = write_options(Query([("fieldManager", "me")]), "CreateOptions")
+    assert manager_of(named, "kubectl/v1.37") == "me"
+
+
+def test_a_negative_timeout_is_none() -> None:
+    assert list_options(Query([("timeoutSeconds", "-5")]), watch=True).timeout == 0
+
+
+@pytest.mark.parametrize(
+    ("accept", "media", "target"),
+    [
+        ("", "application/json", ""),
+        ("*/*", "application/json", ""),
+        ("application/vnd.kubernetes.protobuf,application/json", "application/json", ""),
+        ("application/yaml", "application/yaml", ""),
+        ("application/json;q=0.5,application/yaml;q=0.9", "application/yaml", ""),
+        (
+            "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
+            "application/json",
+            "Table",
+        ),
+        (
+            "application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json",
+            "application/json",
+            "",
+        ),
+    ],
+)
+def test_the_best_acceptable_form_wins(accept: str, media: str, target: str) -> None:
+    found = wanted(accept)
+
+    assert (found.media, found.target) == (media, target)
+
+
+@pytest.mark.parametrize("accept", ["text/html", "application/vnd.kubernetes.protobuf"])
+def test_what_cannot_be_given_is_not_acceptable(accept: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        wanted(accept)
+
+    assert refused.value.code == 406
+
+
+def test_a_body_without_a_type_is_json() -> None:
+    assert body_type("") == body_type("application/json; charset=utf-8") == "application/json"
+
+
+def test_several_causes_are_told_in_brackets_and_equal_ones_once() -> None:
+    """API-C15: a cause's sort is under the key `reason`."""
+    cause = Cause("spec.x", "FieldValueRequired", "Required value")
+    other = Cause("spec.y", "FieldValueInvalid", "Invalid value: 1: no")
+
+    refusal = invalid("apps", "Deployment", "web", [cause, cause, other])
+
+    assert refusal.status["message"] == (
+        'Deployment.apps "web" is invalid: [spec.x: Required value, spec.y: Invalid value: 1: no]'
+    )
+    assert len(refusal.status["details"]["causes"]) == 3
+    assert refusal.status["details"]["causes"][0]["reason"] == "FieldValueRequired"
+    assert refusal.status["details"]["kind"] == "Deployment"

@@ -1,0 +1,102 @@
+"""Data in a file: what was acknowledged survives, and versions never go back."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from kubeloop.testing.server import Service
+from kubeloop.testing.server.sqlite import BadFile
+from tests.testing.server.conftest import Api
+from tests.testing.server.server_steps import CONFIG_MAPS, DEFINITIONS, config_map, definition
+
+
+async def test_everything_is_there_after_a_new_start(tmp_path: Path) -> None:
+    data = tmp_path / "dev.db"
+    async with Service(data=data) as server, aiohttp.ClientSession(server.url) as session:
+        api = Api(session)
+        await api.create(DEFINITIONS, definition())
+        await api.create(CONFIG_MAPS, config_map("b"))
+        await api("DELETE", f"{CONFIG_MAPS}/b")
+        created = await api.create(CONFIG_MAPS, config_map("a", x="1"))
+        version = server.core.store.version
+
+    async with Service(data=data) as server, aiohttp.ClientSession(server.url) as session:
+        api = Api(session)
+        found = await api.get(f"{CONFIG_MAPS}/a")
+        gone = await api.get(f"{CONFIG_MAPS}/b")
+        custom = await api.get("/apis/example.com/v1/namespaces/default/widgets")
+        old = await api.get(CONFIG_MAPS, watch="1", resourceVersion="1")
+        later = await api.create(CONFIG_MAPS, config_map("c"))
+
+    assert found.json == created.json
+    assert gone.code == 404
+    assert custom.code == 200
+    assert old.json["object"]["code"] == 410
+    assert int(later.json["metadata"]["resourceVersion"]) > version
+
+
+_WRITER = """
+import asyncio, sys
+from kubeloop.testing.server import Service
+
+async def main():
+    async with Service(data=sys.argv[1]) as server:
+        print(server.url, flush=True)
+        await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+async def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
+    data = tmp_path / "dev.db"
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", _WRITER, str(data), stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    url = (await process.stdout.readline()).decode().strip()
+    async with aiohttp.ClientSession(url) as session:
+        api = Api(session)
+        names = [f"n{number}" for number in range(40)]
+        said = await asyncio.gather(*(api.create(CONFIG_MAPS, config_map(name)) for name in names))
+        os.kill(process.pid, signal.SIGKILL)
+        await process.wait()
+    newest = max(int(each.json["metadata"]["resourceVersion"]) for each in said)
+
+    async with Service(data=data) as server:
+        kept = {entry.name for entry in server.core.store.collection(("", "configmaps")).select("")}
+        version = server.core.store.version
+
+    assert kept == set(names)
+    assert version > newest
+
+
+async def test_a_restart_without_data_begins_anew(tmp_path: Path) -> None:
+    async with (
+        Service(data=tmp_path / "dev.db") as server,
+        aiohttp.ClientSession(server.url) as session,
+    ):
+        api = Api(session)
+        await api.create(CONFIG_MAPS, config_map("a"))
+        await server.restart()
+        kept = await api.get(f"{CONFIG_MAPS}/a")
+        await server.restart(keep_data=False)
+
+        assert kept.code == 200
+        assert (await api.get(f"{CONFIG_MAPS}/a")).code == 404
+
+
+async def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
+    data = tmp_path / "notes.txt"
+    data.write_text("this is no database, whatever it is called " * 100)
+
+    with pytest.raises(BadFile, match=r"notes\.txt"):
+        async with Service(data=data):
+            pass

@@ -1,0 +1,52 @@
+"""Owners of a new object's fields, remembered for objects that are alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeloop.testing.server.managed import track
+from kubeloop.testing.server.registry import Registry, Served
+from kubeloop.testing.server.tracking import Tracker
+from tests.testing.server.server_steps import pod
+
+
+@pytest.fixture
+def served() -> Served:
+    found = Registry().find("", "v1", "pods")
+    assert found is not None
+    return found
+
+
+def _tracked(tracker: Tracker, served: Served, obj: dict[str, Any], now: str) -> dict[str, Any]:
+    return tracker.track(served, None, obj, manager="me", subresource="", now=now)
+
+
+def test_a_second_object_of_a_sort_is_owned_as_if_it_were_the_first(served: Served) -> None:
+    tracker = Tracker()
+    _tracked(tracker, served, pod("one", app="x"), "2030-01-01T00:00:00Z")
+
+    remembered = _tracked(tracker, served, pod("two", app="x"), "2030-01-01T00:00:05Z")
+
+    assert remembered == track(
+        None,
+        pod("two", app="x"),
+        manager="me",
+        api_version="v1",
+        subresource="",
+        facts=served.facts,
+        now="2030-01-01T00:00:05Z",
+    )
+
+
+@pytest.mark.parametrize("other", [pod("two"), pod("two", tier="y"), {**pod("two"), "spec": {}}])
+def test_an_object_of_another_sort_has_owners_of_its_own(
+    served: Served, other: dict[str, Any]
+) -> None:
+    tracker = Tracker()
+    first = _tracked(tracker, served, pod("one", app="x"), "2030-01-01T00:00:00Z")
+
+    found = _tracked(tracker, served, other, "2030-01-01T00:00:00Z")
+
+    assert found["metadata"].get("managedFields") != first["metadata"]["managedFields"]

@@ -1,0 +1,184 @@
+"""Reading a body against a built-in class."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeloop.testing.server.unknown_fields import check_types, duplicate_fields
+from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
+from kubeloop.wire.apps.v1 import Deployment
+from kubeloop.wire.core.v1 import ConfigMap, Pod, Secret, Service
+
+Json = dict[str, Any]
+
+
+def pod(**container: Any) -> Json:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "web"},
+        "spec": {"containers": [{"name": "c", **container}]},
+    }
+
+
+def test_an_object_that_is_known_is_handed_back_itself() -> None:
+    obj = pod(image="nginx")
+
+    assert check_types(Pod, obj).object is obj
+
+
+def test_unknown_fields_go_and_are_told_by_path() -> None:
+    obj = {**pod(imagee="x"), "specc": {}}
+    before = copy.deepcopy(obj)
+
+    found = check_types(Pod, obj)
+
+    assert found.object == pod()
+    assert found.unknown == ["spec.containers[0].imagee", "specc"]
+    assert obj == before
+
+
+@pytest.mark.parametrize(
+    ("cls", "obj", "problem"),
+    [
+        (
+            Deployment,
+            {"spec": {"replicas": "three"}},
+            (
+                "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of "
+                "type int32"
+            ),
+        ),
+        (
+            Pod,
+            pod(ports=[{"containerPort": "80"}]),
+            (
+                "json: cannot unmarshal string into Go struct field "
+                "ContainerPort.spec.containers.ports.containerPort of type int32"
+            ),
+        ),
+        (
+            Pod,
+            {"spec": {"containers": {}}},
+            (
+                "json: cannot unmarshal object into Go struct field PodSpec.spec.containers of type "
+                "[]v1.Container"
+            ),
+        ),
+        (
+            ConfigMap,
+            {"data": {"a": 1}},
+            "json: cannot unmarshal number into Go struct field ConfigMap.data.a of type string",
+        ),
+        (
+            Deployment,
+            {"spec": {"replicas": 2**31}},
+            (
+                "json: cannot unmarshal number 2147483648 into Go struct field "
+                "DeploymentSpec.spec.replicas of type int32"
+            ),
+        ),
+        (Secret, {"data": {"a": "!"}}, "illegal base64 data at input byte 0"),
+        (
+            Pod,
+            {"metadata": {"creationTimestamp": "now"}},
+            'parsing time "now" as "2006-01-02T15:04:05Z07:00"',
+        ),
+    ],
+)
+def test_what_cannot_be_decoded_is_told_in_the_servers_words(
+    cls: Any, obj: Json, problem: str
+) -> None:
+    assert check_types(cls, obj).problems == [problem]
+
+
+def test_a_malformed_quantity_cannot_be_decoded() -> None:
+    """API-15: the syntax of quantities."""
+    found = check_types(Pod, pod(resources={"limits": {"cpu": "1K"}}))
+
+    assert found.problems[0].startswith("quantities must match the regular expression")
+
+
+def test_scalars_come_back_the_one_way_the_server_writes_them() -> None:
+    """API-21, API-23, API-C5, API-C6: numbers are quantities, times are UTC seconds."""
+    obj = pod(resources={"limits": {"cpu": 0.5, "memory": "1024Mi"}})
+    obj["metadata"]["deletionTimestamp"] = "2024-01-02T03:04:05.999+02:00"
+
+    found = check_types(Pod, obj).object
+
+    assert found["spec"]["containers"][0]["resources"]["limits"] == {"cpu": "500m", "memory": "1Gi"}
+    assert found["metadata"]["deletionTimestamp"] == "2024-01-02T01:04:05Z"
+
+
+def test_nulls_and_empty_metadata_are_left_out() -> None:
+    """API-26: a creationTimestamp of null is none."""
+    obj = pod(command=None)
+    obj["metadata"] |= {"creationTimestamp": None, "labels": {}, "namespace": ""}
+
+    assert check_types(Pod, obj).object == pod()
+
+
+def test_ports_may_be_numbers_or_names() -> None:
+    """API-22: IntOrString."""
+    ports = [{"port": 80, "targetPort": "http"}, {"port": 81, "targetPort": 8081}]
+
+    assert check_types(Service, {"spec": {"ports": ports}}).problems == []
+    assert check_types(Service, {"spec": {"ports": [{"targetPort": 1.5}]}}).problems != []
+
+
+def test_schemas_inside_of_schemas_are_read_as_such() -> None:
+    schema = {"type": "array", "items": {"type": 5, "maxItemz": 1}}
+    versions = [{"name": "v1", "schema": {"openAPIV3Schema": schema}}]
+
+    found = check_types(CustomResourceDefinition, {"spec": {"versions": versions}})
+
+    place = "spec.versions[0].schema.openAPIV3Schema.items"
+    assert found.unknown == [f"{place}.maxItemz"]
+    assert found.problems[0].endswith(".items.type of type string")
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ('{"a": 1}', []),
+        ('{"a": 1, "a": 2}', ["a"]),
+        ('{"s": {"c": [{}, {"x": 1, "x": 2, "x": 3}]}}', ["s.c[1].x"]),
+        ("no json", []),
+    ],
+)
+def test_keys_that_are_said_twice_are_found(text: str, paths: list[str]) -> None:
+    assert duplicate_fields(text.encode()) == paths
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=3),
+    lambda below: (
+        st.lists(below, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["metadata", "spec", "containers", "name", "resources", "limits", "x"]),
+            below,
+            max_size=3,
+        )
+    ),
+    max_leaves=10,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["metadata", "spec", "status", "kind"]), json_values))
+def test_any_json_is_read_without_a_crash_and_reading_twice_is_reading_once(obj: Json) -> None:
+    once = check_types(Pod, obj)
+
+    assert check_types(Pod, once.object).unknown == []
+    if not once.problems:
+        assert check_types(Pod, once.object).object == once.object
+
+
+@given(json_values)
+def test_json_without_duplicates_has_none(value: Any) -> None:
+    assert duplicate_fields(json.dumps(value).encode()) == []

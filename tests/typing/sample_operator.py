@@ -1,0 +1,120 @@
+"""A program as users write it; mypy and pyright read it, and the tests run none of it."""
+
+from __future__ import annotations
+
+from typing import Any, assert_type
+
+from kubeloop.clients import (
+    ALL,
+    Client,
+    MetadataClient,
+    ObjectList,
+    PartialObjectMetadata,
+    ResourceClient,
+    SubresourceClient,
+    WatchEvent,
+)
+from kubeloop.machinery import GroupResource, GroupVersionResource
+from kubeloop.wire import Model, Resource
+from kubeloop.wire.apps.v1 import Deployment
+from kubeloop.wire.authentication.v1 import TokenRequest
+from kubeloop.wire.autoscaling.v1 import Scale
+from kubeloop.wire.core.v1 import Container, Namespace, Node, Pod, PodSpec, ServiceAccount
+from kubeloop.wire.meta.v1 import ObjectMeta
+
+
+class WebsiteSpec(Model):
+    image: str
+    replicas: int = 1
+
+
+class Website(Resource, group="example.com", version="v1", plural="websites"):
+    spec: WebsiteSpec
+
+
+async def collections(client: Client) -> None:
+    pods = client.resource(Pod, namespace="shop")
+    assert_type(pods, ResourceClient[Pod])
+    assert_type(client.apps_v1.deployments("shop"), ResourceClient[Deployment])
+    assert_type(client.core_v1.nodes(), ResourceClient[Node])
+    assert_type(client.core_v1.pods(ALL), ResourceClient[Pod])
+    assert_type(client.resource(Website), ResourceClient[Website])
+    assert_type(client.resource("example.com/v1", "Website"), ResourceClient[dict[str, Any]])
+    assert_type(
+        client.resource(GroupVersionResource("example.com", "v1", "websites")),
+        ResourceClient[dict[str, Any]],
+    )
+    assert_type(client.dynamic.resource(Pod), ResourceClient[dict[str, Any]])
+    assert_type(client.metadata(Pod), MetadataClient)
+    assert_type(await client.metadata(Pod).get("web"), PartialObjectMetadata)
+
+
+async def reading(client: Client) -> None:
+    pods = client.core_v1.pods("shop")
+    pod = await pods.get("web")
+    assert_type(pod, Pod)
+    assert_type(pod.metadata.labels, dict[str, str])
+    assert_type(pod.spec.containers[0].image, str | None)
+    assert_type(await pods.get_or_none("web"), Pod | None)
+    assert_type(await pods.exists("web"), bool)
+    page = await pods.list(labels="app=web", fields={"spec.nodeName": "n1"}, limit=500)
+    assert_type(page, ObjectList[Pod])
+    assert_type([each.metadata.name for each in page], list[str])
+    async for each in pods.each(labels={"app": "web"}):
+        assert_type(each, Pod)
+    async for event in pods.watch(since=page.version):
+        assert_type(event, WatchEvent[Pod])
+        assert_type(event.object.metadata.name, str)
+    async for line in pods.logs("web", follow=True, tail_lines=10):
+        assert_type(line, str)
+
+
+async def writing(client: Client) -> None:
+    pods = client.core_v1.pods("shop")
+    wanted = Pod(
+        metadata=ObjectMeta(name="web"), spec=PodSpec(containers=[Container(name="c", image="i")])
+    )
+    assert_type(await pods.create(wanted, dry_run=True, field_validation="Strict"), Pod)
+    assert_type(await pods.patch("web", {"spec": {}}, type="merge"), Pod)
+    assert_type(await pods.apply(wanted, field_manager="me", force=True), Pod)
+    assert_type(await client.apply(wanted), Pod)
+    assert_type(await client.apply({"kind": "Pod"}), dict[str, Any])
+    async with pods.edit("web") as pod:
+        assert_type(pod, Pod)
+        pod.metadata.labels["tier"] = "front"
+
+    def relabel(found: Pod) -> None:
+        found.metadata.labels["tier"] = "front"
+
+    assert_type(await pods.modify("web", relabel), Pod)
+    assert_type(await pods.wait_for("web", condition="Ready", timeout=30), Pod)
+    assert_type(pods.status, SubresourceClient[Pod])
+    assert_type(await pods.status.update(pod), Pod)
+    await pods.delete("web", propagation="Foreground", grace_period=0)
+
+
+async def actions(client: Client) -> None:
+    pods = client.core_v1.pods("shop")
+    await pods.evict("web")
+    await pods.bind("web", node="n1")
+    assert_type(pods.ephemeral_containers, SubresourceClient[Pod])
+    assert_type(await pods.proxy("web", port=8080).get("/metrics"), bytes)
+    deployments = client.apps_v1.deployments("shop")
+    assert_type(await deployments.scale.get("web"), Scale)
+    assert_type(await deployments.scale.set("web", 3), Scale)
+    accounts = client.resource(ServiceAccount, namespace="shop")
+    assert_type(await accounts.token("builder", audiences=["vault"]), TokenRequest)
+    namespaces = client.resource(Namespace)
+    assert_type(namespaces.finalize, SubresourceClient[Namespace])
+    assert_type(await client.scales.get(GroupResource("apps", "deployments"), "shop", "web"), Scale)
+
+
+async def mistakes(client: Client) -> None:
+    """Each line is wrong, and a type checker says so: that is what the ignores prove."""
+    deployments = client.apps_v1.deployments("shop")
+    await deployments.evict("web")  # type: ignore[misc] # only pods are evicted
+    await deployments.create(Pod())  # type: ignore[arg-type] # another kind
+    await deployments.patch("web", {}, type="merg")  # type: ignore[arg-type] # no such type
+    await deployments.patch("web", {})  # type: ignore[call-arg] # the type is to be said
+    client.core_v1.nodes("shop")  # type: ignore[call-arg] # nodes are in no namespace
+    await deployments.delete("web", propagation="Later")  # type: ignore[arg-type] # no such policy

@@ -1,0 +1,148 @@
+"""Puts etcd, kube-apiserver, kube-controller-manager and kubectl where tests find them.
+
+    python tools/assets.py            build or copy what is missing, print the folder
+    python tools/assets.py --where    print the folder and do nothing
+
+They come from `KUBEBUILDER_ASSETS` when it is set, and are otherwise built with Go from the
+modules that tests/assets pins. Each program is put in place whole, so an interrupted run
+goes on where it was; Go's own cache keeps what it has compiled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+KUBERNETES = "v1.37.1"
+ETCD = "v3.6.16"
+_STAMP = f"kubernetes {KUBERNETES}, etcd {ETCD}\n"
+# Name, folder of the module, package.
+PROGRAMS = (
+    ("etcd", "etcd", "go.etcd.io/etcd/server/v3"),
+    ("kubectl", "kubernetes", "k8s.io/kubernetes/cmd/kubectl"),
+    ("kube-apiserver", "kubernetes", "k8s.io/kubernetes/cmd/kube-apiserver"),
+    ("kube-controller-manager", "kubernetes", "k8s.io/kubernetes/cmd/kube-controller-manager"),
+)
+_VERSION = "k8s.io/component-base/version"
+_CLIENT_VERSION = "k8s.io/client-go/pkg/version"
+_NO_GO = """\
+make assets: no Go here, and KUBEBUILDER_ASSETS is not set
+Install Go (1.26 or newer), or set KUBEBUILDER_ASSETS to a folder with
+etcd, kube-apiserver, kube-controller-manager and kubectl."""
+
+
+def folder() -> Path:
+    """Where the programs are kept: the user's cache, shared by all clones."""
+    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(root, "kubeloop", "assets")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Fill the folder; the answer is the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=_Raw)
+    parser.add_argument("--where", action="store_true", help="print the folder and do nothing")
+    where = parser.parse_args(arguments).where
+    if not where:
+        folder().mkdir(parents=True, exist_ok=True)
+        _forget_other_versions()
+        given = os.environ.get("KUBEBUILDER_ASSETS")
+        code = _copy(Path(given)) if given else _build()
+        if code:
+            return code
+    print(folder())
+    return 0
+
+
+class _Raw(argparse.RawDescriptionHelpFormatter):
+    """Keeps the lines of the description."""
+
+
+def _forget_other_versions() -> None:
+    stamp = folder() / "versions"
+    if not stamp.exists() or stamp.read_text() != _STAMP:
+        for name, _, _ in PROGRAMS:
+            (folder() / name).unlink(missing_ok=True)
+        stamp.write_text(_STAMP)
+
+
+def _missing() -> list[tuple[str, str, str]]:
+    return [part for part in PROGRAMS if not os.access(folder() / part[0], os.X_OK)]
+
+
+def _copy(source: Path) -> int:
+    for name, _, _ in _missing():
+        if not os.access(source / name, os.X_OK):
+            if name == "kube-controller-manager":  # envtest's own archives have none
+                continue
+            print(f"make assets: {source} has no program {name}", file=sys.stderr)
+            return 1
+        target = folder() / f".{name}.{os.getpid()}"
+        shutil.copy2(source / name, target)
+        target.replace(folder() / name)
+    return 0
+
+
+def _build() -> int:
+    missing = _missing()
+    if not missing:
+        return 0
+    if shutil.which("go") is None:
+        print(_NO_GO, file=sys.stderr)
+        return 1
+    for index, (name, module, package) in enumerate(missing):
+        print(f"[{index + 1}/{len(missing)}] building {name}", file=sys.stderr)
+        code = _build_one(name, ROOT / "tests" / "assets" / module, package)
+        if code:
+            print(f"make assets: building {name} ended with {code}", file=sys.stderr)
+            return code
+    return 0
+
+
+def _build_one(name: str, module: Path, package: str) -> int:
+    version = KUBERNETES.removeprefix("v").split(".")
+    flags = ["-s", "-w"]
+    for place in (_VERSION, _CLIENT_VERSION):
+        flags += ["-X", f"{place}.gitVersion={KUBERNETES}"]
+        flags += ["-X", f"{place}.gitMajor={version[0]}", "-X", f"{place}.gitMinor={version[1]}"]
+    target = folder() / f".{name}.{os.getpid()}"
+    command = ["go", "build", "-trimpath", "-ldflags", " ".join(flags), "-o", str(target), package]
+    with _Progress(name):
+        ended = subprocess.run(command, cwd=module, check=False)
+    if ended.returncode == 0:
+        target.replace(folder() / name)
+    target.unlink(missing_ok=True)
+    return ended.returncode
+
+
+class _Progress:
+    """Says every half minute that the build still goes on."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._tell, daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _tell(self) -> None:
+        begun = time.monotonic()
+        while not self._done.wait(30):
+            past = time.monotonic() - begun
+            print(f"    {self._name}: {past:.0f} s so far", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
