@@ -11,9 +11,11 @@ from kubeloop.machinery import (
     Conflict,
     Expired,
     NotFound,
+    TooManyRequests,
     UnsupportedMediaType,
     has_cause,
 )
+from kubeloop.testing.server.faults import Match
 from kubeloop.testing.server.service import Service
 from kubeloop.wire import Model, Resource
 from kubeloop.wire.apps.v1 import Deployment, DeploymentSpec
@@ -459,6 +461,35 @@ async def test_a_kind_known_only_by_name_is_looked_up(server: Service, client: C
         await websites.patch("a", {"spec": {}}, type="strategic")
     await websites.status.patch("a", {"status": {"replicas": 1}}, type="merge")
     assert (await websites.scale.get("a")).status.replicas == 1
+
+
+async def test_what_the_server_refuses_is_raised(client: Client) -> None:
+    """TYP-4: there is no empty object beside an error."""
+    with pytest.raises(NotFound, match="pods/gone in default: 404 NotFound"):
+        await client.resource(Pod).get("gone")
+
+
+async def test_a_list_is_a_list(server: Service, client: Client) -> None:
+    """TYP-9: only caches ask for a list as a watch."""
+    await client.resource(Pod).list()
+    _ = [each async for each in client.resource("v1", "Pod").each()]
+
+    assert not [seen for seen in server.faults.requests if "watch" in seen.query]
+
+
+async def test_an_eviction_that_is_put_off_is_tried_again(server: Service, hasty: Client) -> None:
+    """TYP-18: as any answer that says when to come back, unless nobody wants that."""
+    pods = hasty.resource(Pod)
+    await pods.create(a_pod())
+    busy = Match(subresource="eviction")
+    server.faults.fail(429, times=2, retry_after=1, match=busy)
+
+    await pods.evict("web", grace_period=0)
+
+    assert not await pods.exists("web")
+    server.faults.fail(429, times=1, retry_after=1, match=busy)
+    with pytest.raises(TooManyRequests):
+        await pods.evict("web", max_retries=0)
 
 
 async def test_built_in_kinds_are_never_looked_up(server: Service, client: Client) -> None:

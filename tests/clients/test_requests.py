@@ -162,7 +162,8 @@ async def test_force_is_for_apply_patches_only(recorder: Recorder) -> None:
 
 
 async def test_an_apply_is_json_under_the_yaml_type_with_a_manager_and_force() -> None:
-    """TYP-5, DYN-7: `force` is always said; a client's own manager is used where none is."""
+    """TYP-5, TYP-6, DYN-7: `force` is always said; what is not set is not sent; a client's own
+    manager is used where none is."""
     recorder = Recorder(POD)
     client = Client(rest=recorder, field_manager="mine")  # type: ignore[arg-type] # fits by shape
 

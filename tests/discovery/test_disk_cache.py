@@ -13,7 +13,10 @@ import pytest
 from kubeloop.discovery import (
     DEFAULT_TTL,
     AnswerCache,
+    ApiGroup,
+    ApiResource,
     DeferredMapper,
+    Discovered,
     DiscoveryClient,
     DiskCache,
     MemoryCache,
@@ -180,3 +183,26 @@ async def test_answers_are_kept_behind_a_checksum(tmp_path: Path) -> None:
     assert (len(file.name), len(file.read_bytes())) == (64, 32 + 4)
     file.write_bytes(file.read_bytes()[:-1] + b"!")
     assert await cache.get("https://h/openapi/v3/api/v1?hash=A") is None
+
+
+async def test_a_group_that_is_no_name_for_a_directory_is_not_kept(
+    old: ScriptedServer, tmp_path: Path
+) -> None:
+    """DSC-24: no server decides where files are written."""
+
+    class Hostile:
+        async def groups(self) -> tuple[ApiGroup, ...]:
+            return (ApiGroup("../../elsewhere", ("v1",), "v1"),)
+
+        async def resources(self, version: GroupVersion) -> tuple[ApiResource, ...]:
+            return (ApiResource("things", "Thing"),)
+
+        async def discover(self) -> Discovered:
+            raise NotImplementedError
+
+    cache = DiskCache(Hostile(), tmp_path / "a" / "b" / "cache")
+
+    found = await cache.discover()
+
+    assert len(found.resources) == 1
+    assert [path.name for path in tmp_path.rglob("*.json")] == ["servergroups.json"]

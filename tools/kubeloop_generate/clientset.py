@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Iterable, Sequence
 
 from .discovery import ResourceRow
+from .document import BadDocument
 from .naming import attribute
 
 __all__ = ["method_name", "render_clientset"]
@@ -66,11 +68,18 @@ def render_clientset(
 
 def method_name(row: ResourceRow) -> str:
     """`horizontalpodautoscalers` of HorizontalPodAutoscaler is `horizontal_pod_autoscalers`."""
-    *first, _ = attribute(row.kind).strip("_").split("_")
+    *first, _ = attribute(_checked(row.kind)).strip("_").split("_")
     stem = "".join(first)
     if not first or not row.plural.startswith(stem):
-        return row.plural
-    return "_".join([*first, row.plural.removeprefix(stem)])
+        return _checked(row.plural)
+    return _checked("_".join([*first, row.plural.removeprefix(stem)]))
+
+
+def _checked(name: str) -> str:
+    """A name that is to stand in Python text, and is nothing but a name."""
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise BadDocument(f"not a name: {name!r}")
+    return name
 
 
 def _rows_of(place: tuple[str, str], rows: Iterable[ResourceRow]) -> list[ResourceRow]:

@@ -27,7 +27,7 @@ from kubeloop.machinery import (
     Owner,
     set_controller,
 )
-from kubeloop.rest import RESTClient
+from kubeloop.rest import RESTClient, RESTStats
 from kubeloop.wire import Kind, ResourceInfo, resource_for, resource_of, resources
 
 from ._generated.clientset import Clientset
@@ -38,6 +38,7 @@ from .metadata import MetadataClient
 from .options import FieldValidation
 from .resource import ResourceClient
 from .scale import ScaleClient
+from .waiting import WaitTimeout
 
 __all__ = ["Client", "DynamicClient"]
 
@@ -79,7 +80,8 @@ class Client(Clientset):
     # --- its life
 
     async def __aenter__(self) -> Self:
-        await self.rest.__aenter__()
+        if self._given is None:
+            await self.rest.__aenter__()
         return self
 
     async def __aexit__(
@@ -91,8 +93,13 @@ class Client(Clientset):
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close every connection. Safe to repeat."""
-        await self.rest.aclose()
+        """Close every connection; a REST client that was given is its giver's. Safe to repeat."""
+        if self._given is None:
+            await self.rest.aclose()
+
+    def stats(self) -> RESTStats:
+        """What was asked of the server so far."""
+        return self.rest.stats()
 
     @cached_property
     def rest(self) -> RESTClient:
@@ -270,28 +277,38 @@ class Client(Clientset):
         return ResourceClient(self._collection(kind, default=namespace), DictForm())
 
     async def _wait_for_crds(self, crds: Sequence[dict[str, Any]]) -> None:
+        """Wait until every version of them is served, and discovery says so."""
         from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 
         definitions = self.resource(CustomResourceDefinition)
         for crd in crds:
-            await definitions.wait_for(
-                crd["metadata"]["name"], condition="Established", timeout=_CRD_TIMEOUT
-            )
+            name = crd["metadata"]["name"]
+            await definitions.wait_for(name, condition="Established", timeout=_CRD_TIMEOUT)
             for version, plural in served_versions(crd):
-                await poll(
-                    partial(self._serves, version, plural),
-                    every=_CRD_POLL,
-                    clock=self.rest.clock,
-                    within=_CRD_TIMEOUT,
-                )
+                await self._wait_until_served(version, plural)
         if crds:
             self.mapper.reset()
 
-    async def _serves(self, version: GroupVersion, plural: str) -> bool:
+    async def _wait_until_served(self, version: GroupVersion, plural: str) -> None:
+        served, clock = partial(self._serves, version, plural), self.rest.clock
         try:
-            return any(row.name == plural for row in await self.discovery.resources(version))
+            await poll(served, every=_CRD_POLL, clock=clock, within=_CRD_TIMEOUT)
+        except TimeoutError as error:
+            raise WaitTimeout(
+                f"wait for {plural} in {version}: established, and not served within"
+                f" {_CRD_TIMEOUT:g} s (look at the conditions of its CRD)",
+                "established",
+            ) from error
+
+    async def _serves(self, version: GroupVersion, plural: str) -> bool:
+        """Whether a resource is there, in each form of discovery that the server has."""
+        try:
+            alone = await self.discovery.resources(version)
         except NotFound:
             return False
+        _, everything = await self.discovery.overview()
+        among = alone if everything is None else everything.resources.get(version, ())
+        return all(any(row.name == plural for row in rows) for rows in (alone, among))
 
     def _collection(
         self,

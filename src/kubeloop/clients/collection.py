@@ -74,10 +74,9 @@ class Collection:
         info = await self.info()
         said = _metadata_of(of)
         inside = self._namespace_for(info, said.get("namespace") or "")
-        wanted = name or (
-            said.get("name") or "" if verb != "create" or "subresource" in others else ""
-        )
-        return resource_request(verb, info, namespace=inside, name=wanted, **others)
+        # What is created is not there yet: its name is in the body alone.
+        own = "" if verb == "create" else said.get("name") or ""
+        return resource_request(verb, info, namespace=inside, name=name or own, **others)
 
     async def send(self, verb: str, **options: Any) -> Answer:
         """Make a request and send it. Raises: what the server answers."""

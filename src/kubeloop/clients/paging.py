@@ -88,7 +88,7 @@ class Pager(Generic[T]):
     async def _pages(self, options: ListOptions) -> AsyncGenerator[ObjectList[T], None]:
         page = await self._fetch(self._sized(options))
         while page.next_page:
-            ahead = asyncio.ensure_future(self._next(options, page.next_page))
+            ahead = asyncio.create_task(self._next(options, page.next_page))
             try:
                 yield page
                 page = await ahead

@@ -7,7 +7,7 @@ Elsewhere: the scale of a kind that is known (`subresources`).
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from kubeloop.discovery import DeferredMapper, Discovery
 from kubeloop.machinery import (
@@ -18,11 +18,13 @@ from kubeloop.machinery import (
 )
 from kubeloop.rest import Answer, RESTClient
 from kubeloop.wire import ResourceInfo
-from kubeloop.wire.autoscaling.v1 import Scale
 
 from .collection import Collection
 from .forms import body_of
-from .verbs import PatchBody, PatchType, _content_type, _text
+from .verbs import PatchBody, PatchType, patch_text, patch_type_of
+
+if TYPE_CHECKING:
+    from kubeloop.wire.autoscaling.v1 import Scale
 
 __all__ = ["ScaleClient", "scale_from", "scale_to"]
 
@@ -55,6 +57,8 @@ def scale_to(scale: Scale, kind: GroupVersionKind) -> dict[str, Any]:
 
 def scale_from(data: dict[str, Any]) -> Scale:
     """An autoscaling/v1 scale from any form of it. Raises: InvalidValue, DecodeError."""
+    from kubeloop.wire.autoscaling.v1 import Scale
+
     kind = GroupVersionKind.of(data.get("apiVersion") or "", data.get("kind") or "")
     if kind == _PLAIN:
         return Scale.from_dict(data)
@@ -146,8 +150,8 @@ class ScaleClient:
             "patch",
             name=name,
             subresource="scale",
-            body=patch if isinstance(patch, bytes) else _text(patch),
-            content_type=_content_type(type),
+            body=patch_text(patch),
+            content_type=patch_type_of(type),
         )
         return _read(answer)
 

@@ -5,14 +5,16 @@ Elsewhere: parts that are actions rather than data, such as evictions (`actions`
 
 from __future__ import annotations
 
-from typing import TypeVar, final
+from typing import TYPE_CHECKING, TypeVar, final
 
 from kubeloop.machinery import InvalidValue
-from kubeloop.wire.autoscaling.v1 import Scale
 
 from .forms import body_of
 from .options import FieldValidation
 from .verbs import ObjectVerbs
+
+if TYPE_CHECKING:
+    from kubeloop.wire.autoscaling.v1 import Scale
 
 __all__ = ["ScaleVerbs", "SubresourceClient"]
 
@@ -56,7 +58,7 @@ class SubresourceClient(ObjectVerbs[T]):
 
 
 @final
-class ScaleVerbs(ObjectVerbs[Scale]):
+class ScaleVerbs(ObjectVerbs["Scale"]):
     """How many replicas there are to be: `deployments.scale`."""
 
     async def set(

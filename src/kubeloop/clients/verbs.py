@@ -29,7 +29,15 @@ from .editing import Change, carried_over, change_between
 from .forms import Form, body_of
 from .options import FieldValidation, write_params
 
-__all__ = ["DEFAULT_MANAGER", "Change", "ObjectVerbs", "PatchBody", "PatchType"]
+__all__ = [
+    "DEFAULT_MANAGER",
+    "ObjectVerbs",
+    "PatchBody",
+    "PatchType",
+    "appliable",
+    "patch_text",
+    "patch_type_of",
+]
 
 T = TypeVar("T")
 
@@ -123,8 +131,8 @@ class ObjectVerbs(Generic[T]):
             force = bool(force)
         return await self._send_patch(
             name,
-            patch if isinstance(patch, bytes) else _text(patch),
-            content_type=_content_type(type),
+            patch_text(patch),
+            content_type=patch_type_of(type),
             params=self._write(
                 dry_run=dry_run,
                 field_manager=field_manager,
@@ -306,14 +314,18 @@ def appliable(data: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
-def _content_type(type_: str) -> str:
+def patch_type_of(type_: str) -> str:
+    """The content type of a patch. Raises: InvalidValue for one that there is not."""
     found = _CONTENT_TYPES.get(cast("PatchType", type_))
     if found is None:
         raise InvalidValue(f"patch of type {type_!r}: expected merge, strategic, json or apply")
     return found
 
 
-def _text(patch: PatchBody) -> bytes:
+def patch_text(patch: PatchBody) -> bytes:
+    """A patch as it is sent; bytes and text are sent as they are."""
+    if isinstance(patch, bytes):
+        return patch
     return patch.encode() if isinstance(patch, str) else body_of(patch)
 
 

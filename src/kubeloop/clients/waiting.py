@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
 from kubeloop.machinery import Expired, InvalidValue, JSONPath, KubeError, relaxed
 
 if TYPE_CHECKING:
-    from .resource import ResourceClient
+    from .following import FollowingVerbs
 
 __all__ = ["Goal", "WaitTimeout", "goal_of", "wait_until"]
 
@@ -173,7 +173,7 @@ def _deletion_goal() -> Goal[T]:
 
 
 async def wait_until(
-    client: ResourceClient[T], name: str, goal: Goal[T], *, timeout: float | None
+    client: FollowingVerbs[T], name: str, goal: Goal[T], *, timeout: float | None
 ) -> T | None:
     """Follow one object until the goal is met; returns it, None when it is gone."""
     collection, data = client._collection, {}

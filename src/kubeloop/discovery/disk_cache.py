@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar, final
 
 from kubeloop.kit import Clock, SystemClock
-from kubeloop.machinery import DecodeError, GroupVersion
+from kubeloop.machinery import DecodeError, GroupVersion, problems_of_dns_subdomain
 
 from .client import Discovery, discover_each
 from .files import read_file, write_file
@@ -73,9 +73,11 @@ class DiskCache:
 
         Raises: what asking for it raises.
         """
+        parts = [part for part in (version.group, version.version) if part]
+        if any(problems_of_dns_subdomain(part) for part in parts):
+            return await self._source.resources(version)  # no name for a directory
         return await self._kept(
-            self._directory.joinpath(*filter(None, (version.group, version.version)))
-            / "serverresources.json",
+            self._directory.joinpath(*parts, "serverresources.json"),
             parse_resources,
             lambda: self._source.resources(version),
             lambda rows: dump_resources(version, rows),

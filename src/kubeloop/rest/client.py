@@ -95,7 +95,7 @@ class RESTClient:
         self._codec = codec or JsonCodec()
         self._warnings = warnings or WarningLog()
         self._metrics = metrics
-        self._tracer = tracer or installed_tracer()
+        self._tracer = tracer
         self._random = random
         self._transport = Transport(
             config,
@@ -160,12 +160,10 @@ class RESTClient:
             ConfigError: credentials or certificates could not be had.
         """
         await self._attempts.turn(request)
-        if self._gate is None:
-            self._gate = Gate(self._in_flight)
+        gate = self._gate or self._first_use()
         began = self._clock.now()
-        async with self._gate:
-            traced = self._tracer is not None and self._tracer.enabled()
-            if not traced and self._metrics is None:
+        async with gate:
+            if self._tracer is None and self._metrics is None:
                 return await self._send(request, warnings)
             with self._span(request) as span:
                 return await self._observed(request, warnings, span, began)
@@ -307,8 +305,14 @@ class RESTClient:
                 )
         return answer
 
+    def _first_use(self) -> Gate:
+        """What is found out as late as can be: by now a program has set itself up."""
+        self._gate = Gate(self._in_flight)
+        self._tracer = self._tracer or installed_tracer()
+        return self._gate
+
     def _span(self, request: Request) -> AbstractContextManager[Span]:
-        if self._tracer is None or not self._tracer.enabled():
+        if self._tracer is None:
             return no_span()
         return self._tracer.span(request, server=self._transport.host)
 

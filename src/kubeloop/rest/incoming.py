@@ -17,6 +17,7 @@ from kubeloop.kit import Clock
 from kubeloop.machinery import StreamBroken, TransportError
 
 from .failures import failure_of, idle_failure, late_failure
+from .request import Request
 from .timeouts import Timeouts
 
 __all__ = ["Incoming", "Waiting", "sooner"]
@@ -49,8 +50,8 @@ class Incoming:
     """The head of an answer, and the way to its body."""
 
     __slots__ = (
-        "_action",
         "_clock",
+        "_request",
         "_response",
         "_server",
         "_timeouts",
@@ -65,7 +66,7 @@ class Incoming:
         response: aiohttp.ClientResponse,
         *,
         clock: Clock,
-        action: str,
+        request: Request,
         server: str,
         timeouts: Timeouts,
         waiting: Waiting,
@@ -73,7 +74,7 @@ class Incoming:
         self._response = response
         self._waiting = waiting
         self._clock = clock
-        self._action = action
+        self._request = request
         self._server = server
         self._timeouts = timeouts
         self.before = ""  # what an earlier attempt came to
@@ -124,7 +125,7 @@ class Incoming:
         if content.at_eof():
             return b""
         if self._waiting.closed:
-            raise StreamBroken(f"{self._action}: the client was closed inside the answer")
+            raise StreamBroken(f"{self._request.action}: the client was closed inside the answer")
         idle = self._timeouts.idle
         left = None if deadline is None else deadline - self._clock.now()
         self._waiting.answers.add(self)
@@ -138,12 +139,12 @@ class Incoming:
             self._waiting.answers.discard(self)
         if left is not None and (idle is None or left < idle):
             raise late_failure(
-                action=self._action,
+                action=self._request.action,
                 server=self._server,
                 seconds=left,
                 what="the rest of the answer",
             )
-        raise idle_failure(action=self._action, server=self._server, seconds=idle or 0.0)
+        raise idle_failure(action=self._request.action, server=self._server, seconds=idle or 0.0)
 
     async def discard(self) -> None:
         """Give up the body: read it where it is short, so that the connection can be kept."""
@@ -160,9 +161,11 @@ class Incoming:
     def _failure(self, error: BaseException) -> TransportError:
         if isinstance(error, aiohttp.ClientConnectionError | ConnectionError):
             return StreamBroken(
-                f"{self._action}: {self._server}: the connection ended inside the answer"
+                f"{self._request.action}: {self._server}: the connection ended inside the answer"
             )
-        return failure_of(error, action=self._action, server=self._server, timeouts=self._timeouts)
+        return failure_of(
+            error, action=self._request.action, server=self._server, timeouts=self._timeouts
+        )
 
 
 def sooner(one: float | None, other: float | None) -> float | None:

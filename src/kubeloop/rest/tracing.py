@@ -27,21 +27,23 @@ class Span(Protocol):
 class RequestTracer(Protocol):
     """Makes a span that lasts as long as its block."""
 
-    def enabled(self) -> bool:
-        """Whether anybody looks at the spans; asked before each call."""
-        ...
-
     def span(self, request: Request, *, server: str) -> AbstractContextManager[Span]: ...
 
 
 def installed_tracer() -> RequestTracer | None:
-    """A tracer of the installed OpenTelemetry; None where there is none."""
+    """A tracer of the installed OpenTelemetry; None where there is none.
+
+    None as well while no SDK is set up: spans that go nowhere are not free.
+    """
     try:
         if importlib.util.find_spec("opentelemetry.trace") is None:
             return None
     except (ImportError, ValueError):
         return None
-    return OpenTelemetryTracer(importlib.import_module("opentelemetry.trace"))
+    trace = importlib.import_module("opentelemetry.trace")
+    if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        return None
+    return OpenTelemetryTracer(trace)
 
 
 @final
@@ -49,13 +51,8 @@ class OpenTelemetryTracer:
     """Spans of OpenTelemetry, under the conventions for HTTP clients."""
 
     def __init__(self, trace: Any) -> None:
-        self._trace = trace
         self._tracer = trace.get_tracer("kubeloop")
         self._kind = trace.SpanKind.CLIENT
-
-    def enabled(self) -> bool:
-        """False while no SDK is set up: spans that go nowhere are not free."""
-        return not isinstance(self._trace.get_tracer_provider(), self._trace.ProxyTracerProvider)
 
     def span(self, request: Request, *, server: str) -> AbstractContextManager[Span]:
         template = url_template(request.path)

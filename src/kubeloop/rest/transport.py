@@ -110,7 +110,7 @@ class Transport:
         self._reloads: dict[tuple[str, str], int] = {}
 
     async def __aenter__(self) -> Transport:
-        self._open("open the client")
+        self._open(None)
         return self
 
     async def __aexit__(
@@ -138,7 +138,7 @@ class Transport:
             ConfigError: there are no credentials, or no usable certificate.
             TransportError: no answer came.
         """
-        credentials = self._open(errand.request.action)
+        credentials = self._open(errand.request)
         identity = await credentials.identity()
         incoming = await self._follow(errand, identity)
         if incoming.status != 401 or _speaks_for_itself(errand.request):
@@ -167,7 +167,7 @@ class Transport:
             aiohttp.WSServerHandshakeError: the server answered something else.
             TransportError: no answer came.
         """
-        credentials = self._open(request.action)
+        credentials = self._open(request)
         identity = await credentials.identity()
         assert self._session is not None
         headers = self._headers_for(identity, request, "*/*", "")
@@ -206,16 +206,17 @@ class Transport:
 
     # --- opening
 
-    def _open(self, action: str) -> Credentials:
+    def _open(self, request: Request | None) -> Credentials:
         if self._session is None:
-            self._open_session(action)
+            self._open_session(request)
         if self._credentials is None:
             self._credentials = open_credentials(self._config, clock=self._clock, fetch=fetch)
         return self._credentials
 
-    def _open_session(self, action: str) -> None:
+    def _open_session(self, request: Request | None) -> None:
         if self._closed:
-            raise TransportError(f"{action}: the client is closed (use it inside its block)")
+            tried = request.action if request else "open the client"
+            raise TransportError(f"{tried}: the client is closed (use it inside its block)")
         self._proxy = proxy_options(self.base_url, self._config.proxy_url)
         self._session = open_session(clock=self._clock, metrics=self._metrics)
 
@@ -270,7 +271,7 @@ class Transport:
         return Incoming(
             response,
             clock=self._clock,
-            action=request.action,
+            request=request,
             server=self.server,
             timeouts=errand.timeouts,
             waiting=self._waiting,
