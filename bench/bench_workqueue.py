@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
+from contextlib import suppress
 
-from bench.measure import Row, figure, ratio, side_by_side
-from kubeloop.workqueue import RateLimitingQueue, WorkQueue
+from bench.measure import Row, figure, measured, ratio
+from kubeloop.workqueue import QueueShutDown, RateLimitingQueue, WorkQueue
 
 NAME = "workqueue: add, get, done"
 GOAL = "400,000 keys a second in one task, whatever waits; 8 workers never hold the loop for 20 ms"
@@ -15,102 +17,127 @@ KEYS = 200_000
 RECONCILED = 100_000
 WORKERS = 8
 FEW, MANY = 1_000, 1_000_000
+ROUNDS = 5
 SETUP = f"""
 import asyncio
+from collections import deque
 from kubeloop.workqueue import PriorityQueue, RateLimitingQueue, WorkQueue
 
-async def through(queue, keys):
+async def through(queue):
     for key in keys:
         queue.add(key)
         queue.done(await queue.get())
 
-async def through_asyncio(queue, keys):
+async def through_asyncio(queue):
     for key in keys:
         queue.put_nowait(key)
         await queue.get()
         queue.task_done()
 
+async def through_containers(line_and_names):
+    line, names = line_and_names
+    for key in keys:
+        if key not in names:
+            names.add(key)
+            line.append(key)
+        names.remove(line.popleft())
+
+def old(count):
+    return [f"shop/old-{{number}}" for number in range(count)]
+
 def filled(queue, count):
-    for number in range(count):
-        queue.add(f"shop/old-{{number}}")
+    for key in old(count):
+        queue.add(key)
     return queue
 
 def delayed(queue, count):
-    for number in range(count):
-        queue.add(f"shop/old-{{number}}", after=3600 + number)
+    for number, key in enumerate(old(count)):
+        queue.add(key, after=3600 + number)
     return queue
+
+def containers(count):
+    keys = old(count)
+    return deque(keys), set(keys)
 
 keys = [f"shop/web-{{number}}" for number in range({KEYS})]
 """
-QUEUES = {
-    "asyncio": "asyncio.Queue()",
-    "one": "WorkQueue()",
-    "few": f"filled(WorkQueue(), {FEW})",
-    "many": f"filled(WorkQueue(), {MANY})",
-    "few later": f"delayed(RateLimitingQueue(), {FEW})",
-    "many later": f"delayed(RateLimitingQueue(), {MANY})",
-    "ranked": f"filled(PriorityQueue(), {FEW})",
+# What is made before, and what goes through it.
+CONTESTANTS = {
+    "asyncio": ("asyncio.Queue()", "through_asyncio"),
+    "one": ("WorkQueue()", "through"),
+    "few": (f"filled(WorkQueue(), {FEW})", "through"),
+    "many": (f"filled(WorkQueue(), {MANY})", "through"),
+    "few later": (f"delayed(RateLimitingQueue(), {FEW})", "through"),
+    "many later": (f"delayed(RateLimitingQueue(), {MANY})", "through"),
+    "few bare": (f"containers({FEW})", "through_containers"),
+    "many bare": (f"containers({MANY})", "through_containers"),
+    "ranked": (f"filled(PriorityQueue(), {FEW})", "through"),
 }
 
 
 def run() -> list[Row]:
-    """Each queue in an interpreter of its own; the workers in this one."""
-    cpu = {name: _cpu(name, made) for name, made in QUEUES.items()}
-    held = max(_longest_hold(WorkQueue()), _longest_hold(RateLimitingQueue()))
+    """Each queue in an interpreter of its own, in turns; the workers in this one."""
+    cpu = _costs()
+    holds = [_longest_hold(queue) for queue in (WorkQueue[int](), RateLimitingQueue[int]())]
+    held = max(cpu for cpu, _ in holds)
+    hold = f"longest hold of the loop, {RECONCILED:,} keys, {WORKERS} workers"
     speed = KEYS / cpu["one"]
+    growth = f"{MANY:,} / {FEW:,}, CPU"
     return [
         Row("one task", f"{speed:,.0f} keys/s", "at least 400,000 keys/s", ok=speed >= 400_000),
-        ratio(f"{MANY:,} keys queued / {FEW:,}, CPU", cpu["many"], cpu["few"], at_most=1.5),
-        ratio(
-            f"{MANY:,} keys for later / {FEW:,}, CPU",
-            cpu["many later"],
-            cpu["few later"],
-            at_most=1.5,
-        ),
-        Row(
-            f"longest hold of the loop, {RECONCILED:,} keys, {WORKERS} workers",
-            f"{held * 1000:.1f} ms",
-            "at most 20 ms",
-            ok=held <= 0.020,
-        ),
-        figure(
-            "asyncio.Queue (put, get, task_done; holds no key once)",
-            KEYS / cpu["asyncio"],
-            "keys/s",
-        ),
+        ratio(f"keys queued: {growth}", cpu["many"], cpu["few"], at_most=1.5),
+        ratio(f"keys for later: {growth}", cpu["many later"], cpu["few later"], at_most=1.5),
+        Row(f"{hold}, CPU", f"{held * 1000:.1f} ms", "at most 20 ms", ok=held <= 0.020),
+        # With whatever else the machine did in between.
+        figure(f"{hold}, wall", max(wall for _, wall in holds) * 1000, "ms"),
+        # Memory that is not in the processor's caches costs every container the same.
+        figure(f"a bare deque and set: {growth}", cpu["many bare"] / cpu["few bare"], ""),
+        figure(f"one task, {MANY:,} keys queued", KEYS / cpu["many"], "keys/s"),
+        figure("asyncio.Queue (put, get, task_done)", KEYS / cpu["asyncio"], "keys/s"),
         figure(f"PriorityQueue, {FEW:,} keys queued", KEYS / cpu["ranked"], "keys/s"),
     ]
 
 
-def _cpu(name: str, made: str) -> float:
-    call = "through_asyncio" if name == "asyncio" else "through"
+def _costs() -> dict[str, float]:
+    """The least CPU seconds of each contestant; each round runs all of them.
+
+    The least, because what disturbs a run of a fifth of a second only ever adds to it.
+    """
+    rounds = [
+        {name: _once(made, call) for name, (made, call) in CONTESTANTS.items()}
+        for _ in range(ROUNDS)
+    ]
+    return {name: min(found[name] for found in rounds) for name in CONTESTANTS}
+
+
+def _once(made: str, call: str) -> float:
     setup = f"{SETUP}\nqueue = {made}\n"
-    snippet = f"asyncio.run({call}(queue, keys))"
-    return side_by_side({name: snippet}, setup=setup, times=3)[name].cpu
+    return measured(f"asyncio.run({call}(queue))", setup=setup, times=1).cpu
 
 
-def _longest_hold(queue: WorkQueue[int]) -> float:
-    """Workers whose work never waits, a producer, and somebody who wants the loop as well."""
+def _longest_hold(queue: WorkQueue[int]) -> tuple[float, float]:
+    """CPU and wall seconds: a full queue, and workers whose work never waits."""
+    for key in range(RECONCILED):
+        queue.add(key)
+    queue.shut_down()
     return asyncio.run(_watched(queue))
 
 
-async def _watched(queue: WorkQueue[int]) -> float:
-    async def produce() -> None:
-        for first in range(0, RECONCILED, 1000):
-            for key in range(first, first + 1000):
-                queue.add(key)
-            await asyncio.sleep(0)
-        queue.shut_down()
-
+async def _watched(queue: WorkQueue[int]) -> tuple[float, float]:
     async def work() -> None:
-        while len(queue) or not queue.is_shutting_down:
-            async with queue.item():
-                pass
+        with suppress(QueueShutDown):
+            while True:
+                async with queue.item():
+                    pass
 
-    longest, before = 0.0, time.perf_counter()
-    parts = [asyncio.create_task(produce()), *(asyncio.create_task(work()) for _ in range(WORKERS))]
-    while not all(part.done() for part in parts):
+    workers = [asyncio.create_task(work()) for _ in range(WORKERS)]
+    cpu, wall = [time.thread_time()], [time.perf_counter()]
+    while not all(worker.done() for worker in workers):
         await asyncio.sleep(0)
-        now = time.perf_counter()
-        longest, before = max(longest, now - before), now
-    return longest
+        cpu.append(time.thread_time())
+        wall.append(time.perf_counter())
+    return _longest_step(cpu), _longest_step(wall)
+
+
+def _longest_step(moments: list[float]) -> float:
+    return max(after - before for before, after in itertools.pairwise(moments))

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from bench.measure import ROOT
 from bench.pods import pod
-from kubeloop import Client, run
+from kubeloop import run
+from kubeloop.clients import Client
 from kubeloop.testing import APIServer
 from kubeloop.wire.core.v1 import Namespace
 from kubeloop.wire.meta.v1 import ObjectMeta

@@ -1,4 +1,4 @@
-"""What the documents say about the package is true of it."""
+"""What the documents say about the package is true of it; their code runs in `test_pages`."""
 
 from __future__ import annotations
 
@@ -7,19 +7,12 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
-
 import kubeloop
 
 ROOT = Path(__file__).parent.parent
 ARCHITECTURE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 STATES = dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", ARCHITECTURE, re.MULTILINE))
-PROGRAMS = re.findall(
-    r"^```python\n(.*?)^```",
-    (ROOT / "README.md").read_text(encoding="utf-8"),
-    re.DOTALL | re.MULTILINE,
-)
 
 
 def test_the_architecture_page_marks_the_rooms_that_exist() -> None:
@@ -34,8 +27,3 @@ def test_the_architecture_page_names_the_rooms_of_the_import_contract() -> None:
 
     assert {room for layer in layers for room in layer} == set(STATES)
     assert "\n".join(" | ".join(layer) for layer in layers) in ARCHITECTURE
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_the_programs_of_the_readme_run(program: str) -> None:
-    exec(compile(program, "README.md", "exec"), {"__name__": "readme"})

@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .clients import ALL, Client
+    from .clients import ALL
     from .config import ClusterConfig
     from .kit import run
     from .machinery import (
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         TransportError,
         Unauthorized,
     )
+    from .runtime import Client, Context, Manager, Result, TerminalError, Watch
     from .wire import UNSET, Model, Quantity, Resource, dump_yaml, load_yaml
 
 __all__ = [
@@ -40,18 +41,23 @@ __all__ = [
     "ClusterConfig",
     "ConfigError",
     "Conflict",
+    "Context",
     "Expired",
     "Forbidden",
     "Invalid",
     "InvalidValue",
     "KubeError",
+    "Manager",
     "Model",
     "NotFound",
     "ObjectKey",
     "Quantity",
     "Resource",
+    "Result",
+    "TerminalError",
     "TransportError",
     "Unauthorized",
+    "Watch",
     "__version__",
     "dump_yaml",
     "load_yaml",
@@ -63,9 +69,11 @@ __version__ = "0.1.0.dev0"
 # Where each name lives; what is not here is a rule or an error of the API.
 _ROOMS = {
     "ALL": "clients",
-    "Client": "clients",
     "ClusterConfig": "config",
     "run": "kit",
+    **dict.fromkeys(
+        ("Client", "Context", "Manager", "Result", "TerminalError", "Watch"), "runtime"
+    ),
     **dict.fromkeys(("UNSET", "Model", "Quantity", "Resource", "dump_yaml", "load_yaml"), "wire"),
 }
 

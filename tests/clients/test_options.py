@@ -43,6 +43,14 @@ def test_a_selector_that_cannot_be_sent_is_never_everything(labels: Any) -> None
         ListOptions.of(labels=labels)
 
 
+@pytest.mark.parametrize("selection", [["app=web"], 7, ("a", "b")])
+def test_what_is_no_selector_at_all_is_named(selection: Any) -> None:
+    with pytest.raises(InvalidValue, match=r"labels=.*expected text"):
+        ListOptions.of(labels=selection)
+    with pytest.raises(InvalidValue, match=r"fields=.*expected text"):
+        WatchOptions.of(fields=selection)
+
+
 def test_a_zero_that_was_set_is_sent() -> None:
     """TYP-C2."""
     assert ListOptions(timeout_seconds=0).params() == {"timeoutSeconds": "0"}

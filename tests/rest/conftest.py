@@ -278,7 +278,7 @@ def clock() -> ManualClock:
 
 async def eventually(condition: Callable[[], bool]) -> None:
     """Let the loop turn until sockets have been read and the condition holds."""
-    while not condition():  # noqa: ASYNC110 - there is no event for what a socket does
+    while not condition():
         await asyncio.sleep(0)
 
 

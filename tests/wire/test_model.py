@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop.wire import UNSET, InvalidValue, Kind, Model, Quantity
+from kubeloop.wire import UNSET, InvalidValue, Kind, Model, Quantity, required_fields
 from kubeloop.wire.apps.v1 import Deployment, DeploymentSpec, StatefulSet
 from kubeloop.wire.coordination.v1 import Lease, LeaseSpec
 from kubeloop.wire.core.v1 import (
@@ -22,6 +22,7 @@ from kubeloop.wire.core.v1 import (
     Pod,
     PodSpec,
     PodStatus,
+    PodTemplateSpec,
     ResourceRequirements,
     Secret,
     Service,
@@ -327,3 +328,13 @@ def test_unset_takes_a_value_back() -> None:
     pod.spec = UNSET
 
     assert pod.to_dict() == {"apiVersion": "v1", "kind": "Pod"}
+
+
+def test_what_a_template_describes_is_read_and_set_without_asking_whether_it_is_there() -> None:
+    template = PodTemplateSpec()
+
+    assert template.spec.containers == []
+    assert template.to_dict() == {}
+    template.metadata.labels["app"] = "web"
+    assert template.to_dict() == {"metadata": {"labels": {"app": "web"}}}
+    assert required_fields(PodTemplateSpec) == frozenset()

@@ -63,6 +63,8 @@ _SPECIAL = {
 _PLAIN_STRINGS = frozenset({f"{_META}.ObjectMeta", f"{_META}.ListMeta"})
 # Every kind has these to the eye of a reader, also where the document calls them optional.
 _ALWAYS_THERE = frozenset({"metadata", "spec", "status"})
+# So have templates: kinds in all but name, and in Go no pointers.
+_TEMPLATES = ("PodTemplateSpec", "JobTemplateSpec", "ResourceClaimTemplateSpec")
 
 
 def classes_in(document: Mapping[str, Any]) -> list[ClassFacts]:
@@ -123,7 +125,8 @@ def _field(
     uses: set[str] = set()
     hint = _hint(prop, definitions, split_definition(key), uses)
     required = wire in schema.get("required", ()) or (
-        wire in _ALWAYS_THERE and "x-kubernetes-group-version-kind" in schema
+        wire in _ALWAYS_THERE
+        and ("x-kubernetes-group-version-kind" in schema or key.endswith(_TEMPLATES))
     )
     required = required or (key in _PLAIN_STRINGS and hint in {"str", "int"})
     container = hint.startswith(("list[", "dict["))

@@ -50,7 +50,6 @@ _CRD_POLL = 0.1
 AnyKind = type[Kind] | str | GroupVersionResource | GroupVersionKind
 
 
-@final
 class Client(Clientset):
     """All of one cluster.
 

@@ -91,6 +91,10 @@ class _ExecCredential(msgspec.Struct, frozen=True, rename="camel"):
     status: _Status | None = None
 
 
+# Made at import, which one thread does: msgspec crashes when two learn a class at once.
+_exec_credentials = msgspec.json.Decoder(_ExecCredential)
+
+
 def check_exec_config(plugin: ExecConfig) -> None:
     """Raise `ConfigError` for a plugin that speaks a version we do not."""
     if plugin.api_version not in SUPPORTED_VERSIONS:
@@ -221,7 +225,7 @@ def _decoded(stdout: bytes, plugin: ExecConfig) -> _ExecCredential:
     if not stdout.strip():
         raise _rubbish(plugin, "it printed nothing")
     try:
-        return msgspec.json.decode(stdout, type=_ExecCredential)
+        return _exec_credentials.decode(stdout)
     except msgspec.ValidationError as error:
         raise _rubbish(plugin, f"it printed an ExecCredential that is not one: {error}") from None
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -27,6 +27,10 @@ DEFAULT_MODE_VERSIONS = frozenset(
     {"client.authentication.k8s.io/v1beta1", "client.authentication.k8s.io/v1alpha1"}
 )
 
+# Learnt at import, which one thread does: msgspec crashes when two learn a class at once.
+for _kind in (Cluster, Context, User):
+    msgspec.json.Decoder(_kind)
+
 
 def parse_kubeconfig(text: str | bytes, *, origin: str = "") -> Kubeconfig:
     """The config that `text` spells; each entry remembers `origin`.

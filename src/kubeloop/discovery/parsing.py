@@ -96,9 +96,13 @@ class _Groups(msgspec.Struct):
     items: list[_Group] | None = None
 
 
+# Made at import, which one thread does: msgspec crashes when two learn a class at once.
+_groups = msgspec.json.Decoder(_Groups)
+
+
 def parse_aggregated(body: bytes) -> Discovered:
     """Groups and resources in one; a stale version is left out of its group and has failed."""
-    listed = _read(_Groups, body, "an APIGroupDiscoveryList")
+    listed = _read(_groups, body, "an APIGroupDiscoveryList")
     groups: list[ApiGroup] = []
     resources: dict[GroupVersion, tuple[ApiResource, ...]] = {}
     failures: dict[GroupVersion, Exception] = {}
@@ -192,15 +196,20 @@ class _LegacyResources(msgspec.Struct, rename="camel"):
     resources: list[_LegacyResource] | None = None
 
 
+_core_versions = msgspec.json.Decoder(_CoreVersions)
+_legacy_groups = msgspec.json.Decoder(_LegacyGroups)
+_legacy_resources = msgspec.json.Decoder(_LegacyResources)
+
+
 def parse_core_versions(body: bytes) -> ApiGroup | None:
     """The core group from `/api`; None when it lists no version."""
-    versions = _read(_CoreVersions, body, "an APIVersions").versions or []
+    versions = _read(_core_versions, body, "an APIVersions").versions or []
     return ApiGroup("", tuple(versions), versions[0]) if versions else None
 
 
 def parse_groups(body: bytes) -> tuple[ApiGroup, ...]:
     """The named groups from `/apis`."""
-    found = _read(_LegacyGroups, body, "an APIGroupList").groups or ()
+    found = _read(_legacy_groups, body, "an APIGroupList").groups or ()
     return tuple(map(_group, found))
 
 
@@ -216,7 +225,7 @@ def _version_of(version: _LegacyVersion) -> str:
 
 def parse_resources(body: bytes) -> tuple[ApiResource, ...]:
     """The resources of one group version, parts included."""
-    found = _read(_LegacyResources, body, "an APIResourceList").resources or ()
+    found = _read(_legacy_resources, body, "an APIResourceList").resources or ()
     return tuple(
         ApiResource(
             row.name or "",
@@ -233,9 +242,9 @@ def parse_resources(body: bytes) -> tuple[ApiResource, ...]:
     )
 
 
-def _read(type_: type[T], body: bytes, what: str) -> T:
+def _read(decoder: msgspec.json.Decoder[T], body: bytes, what: str) -> T:
     try:
-        return msgspec.json.decode(body, type=type_)
+        return decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DecodeError(f"discovery: the answer is not {what}: {error}") from error
 

@@ -172,7 +172,7 @@ class GroupVersionResource(msgspec.Struct, frozen=True, order=True, cache_hash=T
 
 
 @final
-class ObjectKey(msgspec.Struct, frozen=True, order=True, cache_hash=True):
+class ObjectKey(msgspec.Struct, frozen=True, gc=False, order=True, cache_hash=True):
     """Which object of a kind: `shop/web`, or `node-7` where there is no namespace."""
 
     namespace: str

@@ -19,9 +19,11 @@ from kubeloop.config import ClusterConfig
 from kubeloop.kit import Clock
 
 from .kubeconfigs import kubeconfig_text
+from .loading import apply_files
 from .server.access import User
 from .server.faults import Faults, SeenRequest
 from .server.service import Service, ServiceStats
+from .threads import Home
 
 __all__ = ["APIServer"]
 
@@ -31,10 +33,12 @@ class APIServer:
     """A Kubernetes API server in this process, for one `async with` block.
 
     `tls` serves HTTPS with a certificate made on the spot; `tokens` maps bearer tokens to
-    users; `rbac` has rights decided by the stored roles. With `tls`, `tokens` or `rbac`,
-    `config` and `client()` speak as the administrator. `data` is the path of a file in which
+    users; `rbac` has rights decided by the stored roles. Both imply `tls`, because clients
+    send no credentials without; `config` and `client()` speak as the administrator then.
+    `data` is the path of a file in which
     everything survives. `manifests` are YAML files that are applied before the block begins.
-    A `clock` moves TTLs and leases by hand.
+    A `clock` moves TTLs and leases by hand. Whatever is asked of the server may be asked
+    from any thread; a client is for the loop it is used in.
 
     Example::
 
@@ -46,7 +50,7 @@ class APIServer:
     def __init__(
         self,
         *,
-        tls: bool = False,
+        tls: bool | None = None,
         tokens: Mapping[str, User] | None = None,
         rbac: bool = False,
         data: str | Path | None = None,
@@ -54,10 +58,17 @@ class APIServer:
         clock: Clock | None = None,
         **settings: Any,
     ) -> None:
+        guarded = rbac or tokens is not None
         self.service = Service(
-            tls=tls, tokens=tokens, rbac=rbac, data=data, clock=clock, **settings
+            tls=guarded if tls is None else tls,
+            tokens=tokens,
+            rbac=rbac,
+            data=data,
+            clock=clock,
+            **settings,
         )
         self._manifests = tuple(manifests)
+        self._home = Home()
         self._life = contextlib.AsyncExitStack()
         self._clients = contextlib.AsyncExitStack()
 
@@ -80,7 +91,11 @@ class APIServer:
         return ClusterConfig(server=self.url, ca=ca, token=token, namespace="default")
 
     def client(self, config: ClusterConfig | None = None, **options: Any) -> Client:
-        """A client of this server, closed when the server is; `config` says as whom."""
+        """A client of this server, closed when the server is; `config` says as whom.
+
+        Raises: RuntimeError when the server runs in another thread.
+        """
+        self._home.must_be_here()
         client = Client(config or self.config, **options)
         self._clients.push_async_callback(client.aclose)
         return client
@@ -103,19 +118,57 @@ class APIServer:
 
     async def load(self, *manifests: str | Path) -> None:
         """Apply YAML files: namespaces and CRDs first. Cancelled, some may be there."""
-        client = self.client()
-        for manifest in manifests:
-            await client.apply(Path(manifest), field_manager="kubeloop-testing", force=True)
+        await self._home.do(apply_files(self.config, manifests))
+
+    async def restart(self, *, keep_data: bool = True) -> None:
+        """End every connection and start again at the same address, with or without the data.
+
+        Cancelled in the middle, the server is down.
+        """
+        await self._home.do(self.service.restart(keep_data=keep_data))
+
+    async def refuse_connections(self) -> None:
+        """Close the door and every connection; `accept_connections` opens it again."""
+        await self._home.do(self.service.refuse_connections())
+
+    async def accept_connections(self) -> None:
+        """Listen again, at the same address."""
+        await self._home.do(self.service.accept_connections())
+
+    def drop_connections(self) -> None:
+        """Break every open connection, without a word."""
+        self._home.call(self.service.drop_connections)
+
+    def expire_history(self) -> None:
+        """Forget all history now: older versions and continue tokens are answered with 410."""
+        self._home.call(self.service.expire_history)
+
+    def rotate_certificate(self) -> None:
+        """Show another certificate of the same authority from now on; TLS only."""
+        self._home.call(self.service.rotate_certificate)
+
+    def rotate_ca(self) -> None:
+        """Be certified by another authority from now on: `config` changes; TLS only."""
+        self._home.call(self.service.rotate_ca)
+
+    def rotate_token(self) -> str:
+        """Replace the administrator's token: `config` changes, the old token is worth nothing."""
+        return self._home.call(self.service.rotate_token)
+
+    def set_log(self, namespace: str, pod: str, text: str, *, container: str = "") -> None:
+        """Say what a container has written; without `container`, every one of the pod."""
+        self._home.call(lambda: self.service.set_log(namespace, pod, text, container=container))
 
     def stats(self) -> ServiceStats:
         """A snapshot."""
-        return self.service.stats()
+        return self._home.call(self.service.stats)
 
     # --- life
 
     async def __aenter__(self) -> Self:
         async with contextlib.AsyncExitStack() as stack:
             await stack.enter_async_context(self.service)
+            self._home.settle()
             # Pushed later, closed earlier: clients go before the server they speak to.
             self._clients = await stack.enter_async_context(contextlib.AsyncExitStack())
             await self.load(*self._manifests)

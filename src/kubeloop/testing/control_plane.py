@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shutil
 import socket
 import ssl
 import sys
@@ -31,8 +32,10 @@ from kubeloop.machinery import KubeError
 
 from . import guardian
 from .kubeconfigs import kubeconfig_text
+from .loading import apply_files
 from .server.certs import Authority, KeyPair, write_key
 from .server.signing import SigningKey
+from .threads import Home
 
 __all__ = ["ControlPlane", "ControlPlaneFailed", "assets_folder"]
 
@@ -104,6 +107,7 @@ class ControlPlane:
         self._admin: KeyPair | None = None
         self._ended: asyncio.Task[str] | None = None
         self._clients = contextlib.AsyncExitStack()
+        self._home = Home()
 
     # --- what a client needs
 
@@ -133,7 +137,11 @@ class ControlPlane:
         return kubeconfig_text(self.url, ca=self.ca, pair=self._admin)
 
     def client(self, config: ClusterConfig | None = None, **options: Any) -> Client:
-        """A client of this server, closed when the server is; `config` says as whom."""
+        """A client of this server, closed when the server is; `config` says as whom.
+
+        Raises: RuntimeError when the server runs in another thread.
+        """
+        self._home.must_be_here()
         client = Client(config or self.config, **options)
         self._clients.push_async_callback(client.aclose)
         return client
@@ -145,20 +153,20 @@ class ControlPlane:
 
     async def load(self, *manifests: str | Path) -> None:
         """Apply YAML files: namespaces and CRDs first. Cancelled, some may be there."""
-        client = self.client()
-        for manifest in manifests:
-            await client.apply(Path(manifest), field_manager="kubeloop-testing", force=True)
+        await self._home.do(apply_files(self.config, manifests))
 
     # --- life
 
     async def __aenter__(self) -> Self:
         assets = assets_folder(self._assets)
+        self._home.settle()
         self._folder = Path(tempfile.mkdtemp(prefix="kubeloop-"))
         try:
             await self._start(assets)
             await self._until_ready()
         except BaseException:
             await to_the_end(self._stop())
+            shutil.rmtree(self._folder, ignore_errors=True)  # the guardian may never have run
             raise
         return self
 

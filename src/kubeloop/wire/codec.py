@@ -2,7 +2,7 @@
 
 Promises: what a class does not know comes back as it came, at every depth; `null` and
 "not there" read as empty; only what is set is sent; an error names the path of the value
-it is about and never shows the value of a Secret.
+it is about and never shows the value of a Secret. Any thread may read and send.
 How: msgspec reads strictly, which is the fast way. Where it refuses, the text is read
 again as plain data, unknown keys and nulls are set aside, and the keys are then put into
 the structs they belong to. Objects that hold nothing unknown never pay for it.
@@ -15,6 +15,7 @@ import base64
 import enum
 import functools
 import re
+import threading
 from collections.abc import Callable, Hashable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar, cast
@@ -106,10 +107,16 @@ def hook(type_: type, value: Any) -> Any:
     raise TypeError(f"nothing can be read as {type_.__name__}")
 
 
+# msgspec keeps what it knows of a class on the class, and puts it there before it is whole:
+# a decoder made of it meanwhile by another thread would crash the interpreter.
+_one_at_a_time = threading.RLock()
+
+
 @functools.cache
 def _decoder(type_: Hashable) -> msgspec.json.Decoder[Any]:
     try:
-        return msgspec.json.Decoder(type_, dec_hook=hook)
+        with _one_at_a_time:
+            return msgspec.json.Decoder(type_, dec_hook=hook)
     except (NameError, TypeError) as error:
         name = getattr(type_, "__name__", str(type_))
         raise InvalidValue(
@@ -415,7 +422,10 @@ def _send_quantity(value: Any) -> str:
 
 def _send_bytes(value: Any) -> str:
     if not isinstance(value, bytes | bytearray | memoryview):
-        raise _Unsendable(f"expected bytes, found {type(value).__name__}")
+        found = type(value).__name__
+        raise _Unsendable(
+            f"expected bytes, found {found} (encode it; a Secret takes text as string_data)"
+        )
     return base64.b64encode(value).decode()
 
 

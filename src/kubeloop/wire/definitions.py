@@ -38,6 +38,7 @@ class ScalePaths(msgspec.Struct, frozen=True):
 # Strings that Go has plain: empty means absent, though nothing says that they are optional.
 _PLAIN = frozenset({"ObjectMeta", "ListMeta"})
 _ALWAYS_READABLE = frozenset({"apiVersion", "kind", "metadata", "spec", "status"})
+_TEMPLATES = frozenset({"PodTemplateSpec", "JobTemplateSpec", "ResourceClaimTemplateSpec"})
 
 
 def is_built_in(cls: type) -> bool:
@@ -60,11 +61,12 @@ def required_fields(cls: type[Model]) -> frozenset[str]:
 
 def _required_of_built_in(cls: type[Model]) -> frozenset[str]:
     empty = cls()
+    is_whole = bool(cls.__kind_options__) or cls.__name__ in _TEMPLATES
     return frozenset(
         field.wire
         for field in plan_of(cls).values()
         if isinstance(field.node, Value | Object)
         and not field.node.optional
         and field.read(empty) is UNSET
-        and not (cls.__kind_options__ and field.wire in _ALWAYS_READABLE)
+        and not (is_whole and field.wire in _ALWAYS_READABLE)
     )

@@ -6,7 +6,7 @@ Promises: a pod is bound once; a pod that is being deleted is not bound any more
 from __future__ import annotations
 
 from .objects import same_but_bookkeeping
-from .statuses import Cause, Refusal, conflict, invalid
+from .statuses import Cause, Refusal, conflict, unexplained
 from .store import Object
 from .verbs import Call, Verbs
 
@@ -18,10 +18,10 @@ def bind(verbs: Verbs, call: Call, body: Object) -> Object:
     target = body.get("target") or {}
     if target.get("kind") not in {None, "", "Node"}:
         message = f'Unsupported value: "{target.get("kind")}": supported values: "Node", "<empty>"'
-        raise _invalid(call, Cause("target.kind", "FieldValueNotSupported", message))
+        raise _invalid(Cause("target.kind", "FieldValueNotSupported", message))
     node = target.get("name")
     if not node:
-        raise _invalid(call, Cause("target.name", "FieldValueRequired", "Required value"))
+        raise _invalid(Cause("target.name", "FieldValueRequired", "Required value"))
     entry = verbs.get(call)
     _check(call, entry.obj, node)
     obj = _bound(entry.obj, node, body, now=verbs.now())
@@ -36,8 +36,9 @@ def bind(verbs: Verbs, call: Call, body: Object) -> Object:
     }
 
 
-def _invalid(call: Call, cause: Cause) -> Refusal:
-    return invalid("", "Binding", call.name, [cause])
+def _invalid(cause: Cause) -> Refusal:
+    # kube-apiserver passes these on without making a Status of them.
+    return unexplained(f"{cause.field}: {cause.message}")
 
 
 def _check(call: Call, pod: Object, node: str) -> None:

@@ -251,7 +251,7 @@ def _network_policy(spec: Json) -> Json:
 
 
 def _binding(obj: Json) -> Json:
-    obj = within(obj, "roleRef", lambda ref: filled(ref, {"apiGroup": _RBAC}))
+    obj = within(obj, "roleRef", lambda ref: filled(ref, {"apiGroup": _RBAC}), make=True)
     return each(obj, "subjects", _subject)
 
 

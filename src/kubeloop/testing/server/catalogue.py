@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from .documents import Document
 from .incoming import Incoming
-from .negotiation import Answer
+from .negotiation import NOWHERE, Answer
 from .registry import Registry
 from .statuses import method_not_allowed, unknown_resource
 from .store import encoded
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["Catalogue"]
 
 _HEALTH = frozenset({"healthz", "livez", "readyz"})
-_NOT_FOUND = Answer(404, b"404 page not found\n", media="text/plain")
 
 
 @final
@@ -47,14 +46,14 @@ class Catalogue:
         found = self._found(request, steps)
         if found is None and self._is_in_version(steps):
             raise unknown_resource()
-        return found or _NOT_FOUND
+        return found or NOWHERE
 
     def _is_in_version(self, steps: list[str]) -> bool:
         match steps:
-            case ["api", version, *_]:
-                return self._registry.has_version("", version)
-            case ["apis", group, version, *_]:
-                return self._registry.has_version(group, version)
+            case ["api", _, *_]:
+                return True
+            case ["apis", group, _, *_]:
+                return self._registry.is_built_in(group)
         return False
 
     def _found(self, request: Incoming, steps: list[str]) -> Answer | None:
@@ -91,13 +90,14 @@ class Catalogue:
         return Answer(200, encoded(discovery.legacy_groups(self._registry)))
 
     def _openapi(self, request: Incoming, steps: list[str]) -> Answer | None:
-        from . import openapi
+        from . import openapi, openapi_protobuf
 
         registry = self._registry
         found: Document | None = None
         match steps:
             case ["v2"]:
-                found = openapi.v2(registry)
+                wanted = openapi_protobuf.is_wanted(request.header("Accept"))
+                found = openapi.v2_protobuf(registry) if wanted else openapi.v2(registry)
             case ["v3"]:
                 found = openapi.v3_index(registry)
             case ["v3", "api", version]:

@@ -76,7 +76,7 @@ def _config_map(obj: _Raw, old: _Raw | None) -> Found:
     yield from _key_problems("binaryData", binary)
     size = sum(len(said.encode()) for said in text.values()) + _size(binary)
     if size > DATA_LIMIT:
-        yield causes.too_long("", DATA_LIMIT)
+        yield causes.too_long("[]", DATA_LIMIT)  # of a path without steps, as it is printed
 
 
 def _secret(obj: _Raw, old: _Raw | None) -> Found:
@@ -304,11 +304,31 @@ def _quota(obj: _Raw, _: _Raw | None) -> Found:
         yield from quantity(f"spec.hard[{key}]", said)
 
 
+def _limit_range(obj: _Raw, _: _Raw | None) -> Found:
+    spec = obj.get("spec") or {}
+    for index, each in listed(spec.get("limits")):
+        if each.get("type") != "Pod":
+            continue
+        for field in ("default", "defaultRequest"):
+            if each.get(field):
+                rule = "may not be specified when `type` is 'Pod'"
+                yield causes.forbidden(f"spec.limits[{index}].{field}", rule)
+
+
+def _node(obj: _Raw, _: _Raw | None) -> Found:
+    spec = obj.get("spec") or {}
+    effects = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+    for index, each in listed(spec.get("taints")):
+        yield from choice(f"metadata.taints[{index}].effect", each.get("effect"), effects)
+
+
 CORE: Final[dict[tuple[str, str], Callable[[_Raw, _Raw | None], Found]]] = {
     ("", "ConfigMap"): _config_map,
     ("", "Endpoints"): _endpoints,
     ("", "Event"): _event,
+    ("", "LimitRange"): _limit_range,
     ("", "Namespace"): _namespace,
+    ("", "Node"): _node,
     ("", "Pod"): _pod,
     ("", "PodTemplate"): _pod_template,
     ("", "ResourceQuota"): _quota,

@@ -148,7 +148,7 @@ def _type_problems(schema: _Raw, path: str, level: str) -> Iterator[Cause]:
         rule = "must be object if x-kubernetes-embedded-resource is true"
         where = f"{path}.type"
         yield causes.invalid(where, kind, rule) if kind else causes.required(where, rule)
-    elif not kind and not open_type:
+    elif not kind and not open_type and not schema.get("$ref"):
         yield causes.required(f"{path}.type", _EMPTY_TYPE[level])
     if embedded and schema.get("additionalProperties") is not None:
         rule = "must not be used if x-kubernetes-embedded-resource is set"

@@ -100,6 +100,8 @@ def _version_problems(spec: Mapping[str, Any]) -> Iterator[Cause]:
     if sum(bool(each.get("storage")) for each in versions) != 1:
         rule = "must have exactly one version marked as storage version"
         yield causes.invalid("spec.versions", versions, rule)
+        rule = "must have at least one stored version"
+        yield causes.invalid("status.storedVersions", None, rule)
 
 
 def _one_version(
@@ -128,6 +130,9 @@ def _shared_problems(spec: Mapping[str, Any]) -> Iterator[Cause]:
     versions = spec.get("versions") or []
     if not versions:
         return
+    first = versions[0].get("name") or ""
+    if problems := problems_of_dns_1035_label(first):
+        yield causes.invalid("spec.version", first, ",".join(problems))
     if _all_alike(versions, "schema"):
         yield from _schema_problems(versions[0], "spec.validation")
     if _all_alike(versions, "subresources"):
@@ -217,6 +222,10 @@ def _json_path_problems(said: str, where: str) -> Iterator[Cause]:
 
 def _selectable_problems(version: Mapping[str, Any], path: str) -> Iterator[Cause]:
     seen: set[str] = set()
+    if version.get("selectableFields") and not _schema_of(version):
+        rule = "may only be set when validations.schema is included"
+        yield causes.invalid(path, "", rule)
+        return
     for index, each in enumerate(version.get("selectableFields") or ()):
         where, said = f"{path}[{index}].jsonPath", each.get("jsonPath") or ""
         if not said:

@@ -13,11 +13,13 @@ from typing import Any, Final, Self, final
 
 import msgspec
 
+from kubeloop.machinery import api_version_rank
 from kubeloop.wire import TypeFacts
 
+from . import causes
 from .crd_validation import problems_of_crd
 from .schemas import Schema
-from .statuses import invalid
+from .statuses import Cause, invalid
 
 __all__ = [
     "AGE_COLUMN",
@@ -56,6 +58,52 @@ class Scale(msgspec.Struct, frozen=True):
     spec_replicas_path: str
     status_replicas_path: str
     label_selector_path: str = ""
+
+    def problems_of(self, obj: Mapping[str, Any]) -> list[Cause]:
+        """What of an object cannot stand where its scale is read from."""
+        found = [
+            *_number_problems(obj, self.spec_replicas_path),
+            *_number_problems(obj, self.status_replicas_path),
+        ]
+        if self.label_selector_path:
+            _, problem = _nested(obj, self.label_selector_path, str, "string")
+            if problem:
+                found.append(causes.invalid(self.label_selector_path, "", problem))
+        return found
+
+
+def _number_problems(obj: Mapping[str, Any], path: str) -> list[Cause]:
+    value, problem = _nested(obj, path, int, "int64")
+    if problem:
+        return [causes.invalid(path, 0, problem)]
+    if value is not None and value < 0:
+        return [causes.invalid(path, value, "should be a non-negative integer")]
+    if value is not None and value > _LARGEST:
+        return [causes.invalid(path, value, f"should be less than or equal to {_LARGEST}")]
+    return []
+
+
+def _nested(obj: Any, path: str, wanted: type, name: str) -> tuple[Any, str]:
+    """The value at a path and, where there is another sort of value, the problem with it."""
+    steps = path.strip(".").split(".")
+    for index, step in enumerate(steps):
+        if not isinstance(obj, Mapping):
+            return None, f"{path} accessor error: {_is_no(obj, 'map[string]interface{}')}"
+        if step not in obj:
+            return None, ""
+        obj = obj[step]
+        if index == len(steps) - 1 and (not isinstance(obj, wanted) or isinstance(obj, bool)):
+            return None, f"{path} accessor error: {_is_no(obj, name)}"
+    return obj, ""
+
+
+def _is_no(value: Any, wanted: str) -> str:
+    kinds = {str: "string", bool: "bool", int: "int64", float: "float64", list: "[]interface {}"}
+    kind = kinds.get(type(value), "<nil>" if value is None else "map[string]interface {}")
+    return f"{value} is of the type {kind}, expected {wanted}"
+
+
+_LARGEST: Final = 2**31 - 1
 
 
 @final
@@ -119,7 +167,7 @@ class CustomKind(msgspec.Struct, frozen=True):
             namespaced=spec["scope"] == "Namespaced",
             short_names=tuple(names.get("shortNames") or ()),
             categories=tuple(names.get("categories") or ()),
-            versions=tuple(_version(each) for each in spec["versions"]),
+            versions=tuple(_version(each, spec) for each in spec["versions"]),
             conversion=spec["conversion"]["strategy"],
         )
 
@@ -133,7 +181,7 @@ class CustomKind(msgspec.Struct, frozen=True):
         return next(each.name for each in self.versions if each.storage)
 
 
-def _version(said: Mapping[str, Any]) -> CustomVersion:
+def _version(said: Mapping[str, Any], spec: Mapping[str, Any]) -> CustomVersion:
     parts = said.get("subresources") or {}
     return CustomVersion(
         name=said["name"],
@@ -147,8 +195,24 @@ def _version(said: Mapping[str, Any]) -> CustomVersion:
         has_status=parts.get("status") is not None,
         scale=_scale(parts["scale"]) if parts.get("scale") is not None else None,
         deprecated=bool(said.get("deprecated")),
-        deprecation_warning=said.get("deprecationWarning") or "",
+        deprecation_warning=said.get("deprecationWarning") or _deprecation(said["name"], spec),
     )
+
+
+def _deprecation(name: str, spec: Mapping[str, Any]) -> str:
+    """What users of a deprecated version are told where the definition does not say."""
+    group, kind = spec["group"], spec["names"]["kind"]
+    better = [
+        each["name"]
+        for each in spec["versions"]
+        if each.get("served")
+        and not each.get("deprecated")
+        and api_version_rank(each["name"]) < api_version_rank(name)
+    ]
+    usual = f"{group}/{name} {kind} is deprecated"
+    if not better:
+        return usual
+    return f"{usual}; use {group}/{min(better, key=api_version_rank)} {kind}"
 
 
 def _column(said: Mapping[str, Any]) -> Column:

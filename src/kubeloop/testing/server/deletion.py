@@ -66,15 +66,18 @@ def decide(served: Served, obj: Object, options: DeleteOptions, *, now: datetime
 
 
 def _check_preconditions(served: Served, meta: Object, options: DeleteOptions) -> None:
-    wanted = {"UID": (options.uid, "uid"), "ResourceVersion": (options.version, "resourceVersion")}
-    for name, (value, field) in wanted.items():
+    wanted = {
+        "UID": (options.uid, "uid", "deleted and then recreated"),
+        "ResourceVersion": (options.version, "resourceVersion", "modified"),
+    }
+    for name, (value, field, guess) in wanted.items():
         found = meta.get(field, "")
         if value and value != found:
             why = (
-                f"Precondition failed: {name} in precondition: {value}, {name} in object "
-                f"meta: {found}"
+                f"the {name} in the precondition ({value}) does not match the {name} in record "
+                f"({found}). The object might have been {guess}"
             )
-            raise conflict(served.group, served.plural, meta["name"], why)
+            raise conflict(served.group, served.kind, meta["name"], why)
 
 
 def _marked(served: Served, obj: Object, options: DeleteOptions, now: datetime) -> Object:

@@ -17,7 +17,7 @@ from .deletion import Deleted, Deleter
 from .forms import PARTIAL, TABLE, Form
 from .incoming import Incoming
 from .lists import list_page
-from .negotiation import Answer, Wanted, body_type, decoded_body, wanted
+from .negotiation import NOWHERE, Answer, Wanted, body_type, decoded_body, wanted
 from .options import (
     ListOptions,
     Query,
@@ -34,7 +34,6 @@ from .statuses import (
     Refusal,
     bad_request,
     method_not_allowed,
-    method_not_supported,
     unknown_resource,
 )
 from .store import Object, encoded
@@ -86,15 +85,19 @@ class Dispatcher:
         """
         path = request.resource
         assert path is not None  # others are documents
+        if self._registry.find(path.group, path.version, path.plural) is None:
+            return self._unknown(path)
         served = self.served(path)
         verb = request.verb
+        if served.custom is not None and _is_misplaced(served, path, verb):
+            return NOWHERE
+        self._check_scope(served, path, verb)
         if not verb:
-            raise method_not_allowed()
+            raise _meaningless(request, served, path)
         if path.subresource:
             return await self._parts.answer(request, served, path)
         if verb not in served.verbs:
-            raise method_not_supported(served.group, served.plural, verb)
-        self._check_scope(served, path, verb)
+            raise unknown_resource() if _is_unrouted(served, path) else method_not_allowed()
         outcome = await self._done(request, served, path)
         warnings = _deprecation(served)
         if warnings and isinstance(outcome, Answer):
@@ -129,6 +132,12 @@ class Dispatcher:
         if found is None:
             raise unknown_resource()
         return found
+
+    def _unknown(self, path: ResourcePath) -> Answer:
+        """The answer about a resource that nobody serves; definitions' groups speak no Status."""
+        if self._registry.is_built_in(path.group):
+            raise unknown_resource()
+        return NOWHERE
 
     def _check_scope(self, served: Served, path: ResourcePath, verb: str) -> None:
         if path.namespace and not served.namespaced:
@@ -211,6 +220,25 @@ class Dispatcher:
         return Answer(200, _form(served, want, request.query).list_of(gone, metadata))
 
 
+def _is_misplaced(served: Served, path: ResourcePath, verb: str) -> bool:
+    """Whether a path has a namespace too many or too few."""
+    if not served.namespaced or path.namespace:
+        return bool(path.namespace) and not served.namespaced
+    return bool(path.name) or verb in {"create", "deletecollection"}
+
+
+def _meaningless(request: Incoming, served: Served, path: ResourcePath) -> Refusal:
+    """The refusal of a method that means nothing at a path."""
+    if served.custom is not None and not path.name and request.method in {"PUT", "PATCH"}:
+        return bad_request("name must be provided")
+    return method_not_allowed()
+
+
+def _is_unrouted(served: Served, path: ResourcePath) -> bool:
+    """Whether no verb of the kind has paths of this sort."""
+    return bool(path.name) and not {"get", "update", "patch", "delete"} & set(served.verbs)
+
+
 def bad_list() -> Answer:
     raise bad_request("a watch was asked for where none is possible")
 
@@ -248,10 +276,9 @@ def _include(query: Query) -> str:
 def _deprecation(served: Served) -> tuple[str, ...]:
     """What a client is warned of that uses a version on its way out."""
     custom = served.custom
-    if custom is None or not getattr(custom, "deprecated", False):
+    if custom is None or not custom.deprecated:
         return ()
-    usual = f"{served.api_version} {served.kind} is deprecated"
-    return (getattr(custom, "deprecation_warning", "") or usual,)
+    return (custom.deprecation_warning,)
 
 
 def _answer(written: Written, request: Incoming, served: Served, want: Wanted) -> Answer:

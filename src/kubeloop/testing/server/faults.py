@@ -117,9 +117,31 @@ class _Failure:
         return self.make()
 
 
+class _Hold:
+    """What held requests wait for; a test may let them go from another thread."""
+
+    def __init__(self) -> None:
+        self._gone = False
+        self._waiting: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
+
+    async def wait(self) -> None:
+        event = asyncio.Event()
+        self._waiting[event] = asyncio.get_running_loop()
+        try:
+            if not self._gone:
+                await event.wait()
+        finally:
+            del self._waiting[event]
+
+    def let_go(self) -> None:
+        self._gone = True
+        for event, loop in list(self._waiting.items()):
+            loop.call_soon_threadsafe(event.set)
+
+
 @final
 class Faults:
-    """The switches of one server; a test flips them while the server runs."""
+    """The switches of one server; a test flips them while the server runs, from any thread."""
 
     def __init__(self, *, record: int = RECORD) -> None:
         self.requests: deque[SeenRequest] = deque(maxlen=record)
@@ -131,7 +153,7 @@ class Faults:
         self.answer_delay = 0.0  # seconds that each answer waits
         self._cut: tuple[Cut, Match] | None = None
         self._failures: list[_Failure] = []
-        self._held: list[tuple[Match, asyncio.Event]] = []
+        self._held: list[tuple[Match, _Hold]] = []
 
     @property
     def idle(self) -> bool:
@@ -173,11 +195,11 @@ class Faults:
 
     def hold(self, match: Match = EVERY) -> Callable[[], None]:
         """Hold the answers to requests that fit; call what is returned to let them go."""
-        entry = (match, asyncio.Event())
+        entry = (match, _Hold())
         self._held.append(entry)
 
         def release() -> None:
-            entry[1].set()
+            entry[1].let_go()
             if entry in self._held:
                 self._held.remove(entry)
 
@@ -195,8 +217,8 @@ class Faults:
 
     def heal(self) -> None:
         """Switch everything off and let go what is held; reactors and the record stay."""
-        for _, gate in self._held:
-            gate.set()
+        for _, held in self._held:
+            held.let_go()
         self._held.clear()
         self._failures.clear()
         self._cut = None
@@ -223,8 +245,8 @@ class Faults:
 
     async def wait_while_held(self, seen: SeenRequest) -> None:
         """Wait until nobody holds this request. Safe to cancel."""
-        while gates := [gate for match, gate in self._held if match.fits(seen)]:
-            await gates[0].wait()
+        while holds := [held for match, held in list(self._held) if match.fits(seen)]:
+            await holds[0].wait()
 
     async def react(self, seen: SeenRequest) -> Reply | SeenRequest:
         """What the reactors make of a request, in the order they were added."""

@@ -308,9 +308,8 @@ def _compact(value: Any) -> str:
 def _ordered(tree: Tree) -> Iterable[str]:
     if len(tree) < 2:
         return tree
-    if any(element[0] in "kvi" for element in tree):
-        return sorted(tree, key=_rank)
-    return sorted(tree)  # "." stands before "f:"
+    names = sorted(tree)  # "." stands before "f:", and both before all others
+    return names if names[-1][0] in ".f" else sorted(names, key=_rank)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -28,6 +28,10 @@ def shown(served: Served, obj: Object) -> Object:
     """A stored object in the version of `served`."""
     if _same_but_name(served):
         return {**obj, "kind": served.kind, "apiVersion": served.api_version}
+    if served.custom is not None:
+        pruned, _ = served.custom.schema.prune({**obj, "apiVersion": served.api_version})
+        found: Object = served.custom.schema.default(pruned)
+        return found
     from .conversion import convert
 
     converted = convert(obj, served.group, served.kind, served.version)
@@ -38,8 +42,10 @@ def _same_but_name(served: Served) -> bool:
     """Whether the version that is served differs from the stored one in its name at most."""
     if (served.group, served.plural) != served.storage:
         return False
-    if served.version == served.storage_version or served.custom is not None:
+    if served.version == served.storage_version:
         return True
+    if served.custom is not None:
+        return False
     return (served.group, served.plural) not in _CONVERTED
 
 
@@ -120,7 +126,7 @@ class Form:
 
     def bookmark(self, version: int, *, annotations: dict[str, str] | None = None) -> bytes:
         """The object of a bookmark: of the watched kind, with a version and no more."""
-        meta: Object = {"resourceVersion": str(version), "creationTimestamp": None}
+        meta: Object = {"resourceVersion": str(version)}
         if annotations:
             meta["annotations"] = annotations
         if self.kind == TABLE:

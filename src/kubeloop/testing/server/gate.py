@@ -99,4 +99,18 @@ def _request(call: Call, operation: str, obj: Object | None, old: Object | None)
         obj=obj,
         old=old,
         dry_run=call.options.dry_run,
+        options=_options(call, operation),
     )
+
+
+_OPTIONS = {"CREATE": "CreateOptions", "UPDATE": "UpdateOptions", "DELETE": "DeleteOptions"}
+
+
+def _options(call: Call, operation: str) -> Object:
+    """The options of a write as a webhook is shown them."""
+    options: Object = {"kind": _OPTIONS[operation], "apiVersion": "meta.k8s.io/v1"}
+    if call.options.dry_run:
+        options["dryRun"] = ["All"]
+    if call.options.manager:
+        options["fieldManager"] = call.options.manager
+    return options

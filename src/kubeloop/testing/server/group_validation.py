@@ -6,6 +6,7 @@ Elsewhere: core kinds (`core_validation`), workloads (`workload_validation`).
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
@@ -57,7 +58,9 @@ def _ingress(obj: _Raw, _: _Raw | None) -> Found:
         yield from _backend(spec["defaultBackend"], "spec.defaultBackend")
     for index, each in listed(spec.get("rules")):
         path, host = f"spec.rules[{index}]", each.get("host") or ""
-        if host:
+        if _is_address(host):
+            yield causes.invalid(f"{path}.host", host, "must be a DNS name, not an IP address")
+        elif host:
             plain = host.removeprefix("*.")
             yield from name(f"{path}.host", plain, problems_of_dns_subdomain)
         http = each.get("http")
@@ -66,6 +69,14 @@ def _ingress(obj: _Raw, _: _Raw | None) -> Found:
     if spec.get("ingressClassName"):
         where = "spec.ingressClassName"
         yield from name(where, spec["ingressClassName"], problems_of_dns_subdomain)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def _paths(http: _Raw, path: str) -> Found:
@@ -125,6 +136,12 @@ def _network_policy(obj: _Raw, _: _Raw | None) -> Found:
     yield from selector("spec.podSelector", spec.get("podSelector"))
     for index, kind in enumerate(spec.get("policyTypes") or ()):
         yield from choice(f"spec.policyTypes[{index}]", kind, ("Egress", "Ingress"))
+    for direction in ("ingress", "egress"):
+        for index, rule in listed(spec.get(direction)):
+            for place, each in listed(rule.get("ports")):
+                where = f"spec.{direction}[{index}].ports[{place}].port"
+                if each.get("port") is not None:
+                    yield from port_or_name(where, each["port"])
 
 
 # --- RBAC
@@ -179,7 +196,7 @@ def _role(*, namespaced: bool) -> _Check:
 def _rule(rule: _Raw, path: str, *, namespaced: bool) -> Found:
     urls, where = rule.get("nonResourceURLs"), f"{path}.nonResourceURLs"
     if not rule.get("verbs"):
-        yield causes.required(f"{path}.verbs", "verbs must contain at least one value")
+        yield causes.required(f"{path}.verbs")
     if urls:
         if namespaced:
             said = "namespaced rules cannot apply to non-resource URLs"
@@ -203,13 +220,13 @@ def _autoscaler(obj: _Raw, _: _Raw | None) -> Found:
     spec = obj.get("spec") or {}
     lowest, highest = spec.get("minReplicas"), spec.get("maxReplicas") or 0
     yield from not_below("spec.minReplicas", lowest, 1)
-    if highest == 0:
-        yield causes.required("spec.maxReplicas", "must be set and greater than 0")
-    else:
-        yield from not_below("spec.maxReplicas", highest, 1)
     if isinstance(lowest, int) and highest < lowest:
         rule = "must be greater than or equal to `minReplicas`"
         yield causes.invalid("spec.maxReplicas", highest, rule)
+    if highest == 0:
+        yield causes.required("spec.maxReplicas")
+    else:
+        yield from not_below("spec.maxReplicas", highest, 1)
     target = spec.get("scaleTargetRef") or {}
     for field in ("kind", "name"):
         if not target.get(field):

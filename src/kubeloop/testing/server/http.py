@@ -82,7 +82,8 @@ class Gateway:
         if self._faults.half_open:
             await asyncio.Event().wait()
         asked = incoming(*_line(request), request.headers, await self._body(request))
-        seen = seen_of(asked)
+        asked, stranger = self._identified(asked, request)
+        seen = seen_of(asked, asked.user.name if asked.user is not None else "")
         self._faults.record(seen)
         reply = None if self._faults.idle else await self._meddled(seen)
         if isinstance(reply, Reply):
@@ -90,15 +91,26 @@ class Gateway:
             return await self._send(request, answer, asked)
         if reply is not None and reply is not seen:
             asked = msgspec.structs.replace(asked, body=reply.body)
-        outcome = await self._outcome(request, asked)
+        if stranger is not None:
+            raise stranger
+        outcome = await self._outcome(asked)
         if isinstance(outcome, Stream):
             return await self._streamer.send(request, outcome, seen)
         if self._settle is not None and asked.method not in {"GET", "HEAD"}:
             await self._settle()
         return await self._send(request, outcome, asked)
 
-    async def _outcome(self, request: web.BaseRequest, asked: Incoming) -> Outcome:
-        asked = self._security.admitted(asked, _peer(request))
+    def _identified(
+        self, asked: Incoming, request: web.BaseRequest
+    ) -> tuple[Incoming, Refusal | None]:
+        # Strangers are recorded and meet the faults like everyone else.
+        try:
+            return self._security.identified(asked, _peer(request)), None
+        except Refusal as refusal:
+            return asked, refusal
+
+    async def _outcome(self, asked: Incoming) -> Outcome:
+        self._security.authorize(asked)
         path = asked.resource
         # Paths outside of every group version name no resource, whatever they look like.
         if path and path.plural and self._dispatcher.has_version(path.group, path.version):

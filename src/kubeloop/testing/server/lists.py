@@ -56,7 +56,7 @@ def list_page(store: Store, storage: Storage, select: Selection, options: ListOp
     collection = store.collection(storage)
     if options.next_page:
         return _next_page(store, collection, select, options)
-    version = version_number(options.version)
+    version = version_number(options.version, listed=True)
     if version > store.version:
         raise too_large_version(version, store.version)
     if _is_exact(options, version):
@@ -138,7 +138,9 @@ def _read_token(text: str) -> _Token:
         raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
         token = msgspec.json.decode(raw, type=_Token)
     except (ValueError, RecursionError) as error:
-        raise bad_request(f"continue key is not valid: {error}") from error
+        raise bad_request(f"invalid continue token: continue key is not valid: {error}") from error
     if token.v != "meta.k8s.io/v1" or token.rv == 0 or not token.start:
-        raise bad_request("continue key is not valid: incorrect encoded version or position")
+        raise bad_request(
+            "invalid continue token: continue key is not valid: incorrect encoded version or position"
+        )
     return token

@@ -37,7 +37,7 @@ from .object_fields import compare, same, set_of
 from .shapes import Shape, shape_of
 from .statuses import Refusal, bad_request
 
-__all__ = ["apply", "track"]
+__all__ = ["applied_name", "apply", "track"]
 
 _BEFORE_FIRST_APPLY: Final = "before-first-apply"
 _KUBECTL: Final = "kubectl"
@@ -297,9 +297,14 @@ def _check_lists(step: _Apply) -> None:
     if not found:
         return
     told = found[0] if len(found) == 1 else "\n  ".join(["errors:", *found])
+    raise _unmergeable(f"failed to create typed patch object ({applied_name(applied)}): {told}")
+
+
+def applied_name(applied: dict[str, Any]) -> str:
+    """How an error names an object that was applied: place and type, as its body says."""
     metadata = _metadata(applied)
     name = f"{metadata.get('namespace') or ''}/{metadata.get('name') or ''}"
-    raise _unmergeable(f"failed to create typed patch object ({name}; {_type_of(applied)}): {told}")
+    return f"{name}; {_type_of(applied)}"
 
 
 def _finished(live: dict[str, Any] | None, step: _Apply, *, force: bool) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from kubeloop.wire import InvalidValue
 
 from .fieldsets import Tree, path_text
@@ -148,10 +150,15 @@ def without_nulls(value: Any, shape: Shape) -> Any:
 
 def _has_null(value: dict[str, Any] | list[Any]) -> bool:
     """Whether a null stands in a field somewhere below."""
+    # Most objects have none, and their text shows it at once.
+    return b"null" in msgspec.json.encode(value) and _holds_null(value)
+
+
+def _holds_null(value: dict[str, Any] | list[Any]) -> bool:
     found = value.values() if isinstance(value, dict) else value
     if value is not found and None in found:
         return True
-    return any(_has_null(each) for each in found if isinstance(each, dict | list))
+    return any(_holds_null(each) for each in found if isinstance(each, dict | list))
 
 
 def problems_of(value: Any, shape: Shape) -> list[str]:

@@ -37,7 +37,7 @@ def problems_of_metadata(
     """What is wrong with the metadata of a new object, or with changing `old` into it."""
     if old is None:
         yield from _name_problems(group, kind, new)
-        yield from _finalizer_problems(new.get("finalizers") or [])
+        yield from _finalizer_problems(new.get("finalizers") or [], own=_is_own(group))
     else:
         yield from _change_problems(new, old)
     yield from not_below("metadata.generation", new.get("generation"))
@@ -82,13 +82,25 @@ def _change_problems(new: Mapping[str, Any], old: Mapping[str, Any]) -> Found:
         yield from not_changed(f"metadata.{field}", new.get(field), old.get(field))
 
 
-def _finalizer_problems(finalizers: list[str]) -> Found:
+def _is_own(group: str) -> bool:
+    """Whether a group is Kubernetes' own."""
+    return "." not in group or group.endswith(".k8s.io")
+
+
+def _finalizer_problems(finalizers: list[str], *, own: bool) -> Found:
     path = "metadata.finalizers"
     for each in finalizers:
         yield from name(path, each, problems_of_label_key)
+    for index, each in enumerate(finalizers):
+        if own and "/" not in each and each not in _STANDARD_FINALIZERS:
+            rule = "name is neither a standard finalizer name nor is it fully qualified"
+            yield causes.invalid(f"{path}[{index}]", each, rule)
     if set(finalizers) >= _FINALIZERS_APART:
         rule = "finalizer orphan and foregroundDeletion cannot be both set"
         yield causes.invalid(path, finalizers, rule)
+
+
+_STANDARD_FINALIZERS = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
 
 
 def _annotation_problems(annotations: Mapping[str, str]) -> Found:

@@ -17,7 +17,19 @@ from kubeloop.wire.protobuf import PROTOBUF, from_protobuf
 
 from .statuses import bad_request, not_acceptable, unsupported_media_type
 
-__all__ = ["JSON", "PROTOBUF", "YAML", "Answer", "Wanted", "body_type", "decoded_body", "wanted"]
+__all__ = [
+    "JSON",
+    "NOWHERE",
+    "PROTOBUF",
+    "YAML",
+    "Answer",
+    "Wanted",
+    "body_type",
+    "decoded_body",
+    "sort_of",
+    "summary",
+    "wanted",
+]
 
 JSON = "application/json"
 YAML = "application/yaml"
@@ -45,6 +57,10 @@ class Answer(msgspec.Struct, frozen=True):
     headers: Mapping[str, str] = msgspec.field(default_factory=dict)
     media: str = JSON
     warnings: tuple[str, ...] = ()
+
+
+# Where kube-apiserver itself serves nothing, and speaks no Status.
+NOWHERE = Answer(404, b"404 page not found\n", media="text/plain; charset=utf-8")
 
 
 @functools.lru_cache(maxsize=256)
@@ -131,18 +147,30 @@ def decoded_body(raw: bytes, media: str, *, what: str) -> dict[str, Any]:
     try:
         found = _read(raw, media)
     except (ValueError, RecursionError) as error:
-        problem = (
-            f"couldn't get version/kind; json parse error: {str(error) or 'nested too deeply'}"
-        )
+        problem = f"couldn't get version/kind; json parse error: {_told(error)}"
     if isinstance(found, dict):
         return found
+    if found is None and not problem:
+        return {}  # null is an object of which nothing is said
     problem = problem or (
         "couldn't get version/kind; json parse error: json: cannot unmarshal "
-        f"{_sort_of(found)} into Go value of type struct"
+        f"{sort_of(found)} into Go value of type {_TYPE_META}"
     )
     raise bad_request(
-        f"the object provided is unrecognized (must be of type {what}): {problem} ({_summary(raw)})"
+        f"the object provided is unrecognized (must be of type {what}): {problem} ({summary(raw)})"
     )
+
+
+# How Go prints the type of which it reads kind and version.
+_TYPE_META = (
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
+    'Kind string "json:\\"kind,omitempty\\"" }'
+)
+
+
+def _told(error: Exception) -> str:
+    text = str(error) or "nested too deeply"
+    return "unexpected end of JSON input" if text == "Input data was truncated" else text
 
 
 def _read(raw: bytes, media: str) -> object:
@@ -155,20 +183,22 @@ def _read(raw: bytes, media: str) -> object:
     return load_document(raw)
 
 
-def _sort_of(value: object) -> str:
+def sort_of(value: object) -> str:
+    """The word that errors use for what JSON has in a place."""
     match value:
-        case None:
-            return "null"
         case bool():
             return "bool"
         case str():
             return "string"
         case list():
             return "array"
+        case dict():
+            return "object"
     return "number"
 
 
-def _summary(raw: bytes) -> str:
+def summary(raw: bytes) -> str:
+    """The beginning of a body, as an error shows it."""
     if not raw:
         return "<empty>"
     start = raw[:30]

@@ -225,7 +225,12 @@ def _below(value: Any, shape: Shape) -> Tree:
     if isinstance(value, dict):
         if shape.whole_map:
             return {}
-        return {f"f:{name}": _everything(each, shape.field(name)) for name, each in value.items()}
+        return {
+            f"f:{name}": _everything(each, shape.field(name))
+            if isinstance(each, dict | list)
+            else LEAF
+            for name, each in value.items()
+        }
     if isinstance(value, list) and value and shape.list_type != "atomic":
         inside = shape.item()
         found = elements_of(value, shape)

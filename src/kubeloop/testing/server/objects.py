@@ -15,11 +15,11 @@ import msgspec
 from kubeloop.wire import Subresource, class_for
 
 from .kinds import has_generation, keeps_metadata_in_status, requires_version_on_update
-from .negotiation import JSON, decoded_body
+from .negotiation import JSON, decoded_body, summary
 from .options import FieldValidation
 from .registry import Served
 from .rules import known, stored
-from .statuses import Cause, Refusal, bad_request, conflict, invalid
+from .statuses import Cause, Refusal, bad_request, conflict, invalid, unexplained
 from .store import Object, encoded
 from .unknown_fields import check_types, duplicate_fields
 
@@ -34,6 +34,7 @@ __all__ = [
     "read_object",
     "same_but_bookkeeping",
     "spec_changed",
+    "storage_error",
     "typed",
 ]
 
@@ -54,6 +55,7 @@ def read_object(
         Refusal: 400 for what is not an object of the kind.
     """
     obj = decoded_body(raw, media, what=served.kind)
+    _check_own(served, obj, raw)
     duplicates: list[str] = []
     if validation != "Ignore" and media == JSON and not _is_plain(raw, obj):
         duplicates = [f'duplicate field "{path}"' for path in duplicate_fields(raw)]
@@ -87,20 +89,53 @@ def checked(
     return Sent(stored(served, found.obj), warnings)
 
 
-def _check_kind(served: Served, obj: Object) -> None:
-    kind = obj.get("kind") or served.kind
-    api_version = obj.get("apiVersion") or served.api_version
+def _check_own(served: Served, obj: Object, raw: bytes) -> None:
+    """Custom kinds have to name themselves; built-in ones are known by their path."""
+    if served.custom is None:
+        return
+    if not obj.get("kind"):
+        text = raw.decode(errors="replace")
+        raise bad_request(
+            f"the object provided is unrecognized (must be of type {served.kind}): "
+            f"Object 'Kind' is missing in '{text}' ({summary(raw)})"
+        )
+    api_version = obj.get("apiVersion") or ""
     if api_version != served.api_version:
         raise bad_request(
             f"the API version in the data ({api_version}) does not match the expected API "
             f"version ({served.api_version})"
         )
-    if kind != served.kind:
-        version = served.version
-        raise bad_request(
-            f'{kind} in version "{version}" cannot be handled as a {served.kind}: converting '
-            f"({version}.{kind}) to ({version}.{served.kind}): unknown conversion"
+
+
+def _check_kind(served: Served, obj: Object) -> None:
+    kind = obj.get("kind") or served.kind
+    api_version = obj.get("apiVersion") or served.api_version
+    if (kind, api_version) == (served.kind, served.api_version):
+        return
+    if served.custom is None:
+        raise bad_request(_not_handled(served.group, served.kind, f"{api_version}", f"{kind}"))
+    wanted = {"kind": (kind, served.kind), "apiVersion": (api_version, served.api_version)}
+    causes = [
+        Cause(field, "FieldValueInvalid", f'Invalid value: "{said}": must be {known}')
+        for field, (said, known) in wanted.items()
+        if said != known
+    ]
+    name = (obj.get("metadata") or {}).get("name", "")
+    raise invalid(served.group, f"{kind}", name, causes)
+
+
+def _not_handled(group: str, wanted: str, api_version: str, kind: str) -> str:
+    """Why an object of one built-in kind cannot be sent for another."""
+    theirs, _, version = api_version.rpartition("/")
+    if class_for(theirs, version, kind) is None:
+        why = (
+            f'no kind "{kind}" is registered for version "{api_version}" in scheme '
+            '"pkg/runtime/scheme.go:111"'
         )
+    else:
+        internal = group.partition(".")[0] or "core"
+        why = f"converting ({version}.{kind}) to ({internal}.{wanted}): unknown conversion"
+    return f'{kind} in version "{version}" cannot be handled as a {wanted}: {why}'
 
 
 def _undecodable(served: Served, why: str) -> Refusal:
@@ -115,8 +150,10 @@ def typed(part: Subresource, obj: Object) -> Object:
     Raises:
         Refusal: 400 for another kind or wrong types.
     """
-    if (obj.get("kind") or part.kind) != part.kind:
-        raise bad_request(f"{obj['kind']} cannot be handled as a {part.kind}: unknown conversion")
+    kind, own = obj.get("kind") or part.kind, f"{part.group}/{part.version}".removeprefix("/")
+    if kind != part.kind:
+        said = f"{obj.get('apiVersion') or own}"
+        raise bad_request(_not_handled(part.group, part.kind, said, f"{kind}"))
     cls = class_for(part.group, part.version, part.kind)
     if cls is None:
         return obj
@@ -166,7 +203,6 @@ _SYSTEM_FIELDS = (
     "deletionTimestamp",
     "deletionGracePeriodSeconds",
     "selfLink",
-    "generation",
 )
 
 
@@ -185,17 +221,7 @@ def created(served: Served, obj: Object, *, now: str) -> Object:
     """
     meta = dict(obj.get("metadata") or {})
     if meta.get("resourceVersion"):
-        message = "resourceVersion should not be set on objects to be created"
-        raise Refusal(
-            {
-                "kind": "Status",
-                "apiVersion": "v1",
-                "metadata": {},
-                "status": "Failure",
-                "message": message,
-                "code": 500,
-            }
-        )
+        raise unexplained("resourceVersion should not be set on objects to be created")
     for field in _SYSTEM_FIELDS:
         meta.pop(field, None)
     meta["uid"] = new_uid()
@@ -217,9 +243,18 @@ def changed(served: Served, old: Object, new: Object, *, part: str = "") -> Obje
     _check_version(served, old["metadata"], new.get("metadata") or {})
     obj = _of_part(served, old, new, part)
     meta = _kept_metadata(old["metadata"], dict(obj.get("metadata") or {}))
-    if "generation" in meta and spec_changed(served, old, obj):
+    if "generation" in meta and _is_news(served, old, obj):
         meta["generation"] = int(meta["generation"]) + 1
     return {**obj, "metadata": meta}
+
+
+def _is_news(served: Served, old: Object, new: Object) -> bool:
+    """Whether a change makes a new generation; of deployments, annotations count as well."""
+    if spec_changed(served, old, new):
+        return True
+    if served.storage != ("apps", "deployments"):
+        return False
+    return (old["metadata"].get("annotations") or {}) != (new["metadata"].get("annotations") or {})
 
 
 def _check_version(served: Served, old: Object, new: Object) -> None:
@@ -230,22 +265,22 @@ def _check_version(served: Served, old: Object, new: Object) -> None:
             cause = Cause(
                 field="metadata.resourceVersion",
                 reason="FieldValueInvalid",
-                message="Invalid value: 0x0: must be specified for an update",
+                message="Invalid value: 0: must be specified for an update",
             )
-            raise invalid(group, served.kind, old["name"], [cause])
+            raise invalid(group, plural, old["name"], [cause])
+    elif not (isinstance(version, str) and version.isdigit()):
+        raise unexplained(f'strconv.ParseUint: parsing "{version}": invalid syntax')
     elif version != old["resourceVersion"]:
         raise conflict(group, plural, old["name"])
     uid = new.get("uid")
     if uid and uid != old.get("uid"):
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: "
-        raise conflict(
-            group, plural, old["name"], f"{_storage_error(served, old)}{why}{old['uid']}"
-        )
+        raise conflict(group, plural, old["name"], f"{storage_error(served, old)}{why}{old['uid']}")
 
 
-def _storage_error(served: Served, meta: Object) -> str:
+def storage_error(served: Served, meta: Object) -> str:
     steps = ["/registry", served.plural, meta.get("namespace", ""), meta["name"]]
-    key = "/".join(step for step in steps if step)
+    key = "/".join(step for step in steps if step)  # as if there were an etcd
     return (
         f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, "
         "AdditionalErrorMsg: "

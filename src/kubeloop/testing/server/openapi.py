@@ -23,7 +23,7 @@ from .openapi_paths import paths_of
 from .openapi_schemas import Dialect, custom_schemas, schemas_of
 from .registry import Registry, Served
 
-__all__ = ["group_version_of", "v2", "v3", "v3_index", "v3_url"]
+__all__ = ["group_version_of", "v2", "v2_protobuf", "v3", "v3_index", "v3_url"]
 
 _INFO: Final = {"title": "Kubernetes", "version": "v1.37.0"}
 _FORMAT: Final = 1  # counts up when the documents change for the same resources
@@ -46,6 +46,20 @@ def v2(registry: Registry) -> Document:
             "security": [{"BearerToken": []}],
         }
         kept[key] = Document(msgspec.json.encode(body), etag=f'"{_hash(served)}"')
+    return kept[key]
+
+
+def v2_protobuf(registry: Registry) -> Document:
+    """The document at `/openapi/v2`, as kubectl asks for it."""
+    from .openapi_protobuf import MEDIA, as_protobuf
+
+    kept = kept_for(registry)
+    key = ("openapi", "v2", "protobuf")
+    if key not in kept:
+        plain = v2(registry)
+        body = as_protobuf(msgspec.json.decode(plain.body))
+        # Caches know a document by its address: the two forms must not pass for each other.
+        kept[key] = Document(body, etag=f'{plain.etag[:-1]}-protobuf"', media=MEDIA)
     return kept[key]
 
 

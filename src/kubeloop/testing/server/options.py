@@ -11,7 +11,7 @@ from typing import Any, Literal, final
 
 import msgspec
 
-from .statuses import Cause, Refusal, bad_request, invalid
+from .statuses import Cause, Refusal, bad_request, invalid, unexplained
 
 __all__ = [
     "DeleteOptions",
@@ -77,11 +77,12 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-def version_number(text: str) -> int:
+def version_number(text: str, *, listed: bool = False) -> int:
     """A resource version that a request names; empty and "0" are 0.
 
     Raises:
-        Refusal: 400 for what cannot be a version.
+        Refusal: for what cannot be a version: 400 in a list, an error without a reason
+            elsewhere.
     """
     if not text:
         return 0
@@ -91,9 +92,8 @@ def version_number(text: str) -> int:
         problem = f'strconv.ParseUint: parsing "{text[:64]}": value out of range'
     else:
         return int(text)
-    raise bad_request(
-        f'invalid resource version: resourceVersion: Invalid value: "{text[:64]}": {problem}'
-    )
+    problem = f'resourceVersion: Invalid value: "{text[:64]}": {problem}'
+    raise bad_request(f"invalid resource version: {problem}") if listed else unexplained(problem)
 
 
 def _refused(kind: str, causes: list[Cause]) -> Refusal:
@@ -152,7 +152,7 @@ def write_options(query: Query, kind: str, *, apply: bool = False) -> WriteOptio
     causes += _manager_causes(manager)
     validation = query.text("fieldValidation")
     if validation not in _VALIDATIONS:
-        known = ("Ignore", "Strict", "Warn")
+        known = ("", "Ignore", "Strict", "Warn")
         causes.append(_unsupported("fieldValidation", validation, known))
     force = query.flag("force")
     if kind == "PatchOptions" and apply and not manager:
@@ -171,15 +171,21 @@ def write_options(query: Query, kind: str, *, apply: bool = False) -> WriteOptio
 
 
 def _dry_run_causes(values: list[str]) -> list[Cause]:
-    return [_unsupported("dryRun", value, ["All"]) for value in values if value != "All"][:1]
+    if all(value == "All" for value in values):
+        return []
+    message = f'Unsupported value: {msgspec.json.encode(values).decode()}: supported values: "All"'
+    return [Cause(field="dryRun", reason="FieldValueNotSupported", message=message)]
 
 
 def _manager_causes(manager: str) -> list[Cause]:
     if len(manager.encode()) > _MANAGER_LENGTH:
         message = f"Too long: may not be more than {_MANAGER_LENGTH} bytes"
         return [Cause(field="fieldManager", reason="FieldValueTooLong", message=message)]
-    if not manager.isprintable():
-        return [_wrong("fieldManager", f'"{manager}"', "should only contain printable characters")]
+    for index, letter in enumerate(manager):
+        if not letter.isprintable():
+            shown = msgspec.json.encode(manager).decode()
+            why = f"invalid character U+{ord(letter):04X} (at position {index})"
+            return [_wrong("fieldManager", shown, why)]
     return []
 
 
@@ -317,7 +323,7 @@ def delete_options(query: Query, body: Mapping[str, Any] | None) -> DeleteOption
         why = "orphanDependents and deletionPropagation cannot be both set"
         causes.append(_wrong("propagationPolicy", f'"{policy}"', why))
     if policy not in {"", "Orphan", "Background", "Foreground"}:
-        known = ("Background", "Foreground", "Orphan", "nil")
+        known = ("Foreground", "Background", "Orphan", "nil")
         causes.append(_unsupported("propagationPolicy", policy, known))
     if causes:
         raise _refused("DeleteOptions", causes)

@@ -1,7 +1,7 @@
 """Applies a patch to an object as the kind's version shows it.
 
 Promises: pure; a patch that cannot be read is 400, one that cannot be applied 422 (JSON
-patch) or 400, a sort the kind does not know 415.
+patch) or 500 (strategic), as kube-apiserver answers; a sort the kind does not know is 415.
 Elsewhere: how patches work (`kubeloop.machinery.patches`), server-side apply (`managed`).
 """
 
@@ -19,9 +19,15 @@ from kubeloop.machinery.patches import (
     apply_strategic_patch,
 )
 
-from .negotiation import YAML, decoded_body
+from .negotiation import YAML, decoded_body, sort_of
 from .registry import Served
-from .statuses import Refusal, bad_request, request_entity_too_large, unsupported_media_type
+from .statuses import (
+    Refusal,
+    bad_request,
+    request_entity_too_large,
+    unexplained,
+    unsupported_media_type,
+)
 from .store import Object
 
 __all__ = ["APPLY", "JSON_PATCH", "MERGE", "STRATEGIC", "patch_type", "patched", "read_applied"]
@@ -57,7 +63,7 @@ def patched(served: Served, shown: Object, raw: bytes, sort: str) -> Object:
     try:
         match sort:
             case "application/json-patch+json":
-                result = apply_json_patch(shown, _operations(patch))
+                result = _stepped(shown, _operations(patch))
             case "application/merge-patch+json":
                 result = apply_merge_patch(shown, _document(patch))
             case _:
@@ -71,12 +77,39 @@ def patched(served: Served, shown: Object, raw: bytes, sort: str) -> Object:
     return result
 
 
+def _stepped(shown: Object, operations: list[Any]) -> Any:
+    """The object after a JSON patch; kube-apiserver replaces keys that are not there, too."""
+    try:
+        return apply_json_patch(shown, operations)
+    except PatchError:
+        if not any(isinstance(each, dict) and each.get("op") == "replace" for each in operations):
+            raise
+    result: Any = shown
+    for each in operations:
+        result = apply_json_patch(result, [_added(result, each)])
+    return result
+
+
+def _added(document: Any, operation: Any) -> Any:
+    """`operation`, or an addition where it replaces a key that its object does not have."""
+    if not isinstance(operation, dict) or operation.get("op") != "replace":
+        return operation
+    steps = str(operation.get("path") or "").split("/")[1:]
+    for step in steps[:-1]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(document, list) and key.isdigit() and int(key) < len(document):
+            document = document[int(key)]
+        else:
+            document = document.get(key) if isinstance(document, dict) else None
+    return {**operation, "op": "add"} if isinstance(document, dict) else operation
+
+
 def _refused(error: PatchError, sort: str) -> Refusal:
     if sort == JSON_PATCH and error.failure == "limit":
         refusal = request_entity_too_large(0)
         refusal.status["message"] = str(error)
         return refusal
-    if sort == JSON_PATCH and error.failure != "malformed":
+    if sort == JSON_PATCH:
         return Refusal(
             {
                 "kind": "Status",
@@ -89,21 +122,22 @@ def _refused(error: PatchError, sort: str) -> Refusal:
                 "code": 422,
             }
         )
-    return bad_request(str(error))
+    # kube-apiserver has no reason for these: they are errors that nobody translated.
+    return unexplained(str(error)) if sort == STRATEGIC else bad_request(str(error))
 
 
 def _read(raw: bytes) -> Any:
     try:
         return msgspec.json.decode(raw)
     except (ValueError, RecursionError) as error:
-        raise bad_request(f"error decoding patch: {str(error) or 'nested too deeply'}") from error
+        raise bad_request("invalid JSON patch") from error
 
 
 def _operations(patch: Any) -> list[Any]:
     if not isinstance(patch, list):
         raise bad_request(
             "error decoding patch: json: cannot unmarshal object into Go value of type "
-            "jsonpatch.Patch"
+            "[]handlers.jsonPatchOp"
         )
     if len(patch) > MAX_OPERATIONS:
         refusal = request_entity_too_large(0)
@@ -118,7 +152,7 @@ def _operations(patch: Any) -> list[Any]:
 def _document(patch: Any) -> Object:
     if not isinstance(patch, dict):
         raise bad_request(
-            "error decoding patch: json: cannot unmarshal into Go value of type "
+            f"error decoding patch: json: cannot unmarshal {sort_of(patch)} into Go value of type "
             "map[string]interface {}"
         )
     return patch
@@ -131,12 +165,10 @@ def read_applied(served: Served, raw: bytes) -> Object:
         Refusal: 400 for what cannot be applied.
     """
     obj = decoded_body(raw, YAML, what=served.kind)
-    if not obj.get("apiVersion") or not obj.get("kind"):
-        raise bad_request(
-            "invalid object type: Object 'Kind' is missing"
-            if not obj.get("kind")
-            else "invalid object type: Object 'apiVersion' is missing"
-        )
+    kind, version = obj.get("kind") or "", obj.get("apiVersion") or ""
+    if (kind, version) != (served.kind, served.api_version):
+        said = version if "/" in version else f"/{version}"
+        raise bad_request(f"invalid object type: {said}, Kind={kind}")
     meta = obj.get("metadata")
     if isinstance(meta, dict) and meta.get("managedFields"):
         raise bad_request("metadata.managedFields must be nil")

@@ -76,9 +76,8 @@ _COLLECTION_VERBS = {"GET": "list", "POST": "create", "DELETE": "deletecollectio
 
 def verb_of(method: str, path: ResourcePath, *, watch: bool) -> str:
     """The API's verb for a request; empty where the method means nothing."""
-    if method == "HEAD":
-        method = "GET"
-    if method == "GET" and (watch or path.watch) and not path.subresource:
+    # A watch that is asked for at an object's own path is a get, but for the old prefix.
+    if method == "GET" and (path.watch or (watch and not path.name)) and not path.subresource:
         return "watch"
     if path.name:
         if method == "POST" and path.subresource:

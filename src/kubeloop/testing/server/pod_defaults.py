@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from .editing import Json, each, filled, within
+from .remembering import remembered
 
 __all__ = ["default_pod", "default_pod_spec", "default_template", "pull_policy"]
 
@@ -41,9 +42,13 @@ _PROBE: Final = {
 
 def default_pod(obj: Json) -> Json:
     """A whole pod; some defaults are for pods alone and not for templates."""
-    obj = within(obj, "spec", _pod_only, make=True)
-    obj = within(obj, "spec", default_pod_spec)
+    obj = within(obj, "spec", _whole_pod_spec, make=True)
     return within(obj, "status", _pod_ips)
+
+
+@remembered
+def _whole_pod_spec(spec: Json) -> Json:
+    return default_pod_spec(_pod_only(spec))
 
 
 def _pod_only(spec: Json) -> Json:

@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 from kubeloop.machinery.names import problems_of_dns_label, problems_of_dns_subdomain
-from kubeloop.wire import InvalidValue, Quantity
 
 from . import causes
+from .remembering import remembered_good
 from .schema_validation import alike
 from .value_rules import (
     Found,
+    amount,
     choice,
     labels,
     listed,
@@ -33,10 +34,10 @@ _Raw: TypeAlias = Mapping[str, Any]
 
 _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
 _PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
-_RESTART_POLICIES: Final = ("Always", "Never", "OnFailure")
-_DNS_POLICIES: Final = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
+_RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
+_DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _MESSAGE_POLICIES: Final = ("File", "FallbackToLogsOnError")
-_TOLERATION_OPERATORS: Final = ("Equal", "Exists", "Gt", "Lt")
+_TOLERATION_OPERATORS: Final = ("Equal", "Exists")
 _EFFECTS: Final = ("NoExecute", "NoSchedule", "PreferNoSchedule")
 _ENV_SOURCES: Final = (
     "fieldRef",
@@ -59,6 +60,7 @@ def problems_of_pod(obj: _Raw) -> Found:
     yield from problems_of_pod_spec(obj.get("spec") or {}, "spec")
 
 
+@remembered_good
 def problems_of_pod_spec(spec: _Raw, path: str) -> Found:
     """What is wrong with the spec of a pod that stands at `path`."""
     volumes = {str(each.get("name")) for _, each in listed(spec.get("volumes"))}
@@ -259,10 +261,8 @@ def _resource_problems(resources: _Raw, path: str) -> Found:
 
 
 def _exceeds(left: Any, right: Any) -> bool:
-    try:
-        return Quantity(left) > Quantity(right)
-    except InvalidValue:
-        return False
+    one, two = amount(left), amount(right)
+    return one is not None and two is not None and one > two
 
 
 def _probe_problems(probe: _Raw, path: str, kind: str) -> Found:
@@ -296,11 +296,27 @@ def problems_of_pod_change(new: _Raw, old: _Raw, *, subresource: str | None = No
             rule = "pod updates may not add or remove containers"
             yield causes.forbidden(f"spec.{group}", rule)
             return
+    if subresource == "ephemeralcontainers":
+        yield from _lost_containers(spec, before)
     yield from _deadline_problems(spec, before)
     yield from _lost_tolerations(spec.get("tolerations") or [], before.get("tolerations") or [])
     free = _written_by(subresource)
     if not alike(_fixed(spec, before, free), _fixed(before, before, free)):
         yield causes.forbidden("spec", _CHANGEABLE)
+
+
+def _lost_containers(spec: _Raw, before: _Raw) -> Found:
+    """Ephemeral containers that were there come as they were."""
+    path, new = "spec.ephemeralContainers", list(spec.get("ephemeralContainers") or ())
+    for old in before.get("ephemeralContainers") or ():
+        name = causes.quoted(str(old.get("name")))
+        same = [each for each in new if each.get("name") == old.get("name")]
+        if not same:
+            rule = f"existing ephemeral containers {name} may not be removed\n"
+            yield causes.forbidden(path, rule)
+        elif not alike(same[0], old):
+            rule = f"existing ephemeral containers {name} may not be changed\n"
+            yield causes.forbidden(path, rule)
 
 
 def _deadline_problems(spec: _Raw, before: _Raw) -> Found:

@@ -17,6 +17,7 @@ from kubeloop.wire import resources
 from . import causes
 from .builtin_defaults import default
 from .editing import Json, at, each, filled, within, without
+from .remembering import remembered
 from .statuses import Cause, Refusal, invalid
 
 __all__ = [
@@ -197,6 +198,7 @@ def _new_pod(obj: Json) -> Json:
     return {**obj, "status": {"phase": "Pending", "qosClass": quality_of_service(obj)}}
 
 
+@remembered
 def _admitted_spec(spec: Json) -> Json:
     """What the server's own admission adds to every pod."""
     spec = filled(spec, {"priority": 0, "preemptionPolicy": "PreemptLowerPriority"})
@@ -350,7 +352,11 @@ def _with_addresses(spec: Json, allocator: Allocator, problems: list[Cause]) -> 
         address = wanted if wanted == "None" else allocator.address(wanted)
     except ValueError as error:
         detail = f"failed to allocate IP {wanted}: {error}"
-        problems.append(causes.invalid("spec.clusterIPs", [wanted], detail))
+        if "does not appear to be" in detail:
+            detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+            problems.append(causes.invalid("spec.clusterIPs[0]", wanted, detail))
+        else:
+            problems.append(causes.invalid("spec.clusterIPs", [wanted], detail))
         return spec
     family = {"ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack"}
     return filled({**spec, "clusterIP": address, "clusterIPs": [address]}, family)

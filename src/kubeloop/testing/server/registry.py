@@ -39,6 +39,10 @@ class CustomVersion(Protocol):
     @property
     def scale(self) -> Any: ...
     @property
+    def deprecated(self) -> bool: ...
+    @property
+    def deprecation_warning(self) -> str: ...
+    @property
     def facts(self) -> TypeFacts | None: ...
 
 
@@ -120,6 +124,11 @@ _SHARED_STORAGE = {("events.k8s.io", "events"): ("", "events")}
 def _built_in() -> dict[tuple[str, str, str], Served]:
     rows = [_from_row(info) for info in resources()]
     return {(each.group, each.version, each.plural): each for each in rows}
+
+
+@functools.cache
+def _built_in_groups() -> frozenset[str]:
+    return frozenset(group for group, _, _ in _built_in())
 
 
 @functools.cache
@@ -224,6 +233,10 @@ class Registry:
 
     def has_version(self, group: str, version: str) -> bool:
         return version in self._versions.get(group, ())
+
+    def is_built_in(self, group: str) -> bool:
+        """Whether a group is the server's own, whatever its versions."""
+        return group in _built_in_groups()
 
     def in_version(self, group: str, version: str) -> tuple[Served, ...]:
         """The resources of one group version."""

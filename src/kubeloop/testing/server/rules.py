@@ -18,7 +18,7 @@ from .statuses import Cause, bad_request
 from .store import Object
 from .unknown_fields import check_types
 
-__all__ = ["Known", "default", "known", "prepared", "problems", "renewed", "stored"]
+__all__ = ["Known", "default", "known", "prepared", "problems", "renewed", "requested", "stored"]
 
 
 class Known(NamedTuple):
@@ -67,6 +67,8 @@ def problems(served: Served, obj: Object, old: Object | None, *, part: str = "")
     causes: list[Cause] = list(validate(group, kind, obj, old, subresource=part))
     if served.custom is not None:
         causes += served.custom.schema.validate(obj, old)
+        if served.custom.scale is not None:
+            causes += served.custom.scale.problems_of(obj)
     return causes
 
 
@@ -77,6 +79,15 @@ def prepared(served: Served, obj: Object, allocator: Any) -> Object:
             return {key: value for key, value in obj.items() if key != "status"}
         return obj
     return prepare_for_create(served.storage[0], served.kind, obj, allocator)
+
+
+def requested(served: Served, obj: Object, user: Any) -> Object:
+    """A new object with who asked for it, where its kind keeps that."""
+    if served.storage != ("certificates.k8s.io", "certificatesigningrequests") or user is None:
+        return obj
+    said = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
+    spec = {**(obj.get("spec") or {}), **{key: value for key, value in said.items() if value}}
+    return {**obj, "spec": spec}
 
 
 def renewed(served: Served, obj: Object, old: Object, allocator: Any) -> Object:

@@ -21,7 +21,15 @@ from kubeloop.wire.times import format_micro_time, format_time, parse_micro_time
 
 from .causes import quoted
 
-__all__ = ["Findings", "Place", "Reader", "value_reader", "wrong_type"]
+__all__ = [
+    "INT64_FIELDS",
+    "Findings",
+    "Place",
+    "Reader",
+    "is_int_or_string",
+    "value_reader",
+    "wrong_type",
+]
 
 
 @final
@@ -95,14 +103,14 @@ def _go_json(value: Any) -> str:
 
 
 def value_reader(node: Value, name: str) -> Reader:
-    if _is_union(node.hint):
+    if is_int_or_string(node.hint):
         return _read_int_or_string
     if node.hint is int:
         return _int_reader(name)
     return _SCALARS.get(node.hint, _read_anything)
 
 
-def _is_union(hint: Any) -> bool:
+def is_int_or_string(hint: Any) -> bool:
     return set(typing.get_args(hint)) == {int, str}
 
 
@@ -124,7 +132,7 @@ def _read_float(value: Any, found: Findings) -> Any:
 
 
 def _int_reader(name: str) -> Reader:
-    bits = 64 if name in _INT64_FIELDS else 32
+    bits = 64 if name in INT64_FIELDS else 32
     limits = range(-(2 ** (bits - 1)), 2 ** (bits - 1))
 
     def read(value: Any, found: Findings) -> Any:
@@ -142,7 +150,7 @@ def _int_reader(name: str) -> Reader:
 
 
 # Which integers are wider than 32 bits; the classes only say `int`.
-_INT64_FIELDS: Final = frozenset(
+INT64_FIELDS: Final = frozenset(
     [
         "activeDeadlineSeconds",
         "capacity",

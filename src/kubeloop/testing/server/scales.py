@@ -45,8 +45,10 @@ class Scales:
         if uid and uid != obj["metadata"]["uid"]:
             raise conflict(call.served.group, call.served.plural, call.name)
         changed = _put(obj, _path(call.served), (scale.get("spec") or {}).get("replicas") or 0)
-        # The write is one of the whole object, by whoever scales.
-        written = await self._verbs.replace(_whole(call), self._verbs.get(call), changed, [])
+        # The write is one of the whole object; who owns the replicas is who scales.
+        changed = self._verbs.tracked(call, obj, changed)
+        entry = self._verbs.get(call)
+        written = await self._verbs.replace(_whole(call), entry, changed, [], applied=True)
         return _scale_of(call.served, written.entry.obj)
 
     async def patch(self, call: Call, raw: bytes, sort: str) -> Object:

@@ -208,6 +208,7 @@ def _check_string(node: Node, value: Any, path: str, _: Any) -> _Found:
 
 
 def _wrong_format(path: str, wanted: str, value: str) -> _Problem:
+    wanted = "date-time" if wanted == "datetime" else wanted
     detail = f"{path} in body must be of type {wanted}: {causes.quoted(value)}"
     return _Problem(path, lambda field: causes.type_invalid(field, value, detail))
 

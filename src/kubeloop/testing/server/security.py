@@ -14,6 +14,9 @@ from typing import Any, final
 
 import msgspec
 
+from kubeloop.machinery import parse_fields
+from kubeloop.wire import InvalidValue
+
 from .access import AllowAll, Attributes, Authorizer, User, forbidden
 from .authn import Authenticator, subject_of
 from .incoming import Incoming
@@ -26,7 +29,7 @@ ADMIN = User("kubernetes-admin", "", ("system:masters", "system:authenticated"))
 
 @final
 class Security:
-    """The door: `admitted` lets a request through with its user, or refuses it."""
+    """The door: `identified` says who asks, `authorize` whether they may."""
 
     def __init__(
         self,
@@ -44,11 +47,11 @@ class Security:
         """Look at rights from now on."""
         self.authorizer, self.decides = authorizer, True
 
-    def admitted(self, request: Incoming, peer: Any) -> Incoming:
+    def identified(self, request: Incoming, peer: Any) -> Incoming:
         """The request with the user it comes from.
 
         Raises:
-            Refusal: 401 for strangers, 403 for what the user may not do.
+            Refusal: 401 for strangers, 403 for who may not speak as another.
         """
         user = ADMIN
         if self.authenticator is not None:
@@ -57,12 +60,13 @@ class Security:
             from .impersonation import impersonated
 
             user = impersonated(user, request.headers, self.authorizer)
-        if self.decides:
-            self._authorize(user, request)
         return msgspec.structs.replace(request, user=user)
 
-    def _authorize(self, user: User, request: Incoming) -> None:
-        asked = attributes_of(user, request)
+    def authorize(self, request: Incoming) -> None:
+        """Raises `Refusal`, 403, for what the user of the request may not do."""
+        if not self.decides:
+            return
+        asked = attributes_of(request.user, request)
         decision = self.authorizer.allows(asked)
         if not decision.allowed:
             raise forbidden(asked, decision.reason)
@@ -80,9 +84,20 @@ def attributes_of(user: User, request: Incoming) -> Attributes:
         version=path.version,
         resource=path.plural,
         subresource=path.subresource,
-        name=path.name,
+        name=path.name or _selected_name(request),
         namespace=_namespace(path),
     )
+
+
+def _selected_name(request: Incoming) -> str:
+    """The one object that a list or a watch is about, where its selector names one."""
+    text = request.query.text("fieldSelector")
+    if not text or request.verb not in {"list", "watch"}:
+        return ""
+    try:
+        return parse_fields(text).exact_value("metadata.name") or ""
+    except InvalidValue:
+        return ""  # it is refused for that later
 
 
 def _namespace(path: ResourcePath) -> str:

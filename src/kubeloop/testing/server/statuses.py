@@ -37,6 +37,7 @@ __all__ = [
     "too_large_version",
     "too_many_requests",
     "unauthorized",
+    "unexplained",
     "unknown_resource",
     "unsupported_media_type",
 ]
@@ -260,6 +261,13 @@ def internal_error(message: str) -> Refusal:
         f"Internal error occurred: {message}",
         details={"causes": [{"message": message}]},
     )
+
+
+def unexplained(message: str) -> Refusal:
+    """500 without a reason: an error that kube-apiserver passes on as it is."""
+    refusal = _refusal(500, "", message)
+    del refusal.status["reason"]
+    return refusal
 
 
 def service_unavailable(message: str) -> Refusal:

@@ -24,7 +24,13 @@ from .patching import APPLY, patch_type
 from .paths import ResourcePath
 from .registry import Served
 from .scales import Scales
-from .statuses import Refusal, method_not_supported, unknown_resource
+from .statuses import (
+    Refusal,
+    method_not_allowed,
+    method_not_supported,
+    not_found,
+    unknown_resource,
+)
 from .store import Object, encoded
 from .verbs import Call, Verbs
 
@@ -49,10 +55,14 @@ class Subresources:
     async def answer(self, request: Incoming, served: Served, path: ResourcePath) -> Answer:
         """Do what the request asks of a part. Raises `Refusal`."""
         part = served.part(path.subresource)
+        if part is None and served.custom is not None:
+            raise not_found(served.group, served.plural, path.name)
         if part is None or bool(path.namespace) != served.namespaced:
             raise unknown_resource()
         if request.verb not in part.verbs:
-            raise method_not_supported(served.group, served.plural, request.verb)
+            if served.custom is not None:
+                raise method_not_supported(served.group, served.plural, request.verb)
+            raise method_not_allowed()
         if path.subresource in _VIEWS:
             return await self._view(request, served, path)
         match path.subresource:

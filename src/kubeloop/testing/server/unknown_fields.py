@@ -17,6 +17,7 @@ from kubeloop.wire import Model, Quantity
 from kubeloop.wire.meta.v1 import ObjectMeta
 from kubeloop.wire.plan import ListOf, MapOf, Node, Object, plan_of
 
+from .clean_types import is_clean
 from .scalar_reading import Findings, Place, Reader, value_reader, wrong_type
 
 __all__ = ["Checked", "check_types", "duplicate_fields"]
@@ -35,6 +36,8 @@ def check_types(cls: type[Model], obj: dict[str, Any]) -> Checked:
 
     A problem reads as after `Pod in version "v1" cannot be handled as a Pod: `.
     """
+    if is_clean(cls, obj):
+        return Checked(obj, [], [])
     found = Findings()
     try:
         known = _object_reader(cls)(obj, found)
@@ -79,11 +82,11 @@ def _object_reader(cls: type[Model]) -> Reader:
                 new = known(item, found)
                 if found.count() > before:
                     found.prefix(key, marks, struct=struct)
-                if new is item and (keeps_empty or item or key == _GRACE):
+                if new is item and (keeps_empty or item or key in _KEPT_EMPTY):
                     continue
                 changed = dict(value) if changed is None else changed
                 changed[key] = new
-                if keeps_empty or new or key == _GRACE:
+                if keeps_empty or new or key in _KEPT_EMPTY:
                     continue
             elif known is None:
                 found.unknown.append(Place(key))
@@ -110,7 +113,8 @@ def _schema_fields(cls: type[Model]) -> dict[str, Reader]:
     return dict.fromkeys(("items", "additionalProperties", "additionalItems"), read)
 
 
-_GRACE: Final = "deletionGracePeriodSeconds"  # the one number of the metadata that may be 0
+# What of the metadata means something when it is empty: no grace, and nobody owns anything.
+_KEPT_EMPTY: Final = frozenset({"deletionGracePeriodSeconds", "managedFields"})
 
 
 def _list_reader(node: ListOf, name: str) -> Reader:

@@ -7,6 +7,7 @@ Elsewhere: metadata (`metadata_validation`), the kinds (`builtin_validation`).
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
@@ -20,6 +21,7 @@ from .statuses import Cause
 
 __all__ = [
     "Found",
+    "amount",
     "choice",
     "int_or_percent",
     "is_zero_share",
@@ -120,18 +122,30 @@ def is_zero_share(value: Any) -> bool:
 
 def quantity(path: str, value: Any) -> Found:
     """A quantity that can be read and is not negative."""
-    try:
-        found = Quantity(value)
-    except InvalidValue:
+    found = amount(value)
+    if found is None:
         yield causes.invalid(path, value, "must be a quantity")
-        return
-    if found < Quantity("0"):
+    elif found < _NOTHING:
         yield causes.invalid(path, value, "must be greater than or equal to 0")
+
+
+@functools.lru_cache(4096)
+def amount(value: Any) -> Quantity | None:
+    """A quantity as a number to compare with; None for what is none. There are few, often."""
+    try:
+        return Quantity(value)
+    except InvalidValue:
+        return None
+
+
+_NOTHING: Final = Quantity("0")
 
 
 def labels(path: str, value: Any) -> Found:
     for key, said in (value or {}).items():
-        yield from (causes.invalid(path, key, problem) for problem in problems_of_label_key(key))
+        # An empty key is told twice: it is empty, and it fits no pattern.
+        found = problems_of_label_key(key) + ([] if key else problems_of_label_key("-"))
+        yield from (causes.invalid(path, key, problem) for problem in found)
         yield from (
             causes.invalid(path, said, problem) for problem in problems_of_label_value(said)
         )

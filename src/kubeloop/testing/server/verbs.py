@@ -19,7 +19,7 @@ from kubeloop.machinery import generate_name
 from . import rules
 from .forms import shown
 from .kinds import creates_on_update
-from .managed import apply
+from .managed import applied_name, apply
 from .objects import (
     Sent,
     changed,
@@ -29,27 +29,31 @@ from .objects import (
     place,
     read_object,
     same_but_bookkeeping,
+    storage_error,
 )
 from .options import WriteOptions, manager_of, version_number
 from .patching import APPLY, patched, read_applied
 from .registry import Registry, Served
 from .statuses import (
+    Cause,
     Refusal,
     already_exists,
-    bad_request,
     conflict,
     generate_name_conflict,
     invalid,
     not_found,
     too_large_version,
+    unexplained,
 )
 from .store import Entry, Object, Store, encoded, key_of, timestamp
 from .tracking import Tracker
+from .unknown_fields import duplicate_fields
 
 __all__ = ["Admission", "Call", "Verbs", "Written"]
 
 _TRIES = 5  # of a patch that others overtake, as kube-apiserver tries
 _NAMES = 8  # tries at a generated name
+_FIXED = "field is immutable"
 
 
 @final
@@ -153,9 +157,9 @@ class Verbs:
         served = call.served
         obj = place(served, sent.obj, call.namespace, call.name)
         self.admission.check(_named(call, obj), "CREATE")
-        obj = created(served, obj, now=self.now())
+        obj = rules.requested(served, created(served, obj, now=self.now()), call.user)
         obj = self._with_name(served, rules.default(served, obj))
-        obj = rules.prepared(served, self._tracked(call, None, obj), self.allocator)
+        obj = rules.prepared(served, self.tracked(call, None, obj), self.allocator)
         return await self._finish_create(call, obj, sent.warnings)
 
     async def _finish_create(self, call: Call, obj: Object, warnings: list[str]) -> Written:
@@ -170,10 +174,9 @@ class Verbs:
             warnings = [*warnings, *await self.admission.validate(call, "CREATE", obj, None)]
         meta = obj["metadata"]
         key = key_of(meta.get("namespace", ""), meta["name"])
-        if self.store.get(served.storage, key) is not None:
-            if meta.get("generateName"):
-                raise generate_name_conflict(served.group, served.plural, meta["name"])
-            raise already_exists(served.group, served.plural, meta["name"])
+        taken = self.store.get(served.storage, key)
+        if taken is not None:
+            raise _taken(served, taken, generated=bool(meta.get("generateName")))
         entry = self._stored(call, obj)
         return Written(entry, 201, tuple(warnings))
 
@@ -212,6 +215,7 @@ class Verbs:
         meta = {k: v for k, v in sent.obj["metadata"].items() if k != "resourceVersion"}
         if meta.get("uid"):
             why = f"Precondition failed: UID in precondition: {meta['uid']}, UID in object meta: "
+            why = storage_error(call.served, meta) + why
             raise conflict(call.served.group, call.served.plural, call.name, why)
         return await self.create_object(call, Sent({**sent.obj, "metadata": meta}, sent.warnings))
 
@@ -227,7 +231,7 @@ class Verbs:
         if not call.part and self.allocator is not None:
             obj = rules.renewed(served, obj, old.obj, self.allocator)
         if not applied:
-            obj = self._tracked(call, old.obj, obj)
+            obj = self.tracked(call, old.obj, obj)
         if self.admission.applies(call, "UPDATE"):
             obj, more = await self._mutated(call, "UPDATE", obj, old.obj)
             warnings = [*warnings, *more]
@@ -263,22 +267,53 @@ class Verbs:
         if old is None:
             raise not_found(served.group, served.plural, call.name)
         result = patched(served, shown(served, old.obj), raw, sort)
-        sent = checked(served, result, validation=call.options.validation)
+        try:
+            noted = [f'duplicate field "{path}"' for path in duplicate_fields(raw)]
+            sent = checked(served, result, validation=call.options.validation, noted=noted)
+        except Refusal as refusal:
+            raise _bad_patch(refusal, result) if refusal.code == 400 else refusal from refusal
         obj = place(served, sent.obj, call.namespace, call.name)
+        uid = obj["metadata"].get("uid")
+        if uid and uid != old.uid:
+            cause = Cause("metadata.uid", "FieldValueInvalid", f'Invalid value: "{uid}": {_FIXED}')
+            raise invalid(served.group, served.kind, call.name, [cause])
         return await self.replace(call, old, obj, sent.warnings)
 
     async def _apply(self, call: Call, old: Entry | None, raw: bytes) -> Written:
         served = call.served
-        sent = checked(served, read_applied(served, raw), validation=call.options.validation)
-        applied = place(served, _named_by_url(sent.obj, call.name), call.namespace, call.name)
+        sent = self._read_applied(call, raw)
+        applied = place(served, sent.obj, call.namespace, call.name)
         if old is None and call.part:
             raise not_found(served.group, served.plural, call.name)
         if old is None:
             self.admission.check(call, "CREATE")
+            applied = _unversioned(served, applied)
         live = None if old is None else shown(served, old.obj)
-        merged = apply(
+        obj = rules.stored(served, self._merged(call, live, shown(served, applied)))
+        if old is not None:
+            return await self.replace(call, old, obj, sent.warnings, applied=True)
+        fields = obj["metadata"].get("managedFields")
+        obj = created(served, obj, now=self.now())
+        obj = rules.prepared(served, rules.default(served, obj), self.allocator)
+        if fields:
+            obj["metadata"] = {**obj["metadata"], "managedFields": fields}
+        return await self._finish_create(call, obj, sent.warnings)
+
+    def _read_applied(self, call: Call, raw: bytes) -> Sent:
+        """The object in an apply's body, which may hold only what its kind knows."""
+        obj = read_applied(call.served, raw)
+        try:
+            return checked(call.served, obj, validation="Strict")
+        except Refusal as refusal:
+            self._merged(call, None, obj)  # says what is wrong in the words of an apply
+            what = applied_name(obj)
+            raise unexplained(f"failed to create typed patch object ({what}): {refusal}") from None
+
+    def _merged(self, call: Call, live: Object | None, applied: Object) -> Object:
+        served = call.served
+        return apply(
             live,
-            shown(served, applied),
+            applied,
             manager=call.manager,
             force=call.options.force,
             api_version=served.api_version,
@@ -287,18 +322,11 @@ class Verbs:
             now=self.now(),
             has_status="status" in served.subresources,
         )
-        obj = rules.stored(served, merged)
-        if old is not None:
-            return await self.replace(call, old, obj, sent.warnings, applied=True)
-        fields = obj["metadata"].get("managedFields")
-        obj = created(served, obj, now=self.now())
-        obj = rules.prepared(served, rules.default(served, obj), self.allocator)
-        obj["metadata"] = {**obj["metadata"], "managedFields": fields}
-        return await self._finish_create(call, obj, sent.warnings)
 
     # --- what all writes do
 
-    def _tracked(self, call: Call, old: Object | None, obj: Object) -> Object:
+    def tracked(self, call: Call, old: Object | None, obj: Object) -> Object:
+        """`obj` with its owners after the caller made it of `old`."""
         if self._generation != self.registry.generation:
             self._tracker.forget()
             self._generation = self.registry.generation
@@ -343,11 +371,35 @@ def _named(call: Call, obj: Object) -> Call:
     return msgspec.structs.replace(call, name=name)
 
 
-def _named_by_url(obj: Object, name: str) -> Object:
-    meta = obj.get("metadata") or {}
-    if not isinstance(meta, dict):
-        raise bad_request("metadata is not an object")
-    return obj if meta.get("name") else {**obj, "metadata": {**meta, "name": name}}
+def _taken(served: Served, other: Entry, *, generated: bool) -> Refusal:
+    """409 for a name that another object has."""
+    if generated:
+        return generate_name_conflict(served.group, served.plural, other.name)
+    refusal = already_exists(served.group, served.plural, other.name)
+    if "deletionTimestamp" in other.obj["metadata"]:
+        refusal.status["message"] = f"object is being deleted: {refusal.status['message']}"
+    return refusal
+
+
+def _unversioned(served: Served, obj: Object) -> Object:
+    """An applied object that is about to be created; a version it names is not looked at."""
+    meta = obj["metadata"]
+    if meta.get("uid"):
+        why = (
+            f"uid mismatch: the provided object specified uid {meta['uid']}, and no existing "
+            "object was found"
+        )
+        raise conflict(served.group, served.plural, meta["name"], why)
+    return {**obj, "metadata": {k: v for k, v in meta.items() if k != "resourceVersion"}}
+
+
+def _bad_patch(refusal: Refusal, result: Object) -> Refusal:
+    """422 for a patch after which the object cannot be read any more."""
+    why = str(refusal).partition("cannot be handled as a ")[2].partition(": ")[2] or str(refusal)
+    text = encoded(encoded(result).decode()).decode()
+    return invalid(
+        "", "", "", [Cause("patch", "FieldValueInvalid", f"Invalid value: {text}: {why}")]
+    )
 
 
 def _unsaved(obj: Object, old: Entry | None) -> Entry:

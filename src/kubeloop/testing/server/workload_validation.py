@@ -60,7 +60,9 @@ def _strategy_problems(strategy: _Raw) -> Found:
             rule = "may not be specified when strategy `type` is 'Recreate'"
             yield causes.forbidden(f"{path}.rollingUpdate", rule)
         return
-    yield from choice(f"{path}.type", strategy.get("type"), ("Recreate", "RollingUpdate"))
+    kinds = ("Recreate", "RollingUpdate")
+    if strategy.get("type") not in (None, "", *kinds):
+        yield causes.not_supported(path, dict(strategy), kinds)
     if isinstance(rolling, Mapping):
         yield from _rolling_problems(rolling, f"{path}.rollingUpdate")
 
@@ -85,8 +87,10 @@ def _replica_set(obj: _Raw, old: _Raw | None) -> Found:
 
 def _stateful_set(obj: _Raw, old: _Raw | None) -> Found:
     spec = obj.get("spec") or {}
-    policies = ("OrderedReady", "Parallel")
-    yield from choice("spec.podManagementPolicy", spec.get("podManagementPolicy"), policies)
+    policy = spec.get("podManagementPolicy")
+    if policy not in (None, "", "OrderedReady", "Parallel"):
+        rule = "must be 'OrderedReady' or 'Parallel'"
+        yield causes.invalid("spec.podManagementPolicy", policy, rule)
     yield from not_below("spec.replicas", spec.get("replicas"))
     yield from _selector_problems(spec, "statefulset")
     yield from _template_problems(spec, "spec.template", always=True)
@@ -222,6 +226,7 @@ def _selector_problems(spec: _Raw, kind: str) -> Found:
     path, said = "spec.selector", spec.get("selector")
     if said is None:
         yield causes.required(path)
+        yield _mismatch(spec, "spec.template")
         return
     yield from selector(path, said)
     if not said.get("matchLabels") and not said.get("matchExpressions"):

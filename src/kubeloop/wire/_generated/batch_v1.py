@@ -119,8 +119,8 @@ class JobStatus(Model):
 
 
 class JobTemplateSpec(Model):
-    metadata: meta_v1.ObjectMeta | None = None
-    spec: JobSpec | None = None
+    metadata: meta_v1.ObjectMeta = UNSET
+    spec: JobSpec = UNSET
 
 
 class PodFailurePolicy(Model):

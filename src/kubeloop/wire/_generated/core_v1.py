@@ -1386,8 +1386,8 @@ class PodTemplateList(Kind, group="", version="v1"):
 
 
 class PodTemplateSpec(Model):
-    metadata: meta_v1.ObjectMeta | None = None
-    spec: PodSpec | None = None
+    metadata: meta_v1.ObjectMeta = UNSET
+    spec: PodSpec = UNSET
 
 
 class PodVolumeHealth(Model):

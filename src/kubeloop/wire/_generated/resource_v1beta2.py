@@ -352,8 +352,8 @@ class ResourceClaimTemplateList(Kind, group="resource.k8s.io", version="v1beta2"
 
 
 class ResourceClaimTemplateSpec(Model):
-    metadata: meta_v1.ObjectMeta | None = None
-    spec: ResourceClaimSpec | None = None
+    metadata: meta_v1.ObjectMeta = UNSET
+    spec: ResourceClaimSpec = UNSET
 
 
 class ResourcePool(Model):

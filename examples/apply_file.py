@@ -1,0 +1,37 @@
+"""Server-side apply of YAML files, each with any number of documents.
+
+    python examples/apply_file.py                     # the example next to this file
+    python examples/apply_file.py mine.yaml folder/
+
+Namespaces and CRDs go first, whatever the order of the documents. Applied again, the same
+files change nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from kubeloop import Client, run
+from kubeloop.clients import Appliable
+from kubeloop.wire import Kind
+
+SHOP = str(Path(__file__).with_name("shop.yaml"))
+
+
+async def main() -> None:
+    async with Client(field_manager="example") as client:
+        for path in sys.argv[1:] or [SHOP]:
+            for thing in await client.apply(path):
+                print(described(thing))
+
+
+def described(thing: Appliable) -> str:
+    """Kinds that are built in come back as objects of their class, all others as dicts."""
+    data = thing.to_dict() if isinstance(thing, Kind) else thing
+    where = data["metadata"].get("namespace", "-")
+    return f"{data['kind']:<12} {where:<14} {data['metadata']['name']}"
+
+
+if __name__ == "__main__":
+    run(main())

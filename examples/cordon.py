@@ -1,0 +1,44 @@
+"""`kubectl cordon` and `uncordon`: no new pods for a node, and which pods it has.
+
+`python examples/cordon.py node-1` closes the node, `--undo` behind it opens it again.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from kubeloop import ALL, Client, NotFound, run
+
+
+async def main() -> None:
+    name = sys.argv[1] if len(sys.argv) > 1 else sys.exit(__doc__)
+    async with Client() as client:
+        try:
+            await (uncordon if "--undo" in sys.argv else cordon)(client, name)
+        except NotFound:
+            nodes = await client.metadata("v1", "Node").list()
+            known = ", ".join(node.metadata.name for node in nodes)
+            sys.exit(f"there is no node {name} (there are: {known or 'none'})")
+        await show(client, name)
+
+
+async def cordon(client: Client, name: str) -> None:
+    """With edit: read, change, send the difference, again if somebody was faster."""
+    async with client.core_v1.nodes().edit(name) as node:
+        node.spec.unschedulable = True
+
+
+async def uncordon(client: Client, name: str) -> None:
+    """With a patch: one request, nothing is read before."""
+    await client.core_v1.nodes().patch(name, {"spec": {"unschedulable": None}}, type="merge")
+
+
+async def show(client: Client, name: str) -> None:
+    node = await client.core_v1.nodes().get(name)
+    print(f"{name}: {'cordoned' if node.spec.unschedulable else 'open'}")
+    async for pod in client.core_v1.pods(ALL).each(fields={"spec.nodeName": name}):
+        print(f"  {pod.metadata.namespace}/{pod.metadata.name}")
+
+
+if __name__ == "__main__":
+    run(main())

@@ -1,0 +1,87 @@
+"""A deployment from its beginning to its end: create, scale, new image, restart, delete.
+
+    python examples/deployment.py
+
+It runs in the namespace of the current context, and leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from kubeloop import Client, run
+from kubeloop.clients import ResourceClient
+from kubeloop.wire.apps.v1 import Deployment, DeploymentSpec
+from kubeloop.wire.core.v1 import Container, ContainerPort, PodSpec, PodTemplateSpec
+from kubeloop.wire.meta.v1 import LabelSelector, ObjectMeta
+
+NAME = "example-web"
+LABELS = {"app": NAME}
+RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"  # the annotation that kubectl uses
+
+
+async def main() -> None:
+    async with Client() as client:
+        deployments = client.apps_v1.deployments()
+        await deployments.create(web(image="nginx:1.28"))
+        try:
+            await show_progress(deployments, "created")
+
+            await deployments.scale.set(NAME, 3)
+            await show_progress(deployments, "scaled to 3")
+
+            await set_image(deployments, "nginx:1.29")
+            await show_progress(deployments, "new image")
+
+            await restart(deployments)
+            await show_progress(deployments, "restarted")
+        finally:
+            await deployments.delete(NAME, propagation="Foreground")
+        await deployments.wait_for(NAME, deleted=True)
+        print("deleted")
+
+
+def web(*, image: str) -> Deployment:
+    container = Container(name="web", image=image, ports=[ContainerPort(container_port=80)])
+    return Deployment(
+        metadata=ObjectMeta(name=NAME, labels=LABELS),
+        spec=DeploymentSpec(
+            replicas=1,
+            selector=LabelSelector(match_labels=LABELS),
+            template=PodTemplateSpec(
+                metadata=ObjectMeta(labels=LABELS), spec=PodSpec(containers=[container])
+            ),
+        ),
+    )
+
+
+async def set_image(deployments: ResourceClient[Deployment], image: str) -> None:
+    """`kubectl set image`: only the difference is sent, when the block ends."""
+    async with deployments.edit(NAME) as deployment:
+        deployment.spec.template.spec.containers[0].image = image
+
+
+async def restart(deployments: ResourceClient[Deployment]) -> None:
+    """`kubectl rollout restart`: a template that changed gets new pods."""
+    async with deployments.edit(NAME) as deployment:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        deployment.spec.template.metadata.annotations[RESTARTED_AT] = now
+
+
+async def show_progress(deployments: ResourceClient[Deployment], what: str) -> None:
+    """`kubectl rollout status`."""
+    done = await deployments.wait_for(NAME, function=is_rolled_out, timeout=300)
+    image = done.spec.template.spec.containers[0].image
+    print(f"{what}: {done.status.available_replicas} of {done.spec.replicas} run {image}")
+
+
+def is_rolled_out(deployment: Deployment) -> bool:
+    """Whether the controller has seen the newest spec, and all pods are new and available."""
+    wanted, status = deployment.spec.replicas, deployment.status
+    return status.observed_generation == deployment.metadata.generation and (
+        status.replicas == status.updated_replicas == status.available_replicas == wanted
+    )
+
+
+if __name__ == "__main__":
+    run(main())

@@ -1,0 +1,63 @@
+"""A job: run a command in the cluster, wait for its end, print what it wrote.
+
+`python examples/job.py echo hello` runs `echo hello`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from kubeloop import Client, run
+from kubeloop.clients import ResourceClient
+from kubeloop.machinery import is_condition_true
+from kubeloop.wire.batch.v1 import Job, JobSpec
+from kubeloop.wire.core.v1 import Container, PodSpec, PodTemplateSpec
+from kubeloop.wire.meta.v1 import ObjectMeta
+
+IMAGE = "busybox:1.37"
+
+
+async def main() -> None:
+    command = sys.argv[1:] or ["echo", "hello from the cluster"]
+    async with Client() as client:
+        jobs = client.batch_v1.jobs()
+        job = await jobs.create(job_for(command))  # the server makes its name
+        name = job.metadata.name
+        print(f"job {name}: {'done' if await succeeded(jobs, name) else 'failed'}")
+        await print_logs(client, name)
+        await jobs.delete(name, propagation="Background")
+
+
+def job_for(command: Sequence[str]) -> Job:
+    container = Container(name="main", image=IMAGE, command=list(command))
+    return Job(
+        metadata=ObjectMeta(generate_name="example-job-"),
+        spec=JobSpec(
+            backoff_limit=2,
+            template=PodTemplateSpec(
+                spec=PodSpec(containers=[container], restart_policy="Never"),
+            ),
+        ),
+    )
+
+
+async def succeeded(jobs: ResourceClient[Job], name: str) -> bool:
+    """Wait until the job has come to an end, and say whether it was a good one."""
+    job = await jobs.wait_for(name, function=is_finished, timeout=300)
+    return is_condition_true(job.status.conditions, "Complete")
+
+
+def is_finished(job: Job) -> bool:
+    return any(is_condition_true(job.status.conditions, end) for end in ("Complete", "Failed"))
+
+
+async def print_logs(client: Client, name: str) -> None:
+    pods = client.core_v1.pods()
+    for pod in await pods.list(labels={"batch.kubernetes.io/job-name": name}):
+        async for line in pods.logs(pod.metadata.name):
+            print(f"{pod.metadata.name}: {line}")
+
+
+if __name__ == "__main__":
+    run(main())

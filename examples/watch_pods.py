@@ -1,0 +1,30 @@
+"""Pods of all namespaces and what becomes of them, until Ctrl-C.
+
+`python examples/watch_pods.py app=web` shows those that the label selector selects,
+without a selector it shows all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+
+from kubeloop import ALL, Client, run
+
+
+async def main() -> None:
+    labels = sys.argv[1] if len(sys.argv) > 1 else None
+    async with Client() as client:
+        # What is there comes first, as ADDED; broken connections are resumed without loss.
+        async for event in client.core_v1.pods(ALL).watch(labels=labels):
+            pod = event.object
+            print(
+                f"{event.type:<9} {pod.metadata.namespace}/{pod.metadata.name}"
+                f" {pod.status.phase or 'Unknown'} on {pod.spec.node_name or 'no node'}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(KeyboardInterrupt):
+        run(main())

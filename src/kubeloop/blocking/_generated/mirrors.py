@@ -1,0 +1,1357 @@
+# Generated from the async classes by tools/generate_blocking.py. Do not edit.
+
+"""The async classes for code that waits: each method is the async one, waited for."""
+
+# ruff: noqa: A002 - the API's own words
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, final, overload
+
+from kubeloop import clients, discovery, rest
+from kubeloop.blocking.calls import here
+from kubeloop.blocking.route import Route
+from kubeloop.blocking.stream import Stream, awaited
+from kubeloop.clients import (
+    PAGE_SIZE,
+    EventCondition,
+    FieldSelection,
+    FieldValidation,
+    IncludeObject,
+    LabelSelection,
+    ObjectList,
+    PartialObjectMetadata,
+    PatchBody,
+    PatchType,
+    Propagation,
+    Table,
+    VersionMatch,
+    WatchEvent,
+)
+from kubeloop.config import ClusterConfig
+from kubeloop.discovery import (
+    ApiGroup,
+    ApiResource,
+    Discovered,
+    MapperStats,
+    OpenApiPath,
+    VersionInfo,
+)
+from kubeloop.kit import DEFAULT_RETRY, Backoff
+from kubeloop.machinery import (
+    GroupKind,
+    GroupResource,
+    GroupVersion,
+    GroupVersionKind,
+    GroupVersionResource,
+)
+from kubeloop.rest import Answer, Params, Request, RESTStats, WarningHandler
+from kubeloop.wire import RawEvent, ResourceInfo
+
+if TYPE_CHECKING:
+    from kubeloop.wire.authentication.v1 import BoundObjectReference, TokenRequest
+    from kubeloop.wire.autoscaling.v1 import Scale
+    from kubeloop.wire.certificates.v1 import CertificateSigningRequest
+    from kubeloop.wire.core.v1 import Namespace, Node, Pod, Service, ServiceAccount
+
+__all__ = [
+    "DeferredMapper",
+    "DiscoveryClient",
+    "MetadataClient",
+    "OpenApiV3",
+    "Proxy",
+    "RESTClient",
+    "ResourceClient",
+    "ScaleClient",
+    "ScaleVerbs",
+    "SubresourceClient",
+]
+
+P = TypeVar("P", "Pod", "Service", "Node")
+T = TypeVar("T")
+
+
+@final
+class ResourceClient(Generic[T]):
+    """As `kubeloop.clients.ResourceClient`, waited for."""
+
+    __slots__ = ("_route",)
+
+    def __init__(self, route: Route[clients.ResourceClient[T]]) -> None:
+        self._route = route
+
+    def __repr__(self) -> str:
+        return f"blocking {self._route!r}"
+
+    def get(self, name: str, *, version: str = "") -> T:
+        """The object; with `version="0"` one from the server's cache will do.
+
+        Raises: NotFound. Safe to break off.
+        """
+        return self._route.call(lambda to: to.get(name, version=version))
+
+    def update(
+        self,
+        obj: T,
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation | None = None,
+    ) -> T:
+        """Put the whole object in place of the one that is there, and return the new one.
+
+        Raises: Conflict when the object has changed since it was read, Invalid.
+        One broken off may have changed it.
+        """
+        return self._route.call(
+            lambda to: to.update(
+                obj, dry_run=dry_run, field_manager=field_manager, field_validation=field_validation
+            )
+        )
+
+    def patch(
+        self,
+        name: str,
+        patch: PatchBody,
+        *,
+        type: PatchType,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation | None = None,
+        force: bool | None = None,
+    ) -> T:
+        """Change some fields and return the new object; bytes are sent as they are.
+
+        `strategic` is for built-in kinds only; `force` for `apply` only.
+        Raises: Invalid, and Conflict where the patch names a version.
+        One broken off may have changed it.
+        """
+        return self._route.call(
+            lambda to: to.patch(
+                name,
+                patch,
+                type=type,
+                dry_run=dry_run,
+                field_manager=field_manager,
+                field_validation=field_validation,
+                force=force,
+            )
+        )
+
+    def apply(
+        self,
+        obj: T,
+        *,
+        field_manager: str = "",
+        force: bool = False,
+        dry_run: bool = False,
+        field_validation: FieldValidation | None = None,
+    ) -> T:
+        """Server-side apply: make the object have what `obj` says, and own those fields.
+
+        Raises: Conflict when another manager owns a field, unless `force`.
+        One broken off may have changed it.
+        """
+        return self._route.call(
+            lambda to: to.apply(
+                obj,
+                field_manager=field_manager,
+                force=force,
+                dry_run=dry_run,
+                field_validation=field_validation,
+            )
+        )
+
+    def edit(
+        self,
+        name: str,
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation | None = None,
+    ) -> AbstractContextManager[T]:
+        """Change the object in a `with` block; only the difference is sent, when it ends.
+
+            with pods.edit("web") as pod:
+                pod.metadata.labels["tier"] = "front"
+
+        When the object was changed meanwhile, the difference is made in the new one; after
+        the block the object is as the server has it. Nothing is sent when the block fails
+        or changes nothing.
+        Raises: Conflict when somebody else changed the same field to something else.
+        """
+        return self._route.scope(
+            lambda to: to.edit(
+                name,
+                dry_run=dry_run,
+                field_manager=field_manager,
+                field_validation=field_validation,
+            )
+        )
+
+    def modify(
+        self,
+        name: str,
+        function: Callable[[T], T | None],
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation | None = None,
+        backoff: Backoff = DEFAULT_RETRY,
+    ) -> T:
+        """Read, let `function` change the object, send the difference; again on a conflict.
+
+        `function` changes what it is given, or returns another object in its place; it is
+        called anew for each try. Returns the object as the server has it now.
+        Raises: Conflict when the tries are used up. One broken off may have changed it.
+        """
+        return self._route.call(
+            lambda to: to.modify(
+                name,
+                here(function),
+                dry_run=dry_run,
+                field_manager=field_manager,
+                field_validation=field_validation,
+                backoff=backoff,
+            )
+        )
+
+    def subresource(self, name: str) -> SubresourceClient[T]:
+        """A part that holds the same kind as the object itself."""
+        return SubresourceClient(self._route.then(lambda to: to.subresource(name)))
+
+    @property
+    def status(self) -> SubresourceClient[T]:
+        """What is, beside what is wanted."""
+        return SubresourceClient(self._route.then(lambda to: to.status))
+
+    @property
+    def scale(self) -> ScaleVerbs:
+        """The number of replicas, in the one form that all kinds share."""
+        return ScaleVerbs(self._route.then(lambda to: to.scale))
+
+    @property
+    def ephemeral_containers(self: ResourceClient[Pod]) -> SubresourceClient[Pod]:
+        """The containers that were added to a running pod."""
+        return SubresourceClient(self._route.then(lambda to: to.ephemeral_containers))
+
+    @property
+    def resize(self: ResourceClient[Pod]) -> SubresourceClient[Pod]:
+        """The resources of a running pod's containers."""
+        return SubresourceClient(self._route.then(lambda to: to.resize))
+
+    @property
+    def approval(
+        self: ResourceClient[CertificateSigningRequest],
+    ) -> SubresourceClient[CertificateSigningRequest]:
+        """Whether a certificate is granted."""
+        return SubresourceClient(self._route.then(lambda to: to.approval))
+
+    @property
+    def finalize(self: ResourceClient[Namespace]) -> SubresourceClient[Namespace]:
+        """The finalizers in a namespace's spec; only `update` is served."""
+        return SubresourceClient(self._route.then(lambda to: to.finalize))
+
+    def evict(
+        self: ResourceClient[Pod],
+        name: str,
+        *,
+        grace_period: int | None = None,
+        propagation: Propagation | None = None,
+        uid: str = "",
+        version: str = "",
+        dry_run: bool = False,
+        max_retries: int | None = None,
+    ) -> None:
+        """Delete a pod if its disruption budget allows it.
+
+        A refusal that says when to come back is tried again, as any such answer is, up to
+        ten times; `max_retries=0` gives up at once.
+        Raises: TooManyRequests, NotFound. One broken off may have evicted it.
+        """
+        self._route.call(
+            lambda to: to.evict(
+                name,
+                grace_period=grace_period,
+                propagation=propagation,
+                uid=uid,
+                version=version,
+                dry_run=dry_run,
+                max_retries=max_retries,
+            )
+        )
+
+    def bind(self: ResourceClient[Pod], name: str, *, node: str, dry_run: bool = False) -> None:
+        """Assign a pod to a node, as a scheduler does.
+
+        Raises: Conflict when it is assigned already. One broken off may have bound it.
+        """
+        self._route.call(lambda to: to.bind(name, node=node, dry_run=dry_run))
+
+    def logs(
+        self: ResourceClient[Pod],
+        name: str,
+        *,
+        container: str = "",
+        follow: bool = False,
+        previous: bool = False,
+        since_seconds: int | None = None,
+        since_time: datetime | None = None,
+        tail_lines: int | None = None,
+        limit_bytes: int | None = None,
+        timestamps: bool = False,
+        stream: Literal["All", "Stdout", "Stderr"] | None = None,
+        insecure_skip_tls_verify_backend: bool = False,
+    ) -> Stream[str]:
+        """The lines of a container's log; with `follow`, those to come as well.
+
+        Bytes that are no UTF-8 are replaced. Ends when the server ends it; leaving early
+        closes the connection. Raises: NotFound, BadRequest while there is no log yet.
+        """
+        return self._route.stream(
+            lambda to: to.logs(
+                name,
+                container=container,
+                follow=follow,
+                previous=previous,
+                since_seconds=since_seconds,
+                since_time=since_time,
+                tail_lines=tail_lines,
+                limit_bytes=limit_bytes,
+                timestamps=timestamps,
+                stream=stream,
+                insecure_skip_tls_verify_backend=insecure_skip_tls_verify_backend,
+            )
+        )
+
+    def token(
+        self: ResourceClient[ServiceAccount],
+        name: str,
+        *,
+        audiences: Iterable[str] = (),
+        expiration_seconds: int | None = None,
+        bound_to: BoundObjectReference | None = None,
+    ) -> TokenRequest:
+        """A token for the service account; it is in `status.token`.
+
+        One broken off may have made one.
+        """
+        return self._route.call(
+            lambda to: to.token(
+                name, audiences=audiences, expiration_seconds=expiration_seconds, bound_to=bound_to
+            )
+        )
+
+    def proxy(
+        self: ResourceClient[P], name: str, *, port: str | int = "", scheme: str = ""
+    ) -> Proxy:
+        """HTTP through the API server to a pod, a service or a node's kubelet."""
+        return Proxy(self._route.then(lambda to: to.proxy(name, port=port, scheme=scheme)))
+
+    def info(self) -> ResourceInfo:
+        """Where the collection is and what it can do. Safe to break off.
+
+        Raises: NoKindMatch when the server has no such kind.
+        """
+        return self._route.call(lambda to: to.info())
+
+    def get_or_none(self, name: str, *, version: str = "") -> T | None:
+        """The object, or None when there is none of this name. Safe to break off.
+
+        Raises: NotFound when it is the kind that the server does not have.
+        """
+        return self._route.call(lambda to: to.get_or_none(name, version=version))
+
+    def exists(self, name: str) -> bool:
+        """Whether there is an object of this name. Safe to break off.
+
+        Raises: NotFound when it is the kind that the server does not have.
+        """
+        return self._route.call(lambda to: to.exists(name))
+
+    def list(
+        self,
+        *,
+        labels: LabelSelection | None = None,
+        fields: FieldSelection | None = None,
+        limit: int = 0,
+        next_page: str = "",
+        version: str = "",
+        version_match: VersionMatch | None = None,
+        timeout_seconds: int | None = None,
+        shard: str = "",
+    ) -> ObjectList[T]:
+        """One page of the collection; without `limit`, all of it. Safe to break off.
+
+        Raises: Expired when `version` or `next_page` is too old.
+        """
+        return self._route.call(
+            lambda to: to.list(
+                labels=labels,
+                fields=fields,
+                limit=limit,
+                next_page=next_page,
+                version=version,
+                version_match=version_match,
+                timeout_seconds=timeout_seconds,
+                shard=shard,
+            )
+        )
+
+    def list_all(
+        self,
+        *,
+        labels: LabelSelection | None = None,
+        fields: FieldSelection | None = None,
+        page_size: int = PAGE_SIZE,
+        version: str = "",
+        version_match: VersionMatch | None = None,
+    ) -> ObjectList[T]:
+        """The whole collection, fetched in pages. Safe to break off.
+
+        When the server forgets in the middle, it is fetched anew in one.
+        """
+        return self._route.call(
+            lambda to: to.list_all(
+                labels=labels,
+                fields=fields,
+                page_size=page_size,
+                version=version,
+                version_match=version_match,
+            )
+        )
+
+    def each(
+        self,
+        *,
+        labels: LabelSelection | None = None,
+        fields: FieldSelection | None = None,
+        page_size: int = PAGE_SIZE,
+    ) -> Stream[T]:
+        """Every object, one by one, fetched in pages and decoded when its turn comes.
+
+        None comes twice. When the server forgets in the middle it goes on from where the
+        server says, else from a new list.
+        """
+        return self._route.stream(
+            lambda to: to.each(labels=labels, fields=fields, page_size=page_size)
+        )
+
+    def table(
+        self,
+        name: str = "",
+        *,
+        labels: LabelSelection | None = None,
+        fields: FieldSelection | None = None,
+        limit: int = 0,
+        next_page: str = "",
+        include_object: IncludeObject = "Metadata",
+    ) -> Table:
+        """What `kubectl get` shows, of one object or of the collection. Safe to break off."""
+        return self._route.call(
+            lambda to: to.table(
+                name,
+                labels=labels,
+                fields=fields,
+                limit=limit,
+                next_page=next_page,
+                include_object=include_object,
+            )
+        )
+
+    def watch(
+        self,
+        *,
+        since: str | None = None,
+        labels: LabelSelection | None = None,
+        fields: FieldSelection | None = None,
+        timeout_seconds: int | None = None,
+    ) -> Stream[WatchEvent[T]]:
+        """Changes after the version `since`, for as long as you like to listen.
+
+        Broken streams are resumed where they broke. Without `since`, all objects that there
+        are come first, as ADDED. Close it when you leave early (or use `with`).
+        Raises: Expired when the version is too old: list, and watch from there.
+        """
+        return self._route.stream(
+            lambda to: to.watch(
+                since=since, labels=labels, fields=fields, timeout_seconds=timeout_seconds
+            )
+        )
+
+    def until(
+        self,
+        *conditions: EventCondition[T],
+        since: str,
+        labels: LabelSelection | None = None,
+        fields: FieldSelection | None = None,
+    ) -> WatchEvent[T] | None:
+        """Watch until each condition was met in turn (client-go: `watch.Until`).
+
+        Raises: Expired when `since` is too old. Safe to break off.
+        """
+        return self._route.call(
+            lambda to: to.until(*conditions, since=since, labels=labels, fields=fields)
+        )
+
+    @overload
+    def wait_for(
+        self, name: str, *, deleted: Literal[True], timeout: float | None = ...
+    ) -> None: ...
+
+    @overload
+    def wait_for(self, name: str, *, condition: str, timeout: float | None = ...) -> T: ...
+
+    @overload
+    def wait_for(self, name: str, *, jsonpath: str, timeout: float | None = ...) -> T: ...
+
+    @overload
+    def wait_for(
+        self, name: str, *, function: Callable[[T], bool], timeout: float | None = ...
+    ) -> T: ...
+
+    def wait_for(
+        self,
+        name: str,
+        *,
+        condition: str = "",
+        jsonpath: str = "",
+        deleted: bool = False,
+        function: Callable[[T], bool] | None = None,
+        timeout: float | None = 30.0,
+    ) -> T | None:
+        """Wait until an object, there or still to come, is as it is wanted, and return it.
+
+        `condition` is `Ready` or `Ready=False`, `jsonpath` is `{.status.phase}=Running` or
+        a path that is to exist, `function` gets the object. Safe to break off.
+        Raises: WaitTimeout, which says what was last seen.
+        """
+        return self._route.call(
+            lambda to: cast("Callable[..., Awaitable[T | None]]", to.wait_for)(
+                name,
+                condition=condition,
+                jsonpath=jsonpath,
+                deleted=deleted,
+                function=function,
+                timeout=timeout,
+            )
+        )
+
+    @property
+    def namespace(self) -> str | None:
+        """As it was given: None is the configuration's, `ALL` all of them."""
+        return self._route.read(lambda to: to.namespace)
+
+    def in_namespace(self, namespace: str | None) -> ResourceClient[T]:
+        """The same kind in another namespace; this one stays what it is."""
+        return ResourceClient(self._route.then(lambda to: to.in_namespace(namespace)))
+
+    def create(
+        self,
+        obj: T,
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation | None = None,
+    ) -> T:
+        """Make a new object, and return it as the server has it.
+
+        Raises: AlreadyExists, Invalid. One broken off may have made it.
+        """
+        return self._route.call(
+            lambda to: to.create(
+                obj, dry_run=dry_run, field_manager=field_manager, field_validation=field_validation
+            )
+        )
+
+    def create_or_update(
+        self, obj: T, *, field_manager: str = "", field_validation: FieldValidation | None = None
+    ) -> T:
+        """Make the object, or bring what it says into the one that is there.
+
+        Fields that `obj` does not mention stay as they are; nothing is sent when nothing
+        would change. Raises: Invalid. One broken off may have changed it.
+        """
+        return self._route.call(
+            lambda to: to.create_or_update(
+                obj, field_manager=field_manager, field_validation=field_validation
+            )
+        )
+
+    def delete(
+        self,
+        name: str,
+        *,
+        propagation: Propagation | None = None,
+        grace_period: int | None = None,
+        uid: str = "",
+        version: str = "",
+        dry_run: bool = False,
+        orphan_dependents: bool | None = None,
+        ignore_store_read_error: bool = False,
+        missing_ok: bool = False,
+    ) -> None:
+        """Delete an object; it may stay until its finalizers are done.
+
+        Raises: NotFound unless `missing_ok`, Conflict when it has another uid or version.
+        One broken off may have deleted it.
+        """
+        self._route.call(
+            lambda to: to.delete(
+                name,
+                propagation=propagation,
+                grace_period=grace_period,
+                uid=uid,
+                version=version,
+                dry_run=dry_run,
+                orphan_dependents=orphan_dependents,
+                ignore_store_read_error=ignore_store_read_error,
+                missing_ok=missing_ok,
+            )
+        )
+
+    def delete_collection(
+        self,
+        *,
+        labels: LabelSelection | None = None,
+        fields: FieldSelection | None = None,
+        propagation: Propagation | None = None,
+        grace_period: int | None = None,
+        dry_run: bool = False,
+        timeout_seconds: int | None = None,
+        limit: int = 0,
+        version: str = "",
+    ) -> None:
+        """Delete all objects that the selectors select. One broken off may have begun."""
+        self._route.call(
+            lambda to: to.delete_collection(
+                labels=labels,
+                fields=fields,
+                propagation=propagation,
+                grace_period=grace_period,
+                dry_run=dry_run,
+                timeout_seconds=timeout_seconds,
+                limit=limit,
+                version=version,
+            )
+        )
+
+
+@final
+class SubresourceClient(Generic[T]):
+    """As `kubeloop.clients.SubresourceClient`, waited for."""
+
+    __slots__ = ("_route",)
+
+    def __init__(self, route: Route[clients.SubresourceClient[T]]) -> None:
+        self._route = route
+
+    def __repr__(self) -> str:
+        return f"blocking {self._route!r}"
+
+    def get(self, name: str, *, version: str = "") -> T:
+        """The object; with `version="0"` one from the server's cache will do.
+
+        Raises: NotFound. Safe to break off.
+        """
+        return self._route.call(lambda to: to.get(name, version=version))
+
+    def update(
+        self,
+        obj: T,
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation | None = None,
+    ) -> T:
+        """Put the whole object in place of the one that is there, and return the new one.
+
+        Raises: Conflict when the object has changed since it was read, Invalid.
+        One broken off may have changed it.
+        """
+        return self._route.call(
+            lambda to: to.update(
+                obj, dry_run=dry_run, field_manager=field_manager, field_validation=field_validation
+            )
+        )
+
+    def patch(
+        self,
+        name: str,
+        patch: PatchBody,
+        *,
+        type: PatchType,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation | None = None,
+        force: bool | None = None,
+    ) -> T:
+        """Change some fields and return the new object; bytes are sent as they are.
+
+        `strategic` is for built-in kinds only; `force` for `apply` only.
+        Raises: Invalid, and Conflict where the patch names a version.
+        One broken off may have changed it.
+        """
+        return self._route.call(
+            lambda to: to.patch(
+                name,
+                patch,
+                type=type,
+                dry_run=dry_run,
+                field_manager=field_manager,
+                field_validation=field_validation,
+                force=force,
+            )
+        )
+
+    def apply(
+        self,
+        obj: T,
+        *,
+        field_manager: str = "",
+        force: bool = False,
+        dry_run: bool = False,
+        field_validation: FieldValidation | None = None,
+    ) -> T:
+        """Server-side apply: make the object have what `obj` says, and own those fields.
+
+        Raises: Conflict when another manager owns a field, unless `force`.
+        One broken off may have changed it.
+        """
+        return self._route.call(
+            lambda to: to.apply(
+                obj,
+                field_manager=field_manager,
+                force=force,
+                dry_run=dry_run,
+                field_validation=field_validation,
+            )
+        )
+
+    def edit(
+        self,
+        name: str,
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation | None = None,
+    ) -> AbstractContextManager[T]:
+        """Change the object in a `with` block; only the difference is sent, when it ends.
+
+            with pods.edit("web") as pod:
+                pod.metadata.labels["tier"] = "front"
+
+        When the object was changed meanwhile, the difference is made in the new one; after
+        the block the object is as the server has it. Nothing is sent when the block fails
+        or changes nothing.
+        Raises: Conflict when somebody else changed the same field to something else.
+        """
+        return self._route.scope(
+            lambda to: to.edit(
+                name,
+                dry_run=dry_run,
+                field_manager=field_manager,
+                field_validation=field_validation,
+            )
+        )
+
+    def modify(
+        self,
+        name: str,
+        function: Callable[[T], T | None],
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation | None = None,
+        backoff: Backoff = DEFAULT_RETRY,
+    ) -> T:
+        """Read, let `function` change the object, send the difference; again on a conflict.
+
+        `function` changes what it is given, or returns another object in its place; it is
+        called anew for each try. Returns the object as the server has it now.
+        Raises: Conflict when the tries are used up. One broken off may have changed it.
+        """
+        return self._route.call(
+            lambda to: to.modify(
+                name,
+                here(function),
+                dry_run=dry_run,
+                field_manager=field_manager,
+                field_validation=field_validation,
+                backoff=backoff,
+            )
+        )
+
+    def create(
+        self,
+        obj: T,
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation | None = None,
+    ) -> T:
+        """Post to the part of the object whose name `obj` has, and return the answer.
+
+        Raises: InvalidValue without a name. One broken off may have done it.
+        """
+        return self._route.call(
+            lambda to: to.create(
+                obj, dry_run=dry_run, field_manager=field_manager, field_validation=field_validation
+            )
+        )
+
+
+@final
+class ScaleVerbs:
+    """As `kubeloop.clients.ScaleVerbs`, waited for."""
+
+    __slots__ = ("_route",)
+
+    def __init__(self, route: Route[clients.ScaleVerbs]) -> None:
+        self._route = route
+
+    def __repr__(self) -> str:
+        return f"blocking {self._route!r}"
+
+    def get(self, name: str, *, version: str = "") -> Scale:
+        """The object; with `version="0"` one from the server's cache will do.
+
+        Raises: NotFound. Safe to break off.
+        """
+        return self._route.call(lambda to: to.get(name, version=version))
+
+    def update(
+        self,
+        obj: Scale,
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation | None = None,
+    ) -> Scale:
+        """Put the whole object in place of the one that is there, and return the new one.
+
+        Raises: Conflict when the object has changed since it was read, Invalid.
+        One broken off may have changed it.
+        """
+        return self._route.call(
+            lambda to: to.update(
+                obj, dry_run=dry_run, field_manager=field_manager, field_validation=field_validation
+            )
+        )
+
+    def patch(
+        self,
+        name: str,
+        patch: PatchBody,
+        *,
+        type: PatchType,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation | None = None,
+        force: bool | None = None,
+    ) -> Scale:
+        """Change some fields and return the new object; bytes are sent as they are.
+
+        `strategic` is for built-in kinds only; `force` for `apply` only.
+        Raises: Invalid, and Conflict where the patch names a version.
+        One broken off may have changed it.
+        """
+        return self._route.call(
+            lambda to: to.patch(
+                name,
+                patch,
+                type=type,
+                dry_run=dry_run,
+                field_manager=field_manager,
+                field_validation=field_validation,
+                force=force,
+            )
+        )
+
+    def apply(
+        self,
+        obj: Scale,
+        *,
+        field_manager: str = "",
+        force: bool = False,
+        dry_run: bool = False,
+        field_validation: FieldValidation | None = None,
+    ) -> Scale:
+        """Server-side apply: make the object have what `obj` says, and own those fields.
+
+        Raises: Conflict when another manager owns a field, unless `force`.
+        One broken off may have changed it.
+        """
+        return self._route.call(
+            lambda to: to.apply(
+                obj,
+                field_manager=field_manager,
+                force=force,
+                dry_run=dry_run,
+                field_validation=field_validation,
+            )
+        )
+
+    def edit(
+        self,
+        name: str,
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation | None = None,
+    ) -> AbstractContextManager[Scale]:
+        """Change the object in a `with` block; only the difference is sent, when it ends.
+
+            with pods.edit("web") as pod:
+                pod.metadata.labels["tier"] = "front"
+
+        When the object was changed meanwhile, the difference is made in the new one; after
+        the block the object is as the server has it. Nothing is sent when the block fails
+        or changes nothing.
+        Raises: Conflict when somebody else changed the same field to something else.
+        """
+        return self._route.scope(
+            lambda to: to.edit(
+                name,
+                dry_run=dry_run,
+                field_manager=field_manager,
+                field_validation=field_validation,
+            )
+        )
+
+    def modify(
+        self,
+        name: str,
+        function: Callable[[Scale], Scale | None],
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: FieldValidation | None = None,
+        backoff: Backoff = DEFAULT_RETRY,
+    ) -> Scale:
+        """Read, let `function` change the object, send the difference; again on a conflict.
+
+        `function` changes what it is given, or returns another object in its place; it is
+        called anew for each try. Returns the object as the server has it now.
+        Raises: Conflict when the tries are used up. One broken off may have changed it.
+        """
+        return self._route.call(
+            lambda to: to.modify(
+                name,
+                here(function),
+                dry_run=dry_run,
+                field_manager=field_manager,
+                field_validation=field_validation,
+                backoff=backoff,
+            )
+        )
+
+    def set(
+        self,
+        name: str,
+        replicas: int,
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        version: str = "",
+    ) -> Scale:
+        """Ask for so many replicas; with `version`, only if the object is still at it.
+
+        Raises: Conflict when it is not. One broken off may have changed it.
+        """
+        return self._route.call(
+            lambda to: to.set(
+                name, replicas, dry_run=dry_run, field_manager=field_manager, version=version
+            )
+        )
+
+
+@final
+class MetadataClient:
+    """As `kubeloop.clients.MetadataClient`, waited for."""
+
+    __slots__ = ("_route",)
+
+    def __init__(self, route: Route[clients.MetadataClient]) -> None:
+        self._route = route
+
+    def __repr__(self) -> str:
+        return f"blocking {self._route!r}"
+
+    def in_namespace(self, namespace: str | None) -> MetadataClient:
+        """The same kind in another namespace; this one stays what it is."""
+        return MetadataClient(self._route.then(lambda to: to.in_namespace(namespace)))
+
+    def get(self, name: str, *, version: str = "") -> PartialObjectMetadata:
+        """As `ResourceClient.get`."""
+        return self._route.call(lambda to: to.get(name, version=version))
+
+    def list(
+        self,
+        *,
+        labels: LabelSelection | None = None,
+        fields: FieldSelection | None = None,
+        limit: int = 0,
+        next_page: str = "",
+        version: str = "",
+    ) -> ObjectList[PartialObjectMetadata]:
+        """As `ResourceClient.list`."""
+        return self._route.call(
+            lambda to: to.list(
+                labels=labels, fields=fields, limit=limit, next_page=next_page, version=version
+            )
+        )
+
+    def each(
+        self, *, labels: LabelSelection | None = None, fields: FieldSelection | None = None
+    ) -> Stream[PartialObjectMetadata]:
+        """As `ResourceClient.each`."""
+        return self._route.stream(lambda to: to.each(labels=labels, fields=fields))
+
+    def watch(
+        self,
+        *,
+        since: str | None = None,
+        labels: LabelSelection | None = None,
+        fields: FieldSelection | None = None,
+    ) -> Stream[WatchEvent[PartialObjectMetadata]]:
+        """As `ResourceClient.watch`."""
+        return self._route.stream(lambda to: to.watch(since=since, labels=labels, fields=fields))
+
+    def patch(
+        self,
+        name: str,
+        patch: PatchBody,
+        *,
+        type: PatchType,
+        dry_run: bool = False,
+        field_manager: str = "",
+    ) -> PartialObjectMetadata:
+        """As `ResourceClient.patch`."""
+        return self._route.call(
+            lambda to: to.patch(
+                name, patch, type=type, dry_run=dry_run, field_manager=field_manager
+            )
+        )
+
+    def delete(
+        self,
+        name: str,
+        *,
+        propagation: Propagation | None = None,
+        grace_period: int | None = None,
+        uid: str = "",
+        version: str = "",
+        dry_run: bool = False,
+    ) -> None:
+        """As `ResourceClient.delete`."""
+        self._route.call(
+            lambda to: to.delete(
+                name,
+                propagation=propagation,
+                grace_period=grace_period,
+                uid=uid,
+                version=version,
+                dry_run=dry_run,
+            )
+        )
+
+    def delete_collection(
+        self,
+        *,
+        labels: LabelSelection | None = None,
+        fields: FieldSelection | None = None,
+        propagation: Propagation | None = None,
+    ) -> None:
+        """As `ResourceClient.delete_collection`."""
+        self._route.call(
+            lambda to: to.delete_collection(labels=labels, fields=fields, propagation=propagation)
+        )
+
+
+@final
+class ScaleClient:
+    """As `kubeloop.clients.ScaleClient`, waited for."""
+
+    __slots__ = ("_route",)
+
+    def __init__(self, route: Route[clients.ScaleClient]) -> None:
+        self._route = route
+
+    def __repr__(self) -> str:
+        return f"blocking {self._route!r}"
+
+    def get(self, resource: GroupResource, namespace: str, name: str) -> Scale:
+        """The scale of an object. Raises: NotFound, NoResourceMatch. Safe to break off."""
+        return self._route.call(lambda to: to.get(resource, namespace, name))
+
+    def update(
+        self, resource: GroupResource, namespace: str, scale: Scale, *, dry_run: bool = False
+    ) -> Scale:
+        """Put a scale in place of the one there is.
+
+        Raises: Conflict, InvalidValue when the resource has no scale.
+        One broken off may have changed it.
+        """
+        return self._route.call(lambda to: to.update(resource, namespace, scale, dry_run=dry_run))
+
+    def patch(
+        self,
+        resource: GroupVersionResource,
+        namespace: str,
+        name: str,
+        patch: PatchBody,
+        *,
+        type: PatchType,
+    ) -> Scale:
+        """Change fields of a scale. One broken off may have changed it."""
+        return self._route.call(lambda to: to.patch(resource, namespace, name, patch, type=type))
+
+
+@final
+class Proxy:
+    """As `kubeloop.clients.Proxy`, waited for."""
+
+    __slots__ = ("_route",)
+
+    def __init__(self, route: Route[clients.Proxy]) -> None:
+        self._route = route
+
+    def __repr__(self) -> str:
+        return f"blocking {self._route!r}"
+
+    def get(self, path: str = "", *, params: Params | None = None) -> bytes:
+        """The body of `path`. Raises: ApiError. Safe to break off."""
+        return self._route.call(lambda to: to.get(path, params=params))
+
+    def request(
+        self,
+        method: str,
+        path: str = "",
+        *,
+        params: Params | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        content_type: str = "",
+    ) -> Answer:
+        """Any request, and the whole answer. Raises: ApiError.
+        One broken off may have reached the other side.
+        """
+        return self._route.call(
+            lambda to: to.request(
+                method, path, params=params, headers=headers, body=body, content_type=content_type
+            )
+        )
+
+    def stream(self, path: str = "", *, params: Params | None = None) -> Stream[bytes]:
+        """The body of `path` piece by piece."""
+        return self._route.stream(lambda to: awaited(to.stream(path, params=params)))
+
+
+@final
+class DiscoveryClient:
+    """As `kubeloop.discovery.DiscoveryClient`, waited for."""
+
+    __slots__ = ("_route",)
+
+    def __init__(self, route: Route[discovery.DiscoveryClient]) -> None:
+        self._route = route
+
+    def __repr__(self) -> str:
+        return f"blocking {self._route!r}"
+
+    @property
+    def openapi(self) -> OpenApiV3:
+        return OpenApiV3(self._route.then(lambda to: to.openapi))
+
+    def groups(self) -> tuple[ApiGroup, ...]:
+        """The groups with their versions, the core group first."""
+        return self._route.call(lambda to: to.groups())
+
+    def overview(self) -> tuple[tuple[ApiGroup, ...], Discovered | None]:
+        """The groups and, where the server said it all at once, everything.
+
+        Raises: what `/apis` fails with; a missing `/api` only means: no core group.
+        """
+        return self._route.call(lambda to: to.overview())
+
+    def resources(self, version: GroupVersion) -> tuple[ApiResource, ...]:
+        """The resources of one group version, parts such as `pods/status` included.
+
+        Raises: InvalidValue for an empty version; what the server answers, but a missing
+        `v1` is an empty one.
+        """
+        return self._route.call(lambda to: to.resources(version))
+
+    def discover(self) -> Discovered:
+        """Everything; what failed is in `failures`, after a second try."""
+        return self._route.call(lambda to: to.discover())
+
+    def preferred(self, *, namespaced: bool = False) -> dict[GroupVersion, tuple[ApiResource, ...]]:
+        """Each resource once, in the version to use; with `namespaced` only those in one."""
+        return self._route.call(lambda to: to.preferred(namespaced=namespaced))
+
+    def version(self) -> VersionInfo:
+        """The server's version."""
+        return self._route.call(lambda to: to.version())
+
+    def openapi_v2(self) -> bytes:
+        """The OpenAPI v2 document as it comes: protobuf."""
+        return self._route.call(lambda to: to.openapi_v2())
+
+    def supports(self, version: GroupVersion) -> bool:
+        """Whether a group version is served; a server that lists nothing is believed to."""
+        return self._route.call(lambda to: to.supports(version))
+
+    def serves(self, resource: GroupVersionResource) -> bool:
+        """Whether a resource is served (client-go: `IsResourceEnabled`)."""
+        return self._route.call(lambda to: to.serves(resource))
+
+
+@final
+class OpenApiV3:
+    """As `kubeloop.discovery.OpenApiV3`, waited for."""
+
+    __slots__ = ("_route",)
+
+    def __init__(self, route: Route[discovery.OpenApiV3]) -> None:
+        self._route = route
+
+    def __repr__(self) -> str:
+        return f"blocking {self._route!r}"
+
+    def paths(self) -> dict[str, OpenApiPath]:
+        """The index. Safe to break off."""
+        return self._route.call(lambda to: to.paths())
+
+    def document(self, key: str | GroupVersion) -> dict[str, Any]:
+        """The document of a group version, or of any other key of the index. Safe to break off.
+
+        Raises: InvalidValue when the index has no such key.
+        """
+        return self._route.call(lambda to: to.document(key))
+
+    def invalidate(self) -> None:
+        """Forget the index."""
+        self._route.read(lambda to: to.invalidate())
+
+
+@final
+class DeferredMapper:
+    """As `kubeloop.discovery.DeferredMapper`, waited for."""
+
+    __slots__ = ("_route",)
+
+    def __init__(self, route: Route[discovery.DeferredMapper]) -> None:
+        self._route = route
+
+    def __repr__(self) -> str:
+        return f"blocking {self._route!r}"
+
+    def resources_for(self, wanted: GroupVersionResource) -> list[GroupVersionResource]:
+        """As `RESTMapper.resources_for`."""
+        return self._route.call(lambda to: to.resources_for(wanted))
+
+    def resource_for(self, wanted: GroupVersionResource) -> GroupVersionResource:
+        """As `RESTMapper.resource_for`."""
+        return self._route.call(lambda to: to.resource_for(wanted))
+
+    def kinds_for(self, wanted: GroupVersionResource) -> list[GroupVersionKind]:
+        """As `RESTMapper.kinds_for`."""
+        return self._route.call(lambda to: to.kinds_for(wanted))
+
+    def kind_for(self, wanted: GroupVersionResource) -> GroupVersionKind:
+        """As `RESTMapper.kind_for`."""
+        return self._route.call(lambda to: to.kind_for(wanted))
+
+    def mappings(self, kind: GroupKind, *versions: str) -> list[ResourceInfo]:
+        """As `RESTMapper.mappings`."""
+        return self._route.call(lambda to: to.mappings(kind, *versions))
+
+    def mapping(self, kind: GroupKind, *versions: str) -> ResourceInfo:
+        """As `RESTMapper.mapping`."""
+        return self._route.call(lambda to: to.mapping(kind, *versions))
+
+    def find(self, word: str) -> ResourceInfo:
+        """As `RESTMapper.find`."""
+        return self._route.call(lambda to: to.find(word))
+
+    def singular_of(self, resource: str) -> str:
+        """As `RESTMapper.singular_of`."""
+        return self._route.call(lambda to: to.singular_of(resource))
+
+    def expand(self, wanted: GroupVersionResource) -> GroupVersionResource:
+        """As `RESTMapper.expand`."""
+        return self._route.call(lambda to: to.expand(wanted))
+
+    def category(self, word: str) -> tuple[GroupResource, ...]:
+        """As `RESTMapper.category`."""
+        return self._route.call(lambda to: to.category(word))
+
+    def reset(self) -> None:
+        """Forget what was discovered, and what was built from it."""
+        self._route.read(lambda to: to.reset())
+
+    def stats(self) -> MapperStats:
+        return self._route.read(lambda to: to.stats())
+
+
+@final
+class RESTClient:
+    """As `kubeloop.rest.RESTClient`, waited for."""
+
+    __slots__ = ("_route",)
+
+    def __init__(self, route: Route[rest.RESTClient]) -> None:
+        self._route = route
+
+    def __repr__(self) -> str:
+        return f"blocking {self._route!r}"
+
+    @property
+    def config(self) -> ClusterConfig:
+        return self._route.read(lambda to: to.config)
+
+    def url(self, request: Request) -> str:
+        """The whole URL that the request goes to."""
+        return self._route.read(lambda to: to.url(request))
+
+    def send(self, request: Request, *, warnings: WarningHandler | None = None) -> Answer:
+        """Send and wait for the whole answer.
+
+        Safe to break off: the connection is closed; what was sent may have been done.
+
+        Raises:
+            ApiError: the server said no.
+            TransportError: no whole answer came in time.
+            ConfigError: credentials or certificates could not be had.
+        """
+        return self._route.call(lambda to: to.send(request, warnings=warnings))
+
+    def watch(
+        self, request: Request, *, life: float | None = None, warnings: WarningHandler | None = None
+    ) -> Stream[RawEvent]:
+        """A watch that is opened when it is entered or first read.
+
+        `life` is when it ends at the latest, in seconds; without it 5 to 10 minutes, at
+        random, which the server is told as well unless the request says otherwise.
+        """
+        return self._route.stream(lambda to: to.watch(request, life=life, warnings=warnings))
+
+    def stream(self, request: Request, *, warnings: WarningHandler | None = None) -> Stream[bytes]:
+        """A body read in pieces: logs, mostly. Opened when it is entered or first read.
+
+        A log that is followed may be silent for long: give its request
+        `timeouts=Timeouts(idle=None)`.
+        """
+        return self._route.stream(lambda to: to.stream(request, warnings=warnings))
+
+    def items(self, request: Request, *, warnings: WarningHandler | None = None) -> Stream[bytes]:
+        """The items of a list one by one, with memory that does not depend on its length."""
+        return self._route.stream(lambda to: to.items(request, warnings=warnings))
+
+    def stats(self) -> RESTStats:
+        return self._route.read(lambda to: to.stats())

@@ -1,0 +1,325 @@
+"""The client for code without asyncio: every kind, by class, by name or by its group's method.
+
+Promises: one client may be used by many threads at once; nothing is connected, and no thread
+started, before the first call. A forked child that goes on using a client of its parent has
+connections of its own from its first call on.
+Elsewhere: the verbs (`_generated.mirrors`), the loop (`portal`).
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar, cast, final, overload
+
+from kubeloop import clients
+from kubeloop.clients import Appliable, FieldValidation, Manifest
+from kubeloop.config import ClusterConfig
+from kubeloop.discovery import VersionInfo
+from kubeloop.kit import DEFAULT_RETRY, Backoff, Clock
+from kubeloop.machinery import (
+    GroupVersionKind,
+    GroupVersionResource,
+    InvalidValue,
+    Owner,
+    TransportError,
+)
+from kubeloop.rest import RESTClient as AsyncRESTClient
+from kubeloop.rest import RESTStats
+from kubeloop.wire import Kind
+
+from ._generated.clientset import Clientset
+from ._generated.mirrors import (
+    DeferredMapper,
+    DiscoveryClient,
+    MetadataClient,
+    ResourceClient,
+    RESTClient,
+    ScaleClient,
+)
+from .calls import call, here
+from .portal import PORTAL, Closable, Portal
+from .route import Route
+
+__all__ = ["Client", "DynamicClient", "retry_on_conflict"]
+
+K = TypeVar("K", bound=Kind)
+T = TypeVar("T")
+
+AnyKind = type[Kind] | str | GroupVersionResource | GroupVersionKind
+
+
+@final
+class Client(Clientset):
+    """All of one cluster.
+
+        with Client() as client:                       # kubeconfig, or the pod's own account
+            pods = client.resource(Pod, namespace="shop")
+            deployments = client.apps_v1.deployments("shop")
+
+    A namespace of None is the configuration's, `ALL` all of them. `field_manager` is who
+    owns what is written, where a call does not say. `rest` makes the way to the server where
+    it needs more than a configuration (a limiter, say): it is called in the loop's thread,
+    and once more in each forked child. Without a `with` block, `close()` it.
+    """
+
+    def __init__(
+        self,
+        config: ClusterConfig | None = None,
+        *,
+        rest: Callable[[], AsyncRESTClient] | None = None,
+        field_manager: str = "",
+        clock: Clock | None = None,
+    ) -> None:
+        if rest is not None and (config is not None or clock is not None):
+            raise InvalidValue("client: give a configuration or what makes a REST client, not both")
+        self._connection = _Connection(config, rest, field_manager=field_manager, clock=clock)
+        self._route: Route[clients.Client] = Route(self._connection.open)
+        # Resource clients keep the route, so that this waits for the last of them.
+        weakref.finalize(self._route, self._connection.forsake).atexit = False
+
+    # --- its life
+
+    def __enter__(self) -> Self:
+        self._route.call(lambda to: to.__aenter__())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close every connection; calls that still run, and those to come, fail.
+
+        Safe to repeat. In a forked child only the child's own connections are closed.
+        """
+        self._connection.close()
+
+    def stats(self) -> RESTStats:
+        """What was asked of the server so far, by this process."""
+        return self._route.read(lambda to: to.stats())
+
+    @property
+    def config(self) -> ClusterConfig:
+        """Raises: ConfigError when none was given and none can be found."""
+        return self._route.read(lambda to: to.config)
+
+    @property
+    def namespace(self) -> str:
+        """The namespace where none is given."""
+        return self.config.namespace
+
+    def __repr__(self) -> str:
+        return f"blocking {self._route!r}"
+
+    # --- collections
+
+    @overload
+    def resource(self, kind: type[K], /, *, namespace: str | None = ...) -> ResourceClient[K]: ...
+    @overload
+    def resource(
+        self, api_version: str, kind: str, /, *, namespace: str | None = ...
+    ) -> ResourceClient[dict[str, Any]]: ...
+    @overload
+    def resource(
+        self, kind: GroupVersionKind | GroupVersionResource, /, *, namespace: str | None = ...
+    ) -> ResourceClient[dict[str, Any]]: ...
+    def resource(
+        self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
+    ) -> ResourceClient[Any]:
+        """The objects of a kind: typed for a class, as dicts for a name.
+
+        A name that is not built in is looked up on the server, at the first request; what
+        does not name a kind is refused then.
+        """
+        return ResourceClient(
+            self._route.then(
+                lambda to: cast("Callable[..., clients.ResourceClient[Any]]", to.resource)(
+                    *_named(what, kind), namespace=namespace
+                )
+            )
+        )
+
+    def metadata(
+        self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
+    ) -> MetadataClient:
+        """The metadata of the objects of a kind, which is named as for `resource`."""
+        return MetadataClient(
+            self._route.then(lambda to: to.metadata(what, kind, namespace=namespace))
+        )
+
+    @property
+    def dynamic(self) -> DynamicClient:
+        """Every kind as dicts, also those that have a class."""
+        return DynamicClient(self._route.then(lambda to: to.dynamic))
+
+    @property
+    def scales(self) -> ScaleClient:
+        """Scales of anything that has one."""
+        return ScaleClient(self._route.then(lambda to: to.scales))
+
+    @property
+    def rest(self) -> RESTClient:
+        """The way to the server, for requests that have no verb here."""
+        return RESTClient(self._route.then(lambda to: to.rest))
+
+    # --- what the server is
+
+    @property
+    def discovery(self) -> DiscoveryClient:
+        """What the server serves, asked each time."""
+        return DiscoveryClient(self._route.then(lambda to: to.discovery))
+
+    @property
+    def mapper(self) -> DeferredMapper:
+        """From names to resources, remembered; the server is asked again for unknown ones."""
+        return DeferredMapper(self._route.then(lambda to: to.mapper))
+
+    def version(self) -> VersionInfo:
+        """The server's version."""
+        return self._route.call(lambda to: to.version())
+
+    # --- many at once
+
+    @overload
+    def apply(
+        self,
+        what: K,
+        *,
+        owner: Owner | None = ...,
+        namespace: str | None = ...,
+        field_manager: str = ...,
+        force: bool = ...,
+        dry_run: bool = ...,
+        field_validation: FieldValidation | None = ...,
+    ) -> K: ...
+    @overload
+    def apply(
+        self,
+        what: dict[str, Any],
+        *,
+        owner: Owner | None = ...,
+        namespace: str | None = ...,
+        field_manager: str = ...,
+        force: bool = ...,
+        dry_run: bool = ...,
+        field_validation: FieldValidation | None = ...,
+    ) -> dict[str, Any]: ...
+    @overload
+    def apply(
+        self,
+        what: Iterable[Appliable] | str | Path,
+        *,
+        owner: Owner | None = ...,
+        namespace: str | None = ...,
+        kinds: Sequence[type[Kind]] = ...,
+        field_manager: str = ...,
+        force: bool = ...,
+        dry_run: bool = ...,
+        field_validation: FieldValidation | None = ...,
+    ) -> list[Appliable]: ...
+    def apply(self, what: Manifest, **options: Any) -> Any:
+        """Server-side apply of an object, of many, of a YAML text, or of a path to YAML.
+
+        Namespaces and CRDs come first, and a CRD is waited for until it is served; the
+        results are in the order of what was given. `namespace` is for objects that say
+        none; `owner` becomes the controller of all; `kinds` are classes of your own that
+        YAML is read as.
+        Raises: Conflict when another manager owns a field, unless `force`.
+        One broken off may have applied some.
+        """
+        return self._route.call(lambda to: cast("Any", to).apply(what, **options))
+
+
+@final
+class DynamicClient:
+    """Every kind as dicts: `client.dynamic.resource("apps/v1", "Deployment")`."""
+
+    __slots__ = ("_route",)
+
+    def __init__(self, route: Route[clients.DynamicClient]) -> None:
+        self._route = route
+
+    def resource(
+        self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
+    ) -> ResourceClient[dict[str, Any]]:
+        """The objects of a kind, named by class, apiVersion and kind, GVK or GVR."""
+        return ResourceClient(
+            self._route.then(lambda to: to.resource(what, kind, namespace=namespace))
+        )
+
+
+def retry_on_conflict(change: Callable[[], T], *, backoff: Backoff = DEFAULT_RETRY) -> T:
+    """Call `change` until it meets no conflict, at most `backoff.steps` times.
+
+    `change` has to read the object anew each time; it is called in this thread.
+    """
+    return call(PORTAL, lambda: clients.retry_on_conflict(here(change), backoff=backoff))
+
+
+@final
+class _Connection:
+    """Opens the async client: one a process, closed once. It does not know who uses it."""
+
+    def __init__(
+        self,
+        config: ClusterConfig | None,
+        rest: Callable[[], AsyncRESTClient] | None,
+        *,
+        field_manager: str,
+        clock: Clock | None,
+        portal: Portal = PORTAL,
+    ) -> None:
+        self._config = config
+        self._rest = rest
+        self._field_manager = field_manager
+        self._clock = clock
+        self._portal = portal
+        self._opened: tuple[int, Closable] | None = None  # with the number of forks
+        self._is_closed = False
+
+    def open(self) -> clients.Client:
+        """The client of this process; in the loop's thread.
+
+        Raises: TransportError when it was closed.
+        """
+        if self._is_closed:
+            raise TransportError("call the cluster: the client is closed (use it inside its block)")
+        client, closable = self._made()
+        self._portal.own(closable)
+        self._opened = (self._portal.forks, closable)
+        return client
+
+    def close(self) -> None:
+        """Close what this process has opened, and wait for it."""
+        self._is_closed = True
+        opened = self._opened
+        if opened is not None and opened[0] == self._portal.forks:
+            call(self._portal, lambda: self._portal.close_owned(opened[1]))
+
+    def forsake(self) -> None:
+        """Close what this process has opened, soon: nobody uses it any more."""
+        opened = self._opened
+        if opened is not None and not self._is_closed:
+            self._portal.post_if_running(lambda: self._close_soon(opened[1]), forks=opened[0])
+
+    def _close_soon(self, opened: Closable) -> None:
+        self._portal.spawn(self._portal.close_owned(opened))
+
+    def _made(self) -> tuple[clients.Client, Closable]:
+        """A client, and what is to be closed: a client does not close what it was given."""
+        if self._rest is not None:
+            rest = self._rest()
+            return clients.Client(rest=rest, field_manager=self._field_manager), rest
+        client = clients.Client(self._config, field_manager=self._field_manager, clock=self._clock)
+        return client, client
+
+
+def _named(what: AnyKind, kind: str) -> tuple[Any, ...]:
+    return (what, kind) if kind else (what,)

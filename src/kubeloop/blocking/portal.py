@@ -1,0 +1,232 @@
+"""One event loop in one thread, for all blocking calls of the process.
+
+Promises: the thread is started by the first call and never before; calls may come from any
+thread; when the interpreter ends, what runs is cancelled and every connection closed, in
+bounded time. A forked child forgets the thread, the loop and the connections of its parent
+without touching them, and starts its own at its first call.
+Elsewhere: how a thread waits for a call (`calls`), what is made anew after a fork (`route`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import ctypes
+import os
+import sys
+import threading
+from collections.abc import Callable, Coroutine
+from contextvars import Context
+from typing import Any, Protocol, final
+
+import msgspec
+
+from .errors import BlockingInLoop, LoopEnded
+
+__all__ = ["PORTAL", "Closable", "Portal", "PortalStats"]
+
+# What is cancelled at the end of the program has so long to close, and then the thread.
+_PATIENCE = 1.0
+_LAST_PATIENCE = 2.0
+
+
+class Closable(Protocol):
+    """What holds connections."""
+
+    async def aclose(self) -> None: ...
+
+
+class PortalStats(msgspec.Struct, frozen=True):
+    """What goes on behind the portal."""
+
+    running: bool
+    forks: int  # between the first process and this one
+    tasks: int
+    clients: int  # that are open
+
+
+@final
+class _Loop:
+    """A loop, its thread and what lives there; the sets are touched by that thread alone."""
+
+    def __init__(self) -> None:
+        # Not uvloop: a process that is forked beside its threads crashes when it ends.
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self._serve, name="kubeloop", daemon=True)
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.clients: set[Closable] = set()
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        try:
+            self.loop.run_forever()
+            self.loop.run_until_complete(self._farewell())
+        finally:
+            self.loop.close()
+
+    async def _farewell(self) -> None:
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        if others:
+            await asyncio.wait(others, timeout=_PATIENCE)
+        await asyncio.gather(*(each.aclose() for each in self.clients), return_exceptions=True)
+        await self.loop.shutdown_asyncgens()
+
+
+@final
+class Portal:
+    """The way from threads into the loop. There is one a process: `PORTAL`."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._there: _Loop | None = None
+        self._forks = 0
+        self._ending = False
+
+    @property
+    def forks(self) -> int:
+        """Grows with each fork: what was opened under another number is another process's."""
+        return self._forks
+
+    @property
+    def ending(self) -> bool:
+        """Whether the program is at its end; nobody is woken any more then."""
+        return self._ending
+
+    # --- from any thread
+
+    def enter(self) -> None:
+        """Make sure that the loop is there and that waiting for it is no harm.
+
+        Raises: BlockingInLoop, LoopEnded.
+        """
+        _refuse_in_loop()
+        self._running()
+
+    def post(self, function: Callable[[], object]) -> None:
+        """Have a function called in the loop, soon.
+
+        Raises: LoopEnded.
+        """
+        there = self._running()
+        try:
+            there.loop.call_soon_threadsafe(function)
+        except RuntimeError as error:  # closed while we asked
+            raise LoopEnded(_ENDED) from error
+
+    def post_if_running(self, function: Callable[[], object], *, forks: int) -> None:
+        """As `post`, but only to the loop that there is, and only if no fork came between."""
+        there = self._there
+        if there is None or forks != self._forks or self._ending:
+            return
+        try:
+            there.loop.call_soon_threadsafe(function)
+        except RuntimeError:  # closed while we asked: what was to be closed is closed
+            return
+
+    def stats(self) -> PortalStats:
+        there = self._there
+        return PortalStats(
+            running=there is not None and not self._ending,
+            forks=self._forks,
+            tasks=len(there.tasks) if there else 0,
+            clients=len(there.clients) if there else 0,
+        )
+
+    # --- from the loop's thread
+
+    def spawn(
+        self, work: Coroutine[Any, Any, None], *, context: Context | None = None
+    ) -> asyncio.Task[None]:
+        """Run `work`, which must not raise, and be its owner."""
+        there = self._here()
+        task = there.loop.create_task(work, context=context)
+        there.tasks.add(task)
+        task.add_done_callback(there.tasks.discard)
+        return task
+
+    def own(self, client: Closable) -> None:
+        """Close it at the end, unless somebody does so before."""
+        self._here().clients.add(client)
+
+    async def close_owned(self, client: Closable) -> None:
+        """Close it now. Safe to cancel: it is closed at the end of the program then."""
+        await client.aclose()
+        self._here().clients.discard(client)
+
+    # --- the ends
+
+    def end(self) -> None:
+        """Cancel what runs, close what is open, end the thread: the interpreter is ending.
+
+        Threads that still wait are left asleep: all others have ended before, and a daemon
+        that woke up now would only complain.
+        """
+        was_ending, self._ending = self._ending, True
+        there = self._there
+        if there is not None and not was_ending:
+            there.loop.call_soon_threadsafe(there.loop.stop)
+            there.thread.join(_LAST_PATIENCE)
+
+    def forget(self) -> None:
+        """Be the portal of a new process, right after the fork that made it."""
+        there, self._there = self._there, None
+        self._lock = threading.Lock()  # whoever held the old one is not in this process
+        self._forks += 1
+        if there is not None:
+            # Their sockets and their selector are shared with the parent: to close them, as
+            # a collected object does, would be felt there.
+            _keep_for_ever((there, asyncio.all_tasks(there.loop)))
+
+    def _running(self) -> _Loop:
+        if self._ending:
+            raise LoopEnded(_ENDED)
+        there = self._there
+        return there if there is not None else self._start()
+
+    def _start(self) -> _Loop:
+        with self._lock:
+            if self._there is None:
+                there = _Loop()
+                try:
+                    there.thread.start()
+                except RuntimeError as error:  # no threads any more, or too many
+                    there.loop.close()
+                    raise LoopEnded(f"start the thread of the event loop: {error}") from error
+                self._there = there
+            return self._there
+
+    def _here(self) -> _Loop:
+        assert self._there is not None, "nothing runs in a loop that was not started"
+        return self._there
+
+
+_ENDED = "call the cluster: the program is ending (do it before, or in an earlier atexit handler)"
+
+
+def _refuse_in_loop() -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise BlockingInLoop(
+        "a blocking call in a thread where an event loop runs would stop that loop"
+        " (use kubeloop.Client and await it, or asyncio.to_thread)"
+    )
+
+
+def _keep_for_ever(thing: object) -> None:
+    """Leak on purpose: the thing is not even collected when the interpreter ends."""
+    _kept.append(thing)
+    if sys.implementation.name == "cpython":
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+
+
+_kept: list[object] = []
+
+PORTAL = Portal()
+
+atexit.register(PORTAL.end)
+if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+    os.register_at_fork(after_in_child=PORTAL.forget)

@@ -1,0 +1,136 @@
+"""Mirrors collections of the API in memory: informers, their parts, and listers.
+
+Promises: what a cache holds is a state that the server was in, and follows it whatever
+happens on the way; bytes stay bytes until somebody looks, and whoever looks is handed an
+object of its own. Each part has client-go's name and can be used alone.
+It knows no client: what it needs of one is a `ListWatch`.
+"""
+
+from __future__ import annotations
+
+from .changes import Change, ChangeStream, ChangeType
+from .controller import Controller, ControllerStats, Mirroring
+from .delta_queue import Batch, DeltaQueue, EntryTransform, KnownEntries, Process, QueueStats
+from .deltas import DeltaFIFO
+from .entry import Delta, DeltaType, Entry, OwnerRef
+from .errors import (
+    IndexConflict,
+    PartlyApplied,
+    QueueClosed,
+    Requeue,
+    TransformFailed,
+    UnkeyedObject,
+    UnknownIndex,
+)
+from .expiring import ExpirationCache, ExpirationCacheStats, ExpirationPolicy, older_than
+from .factory import FactoryStats, ListWatches, SharedInformerFactory, SyncResult, Watchable
+from .handlers import HandlerStats, Registration
+from .in_order import RealFIFO
+from .index import NAMESPACE, Indexers, IndexFunc, IndexStats, exactly_one
+from .indexer import Indexer, Store, let_go
+from .informer import InformerState, InformerStats, SharedInformer
+from .intake import Intake, IntakeStats, Transform
+from .keeper import Keeper, KeeperStats
+from .keeping import Keeping
+from .list_watch import ListWatch, PageHead, PageStream, RawItem, RawPage, Scope
+from .lister import Lister, SelectorLike
+from .metrics import CACHE_METRIC_NAMES, CacheMetrics, Meter, PrometheusCacheMetrics
+from .mutation import MutationCache, MutationCacheStats
+from .mutation_detector import (
+    CacheMutated,
+    MutationDetector,
+    MutationDetectorStats,
+    detector_wanted,
+)
+from .reflector import Reflector, ReflectorStats, Target, WatchErrorHandler
+from .report import CacheLine, CacheReport, cache_report
+from .store import StoreStats, ThreadSafeStore
+from .verdicts import VeryShortWatch, WatchListInconsistent
+from .waiting import InformerStopped, NotYet
+
+__all__ = [
+    "CACHE_METRIC_NAMES",
+    "NAMESPACE",
+    "Batch",
+    "CacheLine",
+    "CacheMetrics",
+    "CacheMutated",
+    "CacheReport",
+    "Change",
+    "ChangeStream",
+    "ChangeType",
+    "Controller",
+    "ControllerStats",
+    "Delta",
+    "DeltaFIFO",
+    "DeltaQueue",
+    "DeltaType",
+    "Entry",
+    "EntryTransform",
+    "ExpirationCache",
+    "ExpirationCacheStats",
+    "ExpirationPolicy",
+    "FactoryStats",
+    "HandlerStats",
+    "IndexConflict",
+    "IndexFunc",
+    "IndexStats",
+    "Indexer",
+    "Indexers",
+    "InformerState",
+    "InformerStats",
+    "InformerStopped",
+    "Intake",
+    "IntakeStats",
+    "Keeper",
+    "KeeperStats",
+    "Keeping",
+    "KnownEntries",
+    "ListWatch",
+    "ListWatches",
+    "Lister",
+    "Meter",
+    "Mirroring",
+    "MutationCache",
+    "MutationCacheStats",
+    "MutationDetector",
+    "MutationDetectorStats",
+    "NotYet",
+    "OwnerRef",
+    "PageHead",
+    "PageStream",
+    "PartlyApplied",
+    "Process",
+    "PrometheusCacheMetrics",
+    "QueueClosed",
+    "QueueStats",
+    "RawItem",
+    "RawPage",
+    "RealFIFO",
+    "Reflector",
+    "ReflectorStats",
+    "Registration",
+    "Requeue",
+    "Scope",
+    "SelectorLike",
+    "SharedInformer",
+    "SharedInformerFactory",
+    "Store",
+    "StoreStats",
+    "SyncResult",
+    "Target",
+    "ThreadSafeStore",
+    "Transform",
+    "TransformFailed",
+    "UnkeyedObject",
+    "UnknownIndex",
+    "VeryShortWatch",
+    "WatchErrorHandler",
+    "WatchListInconsistent",
+    "Watchable",
+    "cache_report",
+    "detector_wanted",
+    "exactly_one",
+    "let_go",
+    "older_than",
+]

@@ -1,0 +1,128 @@
+"""Takes the initial state from a watch that begins with it (WatchList).
+
+Promises: a state is complete, as the server says by a bookmark, or there is none; what
+changes while it comes is part of it. Silence is warned of.
+Elsewhere: the state as a list (`fetching`), what follows on the same watch (`reflector`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any, final
+
+from kubeloop.kit import Clock, TaskOwner
+from kubeloop.machinery import ObjectKey
+from kubeloop.wire import RawEvent
+
+from .entry import Entry
+from .errors import TransformFailed
+from .fetching import Fetching, State
+from .intake import Bookmark, Intake
+from .list_watch import Scope
+from .pace import Pace
+from .verdicts import WatchListInconsistent
+from .watch_events import EventReader, OpenWatch
+
+__all__ = ["SILENCE", "Gathering"]
+
+log = logging.getLogger(__name__)
+
+SILENCE = 10.0  # seconds without an event that are worth a warning
+
+
+@final
+class Gathering:
+    """Gathers initial states for a reflector.
+
+    With `check_consistency` each is compared with a list of the same version.
+    """
+
+    def __init__(
+        self,
+        scope: Scope,
+        intake: Intake[Any],
+        fetching: Fetching,
+        *,
+        clock: Clock,
+        check_consistency: bool,
+    ) -> None:
+        self._scope = scope
+        self._intake = intake
+        self._fetching = fetching
+        self._reader = EventReader(scope, intake, fetching)
+        self._clock = clock
+        self._check_consistency = check_consistency
+        self._last_came = 0.0
+
+    async def take(self, watch: OpenWatch) -> State | None:
+        """The state; None when the watch ended before it was complete.
+
+        Raises:
+            WatchListInconsistent: a list of the same version has another state.
+        """
+        entries: dict[ObjectKey, Entry] = {}
+        self._last_came = self._clock.now()
+        async with TaskOwner() as tasks:
+            tasks.spawn(self._warn_of_silence(), name=f"silence {self._scope}")
+            end = await self._gather(watch, entries)
+        if end is None:
+            return None
+        state = State(list(entries.values()), end.version)
+        if self._check_consistency:
+            await self._compare(state)
+        return state
+
+    async def _gather(self, watch: OpenWatch, entries: dict[ObjectKey, Entry]) -> Bookmark | None:
+        pace = Pace()
+        while batch := await watch.batch():
+            self._last_came = self._clock.now()
+            for place, event in enumerate(batch):
+                if (end := self._put(event, entries)) is not None:
+                    watch.push_back(batch[place + 1 :])
+                    return end
+                if pace.is_due():
+                    await pace.rest()
+        return None
+
+    def _put(self, event: RawEvent, entries: dict[ObjectKey, Entry]) -> Bookmark | None:
+        """Make an event part of the state; returns the bookmark that ends it."""
+        if event.type == "BOOKMARK":
+            found = self._intake.bookmark(event.object)
+            return found if found.ends_initial else None
+        entry = self._reader.read(event, instead=self._fetching.instead_of)
+        if entry is None:
+            return None
+        if event.type == "DELETED":
+            entries.pop(entry.key, None)
+            return None
+        try:
+            entries[entry.key] = self._intake.transformed(entry)
+        except TransformFailed as error:
+            log.error("%s: left out of the cache: %s", self._scope, error)
+        return None
+
+    async def _compare(self, state: State) -> None:
+        listed = await self._fetching.fetch_exactly(state.version)
+        ours, theirs = _versions(state.entries), _versions(listed.entries)
+        if ours != theirs:
+            different = sorted({key for key, _ in ours.items() ^ theirs.items()})
+            raise WatchListInconsistent(
+                f"the state of {self._scope} at {state.version}: the stream and a list differ "
+                f"in {len(different)} objects, the first of them {different[0]}"
+            )
+
+    async def _warn_of_silence(self) -> None:
+        while True:
+            await self._clock.sleep(SILENCE)
+            silent = self._clock.now() - self._last_came
+            if silent >= SILENCE:
+                log.warning(
+                    "%s: waiting for the initial state, nothing came for %.0f s",
+                    self._scope,
+                    silent,
+                )
+
+
+def _versions(entries: Sequence[Entry]) -> dict[ObjectKey, str]:
+    return {entry.key: entry.version for entry in entries}

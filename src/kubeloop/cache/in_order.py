@@ -1,0 +1,205 @@
+"""RealFIFO: every delta by itself, in the order in which things happened, across all keys.
+
+Promises: nothing is merged and nothing dropped; what comes out is what came in, in order.
+A list is one item («the collection is exactly this»), whatever its length: who it misses is
+found out against the store when it is worked on. So putting 100,000 objects in takes no time.
+Elsewhere: the queue that gathers by key (`deltas`), waiting (`delta_queue`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import final
+
+from kubeloop.kit import Clock, SystemClock
+from kubeloop.machinery import ObjectKey
+
+from .delta_queue import Batch, EntryTransform, KnownEntries, Popping, QueueStats
+from .entry import (
+    Delta,
+    DeltaType,
+    Entry,
+    added,
+    bookmark,
+    deleted,
+    missed_delete,
+    replaced,
+    replaced_all,
+    sync,
+    sync_all,
+    updated,
+)
+
+__all__ = ["BATCH", "RealFIFO"]
+
+BATCH = 1000  # the most that come out together
+_ALONE = frozenset({DeltaType.REPLACED_ALL, DeltaType.SYNC_ALL, DeltaType.BOOKMARK})
+
+
+@final
+class RealFIFO(Popping):
+    """Deltas in order. Without `known` a list is one item; with it, one for each object.
+
+    `transform` sees every entry that is queued, except what was missed or is only told again.
+    """
+
+    def __init__(
+        self,
+        known: KnownEntries | None = None,
+        *,
+        transform: EntryTransform | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        super().__init__(clock or SystemClock())
+        self._known = known
+        self._transform = transform
+        self._items: deque[Delta] = deque()
+        self._populated = False
+        self._initial = 0  # items up to the end of the first list, not worked on yet
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @property
+    def is_atomic(self) -> bool:
+        """Whether a list is one item."""
+        return self._known is None
+
+    # --- filling
+
+    def add(self, entry: Entry) -> None:
+        self._populated = True
+        self._queue(added(self._transformed(entry)))
+
+    def update(self, entry: Entry) -> None:
+        self._populated = True
+        self._queue(updated(self._transformed(entry)))
+
+    def delete(self, entry: Entry) -> None:
+        """The server said that it is gone; told even if nobody knows it."""
+        self._populated = True
+        self._queue(deleted(self._transformed(entry)))
+
+    def missed_delete(self, key: ObjectKey, last_seen: Entry | None) -> None:
+        """It is gone, and nobody saw the final state."""
+        self._populated = True
+        self._queue(missed_delete(key, last_seen))
+
+    def replace(self, entries: Iterable[Entry], version: str) -> None:
+        """The collection is exactly this. Raises what the transform raises; then nothing is."""
+        listed = tuple(map(self._transformed, entries) if self._transform else entries)
+        if self._known is None:
+            self._queue(replaced_all(listed, version))
+        else:
+            for delta in self._one_by_one(listed, self._known):
+                self._queue(delta)
+        if not self._populated:
+            self._populated = True
+            self._initial = len(self._items)
+
+    def resync(self) -> None:
+        """Tell everything again; one for each object that has no news waiting, if not atomic."""
+        if self._known is None:
+            self._queue(sync_all())
+            return
+        waiting = {delta.key for delta in self._news()}
+        held = self._known.keys()
+        for key in held:
+            entry = self._known.entry(key) if key not in waiting else None
+            if entry is not None:
+                self._queue(sync(entry))
+
+    def bookmark(self, version: str) -> None:
+        """Nothing has changed up to `version`."""
+        if self._known is None:
+            self._queue(bookmark(version))
+
+    # --- emptying
+
+    def has_synced(self) -> bool:
+        """Whether the first list was worked on to its end; once true it stays true."""
+        return self._populated and not self._initial
+
+    def take_nowait(self, *, at_most: int = 1) -> Batch | None:
+        """The next deltas, of different keys; None when there are none.
+
+        What is about the whole collection comes alone, and the first list's end ends a batch.
+
+        Raises:
+            QueueClosed: the queue is closed and empty.
+        """
+        if not self._items:
+            self._check_open()
+            return None
+        is_initial = not self.has_synced()
+        bound = min(at_most, BATCH, self._initial or BATCH)
+        deltas = [self._items.popleft()]
+        if bound > 1 and deltas[0].type not in _ALONE:
+            self._take_more(deltas, bound)
+        self._taken += len(deltas)
+        self._in_flight = deltas
+        return Batch(deltas, is_initial)
+
+    def done(self, batch: Batch) -> None:
+        """The batch counts as worked on."""
+        self._in_flight = ()
+        self._initial = max(self._initial - len(batch.deltas), 0)
+
+    def put_back(self, batch: Batch) -> None:
+        """Queue again what could not be worked on, ahead of everything."""
+        self._in_flight = ()
+        self._items.extendleft(reversed(batch.deltas))
+        self._requeued += 1
+        self._wake()
+
+    def stats(self) -> QueueStats:
+        return QueueStats(
+            deltas=len(self._items),
+            keys=len({delta.key for delta in self._items if delta.type not in _ALONE}),
+            added=self._added,
+            taken=self._taken,
+            requeued=self._requeued,
+            initial_left=self._initial,
+            has_synced=self.has_synced(),
+            closed=self._closed,
+        )
+
+    def _queue(self, delta: Delta) -> None:
+        self._added += 1
+        self._items.append(delta)
+        self._wake()
+
+    def _take_more(self, deltas: list[Delta], bound: int) -> None:
+        keys = {deltas[0].key}
+        while self._items and len(deltas) < bound:
+            following = self._items[0]
+            if following.type in _ALONE or following.key in keys:
+                return
+            keys.add(following.key)
+            deltas.append(self._items.popleft())
+
+    def _one_by_one(self, listed: tuple[Entry, ...], known: KnownEntries) -> list[Delta]:
+        """What was missed first, then the list; a delete that waits already is not told twice."""
+        keys = {entry.key for entry in listed}
+        held = known.keys()
+        last = {delta.key: delta for delta in self._news()}
+        gone = [
+            missed_delete(key, delta.entry)
+            for key, delta in last.items()
+            if key not in keys and delta.type is not DeltaType.DELETED
+        ]
+        gone += [
+            missed_delete(key, known.entry(key))
+            for key in held
+            if key not in keys and key not in last
+        ]
+        return [*gone, *map(replaced, listed)]
+
+    def _news(self) -> Iterator[Delta]:
+        """What is being worked on, and what waits."""
+        return itertools.chain(self._in_flight, self._items)
+
+    def _transformed(self, entry: Entry) -> Entry:
+        return entry if self._transform is None else self._transform(entry)

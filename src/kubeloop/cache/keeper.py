@@ -1,0 +1,299 @@
+"""Turns the bytes of objects into entries and entries into objects.
+
+Promises: taking an object reads the standard fields and the index paths, and skips the rest
+unread; what repeats from object to object (namespaces, labels, owners, index values) is held
+once. An object without a name is refused; a value that cannot be an index value is counted
+and logged, and its object is kept all the same.
+Elsewhere: the ways to keep (`keeping`), what is indexed (`index`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Generic, TypeVar, final
+
+import msgspec
+
+from kubeloop.machinery import DecodeError, InvalidValue, ObjectKey
+from kubeloop.wire import Projection, Raw
+
+from .entry import Entry, OwnerRef
+from .errors import TransformFailed, UnkeyedObject
+from .keeping import Form, Keeping, way_of
+from .pool import Pool
+
+__all__ = ["Keeper", "KeeperStats"]
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+STANDARD = (
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "metadata.resourceVersion",
+    "metadata.generation",
+    "metadata.labels",
+    "metadata.ownerReferences",
+    "metadata.deletionTimestamp",
+)
+# Sharing is for what repeats: a pool that sees only new values gives up its memory again.
+_POOLED = 4096
+_TEXT = (str, type(None))
+
+
+class KeeperStats(msgspec.Struct, frozen=True):
+    """What a keeper has taken so far."""
+
+    keeping: Keeping
+    taken: int
+    refused: int  # not JSON, or without a name
+    unindexable: int  # values at an index path that are no text, number, truth value or list
+    label_sets: int  # different ones, as far as the pool remembers
+
+
+@final
+class Keeper(Generic[T]):
+    """Takes objects of one kind and gives them as `of`: a model, `dict`, or a view.
+
+    `paths` are the field paths whose values entries carry for indexes. `api_version` and
+    `kind` complete the dicts that come from lists, whose items do not say what they are.
+
+        keeper = Keeper(Pod, paths=("spec.nodeName",))
+        entry = keeper.take(text)
+        pod = keeper.give(entry)
+    """
+
+    def __init__(
+        self,
+        of: type[T],
+        *,
+        keeping: Keeping = "bytes",
+        paths: Iterable[str] = (),
+        api_version: str = "",
+        kind: str = "",
+    ) -> None:
+        self.of = of
+        self.keeping = keeping
+        self._form = Form(of, api_version=api_version, kind=kind)
+        self._way = way_of(keeping, self._form)
+        self._paths: tuple[str, ...] = ()
+        self._read = self._reader(tuple(dict.fromkeys(paths)))
+        self._names: Pool[str, str] = Pool(at_most=_POOLED)
+        self._labels: Pool[tuple[Any, ...], dict[str, str]] = Pool(at_most=_POOLED)
+        self._owners: Pool[tuple[OwnerRef, ...], tuple[OwnerRef, ...]] = Pool(at_most=_POOLED)
+        self._rows: Pool[tuple[Any, ...], tuple[tuple[str, ...], ...]] = Pool(at_most=_POOLED)
+        self._taken = self._refused = self._unindexable = 0
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The field paths whose values stand in `Entry.row`, in its order."""
+        return self._paths
+
+    @property
+    def shares(self) -> bool:
+        """Whether `give` hands out what is held, to read only."""
+        return self._way.shares
+
+    def take(self, raw: bytes | Raw) -> Entry:
+        """What to hold of an object.
+
+        Raises:
+            DecodeError: it is not an object of the API.
+            UnkeyedObject: it has no name.
+        """
+        try:
+            entry = self._entry(bytes(raw), None)
+        except DecodeError:
+            self._refused += 1
+            raise
+        self._taken += 1
+        return entry
+
+    def keep(self, given: T) -> Entry:
+        """What to hold of an object that somebody made; it stays the caller's own.
+
+        Raises as `take` does, and `InvalidValue` for what JSON cannot say.
+        """
+        return self.take(self._form.encode(given))
+
+    def give(self, entry: Entry) -> T:
+        """The object: the caller's own, or the one that all read if the keeper `shares`.
+
+        Raises:
+            DecodeError: it does not read as `of`; its key is named.
+        """
+        try:
+            return self._way.give(entry.kept)
+        except DecodeError as error:
+            raise DecodeError(f"read {entry.key} from the cache: {error}") from error
+
+    def raw(self, entry: Entry) -> bytes:
+        """The object's JSON text; as it came, unless objects are kept."""
+        return self._way.raw(entry.kept)
+
+    def transformed(self, entry: Entry, transform: Callable[[T], T | None]) -> Entry:
+        """The entry of what `transform` makes of an object of its own; the key stays.
+
+        Raises:
+            TransformFailed: it raised, returned nothing, or returned what cannot be kept.
+        """
+        try:
+            changed = transform(self._form.decode(self.raw(entry)))
+            if changed is None:
+                raise TransformFailed(
+                    f"transform {entry.key}: it returned nothing (return the object)"
+                )
+            return self._entry(self._form.encode(changed), entry.key)
+        except TransformFailed:
+            raise
+        except Exception as error:
+            raise TransformFailed(f"transform {entry.key}: {error!r}") from error
+
+    def add_paths(self, *paths: str) -> None:
+        """Read these paths of every object that is taken from now on.
+
+        Raises:
+            InvalidValue: a path does not parse, or the kind has no such field; none is added.
+        """
+        wanted = tuple(dict.fromkeys((*self._paths, *paths)))
+        if wanted != self._paths:
+            self._check_late()
+            self._read = self._reader(wanted)
+
+    def values_at(self, path: str) -> Callable[[Entry], tuple[str, ...]]:
+        """What tells the index values of an entry at one of the paths.
+
+        Entries that were taken before the path was added are read again.
+        """
+        place = self._paths.index(path)
+
+        def values_of(entry: Entry) -> tuple[str, ...]:
+            row = entry.row if len(entry.row) > place else self._row_of(entry)
+            return row[place]
+
+        return values_of
+
+    def stats(self) -> KeeperStats:
+        return KeeperStats(
+            keeping=self.keeping,
+            taken=self._taken,
+            refused=self._refused,
+            unindexable=self._unindexable,
+            label_sets=len(self._labels),
+        )
+
+    def _check_late(self) -> None:
+        if self._taken and self._way.shares and not self._form.is_whole:
+            raise InvalidValue(
+                f"index {self.of.__name__} by a field path later on: the objects kept hold only "
+                "the view's fields (name the index when the cache is made, or keep bytes)"
+            )
+
+    def _reader(self, paths: tuple[str, ...]) -> Callable[[bytes], tuple[Any, ...]]:
+        of = self.of if self._form.is_model else None
+        read = Projection(*STANDARD, *paths, of=of).read  # type: ignore[arg-type] # a Model then
+        self._paths = paths
+        return read
+
+    def _entry(self, raw: bytes, key: ObjectKey | None) -> Entry:
+        """Read and keep; `key` is for what must not be filed under another name."""
+        name, namespace, uid, version, generation, labels, owners, deletion, *values = self._read(
+            raw
+        )
+        if key is None:
+            key = self._key(namespace, name)
+        for text in (uid, version, deletion):
+            if type(text) not in _TEXT:
+                raise DecodeError(f"{key}: uid, resourceVersion and deletionTimestamp must be text")
+        return Entry(
+            key,
+            version or "",
+            uid or "",
+            self._way.keep(raw),
+            self._label_map(labels, key) if labels else _NO_LABELS,
+            self._owner_refs(owners, key) if owners else (),
+            self._row(values, key) if values else (),
+            generation if type(generation) is int else 0,
+            deletion or "",
+        )
+
+    def _row_of(self, entry: Entry) -> tuple[tuple[str, ...], ...]:
+        return self._row(self._read(self.raw(entry))[len(STANDARD) :], entry.key)
+
+    def _key(self, namespace: Any, name: Any) -> ObjectKey:
+        if type(name) is not str or not name:
+            where = f" in {namespace}" if namespace else ""
+            raise UnkeyedObject(
+                f"an object{where} without a name: found {name!r}", path="metadata.name"
+            )
+        if type(namespace) not in _TEXT:
+            raise UnkeyedObject(f"{name}: must be text", path="metadata.namespace")
+        return ObjectKey(self._shared(namespace or ""), name)
+
+    def _shared(self, text: str) -> str:
+        return self._names.get(text) or self._names.put(text, text)
+
+    def _label_map(self, labels: Any, key: ObjectKey) -> Mapping[str, str]:
+        if type(labels) is not dict:
+            raise DecodeError(f"{key}: must be an object", path="metadata.labels")
+        said = tuple(labels.items())
+        try:
+            return self._labels.get(said) or self._new_labels(said)
+        except TypeError as error:  # a number, a list or an object for a value
+            raise DecodeError(f"{key}: values must be text", path="metadata.labels") from error
+
+    def _new_labels(self, said: tuple[tuple[str, Any], ...]) -> dict[str, str]:
+        if not all(type(value) in _TEXT for _, value in said):
+            raise TypeError("a label's value is no text")
+        labels = {self._shared(name): self._shared(value or "") for name, value in said}
+        return self._labels.put(tuple(labels.items()), labels)
+
+    def _owner_refs(self, owners: Any, key: ObjectKey) -> tuple[OwnerRef, ...]:
+        try:
+            found = tuple([_owner_ref(owner) for owner in owners])
+            return self._owners.get(found) or self._owners.put(found, found)
+        except (TypeError, AttributeError, KeyError) as error:
+            raise DecodeError(f"{key}: cannot be read", path="metadata.ownerReferences") from error
+
+    def _row(self, values: Iterable[Any], key: ObjectKey) -> tuple[tuple[str, ...], ...]:
+        row = tuple([self._index_values(value, key) for value in values])
+        return self._rows.get(row) or self._rows.put(row, row)
+
+    def _index_values(self, value: Any, key: ObjectKey) -> tuple[str, ...]:
+        if type(value) is str:
+            return (value,)
+        try:
+            return _index_values(value)
+        except TypeError as error:
+            self._unindexable += 1
+            log.warning("%s: not indexed by a field path: %s", key, error)
+            return ()
+
+
+_NO_LABELS: Mapping[str, str] = {}
+
+
+def _owner_ref(owner: Mapping[str, Any]) -> OwnerRef:
+    return OwnerRef(
+        owner.get("apiVersion") or "",
+        owner.get("kind") or "",
+        owner.get("name") or "",
+        owner.get("uid") or "",
+        owner.get("controller") is True,
+    )
+
+
+def _index_values(value: Any) -> tuple[str, ...]:
+    """The texts that a value is found under: its own, those of a list's items, or none."""
+    match value:
+        case None:
+            return ()
+        case bool():
+            return ("true" if value else "false",)
+        case str() | int() | float():
+            return (str(value),)
+        case list():
+            return tuple(dict.fromkeys(text for item in value for text in _index_values(item)))
+    raise TypeError(f"a map is no index value (name a key of it): found {sorted(value)[:3]}")

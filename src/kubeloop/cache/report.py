@@ -1,0 +1,117 @@
+"""What caches hold, for people: a line for each, and a word about those that hold too much.
+
+Promises: only `stats()` are read; nothing is decoded and nothing waited for.
+Elsewhere: the numbers in full (`SharedInformer.stats`), for machines (`metrics`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+import msgspec
+
+from .list_watch import Scope
+
+__all__ = ["CacheLine", "CacheReport", "cache_report", "unfiltered_warning", "warn_of_unfiltered"]
+
+log = logging.getLogger(__name__)
+
+# Kinds of which a program seldom needs all, and of which all may be a lot, or secret.
+HEAVY = frozenset({"secrets", "configmaps"})
+
+
+class _Reported(Protocol):
+    def stats(self) -> Any: ...
+
+
+class CacheLine(msgspec.Struct, frozen=True):
+    """One cache."""
+
+    name: str
+    resource: str
+    namespace: str
+    selectors: str
+    keeping: str
+    objects: int
+    bytes: int
+    handlers: int
+    has_synced: bool
+    event_age: float | None
+    warning: str
+
+
+class CacheReport(msgspec.Struct, frozen=True):
+    """All caches of a process, largest first; as text, a table."""
+
+    lines: tuple[CacheLine, ...]
+
+    @property
+    def objects(self) -> int:
+        return sum(line.objects for line in self.lines)
+
+    @property
+    def bytes(self) -> int:
+        return sum(line.bytes for line in self.lines)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(line.warning for line in self.lines if line.warning)
+
+    def __str__(self) -> str:
+        head = ("RESOURCE", "NAMESPACE", "SELECTORS", "KEEPING", "OBJECTS", "KB", "SYNCED")
+        rows = [head, *map(_cells, self.lines)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        table = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        return "\n".join([*table, *(f"warning: {warning}" for warning in self.warnings)])
+
+
+def cache_report(informers: Iterable[_Reported]) -> CacheReport:
+    """A report of these informers."""
+    lines = [_line(informer.stats()) for informer in informers]
+    return CacheReport(tuple(sorted(lines, key=lambda line: -line.bytes)))
+
+
+def unfiltered_warning(scope: Scope) -> str:
+    """What to say of a cache that holds more than it should have to; empty if nothing."""
+    resource = scope.resource.partition(".")[0]
+    if resource not in HEAVY or scope.resource != resource or scope.is_filtered:
+        return ""
+    return (
+        f"{scope.resource}: all of the cluster are held in memory "
+        "(give a namespace, a label selector or a field selector)"
+    )
+
+
+def warn_of_unfiltered(scope: Scope) -> None:
+    warning = unfiltered_warning(scope)
+    if warning:
+        log.warning("%s", warning)
+
+
+def _line(stats: Any) -> CacheLine:
+    scope: Scope = stats.scope
+    return CacheLine(
+        name=stats.name,
+        resource=scope.resource,
+        namespace=scope.namespace,
+        selectors=",".join(filter(None, (scope.labels, scope.fields))),
+        keeping=stats.keeper.keeping,
+        objects=stats.store.objects,
+        bytes=stats.store.bytes,
+        handlers=len(stats.handlers),
+        has_synced=stats.has_synced,
+        event_age=stats.reflector.event_age,
+        warning=unfiltered_warning(scope),
+    )
+
+
+def _cells(line: CacheLine) -> tuple[str, ...]:
+    synced = "yes" if line.has_synced else "no"
+    kilobytes = str(round(line.bytes / 1000))
+    where, which = line.namespace or "*", line.selectors or "*"
+    return (line.resource, where, which, line.keeping, str(line.objects), kilobytes, synced)

@@ -1,0 +1,54 @@
+"""What can be counted of elections, under the names that client-go's users scrape.
+
+Promises: nothing is counted, and nothing imported, unless an `ElectionMetrics` is handed in.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Protocol, final
+
+from kubeloop.machinery import ConfigError
+
+__all__ = ["ELECTION_METRIC_NAMES", "ElectionMetrics", "PrometheusElectionMetrics"]
+
+ELECTION_METRIC_NAMES = ("leader_election_master_status", "leader_election_slowpath_total")
+
+
+class ElectionMetrics(Protocol):
+    """Where an elector reports."""
+
+    def leading(self, name: str, *, leads: bool) -> None:
+        """Whether this process leads the election `name`."""
+        ...
+
+    def slow_path(self, name: str) -> None:
+        """A renewal had to read the lease first."""
+        ...
+
+
+@final
+class PrometheusElectionMetrics:
+    """Reports to prometheus-client, which the extra `metrics` installs.
+
+    Raises:
+        ConfigError: it is not installed.
+    """
+
+    def __init__(self, registry: Any = None) -> None:
+        try:
+            prometheus = importlib.import_module("prometheus_client")
+        except ImportError as error:
+            raise ConfigError(
+                "metrics need prometheus-client (install kubeloop[metrics])"
+            ) from error
+        where = {"registry": registry or prometheus.REGISTRY}
+        status, slow = ELECTION_METRIC_NAMES
+        self._status = prometheus.Gauge(status, "1 for the leader, 0 for others", ["name"], **where)
+        self._slow = prometheus.Counter(slow, "Renewals that read the lease", ["name"], **where)
+
+    def leading(self, name: str, *, leads: bool) -> None:
+        self._status.labels(name).set(int(leads))
+
+    def slow_path(self, name: str) -> None:
+        self._slow.labels(name).inc()

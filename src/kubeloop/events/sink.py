@@ -1,0 +1,119 @@
+"""Writing one event to a server, and what a failed try means.
+
+Promises: a change to an event that is gone becomes a new event; what the server refused is
+not sent again, what did not reach it may be; no error leaves a writer.
+Elsewhere: which events are written, and how they are changed before (`correlator`, `series`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import logging
+from typing import Literal, Protocol, TypeVar
+
+from kubeloop.kit import Clock
+from kubeloop.machinery import (
+    AlreadyExists,
+    ApiError,
+    Cause,
+    DecodeError,
+    InvalidValue,
+    NotFound,
+    TransportError,
+    has_cause,
+)
+from kubeloop.wire import UNSET, Resource
+
+__all__ = ["MOST_TRIES", "RETRY_DELAY", "EventSink", "Verdict", "judge", "paused", "write_event"]
+
+E = TypeVar("E", bound=Resource)
+log = logging.getLogger(__name__)
+
+MOST_TRIES = 12
+"""How often one event is sent before it is given up."""
+RETRY_DELAY = 10.0
+"""Seconds between two tries."""
+
+
+class EventSink(Protocol[E]):
+    """What this room asks of a client for events, and no more."""
+
+    def in_namespace(self, namespace: str, /) -> EventSink[E]:
+        """The same in another namespace."""
+        ...
+
+    async def create(self, event: E, /) -> E:
+        """Make a new event and return the server's copy."""
+        ...
+
+    async def patch(self, name: str, patch: bytes, /, *, type: Literal["strategic"]) -> E:  # noqa: A002 - the clients' word
+        """Change an event and return the server's copy."""
+        ...
+
+
+class Verdict(enum.Enum):
+    """What to do about an event whose writing failed."""
+
+    RETRY = "retry"
+    DROP = "drop"
+    DROP_QUIETLY = "drop quietly"  # somebody else has done it, or nobody wants it any more
+
+
+async def write_event(sink: EventSink[E], event: E, patch: bytes | None) -> E:
+    """Send `patch` to the event's name, or make the event where there is none to patch.
+
+    Raises:
+        InvalidValue: the event has no namespace.
+    """
+    namespace = event.metadata.namespace
+    if not namespace:
+        raise InvalidValue(
+            f"write event {event.metadata.name!r}: it has no namespace (events of objects"
+            " without one go to 'default')"
+        )
+    here = sink.in_namespace(namespace)
+    if patch is not None:
+        try:
+            return await here.patch(event.metadata.name, patch, type="strategic")
+        except NotFound:  # it has expired, or its creation never arrived
+            pass
+    event.metadata.resource_version = UNSET
+    return await here.create(event)
+
+
+def judge(error: Exception) -> Verdict:
+    """Whether to send again what failed with `error`."""
+    if isinstance(error, AlreadyExists) or has_cause(error, Cause.NAMESPACE_TERMINATING):
+        return Verdict.DROP_QUIETLY
+    if isinstance(error, ApiError):
+        return Verdict.DROP
+    # On the way, or an answer that nobody could read: the event may not have arrived.
+    return Verdict.RETRY if isinstance(error, _ON_THE_WAY) else Verdict.DROP
+
+
+_ON_THE_WAY = (TransportError, DecodeError, OSError, asyncio.IncompleteReadError)
+
+
+def report(event: Resource, error: Exception, verdict: Verdict) -> None:
+    """Log a failed try as loudly as it deserves."""
+    where = f"{event.metadata.namespace}/{event.metadata.name}"
+    match verdict:
+        case Verdict.DROP_QUIETLY:
+            log.debug("event %s was not written: %s", where, error)
+        case Verdict.RETRY:
+            log.info("event %s: writing failed, it may be tried again: %s", where, error)
+        case Verdict.DROP:
+            log.error("event %s was refused and is lost: %s", where, error)
+
+
+async def paused(clock: Clock, seconds: float, closing: asyncio.Event) -> bool:
+    """Wait before the next try; False when `closing` came first. Safe to cancel."""
+    if closing.is_set():
+        return False
+    try:
+        async with clock.timeout(seconds):
+            await closing.wait()
+    except TimeoutError:
+        return True
+    return False

@@ -1,0 +1,132 @@
+"""Brings the rooms together: clients with caches, controllers, and the process around them.
+
+Promises: a kind is cached because it was declared, never because it was read; a key is
+reconciled by one worker at a time; a part that fails ends the process with its cause.
+Nothing is imported before it is asked for: a script that wants a client loads no manager.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .admission import AdmissionRequest, Denied, Operation, UserInfo
+    from .caches import NotCached
+    from .certificates import ServingCertificate
+    from .client import Client
+    from .context import Context
+    from .controller import RECONCILE_WITHIN, ControllerStats, Reconcile
+    from .elections import LeaderElection
+    from .finalizer import Cleanup, finalized
+    from .handlers import MapFunction, Watch
+    from .health import Check, HealthReport, Unhealthy
+    from .manager import GRACE, Manager, ManagerStats, PartEnded
+    from .metrics import RECONCILE_METRIC_NAMES
+    from .predicates import (
+        Predicate,
+        all_of,
+        annotations_changed,
+        any_of,
+        generation_changed,
+        labels_changed,
+        matching,
+        none_of,
+        version_changed,
+    )
+    from .process import calm_collector, log_in_background
+    from .results import ReconcileTimeout, Result, TerminalError
+    from .sources import CollectionSource
+    from .status import written_status
+    from .webhook_server import WebhookServer, WebhookStats
+
+__all__ = [
+    "GRACE",
+    "RECONCILE_METRIC_NAMES",
+    "RECONCILE_WITHIN",
+    "AdmissionRequest",
+    "Check",
+    "Cleanup",
+    "Client",
+    "CollectionSource",
+    "Context",
+    "ControllerStats",
+    "Denied",
+    "HealthReport",
+    "LeaderElection",
+    "Manager",
+    "ManagerStats",
+    "MapFunction",
+    "NotCached",
+    "Operation",
+    "PartEnded",
+    "Predicate",
+    "Reconcile",
+    "ReconcileTimeout",
+    "Result",
+    "ServingCertificate",
+    "TerminalError",
+    "Unhealthy",
+    "UserInfo",
+    "Watch",
+    "WebhookServer",
+    "WebhookStats",
+    "all_of",
+    "annotations_changed",
+    "any_of",
+    "calm_collector",
+    "finalized",
+    "generation_changed",
+    "labels_changed",
+    "log_in_background",
+    "matching",
+    "none_of",
+    "version_changed",
+    "written_status",
+]
+
+_HOMES = {
+    **dict.fromkeys(("AdmissionRequest", "Denied", "Operation", "UserInfo"), "admission"),
+    "NotCached": "caches",
+    "ServingCertificate": "certificates",
+    "Client": "client",
+    "Context": "context",
+    **dict.fromkeys(("ControllerStats", "RECONCILE_WITHIN", "Reconcile"), "controller"),
+    "LeaderElection": "elections",
+    **dict.fromkeys(("Cleanup", "finalized"), "finalizer"),
+    **dict.fromkeys(("MapFunction", "Watch"), "handlers"),
+    **dict.fromkeys(("Check", "HealthReport", "Unhealthy"), "health"),
+    **dict.fromkeys(("GRACE", "Manager", "ManagerStats", "PartEnded"), "manager"),
+    "RECONCILE_METRIC_NAMES": "metrics",
+    **dict.fromkeys(
+        (
+            "Predicate",
+            "all_of",
+            "annotations_changed",
+            "any_of",
+            "generation_changed",
+            "labels_changed",
+            "matching",
+            "none_of",
+            "version_changed",
+        ),
+        "predicates",
+    ),
+    **dict.fromkeys(("calm_collector", "log_in_background"), "process"),
+    **dict.fromkeys(("ReconcileTimeout", "Result", "TerminalError"), "results"),
+    "CollectionSource": "sources",
+    "written_status": "status",
+    **dict.fromkeys(("WebhookServer", "WebhookStats"), "webhook_server"),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value  # found once, an ordinary name from then on
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

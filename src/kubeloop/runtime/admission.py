@@ -1,0 +1,207 @@
+"""An admission review: what the server asks of a webhook, and what it is answered.
+
+Promises: pure; what is no review is refused with words, and never allowed; a handler is
+given objects of its own, and of a change only the difference is answered, so that fields
+newer than the class survive.
+Elsewhere: receiving reviews (`webhook_server`), conversion (`conversion`).
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, final
+
+import msgspec
+
+from kubeloop.machinery import (
+    DecodeError,
+    GroupVersionKind,
+    GroupVersionResource,
+    InvalidValue,
+    KubeError,
+    ObjectKey,
+    json_patch_between,
+)
+from kubeloop.wire import Kind, Resource
+
+__all__ = [
+    "AdmissionRequest",
+    "Denied",
+    "Operation",
+    "UserInfo",
+    "allowed",
+    "denied",
+    "patch_between",
+    "read_review",
+]
+
+T = TypeVar("T")
+R = TypeVar("R", bound=Resource)
+
+Operation: TypeAlias = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
+
+_API_VERSION = "admission.k8s.io/v1"
+
+
+class Denied(KubeError):
+    """Raised by a handler to say no; the user who asked is shown the message.
+
+    raise Denied("spec.replicas: at most 10")
+    """
+
+    def __init__(self, message: str, *, code: int = 403, reason: str = "Forbidden") -> None:
+        super().__init__(message)
+        self.code = code
+        self.reason = reason
+
+
+@final
+class UserInfo(msgspec.Struct, frozen=True):
+    """Who asks."""
+
+    username: str = ""
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+    extra: Mapping[str, Sequence[str]] = msgspec.field(default_factory=dict)
+
+
+class _Kind(msgspec.Struct, frozen=True):
+    group: str = ""
+    version: str = ""
+    kind: str = ""
+
+
+class _Resource(msgspec.Struct, frozen=True):
+    group: str = ""
+    version: str = ""
+    resource: str = ""
+
+
+class Asked(msgspec.Struct, frozen=True, rename="camel"):
+    """The request of a review, as it stands there."""
+
+    uid: str
+    kind: _Kind
+    resource: _Resource
+    operation: Operation
+    sub_resource: str = ""
+    name: str = ""
+    namespace: str = ""
+    user_info: UserInfo = UserInfo()
+    object: dict[str, Any] | None = None
+    old_object: dict[str, Any] | None = None
+    dry_run: bool | None = None
+    options: dict[str, Any] | None = None
+
+
+class _Review(msgspec.Struct, frozen=True, rename="camel"):
+    api_version: str = ""
+    kind: str = ""
+    request: Asked | None = None
+
+
+_reviews = msgspec.json.Decoder(_Review)
+
+
+@final
+class AdmissionRequest(Generic[T]):
+    """What is asked, besides the object itself.
+
+    `old` is the object as it was, for updates and deletes.
+    """
+
+    def __init__(self, asked: Asked, old: T | None) -> None:
+        self.uid = asked.uid
+        self.operation: Operation = asked.operation
+        self.kind = GroupVersionKind(asked.kind.group, asked.kind.version, asked.kind.kind)
+        self.resource = GroupVersionResource(
+            asked.resource.group, asked.resource.version, asked.resource.resource
+        )
+        self.subresource = asked.sub_resource
+        self.key = key_of(asked)
+        self.user = asked.user_info
+        self.dry_run = bool(asked.dry_run)
+        self.options: Mapping[str, Any] = asked.options or {}
+        self.old = old
+        self.warnings: list[str] = []
+
+    def warn(self, text: str) -> None:
+        """Show the user a warning, whatever is decided."""
+        self.warnings.append(text)
+
+
+def read_review(body: bytes) -> Asked:
+    """Raises: InvalidValue when it is no review that we know."""
+    try:
+        review = _reviews.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidValue(f"admission review: it cannot be read: {error}") from error
+    if (review.api_version, review.kind) != (_API_VERSION, "AdmissionReview"):
+        raise InvalidValue(
+            f"admission review: found {review.api_version!r} {review.kind!r}, expected"
+            f" {_API_VERSION} AdmissionReview (say v1 in admissionReviewVersions)"
+        )
+    if review.request is None:
+        raise InvalidValue("admission review: it has no request")
+    return review.request
+
+
+def objects_of(asked: Asked, cls: type[R]) -> tuple[R, R | None]:
+    """The object that it is about, and the old one; of a delete the old one is both.
+
+    Raises: Denied when it does not read as the class.
+    """
+    try:
+        new = cls.from_dict(asked.object) if asked.object is not None else None
+        old = cls.from_dict(asked.old_object) if asked.old_object is not None else None
+    except DecodeError as error:
+        raise Denied(f"{key_of(asked)}: {error}", code=400, reason="BadRequest") from error
+    about = new if new is not None else old
+    if about is None:
+        raise Denied(f"{key_of(asked)}: the review has no object", code=400, reason="BadRequest")
+    return about, old
+
+
+def key_of(asked: Asked) -> ObjectKey:
+    """Which object; one that is to be named by the server has no name yet."""
+    metadata = (asked.object or asked.old_object or {}).get("metadata") or {}
+    name = asked.name or metadata.get("name") or metadata.get("generateName") or ""
+    return ObjectKey(asked.namespace, name)
+
+
+def patch_between(before: Mapping[str, Any], changed: object, cls: type[Kind]) -> bytes | None:
+    """The JSON patch to the object that a handler returned; None when there is no change.
+
+    Raises: InvalidValue when that is no object of the class.
+    """
+    if not isinstance(changed, cls):
+        raise InvalidValue(f"mutate returned {changed!r} (return the {cls.__name__}, or nothing)")
+    operations = json_patch_between(dict(before), changed.to_dict())
+    return msgspec.json.encode(operations) if operations else None
+
+
+def allowed(uid: str, *, patch: bytes | None = None, warnings: Sequence[str] = ()) -> bytes:
+    """The answer yes, perhaps with a change."""
+    response: dict[str, Any] = {"uid": uid, "allowed": True}
+    if patch is not None:
+        response |= {"patchType": "JSONPatch", "patch": base64.b64encode(patch).decode()}
+    return _answer(response, warnings)
+
+
+def denied(
+    uid: str, message: str, *, code: int, reason: str = "", warnings: Sequence[str] = ()
+) -> bytes:
+    """The answer no."""
+    status = {"status": "Failure", "message": message, "code": code}
+    if reason:
+        status["reason"] = reason
+    return _answer({"uid": uid, "allowed": False, "status": status}, warnings)
+
+
+def _answer(response: dict[str, Any], warnings: Sequence[str]) -> bytes:
+    if warnings:
+        response["warnings"] = list(warnings)
+    return msgspec.json.encode(
+        {"apiVersion": _API_VERSION, "kind": "AdmissionReview", "response": response}
+    )

@@ -1,0 +1,218 @@
+"""The caches of one manager: which there are, and reading them.
+
+Promises: a kind is mirrored because somebody declared it, never because somebody read it;
+each is mirrored once, however many controllers use it.
+Elsewhere: mirroring (`kubeloop.cache`), who reads (`context`).
+"""
+
+# ruff: noqa: ASYNC109 - the caller's bound is kept by a clock, and named in the error
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol, TypeVar, final, overload
+
+import msgspec
+
+from kubeloop.cache import (
+    CacheMetrics,
+    CacheReport,
+    Indexers,
+    Keeping,
+    Lister,
+    SharedInformer,
+    Transform,
+    Watchable,
+    cache_report,
+)
+from kubeloop.clients import FieldSelection, LabelSelection
+from kubeloop.machinery import (
+    GroupKind,
+    GroupVersionKind,
+    GroupVersionResource,
+    InvalidValue,
+    KubeError,
+    is_newer,
+)
+from kubeloop.wire import resource_of
+
+from .writes import Write, is_heard_of
+
+__all__ = ["WRITES_WITHIN", "Cached", "Caches", "Declarations", "MakesInformers", "NotCached"]
+
+T = TypeVar("T")
+
+WRITES_WITHIN = 10.0
+"""Seconds that a cache is waited for until it has seen a write."""
+
+
+@final
+class NotCached(KubeError):
+    """A kind was read from a manager's caches that none of them mirrors."""
+
+
+class Cached(msgspec.Struct, frozen=True, kw_only=True):
+    """A declaration: which objects are mirrored, and how."""
+
+    kind: Watchable
+    of: type[Any]
+    metadata_only: bool = False
+    namespace: str | None = None  # None: the manager's
+    labels: LabelSelection | None = None
+    fields: FieldSelection | None = None
+    index: Indexers[Any] | None = None
+    keeping: Keeping = "bytes"
+    transform: Transform[Any] | None = None
+    resync: float = 0.0  # the shortest period that a handler may ask for
+
+
+class MakesInformers(Protocol):
+    """What caches ask of a client; `kubeloop.runtime.Client` fits."""
+
+    @property
+    def informer(self) -> Any: ...
+
+
+@final
+class Declarations:
+    """What is to be mirrored, collected before anything runs."""
+
+    def __init__(self) -> None:
+        self._all: dict[tuple[Watchable, type[Any], bool], Cached] = {}
+
+    def add(self, wanted: Cached) -> None:
+        """Raises: InvalidValue when it is declared already."""
+        where = (named(wanted.kind), wanted.of, wanted.metadata_only)
+        if where in self._all:
+            raise InvalidValue(
+                f"cache {where[0]}: declared already (declare a kind once, and before the"
+                " controllers that use it)"
+            )
+        self._all[where] = wanted
+
+    def want(self, kind: Watchable, *, resync: float = 0.0) -> None:
+        """Mirror a kind, as it was declared or else with the defaults."""
+        known = [where for where in self._all if where[0] == named(kind)]
+        if not known:
+            of = kind if isinstance(kind, type) else dict
+            self.add(Cached(kind=kind, of=of, resync=resync))
+        for where in known if resync else ():
+            shortest = min(resync, self._all[where].resync or resync)
+            self._all[where] = msgspec.structs.replace(self._all[where], resync=shortest)
+
+    def __iter__(self) -> Iterator[Cached]:
+        return iter(self._all.values())
+
+
+@final
+class Caches:
+    """Informers by what they mirror, made from declarations; `client` makes each of them."""
+
+    def __init__(
+        self,
+        client: MakesInformers,
+        wanted: Iterable[Cached],
+        *,
+        namespace: str = "",
+        metrics: CacheMetrics | None = None,
+    ) -> None:
+        self._informers: list[tuple[Cached, SharedInformer[Any]]] = [
+            (cached, _made(client, cached, namespace, metrics)) for cached in wanted
+        ]
+
+    def __iter__(self) -> Iterator[SharedInformer[Any]]:
+        return iter([informer for _, informer in self._informers])
+
+    def informer(self, kind: Watchable) -> SharedInformer[Any]:
+        """The mirror of a kind, in whatever form. Raises: NotCached."""
+        for cached, informer in self._informers:
+            if named(cached.kind) == named(kind):
+                return informer
+        raise self._missing(kind)
+
+    @overload
+    def lister(self, kind: type[T], /) -> Lister[T]: ...
+    @overload
+    def lister(
+        self, kind: GroupVersionKind | GroupVersionResource, /
+    ) -> Lister[dict[str, Any]]: ...
+    def lister(self, kind: Any, /) -> Lister[Any]:
+        """Reads objects of a class, of a view, or of a kind as dicts. Raises: NotCached."""
+        for cached, informer in self._informers:
+            same = cached.of is kind or (cached.of is dict and named(cached.kind) == named(kind))
+            if same and not cached.metadata_only:
+                return informer.lister
+        raise self._missing(kind)
+
+    def heard_of(self, write: Write) -> Iterator[SharedInformer[Any]]:
+        """The mirrors that will be told of a write."""
+        for cached, informer in self._informers:
+            if group_kind(cached.kind) == write.kind and is_heard_of(write, informer.scope):
+                yield informer
+
+    async def caught_up(
+        self, writes: Iterable[Write], *, timeout: float | None = WRITES_WITHIN
+    ) -> None:
+        """Wait until the mirrors have seen these writes. Safe to cancel.
+
+        Raises: NotYet when `timeout` seconds have passed first.
+        """
+        newest: dict[SharedInformer[Any], str] = {}
+        for write in writes:
+            for informer in self.heard_of(write):
+                known = newest.get(informer, "")
+                if not known or is_newer(write.version, than=known):
+                    newest[informer] = write.version
+        for informer, version in newest.items():
+            await informer.wait_for_version(version, timeout=timeout)
+
+    @property
+    def has_synced(self) -> bool:
+        return all(informer.has_synced for informer in self)
+
+    def report(self) -> CacheReport:
+        """What all caches hold."""
+        return cache_report(self)
+
+    def _missing(self, kind: Any) -> NotCached:
+        name = kind.__name__ if isinstance(kind, type) else str(kind)
+        held = ", ".join(cached.of.__name__ for cached, _ in self._informers) or "nothing"
+        return NotCached(
+            f"read {name} from the cache: it holds {held} (name it in `owns` or `watches`, or"
+            " declare it with manager.cache(); what is read seldom can be asked of the client)"
+        )
+
+
+def _made(
+    client: MakesInformers, cached: Cached, namespace: str, metrics: CacheMetrics | None
+) -> SharedInformer[Any]:
+    form: dict[str, Any] = {"metadata_only": True} if cached.metadata_only else {"of": cached.of}
+    informer: SharedInformer[Any] = client.informer(
+        cached.kind,
+        **form,
+        namespace=namespace if cached.namespace is None else cached.namespace,
+        labels=cached.labels,
+        fields=cached.fields,
+        index=cached.index,
+        keeping=cached.keeping,
+        transform=cached.transform,
+        resync=cached.resync,
+        metrics=metrics,
+    )
+    return informer
+
+
+def named(kind: Any) -> Any:
+    """What two ways of naming a kind have in common: the class's GVK, or the name itself."""
+    if not isinstance(kind, type):
+        return kind
+    try:
+        info = resource_of(kind)
+    except (InvalidValue, AttributeError):
+        return kind  # a view of the user's
+    return GroupVersionKind(info.group, info.version, info.kind)
+
+
+def group_kind(kind: Watchable) -> GroupKind | None:
+    """Group and kind; None where only the resource is known."""
+    found = named(kind)
+    return found.group_kind if isinstance(found, GroupVersionKind) else None

@@ -1,0 +1,239 @@
+"""The client with informers: what programs and controllers hold.
+
+Promises: an informer costs one list and one watch, and is begun by its block, never by a
+read; kinds that the server does not have yet are asked for until it has them.
+Elsewhere: verbs (`kubeloop.clients`), what an informer is (`kubeloop.cache`), many informers
+in one process (`manager`, `kubeloop.cache.SharedInformerFactory`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
+
+from kubeloop import clients
+from kubeloop.clients import ALL, FieldSelection, LabelSelection, PartialObjectMetadata
+from kubeloop.machinery import (
+    ALL_FIELDS,
+    EVERYTHING,
+    GroupVersionKind,
+    GroupVersionResource,
+    InvalidValue,
+    as_field_selector,
+    as_selector,
+)
+from kubeloop.wire import Resource, ResourceInfo
+
+if TYPE_CHECKING:  # for those who ask for an informer, and not for every script
+    from kubeloop.cache import (
+        CacheMetrics,
+        Indexers,
+        Keeping,
+        SharedInformer,
+        Transform,
+        Watchable,
+    )
+
+    from .sources import CollectionSource
+
+__all__ = ["Client"]
+
+T = TypeVar("T")
+R = TypeVar("R", bound=Resource)
+
+
+class Client(clients.Client):
+    """All of one cluster, and mirrors of it.
+
+        async with Client() as client:                 # kubeconfig, or the pod's own account
+            async with client.informer(Pod, index={"node": "spec.nodeName"}) as pods:
+                for pod in pods.lister.by_index("node", "node-7"):
+                    ...
+
+    It fits `SharedInformerFactory`, which shares informers between parts of a program.
+    """
+
+    @classmethod
+    def over(cls, client: clients.Client) -> Client:
+        """A client without informers, with them; its connections stay its own."""
+        return cls(rest=client.rest, field_manager=client._field_manager)
+
+    @overload
+    def informer(
+        self,
+        kind: Watchable,
+        /,
+        *,
+        of: type[T],
+        namespace: str | None = ...,
+        labels: LabelSelection | None = ...,
+        fields: FieldSelection | None = ...,
+        index: Indexers[T] | None = ...,
+        keeping: Keeping = ...,
+        transform: Transform[T] | None = ...,
+        resync: float = ...,
+        sync_timeout: float | None = ...,
+        name: str = ...,
+        metrics: CacheMetrics | None = ...,
+    ) -> SharedInformer[T]: ...
+    @overload
+    def informer(
+        self,
+        kind: Watchable,
+        /,
+        *,
+        metadata_only: Literal[True],
+        namespace: str | None = ...,
+        labels: LabelSelection | None = ...,
+        fields: FieldSelection | None = ...,
+        index: Indexers[PartialObjectMetadata] | None = ...,
+        keeping: Keeping = ...,
+        transform: Transform[PartialObjectMetadata] | None = ...,
+        resync: float = ...,
+        sync_timeout: float | None = ...,
+        name: str = ...,
+        metrics: CacheMetrics | None = ...,
+    ) -> SharedInformer[PartialObjectMetadata]: ...
+    @overload
+    def informer(
+        self,
+        kind: type[R],
+        /,
+        *,
+        namespace: str | None = ...,
+        labels: LabelSelection | None = ...,
+        fields: FieldSelection | None = ...,
+        index: Indexers[R] | None = ...,
+        keeping: Keeping = ...,
+        transform: Transform[R] | None = ...,
+        resync: float = ...,
+        sync_timeout: float | None = ...,
+        name: str = ...,
+        metrics: CacheMetrics | None = ...,
+    ) -> SharedInformer[R]: ...
+    @overload
+    def informer(
+        self,
+        kind: GroupVersionKind | GroupVersionResource,
+        /,
+        *,
+        namespace: str | None = ...,
+        labels: LabelSelection | None = ...,
+        fields: FieldSelection | None = ...,
+        index: Indexers[dict[str, Any]] | None = ...,
+        keeping: Keeping = ...,
+        transform: Transform[dict[str, Any]] | None = ...,
+        resync: float = ...,
+        sync_timeout: float | None = ...,
+        name: str = ...,
+        metrics: CacheMetrics | None = ...,
+    ) -> SharedInformer[dict[str, Any]]: ...
+    def informer(
+        self,
+        kind: Watchable,
+        /,
+        *,
+        of: type[Any] | None = None,
+        metadata_only: bool = False,
+        namespace: str | None = ALL,
+        labels: LabelSelection | None = None,
+        fields: FieldSelection | None = None,
+        index: Indexers[Any] | None = None,
+        keeping: Keeping = "bytes",
+        transform: Transform[Any] | None = None,
+        resync: float = 0.0,
+        sync_timeout: float | None = None,
+        name: str = "",
+        metrics: CacheMetrics | None = None,
+    ) -> SharedInformer[Any]:
+        """A mirror of the objects of a kind, of all namespaces unless one is named.
+
+        Objects come as the class, as dicts where the kind is only a name, or as `of`: a
+        struct of yours with the fields you want. With `metadata_only` the server is asked
+        for no more than metadata. A namespace of None is the configuration's. The rest is as
+        for `SharedInformer`.
+
+        Raises: InvalidValue when a selector or an index cannot be read.
+        """
+        from kubeloop.cache import SharedInformer
+
+        if metadata_only and of is not None:
+            raise InvalidValue(
+                f"informer of {kind}: metadata only, and as {of.__name__} (say one of them)"
+            )
+        source = self.list_watch(
+            kind,
+            namespace=self.namespace if namespace is None else namespace,
+            label_selector=str(as_selector(EVERYTHING if labels is None else labels)),
+            field_selector=str(as_field_selector(ALL_FIELDS if fields is None else fields)),
+            metadata_only=metadata_only,
+        )
+        return SharedInformer(
+            source,
+            PartialObjectMetadata if metadata_only else of or _form_of(kind),
+            index=index,
+            keeping=keeping,
+            transform=transform,
+            resync=resync,
+            sync_timeout=sync_timeout,
+            name=name,
+            metrics=metrics,
+            clock=self.rest.clock,
+        )
+
+    def list_watch(
+        self,
+        kind: Watchable,
+        *,
+        namespace: str = ALL,
+        label_selector: str = "",
+        field_selector: str = "",
+        metadata_only: bool = False,
+    ) -> CollectionSource:
+        """The collection of a kind as a reflector asks for it; nothing is sent yet.
+
+        Kinds without namespaces ignore the namespace.
+        """
+        from kubeloop.cache import Scope
+
+        from .sources import CollectionSource
+
+        place = self._place(kind, "", namespace)
+        known = place if isinstance(place, ResourceInfo) else None
+        inside = namespace if known is None or known.namespaced else ALL
+        scope = Scope(
+            resource=_resource_name(kind, known),
+            namespace=inside,
+            labels=label_selector,
+            fields=field_selector,
+            # Metadata alone says that it is a PartialObjectMetadata, whatever it is of.
+            kind="" if metadata_only else _kind_name(kind, known),
+            api_version="" if metadata_only else _api_version(kind, known),
+        )
+        if metadata_only:
+            return CollectionSource(self.metadata(kind, namespace=inside).raw, scope)
+        return CollectionSource(self.resource(cast("Any", kind), namespace=inside).raw, scope)
+
+
+def _form_of(kind: Watchable) -> type[Any]:
+    """As what objects come when nobody says."""
+    return kind if isinstance(kind, type) else dict
+
+
+def _resource_name(kind: Watchable, known: ResourceInfo | None) -> str:
+    """`deployments.apps`; for a kind that has still to be looked up `Website.example.com`."""
+    if known is not None:
+        return f"{known.plural}.{known.group}" if known.group else known.plural
+    assert isinstance(kind, GroupVersionKind), "classes and resources need no looking up"
+    return str(kind.group_kind)
+
+
+def _kind_name(kind: Watchable, known: ResourceInfo | None) -> str:
+    if known is not None:
+        return known.kind
+    return kind.kind if isinstance(kind, GroupVersionKind) else ""
+
+
+def _api_version(kind: Watchable, known: ResourceInfo | None) -> str:
+    if known is not None:
+        return known.api_version
+    return "" if isinstance(kind, type) else kind.api_version

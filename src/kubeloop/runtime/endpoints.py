@@ -1,0 +1,104 @@
+"""Pages for the kubelet and for Prometheus: /healthz, /livez, /readyz, /metrics.
+
+Promises: nothing is imported and no port opened unless somebody asks for it; two purposes at
+one address are one server.
+Elsewhere: what the pages say (`health`, `metrics`), webhooks (`webhook_server`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any, TypeAlias
+
+import msgspec
+
+from kubeloop.machinery import ConfigError, InvalidValue
+
+from .health import Checks
+from .metrics import AllMetrics
+
+__all__ = ["Address", "address_of", "health_pages", "metrics_pages", "serving"]
+
+log = logging.getLogger(__name__)
+
+Page: TypeAlias = Callable[[Any], Awaitable[Any]]
+Pages: TypeAlias = Mapping[str, Page]
+
+
+class Address(msgspec.Struct, frozen=True, order=True):
+    """Where to listen; port 0 is one that is free."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+def address_of(said: int | str) -> Address:
+    """8080, ":8080" or "127.0.0.1:8080"; a port alone is on all of the host's addresses.
+
+    Raises: InvalidValue.
+    """
+    host, _, port = ("", "", str(said)) if isinstance(said, int) else said.rpartition(":")
+    if not port.isdecimal() or int(port) > 65535:
+        raise InvalidValue(f"listen at {said!r}: no port (write 8080, or 127.0.0.1:8080)")
+    return Address(host.strip("[]") or "0.0.0.0", int(port))  # noqa: S104 - a pod's own address
+
+
+def health_pages(alive: Checks, ready: Checks) -> Pages:
+    """What the kubelet asks."""
+    return {"/healthz": _checked(alive), "/livez": _checked(alive), "/readyz": _checked(ready)}
+
+
+def metrics_pages(metrics: AllMetrics) -> Pages:
+    """What Prometheus asks."""
+
+    async def page(_: Any) -> Any:
+        body, content_type = metrics.text()
+        return _web().Response(body=body, headers={"Content-Type": content_type})
+
+    return {"/metrics": page}
+
+
+@contextlib.asynccontextmanager
+async def serving(
+    address: Address, pages: Pages, *, tls: Any = None, max_size: int = 1 << 20
+) -> AsyncIterator[Address]:
+    """Serve while the block lasts; the block is told the address, with the real port.
+
+    Raises: ConfigError when the address cannot be had.
+    """
+    web = _web()
+    app = web.Application(client_max_size=max_size)
+    for path, page in pages.items():
+        app.router.add_route("*", path, page)
+    runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, address.host, address.port, ssl_context=tls)
+        try:
+            await site.start()
+        except OSError as error:
+            raise ConfigError(f"listen at {address}: {error.strerror or error}") from error
+        port = runner.addresses[0][1]
+        log.info("serving %s at %s:%d", ", ".join(pages), address.host, port)
+        yield Address(address.host, port)
+    finally:
+        await runner.cleanup()
+
+
+def _checked(checks: Checks) -> Page:
+    async def page(_: Any) -> Any:
+        report = await checks.report()
+        return _web().Response(text=str(report), status=200 if report.is_well else 503)
+
+    return page
+
+
+def _web() -> Any:
+    # The server's half of aiohttp, which a client has no use for.
+    return importlib.import_module("aiohttp.web")

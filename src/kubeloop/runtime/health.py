@@ -1,0 +1,144 @@
+"""Whether a process is alive, and whether it is ready: named checks, and what they found.
+
+Promises: a check that raises, or that takes too long, has failed, and says why; the others
+are asked all the same. A mirror is dead when nothing at all has happened in it for longer
+than any watch lasts, not when its server is away: starting again would mend nothing then.
+Elsewhere: the pages (`endpoints`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, TypeAlias, final
+
+import msgspec
+
+from kubeloop.cache import InformerState, SharedInformer
+from kubeloop.kit import Clock
+from kubeloop.machinery import InvalidValue, KubeError
+
+__all__ = ["CHECK_WITHIN", "DEAD_AFTER", "Check", "Checks", "HealthReport", "Pulse", "Unhealthy"]
+
+log = logging.getLogger(__name__)
+
+Check: TypeAlias = Callable[[], Awaitable[object] | object]
+"""Raises, or says False, when something is wrong; plain or async."""
+
+CHECK_WITHIN = 5.0
+"""Seconds that one check may take."""
+DEAD_AFTER = 900.0
+"""Seconds without a sign of life after which a mirror counts as dead; a watch lasts 630."""
+
+
+@final
+class Unhealthy(KubeError):
+    """A check found something wrong."""
+
+
+class HealthReport(msgspec.Struct, frozen=True):
+    """What each check found: nothing, or why it failed."""
+
+    failures: dict[str, str]
+
+    @property
+    def is_well(self) -> bool:
+        return not any(self.failures.values())
+
+    def __str__(self) -> str:
+        lines = [
+            f"[-]{name} failed: {why}" if why else f"[+]{name} ok"
+            for name, why in self.failures.items()
+        ]
+        return "\n".join([*lines, "passed" if self.is_well else "failed", ""])
+
+
+@final
+class Checks:
+    """Named checks of one question: alive, or ready."""
+
+    def __init__(self, what: str, *, clock: Clock) -> None:
+        self._what = what
+        self._clock = clock
+        self._checks: dict[str, Check] = {}
+        self._was_well = True
+
+    def add(self, name: str, check: Check) -> None:
+        """Raises: InvalidValue when the name is taken."""
+        if name in self._checks:
+            raise InvalidValue(f"{self._what} check {name!r}: there is one of that name already")
+        self._checks[name] = check
+
+    async def report(self) -> HealthReport:
+        """Ask all of them. Safe to cancel."""
+        report = HealthReport({name: await self._ask(name) for name in tuple(self._checks)})
+        if report.is_well != self._was_well:
+            self._was_well = report.is_well
+            failed = ", ".join(f"{name}: {why}" for name, why in report.failures.items() if why)
+            log.warning("%s: %s", self._what, failed) if failed else log.info("%s: yes", self._what)
+        return report
+
+    async def _ask(self, name: str) -> str:
+        try:
+            async with self._clock.timeout(CHECK_WITHIN):
+                found = self._checks[name]()
+                if inspect.isawaitable(found):
+                    found = await found
+        except TimeoutError:
+            return f"no answer within {CHECK_WITHIN:g} s"
+        except Exception as error:  # noqa: BLE001 - whatever it raises is what it found
+            return str(error) or type(error).__name__
+        return "it says no" if found is False else ""
+
+
+@final
+class Pulse:
+    """Looks at informers again and again, and knows those that have stopped living."""
+
+    def __init__(self, informers: Iterable[SharedInformer[Any]], *, clock: Clock) -> None:
+        self._informers = tuple(informers)
+        self._clock = clock
+        self._seen: dict[str, tuple[object, float]] = {}  # what was last seen, and since when
+
+    def look(self) -> None:
+        """Take note of what has happened since the last look."""
+        for informer in self._informers:
+            stats = informer.stats().reflector
+            sign = (stats.events, stats.rounds, stats.watches, stats.lists, stats.errors)
+            known = self._seen.get(informer.name)
+            if known is None or known[0] != sign:
+                self._seen[informer.name] = (sign, self._clock.now())
+
+    def check(self) -> None:
+        """Raises: Unhealthy, with the names of those that are dead."""
+        self.look()
+        dead = [informer.name for informer in self._informers if self._is_dead(informer)]
+        if dead:
+            raise Unhealthy(f"no sign of life from: {', '.join(dead)} (restart this process)")
+
+    def _is_dead(self, informer: SharedInformer[Any]) -> bool:
+        if informer.state is InformerState.STOPPED:
+            return True
+        stats = informer.stats().reflector
+        silent = self._clock.now() - self._seen[informer.name][1]
+        if stats.event_age is not None:
+            silent = min(silent, stats.event_age)
+        return silent > DEAD_AFTER
+
+
+def synced(informers: Iterable[SharedInformer[Any]]) -> Check:
+    """Whether all of them have their first list."""
+    watched = tuple(informers)
+
+    def check() -> None:
+        missing = [informer for informer in watched if not informer.has_synced]
+        if missing:
+            raise Unhealthy(f"no first list yet: {', '.join(map(_why, missing))}")
+
+    return check
+
+
+def _why(informer: SharedInformer[Any]) -> str:
+    error = informer.stats().reflector.last_error
+    return f"{informer.name} ({error})" if error else informer.name

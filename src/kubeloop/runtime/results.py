@@ -1,0 +1,51 @@
+"""What a reconcile function says when it is through with a key."""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+import msgspec
+
+from kubeloop.machinery import InvalidValue, KubeError
+
+__all__ = ["ReconcileTimeout", "Result", "TerminalError"]
+
+
+@final
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """What comes next: nothing, the key once more after a while, or soon.
+
+        return Result(requeue_after=30)   # look again in half a minute
+        return Result(requeue=True)       # look again soon, later and later each time
+
+    Nothing (None) says the same as `Result()`: done until something changes.
+
+    Raises:
+        InvalidValue: the seconds are no number, or negative.
+    """
+
+    requeue_after: float | None = None
+    requeue: bool = False
+
+    def __post_init__(self) -> None:
+        if self.requeue_after is not None and not _is_delay(self.requeue_after):
+            raise InvalidValue(f"requeue after {self.requeue_after!r}: give seconds, zero or more")
+
+
+class TerminalError(KubeError):
+    """Raised by a reconcile function that no further try can help: only a change can.
+
+    raise TerminalError("spec.image: no such registry")
+    """
+
+
+@final
+class ReconcileTimeout(KubeError, TimeoutError):
+    """A reconcile took longer than its controller allows, and was cancelled."""
+
+
+def _is_delay(given: object) -> bool:
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        return False
+    return math.isfinite(given) and given >= 0

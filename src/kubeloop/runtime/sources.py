@@ -1,0 +1,87 @@
+"""Introduces clients to caches: a client's collection as what a reflector asks for.
+
+Elsewhere: who asks (`kubeloop.cache`), who answers (`kubeloop.clients`); neither knows the
+other.
+"""
+
+from __future__ import annotations
+
+from typing import Self, cast, final
+
+from kubeloop.cache import Scope
+from kubeloop.clients import ListOptions, RawCollection, VersionMatch, WatchOptions
+from kubeloop.rest import ItemStream, Watch
+from kubeloop.wire import RawEvent
+
+__all__ = ["CollectionSource"]
+
+
+@final
+class CollectionSource:
+    """One collection of a client, listed and watched as bytes (a `ListWatch`)."""
+
+    streams_lists = True
+
+    def __init__(self, raw: RawCollection, scope: Scope) -> None:
+        self._raw = raw
+        self.scope = scope
+
+    def __repr__(self) -> str:
+        return f"CollectionSource({self.scope})"
+
+    async def list(self, *, version: str, version_match: str, limit: int, page: str) -> ItemStream:
+        """One page, read while it comes. Safe to cancel."""
+        return await self._raw.items(
+            ListOptions(
+                labels=self.scope.labels,
+                fields=self.scope.fields,
+                limit=limit,
+                next_page=page,
+                version=version,
+                version_match=cast("VersionMatch | None", version_match or None),
+            )
+        )
+
+    def watch(
+        self, *, since: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
+    ) -> WatchStream:
+        """One stream of events, opened when it is first read."""
+        options = WatchOptions(
+            labels=self.scope.labels,
+            fields=self.scope.fields,
+            since=since,
+            bookmarks=bookmarks,
+            timeout_seconds=timeout_seconds,
+            initial_events=initial_events,
+        )
+        return WatchStream(self._raw, options)
+
+
+@final
+class WatchStream:
+    """A watch whose request is built when it is first read: a name may have to be looked up."""
+
+    def __init__(self, raw: RawCollection, options: WatchOptions) -> None:
+        self._raw = raw
+        self._options = options
+        self._watch: Watch | None = None
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> RawEvent:
+        return await (await self._opened()).__anext__()
+
+    async def batch(self) -> list[RawEvent]:
+        """All events that are there, waiting for the first; none at the end."""
+        return await (await self._opened()).batch()
+
+    async def aclose(self) -> None:
+        """End it. Safe to repeat."""
+        if self._watch is not None:
+            await self._watch.aclose()
+
+    async def _opened(self) -> Watch:
+        if self._watch is None:
+            self._watch = await self._raw.watch(self._options)
+        return self._watch

@@ -1,0 +1,361 @@
+"""Answers admission and conversion reviews with functions of typed objects.
+
+Promises: a function that fails or hangs is a no that says so, and a line in the log with the
+object's key; what is no review is refused. The certificate follows its files. It needs no
+manager, and no client.
+Elsewhere: what reviews say (`admission`, `conversion`), certificates (`certificates`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeAlias, TypeVar, final
+
+import msgspec
+
+from kubeloop.kit import Clock, SystemClock
+from kubeloop.machinery import InvalidValue
+from kubeloop.wire import Resource, ResourceInfo, resource_of
+from kubeloop.wire.admissionregistration.v1 import (
+    MutatingWebhook,
+    MutatingWebhookConfiguration,
+    RuleWithOperations,
+    ServiceReference,
+    ValidatingWebhook,
+    ValidatingWebhookConfiguration,
+    WebhookClientConfig,
+)
+from kubeloop.wire.meta.v1 import ObjectMeta
+
+from .admission import (
+    AdmissionRequest,
+    Asked,
+    Denied,
+    Operation,
+    allowed,
+    denied,
+    key_of,
+    objects_of,
+    patch_between,
+    read_review,
+)
+from .certificates import ServingCertificate
+from .conversion import Conversions
+from .endpoints import Page, address_of, serving
+
+__all__ = ["ANSWER_WITHIN", "CONVERT_PATH", "WebhookServer", "WebhookStats"]
+
+R = TypeVar("R", bound=Resource)
+S = TypeVar("S", bound=Resource)
+log = logging.getLogger(__name__)
+
+ANSWER_WITHIN: Final = 10.0
+"""Seconds that one function may take; what the API server waits for by default."""
+CONVERT_PATH: Final = "/convert"
+LOOK_EVERY: Final = 10.0
+"""Seconds between two looks at the certificate's files."""
+_LARGEST: Final = 16 << 20  # a review holds an object twice
+
+Validate: TypeAlias = Callable[[R, AdmissionRequest[R]], Awaitable[None] | None]
+Mutate: TypeAlias = Callable[[R, AdmissionRequest[R]], Awaitable[R | None] | R | None]
+Review: TypeAlias = Callable[[Asked], Awaitable[bytes]]
+
+
+class WebhookStats(msgspec.Struct, frozen=True):
+    """What was answered so far."""
+
+    address: str
+    allowed: int
+    denied: int
+    failed: int
+    converted: int
+
+
+class _Hook(msgspec.Struct, frozen=True):
+    """One path, and what is asked there."""
+
+    path: str
+    info: ResourceInfo
+    operations: tuple[Operation, ...]
+    changes: bool
+    answer: Review
+
+
+@final
+class WebhookServer:
+    """A server for webhooks; functions are added before `run()`.
+
+        webhooks = WebhookServer(9443, certificates="/certs")
+
+        @webhooks.validate(Website)
+        def check(site: Website, request: AdmissionRequest[Website]) -> None:
+            if site.spec.replicas > 10:
+                raise Denied("spec.replicas: at most 10")
+
+        manager.add(webhooks)          # or alone: run(webhooks.run())
+
+    `certificates` is a folder with `tls.crt` and `tls.key`; without one it speaks HTTP, for
+    tests and for those who have TLS before it.
+    """
+
+    def __init__(
+        self,
+        listen: int | str = 9443,
+        *,
+        certificates: str | Path | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._listen = address_of(listen)
+        self._certificate = ServingCertificate(certificates) if certificates else None
+        self._clock: Clock = clock or SystemClock()
+        self._hooks: dict[str, _Hook] = {}
+        self._conversions = Conversions()
+        self._serving = asyncio.Event()
+        self._address = ""
+        self._allowed = self._denied = self._failed = self._converted = 0
+
+    # --- functions
+
+    def validate(
+        self,
+        cls: type[R],
+        *,
+        operations: Sequence[Operation] = ("CREATE", "UPDATE"),
+        path: str = "",
+    ) -> Callable[[Validate[R]], Validate[R]]:
+        """Ask a function whether an object may be; it raises `Denied` to say no.
+
+        Of a delete the object is the one that is to go. Returns the function.
+        """
+
+        def register(function: Validate[R]) -> Validate[R]:
+            async def answer(asked: Asked) -> bytes:
+                obj, old = objects_of(asked, cls)
+                request = AdmissionRequest(asked, old)
+                await _awaited(function(obj, request))
+                return allowed(asked.uid, warnings=request.warnings)
+
+            self._add(path or _path("validate", cls), cls, operations, answer, changes=False)
+            return function
+
+        return register
+
+    def mutate(
+        self,
+        cls: type[R],
+        *,
+        operations: Sequence[Operation] = ("CREATE", "UPDATE"),
+        path: str = "",
+    ) -> Callable[[Mutate[R]], Mutate[R]]:
+        """Let a function change an object before it is stored: the one it returns counts.
+
+        It may change the one that it is given, and return that or nothing. Returns the
+        function.
+        """
+
+        def register(function: Mutate[R]) -> Mutate[R]:
+            async def answer(asked: Asked) -> bytes:
+                obj, old = objects_of(asked, cls)
+                before = obj.to_dict()
+                request = AdmissionRequest(asked, old)
+                said = await _awaited(function(obj, request))
+                patch = patch_between(before, obj if said is None else said, cls)
+                return allowed(asked.uid, patch=patch, warnings=request.warnings)
+
+            self._add(path or _path("mutate", cls), cls, operations, answer, changes=True)
+            return function
+
+        return register
+
+    def convert(self, old: type[R], new: type[S]) -> Callable[[Callable[[R], S]], Callable[[R], S]]:
+        """Convert objects from one version to another with a function; served at /convert."""
+
+        def register(function: Callable[[R], S]) -> Callable[[R], S]:
+            self._conversions.add(old, new, function)
+            return function
+
+        return register
+
+    # --- life
+
+    async def run(self) -> None:
+        """Serve until cancelled. Raises: ConfigError."""
+        tls = self._certificate.context() if self._certificate else None
+        async with serving(self._listen, self._pages(), tls=tls, max_size=_LARGEST) as address:
+            self._address = str(address)
+            self._serving.set()
+            while True:
+                await self._clock.sleep(LOOK_EVERY)
+                if self._certificate is not None:
+                    self._certificate.look()
+
+    async def address(self) -> str:
+        """Where it is served, with the real port; waits until it is. Safe to cancel."""
+        await self._serving.wait()
+        return self._address
+
+    def stats(self) -> WebhookStats:
+        return WebhookStats(
+            address=self._address,
+            allowed=self._allowed,
+            denied=self._denied,
+            failed=self._failed,
+            converted=self._converted,
+        )
+
+    def configurations(
+        self,
+        name: str,
+        *,
+        url: str = "",
+        service: ServiceReference | None = None,
+        ca: bytes | None = None,
+    ) -> list[MutatingWebhookConfiguration | ValidatingWebhookConfiguration]:
+        """What tells the API server to ask here: to be applied by who may.
+
+        It is reached by `url` (https://host:port) or as a service of the cluster; `ca` is the
+        PEM text that its certificate is checked with.
+        """
+        if bool(url) == (service is not None):
+            raise InvalidValue(f"webhooks {name!r}: give a url or a service, one of them")
+
+        def at(path: str) -> WebhookClientConfig:
+            if service is None:
+                return WebhookClientConfig(url=f"{url.rstrip('/')}{path}", ca_bundle=ca)
+            return WebhookClientConfig(
+                service=ServiceReference(
+                    name=service.name, namespace=service.namespace, port=service.port, path=path
+                ),
+                ca_bundle=ca,
+            )
+
+        return [*_mutating(name, self._hooks, at), *_validating(name, self._hooks, at)]
+
+    def __repr__(self) -> str:
+        return f"WebhookServer({self._address or self._listen})"
+
+    # --- the steps
+
+    def _add(
+        self,
+        path: str,
+        cls: type[Resource],
+        operations: Sequence[Operation],
+        answer: Review,
+        *,
+        changes: bool,
+    ) -> None:
+        if path in self._hooks:
+            raise InvalidValue(f"webhook {path}: there is one already (give another path=)")
+        self._hooks[path] = _Hook(path, resource_of(cls), tuple(operations), changes, answer)
+
+    def _pages(self) -> dict[str, Page]:
+        pages: dict[str, Page] = {path: self._page(hook) for path, hook in self._hooks.items()}
+        if self._conversions:
+            pages[CONVERT_PATH] = self._convert_page
+        return pages
+
+    def _page(self, hook: _Hook) -> Page:
+        async def page(request: Any) -> Any:
+            try:
+                asked = read_review(await request.read())
+            except InvalidValue as error:
+                log.warning("%s: %s", hook.path, error)
+                return _response(request, str(error).encode(), status=400)
+            return _response(request, await self._answer(hook, asked))
+
+        return page
+
+    async def _answer(self, hook: _Hook, asked: Asked) -> bytes:
+        try:
+            async with self._clock.timeout(ANSWER_WITHIN):
+                answer = await hook.answer(asked)
+        except Denied as error:
+            self._denied += 1
+            return denied(asked.uid, str(error), code=error.code, reason=error.reason)
+        except TimeoutError:
+            return self._fail(hook, asked, f"no decision within {ANSWER_WITHIN:g} s", code=504)
+        except Exception as error:
+            log.exception("%s %s: the webhook failed", hook.path, key_of(asked))
+            return self._fail(hook, asked, f"{type(error).__name__}: {error}", code=500)
+        self._allowed += 1
+        return answer
+
+    def _fail(self, hook: _Hook, asked: Asked, why: str, *, code: int) -> bytes:
+        self._failed += 1
+        log.error("%s %s: %s", hook.path, key_of(asked), why)
+        return denied(asked.uid, f"the webhook failed: {why}", code=code, reason="InternalError")
+
+    async def _convert_page(self, request: Any) -> Any:
+        try:
+            answer = self._conversions.answer(await request.read())
+        except InvalidValue as error:
+            log.warning("%s: %s", CONVERT_PATH, error)
+            return _response(request, str(error).encode(), status=400)
+        self._converted += 1
+        return _response(request, answer)
+
+
+async def _awaited(said: Any) -> Any:
+    return await said if inspect.isawaitable(said) else said
+
+
+def _response(request: Any, body: bytes, *, status: int = 200) -> Any:
+    from aiohttp import web
+
+    if request.method != "POST":
+        return web.Response(status=405, headers={"Allow": "POST"})
+    kind = "application/json" if status == 200 else "text/plain"
+    return web.Response(body=body, status=status, content_type=kind)
+
+
+def _path(verb: str, cls: type[Resource]) -> str:
+    """`/validate-example-com-v1-website`, as kubebuilder's manifests have it."""
+    info = resource_of(cls)
+    group = info.group.replace(".", "-")
+    return f"/{verb}-{group}-{info.version}-{info.kind.lower()}"
+
+
+At: TypeAlias = Callable[[str], WebhookClientConfig]
+
+
+def _mutating(name: str, hooks: dict[str, _Hook], at: At) -> list[MutatingWebhookConfiguration]:
+    found = [
+        MutatingWebhook(**_said(hook, at, "mutate")) for hook in hooks.values() if hook.changes
+    ]
+    if not found:
+        return []
+    return [MutatingWebhookConfiguration(metadata=ObjectMeta(name=name), webhooks=found)]
+
+
+def _validating(name: str, hooks: dict[str, _Hook], at: At) -> list[ValidatingWebhookConfiguration]:
+    found = [
+        ValidatingWebhook(**_said(hook, at, "validate"))
+        for hook in hooks.values()
+        if not hook.changes
+    ]
+    if not found:
+        return []
+    return [ValidatingWebhookConfiguration(metadata=ObjectMeta(name=name), webhooks=found)]
+
+
+def _said(hook: _Hook, at: At, verb: str) -> dict[str, Any]:
+    info = hook.info
+    rule = RuleWithOperations(
+        api_groups=[info.group],
+        api_versions=[info.version],
+        operations=list(hook.operations),
+        resources=[info.plural],
+    )
+    return {
+        "name": f"{verb}.{info.plural}.{info.group or 'core'}.{info.version}",
+        "client_config": at(hook.path),
+        "rules": [rule],
+        "admission_review_versions": ["v1"],
+        "side_effects": "None",
+        "failure_policy": "Fail",
+    }

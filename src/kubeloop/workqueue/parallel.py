@@ -1,0 +1,67 @@
+"""Many small pieces of work, a few at a time.
+
+Elsewhere: work that comes in over time (`queue`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+
+from kubeloop.kit import Clock, SystemClock, TaskOwner
+from kubeloop.machinery import InvalidValue
+
+from .turns import LoopTurn
+
+__all__ = ["parallelize"]
+
+
+async def parallelize(
+    work: Callable[[int], Awaitable[None]],
+    pieces: int,
+    *,
+    workers: int,
+    chunk_size: int = 1,
+    until: asyncio.Event | None = None,
+    clock: Clock | None = None,
+) -> None:
+    """Await `work(0)` to `work(pieces - 1)`, each once (client-go: `ParallelizeUntil`).
+
+    At most `workers` pieces run at once; a worker takes `chunk_size` of them at a time.
+    Once `until` is set no piece is begun, and the call returns when those that were begun
+    have ended. A piece that fails cancels the others, and its error is raised.
+    Safe to cancel: the pieces in work are cancelled and awaited.
+
+    Raises: InvalidValue when there is no worker, or a chunk of nothing.
+    """
+    if workers < 1 or chunk_size < 1:
+        raise InvalidValue(
+            f"{pieces} pieces for {workers} workers in chunks of {chunk_size}:"
+            " both have to be at least 1"
+        )
+    clock = clock or SystemClock()
+    turn = LoopTurn(clock)
+    chunks = (range(at, min(at + chunk_size, pieces)) for at in range(0, pieces, chunk_size))
+
+    async def take_chunks() -> None:
+        for piece in _pieces(chunks, until):
+            if clock.now() >= turn.ends:
+                await turn.give_way()
+                if until is not None and until.is_set():
+                    return
+            await work(piece)
+
+    count = min(workers, -(-pieces // chunk_size))
+    async with TaskOwner() as tasks:
+        running = [tasks.spawn(take_chunks(), name=f"pieces {n}") for n in range(count)]
+        if running:
+            await asyncio.wait(running)
+
+
+def _pieces(chunks: Iterator[range], until: asyncio.Event | None) -> Iterator[int]:
+    """The pieces of one worker; the chunks are shared with the others."""
+    for chunk in chunks:
+        for piece in chunk:
+            if until is not None and until.is_set():
+                return
+            yield piece

@@ -1,0 +1,18 @@
+"""Small nouns for the tests of the cache."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubeloop.kit import ManualClock
+from tests.cache.model_server import ModelServer
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def server() -> ModelServer:
+    return ModelServer()

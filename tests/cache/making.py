@@ -1,0 +1,43 @@
+"""Small objects for the tests of the cache: their text, and their entries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from kubeloop.cache.entry import Entry
+from kubeloop.cache.keeper import Keeper
+from kubeloop.machinery import ObjectKey
+
+__all__ = ["entry", "key", "pod"]
+
+_keeper = Keeper(dict)
+
+
+def key(name: str, namespace: str = "shop") -> ObjectKey:
+    return ObjectKey(namespace, name)
+
+
+def pod(
+    name: str,
+    *,
+    namespace: str = "shop",
+    version: str = "1",
+    uid: str = "",
+    labels: Mapping[str, str] | None = None,
+    node: str | None = None,
+    **metadata: Any,
+) -> bytes:
+    """A pod's JSON text."""
+    said: dict[str, Any] = {"name": name, "namespace": namespace, "resourceVersion": version}
+    said |= {"uid": uid or f"uid-of-{name}"} | metadata
+    if labels is not None:
+        said["labels"] = dict(labels)
+    spec = {} if node is None else {"nodeName": node}
+    return json.dumps({"metadata": said, "spec": spec}).encode()
+
+
+def entry(name: str, **more: Any) -> Entry:
+    """A pod's entry, made by a keeper of dicts."""
+    return _keeper.take(pod(name, **more))

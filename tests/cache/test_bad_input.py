@@ -1,0 +1,194 @@
+"""What a server should not send: reported with the key, counted, survived."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from kubeloop.cache import RawPage, SharedInformer
+from kubeloop.kit import ManualClock
+from kubeloop.machinery import DecodeError
+from kubeloop.wire import Raw, RawEvent
+from kubeloop.wire.core.v1 import Pod
+from tests.cache.making import key
+from tests.cache.model_server import ModelServer
+from tests.cache.stories import Story, held
+
+BAD_LABELS = {"name": "bad", "namespace": "shop", "resourceVersion": "99", "labels": [1]}
+
+
+def bad(**metadata: Any) -> dict[str, Any]:
+    return {"kind": "Pod", "apiVersion": "v1", "metadata": BAD_LABELS | metadata}
+
+
+async def test_a_list_that_is_cut_short_is_asked_for_again(clock: ManualClock) -> None:
+    class Cutting(ModelServer):
+        cuts = 1
+
+        async def list(self, **options: Any) -> RawPage:
+            page = await super().list(**options)
+            if self.cuts:
+                self.cuts -= 1
+                raise DecodeError("list pods: the text is not a list: it was cut off")
+            return page
+
+    server = Cutting(streams_lists=False)
+    server.put("a")
+    pods = SharedInformer(server, dict, clock=clock, sync_timeout=5)
+    story = Story()
+    pods.add_handler(on_change=story)
+    entering = asyncio.create_task(pods.__aenter__())
+    await clock.advance(2)
+    await entering
+
+    assert held(pods) == server.state() == story.now
+    assert pods.stats().reflector.errors == 1
+    await pods.__aexit__(None, None, None)
+
+
+async def test_an_event_that_does_not_decode_leads_to_a_list(
+    server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with SharedInformer(server, dict, clock=clock) as pods:
+        server.say("MODIFIED", bad())
+        server.put("good")
+        await clock.advance(2)
+
+        assert held(pods) == server.state()
+        assert server.count("stream") == 2
+        assert pods.stats().reflector.left_out.unreadable == 1
+        assert "shop/bad" in caplog.text
+
+
+async def test_an_object_that_never_reads_is_left_out_and_the_rest_is_there(
+    clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is named and counted, and no list is asked for again because of it."""
+    server = ModelServer()
+    server.put("good")
+    server._objects[key("bad")] = bad()
+    async with SharedInformer(server, dict, clock=clock) as pods:
+        assert [entry.key.name for entry in pods.lister.metadata()] == ["good"]
+        assert server.count("list") == 1  # the stream could not be read; the list decided
+        assert "shop/bad: left out of the cache" in caplog.text
+
+        server.say("MODIFIED", bad())
+        server.put("good")
+        await clock.advance(5)
+
+        assert server.count("list") == 1
+        assert pods.lister.count() == 1
+
+
+async def test_the_last_readable_state_stays_where_a_list_has_an_unreadable_one(
+    clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = ModelServer()
+    server.put("web")
+    story = Story()
+    pods = SharedInformer(server, dict, clock=clock)
+    pods.add_handler(on_change=story)
+    async with pods:
+        before = held(pods)
+        server._objects[key("web")] = bad(name="web")
+        server.say("MODIFIED", bad(name="web"))
+        await clock.advance(2)
+
+        assert held(pods) == before
+        assert story.now == before
+        assert "its last readable state stays" in caplog.text
+
+        server.delete("web")
+        server.cut()
+        await clock.advance(40)
+        assert held(pods) == {} == story.now
+
+
+async def test_an_object_without_a_name_is_left_out_of_a_list(
+    clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Nameless(ModelServer):
+        async def list(self, **options: Any) -> RawPage:
+            page = await super().list(**options)
+            return RawPage([*page.items, b'{"metadata": {"namespace": "shop"}}'], page.version)
+
+    server = Nameless(streams_lists=False)
+    server.put("a")
+    async with SharedInformer(server, dict, clock=clock) as pods:
+        assert held(pods) == server.state()
+        assert pods.stats().reflector.left_out.unkeyed == 1
+        assert "without a name" in caplog.text
+
+
+async def test_of_two_objects_with_one_key_the_later_is_held_and_told_once(
+    clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Twice(ModelServer):
+        async def list(self, **options: Any) -> RawPage:
+            page = await super().list(**options)
+            return RawPage([*page.items, *page.items], page.version)
+
+    server = Twice(streams_lists=False)
+    server.put("a")
+    story = Story()
+    pods = SharedInformer(server, dict, clock=clock)
+    registration = pods.add_handler(on_change=story)
+    async with pods:
+        await clock.settle()
+
+        assert story.now == held(pods) == server.state()
+        assert registration.stats().failures == 0
+        assert pods.stats().store.duplicates == 1
+        assert "shop/a: twice in one list" in caplog.text
+
+
+async def test_an_index_function_that_raises_costs_one_object_its_place_in_that_index(
+    server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.put("a", zone="z")
+    server.put("b")
+    index = {"zone": lambda pod: [pod["metadata"]["labels"]["zone"]]}
+    async with SharedInformer(server, dict, index=index, clock=clock) as pods:
+        assert pods.lister.count() == 2
+        assert len(pods.lister.by_index("zone", "z")) == 1
+        assert "shop/b: not in the index 'zone'" in caplog.text
+        assert pods.stats().store.indexes["zone"].failures == 1
+
+
+async def test_a_handler_is_spared_an_object_that_does_not_read_as_its_type(
+    server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    heard: list[str] = []
+    pods = SharedInformer(server, Pod, clock=clock)
+    registration = pods.add_handler(on_add=lambda pod: heard.append(pod.metadata.name))
+    async with pods:
+        server.say("ADDED", {**bad(labels={}), "spec": "no object"})
+        server.put("good")
+        await clock.settle()
+
+        assert heard == ["good"]
+        assert registration.stats().failures == 1
+        assert "shop/bad" in caplog.text
+
+
+async def test_garbage_in_the_place_of_an_object_leads_to_a_list(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    class Garbling(ModelServer):
+        garbage = 1
+
+        async def _events(self, at: int, *, initial: bool) -> Any:
+            async for each in super()._events(at, initial=initial):
+                if self.garbage and each.type == "ADDED":
+                    self.garbage -= 1
+                    yield RawEvent("ADDED", Raw(b'{"metadata": nonsense'))
+                else:
+                    yield each
+
+    garbling = Garbling()
+    garbling.put("a")
+    async with SharedInformer(garbling, dict, clock=clock) as pods:
+        assert held(pods) == garbling.state()
+        assert garbling.count("list") == 1

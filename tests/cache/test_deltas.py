@@ -1,0 +1,426 @@
+"""DeltaFIFO: what happened to each key, gathered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from kubeloop.cache.delta_queue import Batch
+from kubeloop.cache.deltas import DeltaFIFO
+from kubeloop.cache.entry import Delta, DeltaType, Entry, deleted, missed_delete
+from kubeloop.cache.errors import QueueClosed, Requeue
+from kubeloop.cache.indexer import Indexer
+from kubeloop.cache.keeper import Keeper
+from tests.cache.making import entry, key
+
+
+def known(*names: str) -> Indexer[dict[str, object]]:
+    store: Indexer[dict[str, object]] = Indexer(Keeper(dict))
+    for name in names:
+        store.add(entry(name))
+    return store
+
+
+def nothing(_: Sequence[Delta], __: bool) -> None:
+    pass
+
+
+def popped(queue: DeltaFIFO) -> list[Batch]:
+    found = []
+    while (batch := queue.pop_nowait(nothing)) is not None:
+        found.append(batch)
+    return found
+
+
+def told(batches: list[Batch]) -> list[tuple[str, list[str]]]:
+    """Keys and delta types; a delete whose last state is unknown is marked."""
+    return [
+        (
+            batch.deltas[0].key.name,
+            [f"{d.type}{'' if d.last_state_known else '?'}" for d in batch.deltas],
+        )
+        for batch in batches
+    ]
+
+
+def test_a_key_waits_once_at_the_place_of_its_first_news() -> None:
+    """CCH-18: deltas gather by key, in order."""
+    queue = DeltaFIFO()
+    queue.add(entry("a"))
+    queue.add(entry("b"))
+    queue.update(entry("a", version="2"))
+
+    assert len(queue) == 2
+    assert told(popped(queue)) == [("a", ["Added", "Updated"]), ("b", ["Added"])]
+
+
+def test_an_add_and_a_delete_come_out_together() -> None:
+    """CCH-C4: one Deltas with both."""
+    queue = DeltaFIFO()
+    queue.add(entry("a"))
+    queue.delete(entry("a"))
+
+    assert told(popped(queue)) == [("a", ["Added", "Deleted"])]
+
+
+def test_adds_and_updates_are_never_merged() -> None:
+    """CCH-19: only deletes are."""
+    queue = DeltaFIFO()
+    for _ in range(2):
+        queue.add(entry("a"))
+        queue.update(entry("a"))
+        queue.update(entry("a"))
+
+    assert told(popped(queue)) == [("a", ["Added", "Updated", "Updated"] * 2)]
+
+
+@pytest.mark.parametrize("object_first", [True, False])
+def test_of_two_deletes_the_one_that_knows_the_object_is_kept(object_first: bool) -> None:
+    """CCH-19, CCH-C5: whichever came first."""
+    queue = DeltaFIFO(known("a"))
+    final = entry("a", version="9")
+
+    if object_first:
+        queue.delete(final)
+    queue.missed_delete(key("a"), None)
+    if not object_first:
+        queue.delete(final)
+
+    (batch,) = popped(queue)
+    assert batch.deltas == [Delta(DeltaType.DELETED, key("a"), final)]
+
+
+def test_of_two_deletes_that_both_know_the_older_is_kept() -> None:
+    """CCH-19: the older is no tombstone, so it stays."""
+    queue = DeltaFIFO(known("a"))
+    queue.delete(entry("a", version="1"))
+    queue.delete(entry("a", version="2"))
+
+    (batch,) = popped(queue)
+    assert [delta.entry and delta.entry.version for delta in batch.deltas] == ["1"]
+
+
+def test_only_deletes_side_by_side_become_one() -> None:
+    """CCH-19: the last two are compared, no others."""
+    queue = DeltaFIFO(known("a"))
+    queue.delete(entry("a"))
+    queue.add(entry("a"))
+    queue.delete(entry("a"))
+
+    assert told(popped(queue)) == [("a", ["Deleted", "Added", "Deleted"])]
+
+
+def test_a_delete_of_what_nobody_knows_is_dropped() -> None:
+    """CCH-20: known neither to the queue nor to the store."""
+    queue = DeltaFIFO(known("held"))
+    queue.add(entry("queued"))
+    for name in ("nobody", "queued", "held"):
+        queue.delete(entry(name))
+
+    assert told(popped(queue)) == [("queued", ["Added", "Deleted"]), ("held", ["Deleted"])]
+
+
+def test_without_known_objects_only_queued_ones_can_be_deleted() -> None:
+    """CCH-20: there is nobody else to ask."""
+    queue = DeltaFIFO()
+    queue.delete(entry("a"))
+    queue.missed_delete(key("a"), None)
+
+    assert popped(queue) == []
+    assert queue.has_synced()
+
+
+async def test_pop_waits_until_something_is_queued() -> None:
+    """CCH-21: and gives it to the process function, once."""
+    queue = DeltaFIFO()
+    seen: list[Sequence[Delta]] = []
+
+    async def process(deltas: Sequence[Delta], _: bool) -> None:
+        seen.append(deltas)
+
+    popping = asyncio.create_task(queue.pop(process))
+    await asyncio.sleep(0)
+    assert not popping.done()
+    queue.add(entry("a"))
+
+    batch = await popping
+    assert seen == [batch.deltas]
+    assert len(queue) == 0
+
+
+async def test_a_pop_that_is_cancelled_while_it_waits_loses_nothing() -> None:
+    """X-7: and leaves nothing behind."""
+    queue = DeltaFIFO()
+    popping = asyncio.create_task(queue.pop(nothing))
+    await asyncio.sleep(0)
+    queue.add(entry("a"))
+    popping.cancel()
+    await asyncio.wait([popping])
+
+    assert popping.cancelled()
+    assert told(popped(queue)) == [("a", ["Added"])]
+
+
+def test_an_error_in_processing_is_raised_and_does_not_requeue() -> None:
+    """CCH-21: the deltas are gone."""
+    queue = DeltaFIFO()
+    queue.add(entry("a"))
+
+    with pytest.raises(RuntimeError, match="no"):
+        queue.pop_nowait(failing)
+
+    assert len(queue) == 0
+
+
+def failing(_: Sequence[Delta], __: bool) -> None:
+    raise RuntimeError("no")
+
+
+def requeueing(_: Sequence[Delta], __: bool) -> None:
+    raise Requeue from RuntimeError("not now")
+
+
+async def test_a_process_function_can_ask_for_its_deltas_to_be_put_back() -> None:
+    """CCH-21: ahead of what came since for the key; the error is the one it had."""
+    queue = DeltaFIFO()
+    queue.replace([entry("a"), entry("b")], "1")
+
+    def newer_meanwhile(deltas: Sequence[Delta], initial: bool) -> None:
+        queue.update(entry("a", version="2"))
+        requeueing(deltas, initial)
+
+    with pytest.raises(RuntimeError, match="not now"):
+        await queue.pop(newer_meanwhile)
+    with pytest.raises(RuntimeError, match="not now"):
+        await queue.pop(requeueing)
+
+    assert not queue.has_synced()
+    assert queue.stats().requeued == 2
+    assert told(popped(queue)) == [("a", ["Replaced", "Updated"]), ("b", ["Replaced"])]
+    assert queue.has_synced()
+
+
+@pytest.mark.parametrize(("emit_replaced", "listed"), [(True, "Replaced"), (False, "Sync")])
+def test_a_list_tells_what_it_has_and_what_it_misses(emit_replaced: bool, listed: str) -> None:
+    """CCH-22, CCH-C6: known foo, bar, baz; baz is deleted; the list has foo."""
+    store = known("foo", "bar", "baz")
+    queue = DeltaFIFO(store, emit_replaced=emit_replaced)
+    queue.delete(entry("baz", version="9"))
+
+    queue.replace([entry("foo")], "10")
+
+    batches = popped(queue)
+    assert told(batches) == [("baz", ["Deleted"]), ("foo", [listed]), ("bar", ["Deleted?"])]
+    assert batches[2].deltas[0].entry == store.entry(key("bar"))
+
+
+def test_a_list_that_misses_what_is_only_queued_deletes_it() -> None:
+    """CCH-22, CCH-C7: the tombstone holds the newest queued object."""
+    queue = DeltaFIFO(known())
+    queue.add(entry("baz", version="5"))
+
+    queue.replace([entry("foo")], "10")
+
+    batches = popped(queue)
+    assert told(batches) == [("baz", ["Added", "Deleted?"]), ("foo", ["Replaced"])]
+    last = batches[0].deltas[-1].entry
+    assert last is not None
+    assert last.version == "5"
+
+
+def test_a_tombstone_in_a_tombstone_is_unwrapped() -> None:
+    """CCH-22: what was last seen stays what was last seen."""
+    queue = DeltaFIFO(known("a"))
+    seen = entry("a", version="5")
+    queue.missed_delete(key("a"), seen)
+
+    queue.replace([], "10")
+
+    (batch,) = popped(queue)
+    assert batch.deltas == [Delta(DeltaType.DELETED, key("a"), seen, last_state_known=False)]
+
+
+def test_a_lookup_that_fails_gives_a_tombstone_without_an_object() -> None:
+    """CCH-22: null if the lookup fails."""
+
+    class Forgetful:
+        def keys(self) -> list[object]:
+            return [key("gone")]
+
+        def entry(self, _: object) -> Entry | None:
+            return None
+
+    queue = DeltaFIFO(Forgetful())  # type: ignore[arg-type] # a store that has lost its mind
+
+    queue.replace([], "1")
+
+    (batch,) = popped(queue)
+    assert batch.deltas == [Delta(DeltaType.DELETED, key("gone"), None, last_state_known=False)]
+
+
+def test_resync_tells_again_what_has_no_news() -> None:
+    """CCH-23, CCH-C9: pending keys are skipped."""
+    store = known("a", "b")
+    queue = DeltaFIFO(store)
+    queue.update(entry("a"))
+
+    queue.resync()
+
+    batches = popped(queue)
+    assert told(batches) == [("a", ["Updated"]), ("b", ["Sync"])]
+    assert batches[1].deltas[0].entry == store.entry(key("b"))
+
+
+def test_resync_and_bookmarks_without_known_objects_do_nothing() -> None:
+    """CCH-23."""
+    queue = DeltaFIFO()
+    queue.resync()
+    queue.bookmark("7")
+
+    assert popped(queue) == []
+
+
+def test_has_synced_after_the_first_list_was_taken() -> None:
+    """CCH-24, CCH-C8: nothing is not synced; an add is; a list once it is taken."""
+    empty, with_add, with_none, with_two = (DeltaFIFO() for _ in range(4))
+    with_add.add(entry("a"))
+    with_none.replace([], "1")
+    with_two.replace([entry("a"), entry("b")], "1")
+
+    seen = [with_two.has_synced()]
+    for _ in range(2):
+        with_two.pop_nowait(nothing)
+        seen.append(with_two.has_synced())
+    with_two.replace([entry("c")], "2")
+
+    assert not empty.has_synced()
+    assert with_add.has_synced()
+    assert with_none.has_synced()
+    assert seen == [False, False, True]
+    assert with_two.has_synced()
+
+
+def test_deletions_that_the_first_list_shows_belong_to_it() -> None:
+    """CCH-24: the count is the list's keys and the deletions queued with it."""
+    queue = DeltaFIFO(known("gone"))
+    queue.replace([entry("a"), entry("a")], "1")
+
+    assert queue.stats().initial_left == 2
+    queue.pop_nowait(nothing)
+    assert not queue.has_synced()
+    queue.pop_nowait(nothing)
+    assert queue.has_synced()
+
+
+def test_synced_is_decided_before_processing() -> None:
+    """CCH-24, CCH-27: the last of the list is still initial, and by then the queue is synced."""
+    queue = DeltaFIFO()
+    queue.replace([entry("a"), entry("b")], "1")
+    queue.add(entry("c"))
+    seen: list[tuple[bool, bool]] = []
+
+    for _ in range(3):
+        queue.pop_nowait(lambda _, initial: seen.append((initial, queue.has_synced())))
+
+    assert seen == [(True, False), (True, True), (False, True)]
+
+
+def test_a_transform_sees_what_is_queued_but_not_tombstones_and_syncs() -> None:
+    """CCH-25: also the final state of a delete."""
+    seen: list[str] = []
+
+    def transform(given: Entry) -> Entry:
+        seen.append(given.key.name)
+        return given
+
+    queue = DeltaFIFO(known("held", "gone"), transform=transform)
+    queue.add(entry("added"))
+    queue.update(entry("updated"))
+    queue.delete(entry("added"))
+    queue.missed_delete(key("updated"), entry("updated"))
+    queue.resync()
+    queue.replace([entry("listed"), entry("held")], "1")
+
+    assert seen == ["added", "updated", "added", "listed", "held"]
+
+
+def test_a_transform_that_fails_queues_nothing() -> None:
+    """CCH-25: the producer is told; of a list nothing is queued either."""
+
+    def transform(given: Entry) -> Entry:
+        if given.key.name == "bad":
+            raise RuntimeError("no")
+        return given
+
+    queue = DeltaFIFO(transform=transform)
+    with pytest.raises(RuntimeError, match="no"):
+        queue.add(entry("bad"))
+    with pytest.raises(RuntimeError, match="no"):
+        queue.replace([entry("good"), entry("bad")], "1")
+
+    assert len(queue) == 0
+
+
+async def test_closing_wakes_who_waits() -> None:
+    """CCH-26: with an error that says so."""
+    queue = DeltaFIFO()
+    popping = asyncio.create_task(queue.pop(nothing))
+    await asyncio.sleep(0)
+
+    queue.close()
+
+    with pytest.raises(QueueClosed):
+        await popping
+
+
+async def test_what_is_left_in_a_closed_queue_can_be_popped() -> None:
+    """CCH-26, CCH-C11: only an empty one refuses."""
+    queue = DeltaFIFO()
+    queue.add(entry("a"))
+    queue.close()
+
+    await queue.pop(nothing)
+
+    with pytest.raises(QueueClosed):
+        await queue.pop(nothing)
+    assert queue.stats().closed
+
+
+async def test_a_list_that_comes_while_an_object_is_worked_on_still_deletes_it() -> None:
+    """CCH-22, need 15: what is out of the queue and not yet in the store is not forgotten."""
+    queue = DeltaFIFO(known())
+    newest = entry("a", version="5")
+    queue.add(newest)
+
+    async def a_list_comes_meanwhile(_: Sequence[Delta], __: bool) -> None:
+        queue.replace([], "9")
+
+    await queue.pop(a_list_comes_meanwhile)
+
+    (batch,) = popped(queue)
+    assert batch.deltas == [Delta(DeltaType.DELETED, key("a"), newest, last_state_known=False)]
+
+
+async def test_a_resync_does_not_tell_again_what_is_being_changed() -> None:
+    """CCH-23: the store's state is the older one."""
+    queue = DeltaFIFO(known("a"))
+    queue.update(entry("a", version="5"))
+
+    await queue.pop(lambda *_: queue.resync())
+
+    assert popped(queue) == []
+
+
+@pytest.mark.parametrize("last_seen", [None, entry("a")])
+def test_a_delete_that_nobody_saw_has_its_key_whatever_else_is_known(
+    last_seen: Entry | None,
+) -> None:
+    """CCH-2, CCH-5: a delete like any other, with its key, and a flag instead of another type."""
+    tombstone = missed_delete(key("a"), last_seen)
+
+    assert (tombstone.type, tombstone.key) == (DeltaType.DELETED, key("a"))
+    assert tombstone.entry is last_seen
+    assert not tombstone.last_state_known
+    assert deleted(entry("a")).last_state_known

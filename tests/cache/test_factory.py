@@ -1,0 +1,270 @@
+"""Factories: sharing, starting, waiting, ending (section 8 of the contract)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+
+from kubeloop.cache import (
+    IndexConflict,
+    InformerState,
+    NotYet,
+    Scope,
+    SharedInformer,
+    SharedInformerFactory,
+    Watchable,
+)
+from kubeloop.kit import ManualClock
+from kubeloop.machinery import GroupVersionResource, InvalidValue
+from kubeloop.wire import Resource
+from kubeloop.wire.core.v1 import ConfigMap, Node, Pod
+from tests.cache.model_server import ModelServer, refusal
+
+SITES = GroupVersionResource("example.com", "v1", "sites")
+
+
+class _View(msgspec.Struct):
+    spec: dict[str, Any]
+
+
+class Cluster:
+    """A client: a model server for each collection that is asked for."""
+
+    def __init__(self) -> None:
+        self.servers: list[ModelServer] = []
+
+    def list_watch(
+        self,
+        kind: Watchable,
+        *,
+        namespace: str,
+        label_selector: str,
+        field_selector: str,
+        metadata_only: bool,
+    ) -> ModelServer:
+        name = kind.__name__.lower() + "s" if isinstance(kind, type) else "sites.example.com"
+        place = "" if kind is Node else namespace
+        scope = Scope(name, place, label_selector, field_selector)
+        self.servers.append(ModelServer(scope=scope))
+        return self.servers[-1]
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    return Cluster()
+
+
+@pytest.fixture
+def factory(cluster: Cluster, clock: ManualClock) -> SharedInformerFactory:
+    return SharedInformerFactory(cluster, clock=clock)
+
+
+async def test_asking_twice_gives_one_informer_one_list_and_one_watch(
+    cluster: Cluster, factory: SharedInformerFactory
+) -> None:
+    """INF-1, INF-C1."""
+    async with factory:
+        first, second = factory.informer(Pod), factory.informer(Pod)
+        factory.start()
+        (await factory.wait_synced(timeout=5)).check()
+
+        assert first is second
+        assert len(cluster.servers) == 1
+        assert len(cluster.servers[0].asked) == 1
+
+
+async def test_what_differs_is_not_shared(factory: SharedInformerFactory) -> None:
+    """INF-1, INF-8: kind, namespace, selectors, type."""
+    informers: list[SharedInformer[Any]] = [
+        factory.informer(Pod),
+        factory.informer(Node),
+        factory.informer(Pod, namespace="shop"),
+        factory.informer(Pod, label_selector="app=web"),
+        factory.informer(Pod, field_selector="spec.nodeName=n"),
+        factory.informer(Pod, view=_View),
+        factory.informer(SITES),
+        factory.metadata_informer(Pod),
+    ]
+
+    assert len({id(informer) for informer in informers}) == len(informers)
+    assert factory.informer(Pod, label_selector={"app": "web"}) is informers[3]
+    assert factory.informer(SITES) is informers[6]
+    assert informers[6].indexer.keeper.of is dict
+    assert informers[7].indexer.keeper.of is Resource
+
+
+async def test_only_what_was_asked_for_before_the_start_is_started(
+    factory: SharedInformerFactory, clock: ManualClock
+) -> None:
+    """INF-1, INF-4, INF-C2, INF-C3: each once."""
+    async with factory:
+        pods = factory.informer(Pod)
+        factory.start()
+        factory.start()
+        nodes = factory.informer(Node)
+
+        result = await factory.wait_synced(timeout=5)
+        assert dict(result.synced) == {"pods": True}
+        assert nodes.state is InformerState.NEW
+
+        factory.start()
+        assert await factory.wait_synced(timeout=5)
+        assert (pods.state, nodes.state) == (InformerState.RUNNING, InformerState.RUNNING)
+        assert factory.stats().started == 2
+
+
+async def test_the_namespace_and_the_selectors_of_a_factory_are_everybodys(
+    cluster: Cluster, clock: ManualClock
+) -> None:
+    """INF-2, INF-C6, INF-C7, INF-9: cluster-wide kinds ignore the namespace."""
+    factory = SharedInformerFactory(
+        cluster, namespace="shop", label_selector="app=web", field_selector="a=b", clock=clock
+    )
+
+    factory.informer(Pod)
+    factory.informer(Node)
+    factory.informer(Pod, namespace="", label_selector="")
+
+    assert [str(server.scope) for server in cluster.servers] == [
+        "pods in shop (app=web,a=b)",
+        "nodes (app=web,a=b)",
+        "pods (a=b)",
+    ]
+
+
+async def test_the_namespace_index_is_there(factory: SharedInformerFactory) -> None:
+    """INF-3."""
+    assert factory.informer(Node).indexer.index_names() == ("namespace",)
+
+
+async def test_kinds_may_have_periods_of_their_own(cluster: Cluster, clock: ManualClock) -> None:
+    """INF-2, INF-C4."""
+    factory = SharedInformerFactory(cluster, resync=3600.0, resync_of={Pod: 10.0}, clock=clock)
+
+    assert factory.informer(Pod).add_handler().stats().resync == 10.0
+    assert factory.informer(Node).add_handler().stats().resync == 3600.0
+
+
+async def test_a_transform_is_everybodys(cluster: Cluster, clock: ManualClock) -> None:
+    """INF-2."""
+
+    def bare(pod: Any) -> Any:
+        pod.metadata.labels = {}
+        return pod
+
+    factory = SharedInformerFactory(cluster, transform=bare, clock=clock)
+    async with factory:
+        pods = factory.informer(Pod)
+        cluster.servers[0].put("web", app="web")
+        factory.start()
+        (await factory.wait_synced(timeout=5)).check()
+
+        assert pods.lister.metadata()[0].labels == {}
+
+
+async def test_a_second_request_may_add_indexes_but_not_change_how_it_is_kept(
+    factory: SharedInformerFactory,
+) -> None:
+    pods = factory.informer(Pod, index={"node": "spec.nodeName"})
+
+    factory.informer(Pod, index={"phase": "status.phase"}, keeping="bytes")
+
+    assert pods.indexer.index_names() == ("namespace", "node", "phase")
+    with pytest.raises(IndexConflict):
+        factory.informer(Pod, index={"node": "spec.nodeName"})
+    with pytest.raises(InvalidValue, match="it keeps bytes"):
+        factory.informer(Pod, keeping="objects")
+
+
+async def test_what_never_syncs_is_named(
+    cluster: Cluster, factory: SharedInformerFactory, clock: ManualClock
+) -> None:
+    """INF-5, INF-C9, CCH-88."""
+    async with factory:
+        factory.informer(Pod)
+        factory.informer(Node)
+        cluster.servers[1].fail(*(refusal(403, "Forbidden") for _ in range(99)))
+        factory.start()
+        waiting = asyncio.create_task(factory.wait_synced(timeout=30))
+        await clock.advance(30)
+        result = await waiting
+
+        assert dict(result.synced) == {"pods": True, "nodes": False}
+        assert not result
+        with pytest.raises(NotYet, match="nodes"):
+            result.check()
+
+
+async def test_the_end_of_the_block_ends_all(
+    cluster: Cluster, factory: SharedInformerFactory
+) -> None:
+    """INF-6, X-7."""
+    async with factory:
+        pods = factory.informer(Pod)
+        factory.start()
+        await factory.wait_synced(timeout=5)
+
+    assert pods.state is InformerState.STOPPED
+    assert cluster.servers[0].open_watches == 0
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+    factory.informer(Node)
+    factory.start()
+    assert len(factory.stats().informers) == 2
+    assert factory.stats().started == 1
+
+
+async def test_shut_down_before_the_start_nothing_starts(
+    cluster: Cluster, factory: SharedInformerFactory
+) -> None:
+    """INF-C5, INF-6."""
+    async with factory:
+        factory.informer(Pod)
+        await factory.aclose()
+        factory.start()
+
+        assert cluster.servers[0].asked == []
+    assert factory.stats().is_shut_down
+
+
+async def test_a_factory_that_is_not_open_cannot_start(factory: SharedInformerFactory) -> None:
+    with pytest.raises(InvalidValue, match="not open"):
+        factory.start()
+
+
+async def test_the_report_tells_what_is_held_and_what_is_too_much(
+    cluster: Cluster, factory: SharedInformerFactory
+) -> None:
+    async with factory:
+        factory.informer(Pod, namespace="shop", label_selector="app=web")
+        factory.informer(ConfigMap)
+        cluster.servers[0].put("web", app="web")
+        factory.start()
+        (await factory.wait_synced(timeout=5)).check()
+        report = factory.report()
+
+    assert report.objects == 1
+    assert report.bytes > 100
+    assert report.lines[0].selectors == "app=web"
+    assert report.lines[0].has_synced
+    assert len(report.warnings) == 1
+    assert str(report).splitlines()[0].split() == [
+        *("RESOURCE", "NAMESPACE", "SELECTORS", "KEEPING", "OBJECTS", "KB", "SYNCED")
+    ]
+    assert "warning: configmaps: all of the cluster" in str(report)
+
+
+async def test_a_kind_that_the_client_does_not_know_is_its_error(clock: ManualClock) -> None:
+    """INF-7."""
+
+    class Unknowing(Cluster):
+        def list_watch(self, kind: Watchable, **_: Any) -> ModelServer:
+            raise InvalidValue(f"no resource for {kind}")
+
+    factory = SharedInformerFactory(Unknowing(), clock=clock)
+
+    with pytest.raises(InvalidValue, match="no resource"):
+        factory.informer(SITES)
+    assert factory.stats().informers == ()

@@ -1,0 +1,451 @@
+"""Handlers: order, lateness, failures, filters, resync, slowness (CCH-45, 77 to 85)."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kubeloop.cache import Change, SharedInformer
+from kubeloop.kit import ManualClock
+from kubeloop.machinery import ObjectKey
+from tests.cache.model_server import ModelServer
+from tests.cache.stories import Story
+
+Pod = dict[str, Any]
+
+
+@pytest.fixture
+def pods(server: ModelServer, clock: ManualClock) -> SharedInformer[Pod]:
+    return SharedInformer(server, dict, clock=clock, resync=0.0)
+
+
+def note(lines: list[str]) -> Callable[[Change[Pod]], None]:
+    def tell(change: Change[Pod]) -> None:
+        initial = " at first" if change.is_initial else ""
+        again = " again" if change.is_resync else ""
+        lines.append(f"{change.type} {change.key.name}{initial}{again}")
+
+    return tell
+
+
+async def test_a_handler_from_before_the_start_sees_the_first_list_and_every_change(
+    server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
+) -> None:
+    """CCH-77, CCH-29."""
+    server.put("a")
+    lines: list[str] = []
+    registration = pods.add_handler(on_change=note(lines))
+    async with pods:
+        server.put("a")
+        server.put("b")
+        server.delete("a")
+        await clock.settle()
+
+        assert lines == ["Added a at first", "Updated a", "Added b", "Deleted a"]
+        assert registration.has_synced
+
+
+async def test_a_late_handler_first_hears_of_what_is_there(
+    server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
+) -> None:
+    """CCH-77, CCH-C27: its has_synced waits until its calls have returned."""
+    server.put("a")
+    lines: list[str] = []
+    go_on = asyncio.Event()
+
+    async def slow(change: Change[Pod]) -> None:
+        await go_on.wait()
+        note(lines)(change)
+
+    async with pods:
+        late = pods.add_handler(on_change=slow)
+        server.put("b")
+        await clock.settle()
+        assert not late.has_synced
+        assert pods.has_synced
+
+        go_on.set()
+        await late.wait_synced(timeout=1)
+
+        assert lines[0] == "Added a at first"
+        await clock.settle()
+        assert lines == ["Added a at first", "Added b"]
+
+
+async def test_functions_may_be_plain_or_async_and_may_be_missing(
+    server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
+) -> None:
+    """CCH-46."""
+    heard: list[str] = []
+
+    async def on_update(old: Pod, new: Pod) -> None:
+        await asyncio.sleep(0)
+        heard.append(f"{old['metadata']['resourceVersion']}>{new['metadata']['resourceVersion']}")
+
+    pods.add_handler(on_add=lambda pod: heard.append(pod["metadata"]["name"]))
+    pods.add_handler(on_update=on_update)
+    async with pods:
+        server.put("a")
+        server.put("a")
+        server.delete("a")
+        await clock.settle()
+
+        assert heard == ["a", "11>12"]
+
+
+async def test_one_that_fails_is_logged_with_the_key_and_the_rest_go_on(
+    server: ModelServer,
+    clock: ManualClock,
+    pods: SharedInformer[Pod],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """CCH-80."""
+    server.put("a")
+    lines: list[str] = []
+
+    def fail(pod: Pod) -> None:
+        raise ValueError("no")
+
+    failing = pods.add_handler(on_add=fail, name="failing")
+    pods.add_handler(on_change=note(lines))
+    async with pods:
+        server.put("b")
+        await clock.settle()
+
+        assert lines == ["Added a at first", "Added b"]
+        assert failing.stats().failures == 2
+        assert failing.has_synced
+        assert "shop/a: the handler failing failed" in caplog.text
+
+
+async def test_a_slow_handler_holds_up_nobody(
+    server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
+) -> None:
+    """CCH-C30, CCH-C37, CCH-78, CCH-79."""
+    server.put("a")
+    lines: list[str] = []
+
+    async def never(change: Change[Pod]) -> None:
+        await asyncio.Event().wait()
+
+    stuck = pods.add_handler(on_change=never)
+    quick = pods.add_handler(on_change=note(lines))
+    async with pods:
+        server.put("b")
+        await clock.settle()
+
+        assert pods.has_synced
+        assert lines == ["Added a at first", "Added b"]
+        assert quick.has_synced
+        assert not stuck.has_synced
+        assert stuck.stats().waiting == 1
+
+
+async def test_one_that_is_far_behind_is_warned_of_and_told_less_of_the_same(
+    server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock, backlog=2)
+    story = Story()
+    go_on = asyncio.Event()
+
+    async def slow(change: Change[Pod]) -> None:
+        await go_on.wait()
+        story(change)
+
+    registration = pods.add_handler(on_change=slow, name="slow")
+    async with pods:
+        for _ in range(1000):
+            server.put("a")
+            server.put("b")
+        with caplog.at_level(logging.WARNING):
+            await clock.settle()
+
+        assert registration.stats().waiting <= 2 + 2 * 2
+        assert registration.stats().merged > 1900
+        assert len([r for r in caplog.records if "slow is" in r.getMessage()]) == 1
+
+        go_on.set()
+        await clock.settle()
+        assert story.now == server.state()
+        assert registration.stats().failures == 0
+
+
+async def test_the_same_function_may_be_registered_twice(
+    server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
+) -> None:
+    """CCH-82."""
+    lines: list[str] = []
+    tell = note(lines)
+    pods.add_handler(on_change=tell)
+    pods.add_handler(on_change=tell)
+    async with pods:
+        server.put("a")
+        await clock.settle()
+
+        assert lines == ["Added a", "Added a"]
+
+
+async def test_a_removed_handler_hears_nothing_more(
+    server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
+) -> None:
+    """CCH-81, CCH-C28, X-6: removing is idempotent, and frees what waited."""
+    lines: list[str] = []
+    registration = pods.add_handler(on_change=note(lines))
+    async with pods:
+        server.put("a")
+        registration.remove()
+        registration.remove()
+        await registration.aclose()
+        await clock.settle()
+
+        assert lines == []
+        assert pods.stats().handlers == ()
+
+
+async def test_removing_and_waiting_ends_after_the_call_that_runs(
+    server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
+) -> None:
+    """CCH-81."""
+    server.put("a")
+    server.put("b")
+    go_on, ended = asyncio.Event(), []
+
+    async def slow(pod: Pod) -> None:
+        await go_on.wait()
+        ended.append(pod["metadata"]["name"])
+
+    registration = pods.add_handler(on_add=slow)
+    async with pods:
+        await clock.settle()
+        closing = asyncio.create_task(registration.aclose())
+        await clock.settle()
+        assert not closing.done()
+
+        go_on.set()
+        await closing
+
+        assert ended == ["a"]
+
+
+async def test_a_handler_may_remove_itself(
+    server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
+) -> None:
+    heard: list[str] = []
+
+    async def once(pod: Pod) -> None:
+        heard.append(pod["metadata"]["name"])
+        await registration.aclose()
+
+    registration = pods.add_handler(on_add=once)
+    async with pods:
+        server.put("a")
+        server.put("b")
+        await clock.settle()
+
+        assert heard == ["a"]
+
+
+async def test_a_filter_turns_leaving_into_a_delete_and_entering_into_an_add(
+    server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
+) -> None:
+    """CCH-45, CCH-C31."""
+    lines: list[str] = []
+    by_label: list[str] = []
+    pods.add_handler(on_change=note(lines), where=lambda pod: pod["spec"]["nodeName"] == "node-7")
+    pods.add_handler(on_change=note(by_label), selector="app=web")
+    async with pods:
+        server.put("a", node="node-7", app="web")
+        server.put("a", node="node-7", app="web")
+        server.put("a", node="node-8", app="db")
+        server.put("a", node="node-8", app="db")
+        server.put("a", node="node-7", app="web")
+        server.delete("a")
+        await clock.settle()
+
+        assert lines == ["Added a", "Updated a", "Deleted a", "Added a", "Deleted a"]
+        assert by_label == lines
+
+
+async def test_keys_go_straight_into_a_queue_and_nothing_is_decoded(
+    server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod], monkeypatch: Any
+) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("decoded")
+
+    keys: list[ObjectKey] = []
+    registration = pods.add_key_handler(keys.append)
+    selected: list[ObjectKey] = []
+    pods.add_key_handler(selected.append, selector="app=web")
+    monkeypatch.setattr(pods.indexer.keeper, "give", never)
+    async with pods:
+        server.put("a")
+        server.put("b", app="web")
+        server.delete("a")
+        await clock.settle()
+
+        assert [key.name for key in keys] == ["a", "b", "a"]
+        assert [key.name for key in selected] == ["b"]
+        assert registration.stats().failures == 0
+
+
+# --- resync
+
+
+async def test_each_handler_is_told_again_in_its_own_period(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-C25, CCH-84, CCH-85, CCH-43: periods 0, 2 s and 3 s on an informer of 1 s."""
+    server.put("a")
+    pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock, resync=1.0)
+    never: list[str] = []
+    two: list[str] = []
+    three: list[str] = []
+    for lines, period in ((never, 0.0), (two, 2.0), (three, 3.0)):
+        pods.add_handler(on_change=note(lines), resync=period)
+    async with pods:
+        await clock.advance(2)
+        assert (len(never), len(two), len(three)) == (1, 2, 1)
+
+        await clock.advance(1)
+        assert (len(never), len(two), len(three)) == (1, 2, 2)
+        assert two[1] == "Updated a again"
+
+        server.put("a")
+        await clock.settle()
+        assert (len(never), len(two), len(three)) == (2, 3, 3)
+
+
+async def test_a_shorter_period_lowers_the_check_before_the_start_only(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-C26, CCH-84."""
+    pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock, resync=12 * 3600.0)
+    first = pods.add_handler(resync=60.0)
+    second = pods.add_handler(resync=55.0)
+    assert (first.stats().resync, second.stats().resync) == (60.0, 55.0)
+    async with pods:
+        late = pods.add_handler(resync=3.0)
+
+        assert late.stats().resync == 55.0
+
+
+@pytest.mark.parametrize(("own", "wanted", "agreed"), [(0.0, 5.0, 0.0), (10.0, 0.2, 1.0)])
+async def test_periods_have_bounds(
+    server: ModelServer, clock: ManualClock, own: float, wanted: float, agreed: float
+) -> None:
+    """CCH-84: never without a period of the informer's, and never below a second."""
+    pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock, resync=own)
+
+    assert pods.add_handler(resync=wanted).stats().resync == agreed
+
+
+@pytest.mark.parametrize(("resync", "again"), [(0.0, 1), (1.0, 0)])
+async def test_an_unchanged_relist_is_told_unless_ticks_say_otherwise(
+    server: ModelServer, clock: ManualClock, resync: float, again: int
+) -> None:
+    """V-11, CCH-85."""
+    server.put("a")
+    lines: list[str] = []
+    pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock, resync=resync)
+    pods.add_handler(on_change=note(lines), resync=0.0)
+    async with pods:
+        await clock.advance(1.5)
+        server.say("ERROR", {"kind": "Status", "apiVersion": "v1", "code": 410, "reason": "Gone"})
+        await clock.advance(2)
+
+        assert lines == ["Added a at first"] + ["Updated a again"] * again
+
+
+# --- streams
+
+
+async def test_changes_come_as_a_stream(
+    server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
+) -> None:
+    server.put("a")
+    lines: list[str] = []
+    async with pods:
+        stream = pods.changes()
+        synced = [stream.has_synced]
+        server.put("b")
+        server.delete("a")
+        async for change in stream:
+            note(lines)(change)
+            if change.new is None:
+                assert change.old is not None
+                break
+
+        assert lines == ["Added a at first", "Added b", "Deleted a"]
+        with pytest.raises(TimeoutError):
+            async with clock.timeout(0):
+                await anext(stream)
+        synced.append(stream.has_synced)
+        assert synced == [False, True]
+        stream.close()
+        with pytest.raises(StopAsyncIteration):
+            await anext(stream)
+
+
+async def test_objects_of_a_change_are_decoded_once_and_only_when_read(
+    server: ModelServer, pods: SharedInformer[Pod]
+) -> None:
+    server.put("a")
+    async with pods, pods.changes() as stream:
+        change = await anext(stream)
+
+        assert change.new is change.new
+        assert change.new_metadata is not None
+        assert change.new_metadata.uid == "u1"
+        assert change.old is None
+        assert change.old_metadata is None
+
+
+async def test_a_stream_ends_with_the_informer(
+    server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
+) -> None:
+    async def read() -> int:
+        return len([change async for change in pods.changes()])
+
+    async with pods:
+        reading = asyncio.create_task(read())
+        await clock.settle()
+
+    assert await reading == 0
+
+
+async def test_a_stream_that_is_forgotten_gives_up_its_place(
+    server: ModelServer, pods: SharedInformer[Pod]
+) -> None:
+    """X-6."""
+    server.put("a")
+    async with pods:
+        async for _ in pods.changes():
+            break
+        gc.collect()
+
+        assert pods.stats().handlers == ()
+
+
+async def test_pending_changes_are_dropped_when_the_informer_ends(
+    server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
+) -> None:
+    """CCH-83."""
+    server.put("a")
+    server.put("b")
+    heard: list[str] = []
+
+    async def slow(pod: Pod) -> None:
+        heard.append(pod["metadata"]["name"])
+        await clock.sleep(10)
+
+    pods.add_handler(on_add=slow)
+    async with pods:
+        await clock.settle()
+
+    assert heard == ["a"]
+    assert clock.sleepers == 0

@@ -1,0 +1,328 @@
+"""Indexes: by field path, by label, by function; from the start and added later."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+
+from kubeloop.cache.errors import IndexConflict, UnknownIndex
+from kubeloop.cache.index import Index, by_label, exactly_one, label_of_path
+from kubeloop.cache.indexer import Indexer
+from kubeloop.cache.keeper import Keeper
+from kubeloop.cache.keeping import Keeping
+from kubeloop.cache.store import ThreadSafeStore
+from kubeloop.machinery import InvalidValue, parse_labels
+from kubeloop.wire.core.v1 import Pod
+from tests.cache.making import entry, key, pod
+
+
+def store_of(*texts: bytes, by: Any, keeping: Keeping = "bytes") -> Indexer[Pod]:
+    indexer = Indexer(Keeper(Pod, keeping=keeping), by)
+    for text in texts:
+        indexer.add(indexer.keeper.take(text))
+    return indexer
+
+
+def apps(given: Pod) -> list[str]:
+    return given.metadata.labels.get("apps", "").split(".") if given.metadata.labels else []
+
+
+def names(found: list[Pod]) -> list[str]:
+    return sorted(each.metadata.name for each in found)
+
+
+@pytest.mark.parametrize("keeping", ["bytes", "objects", "compressed"])
+def test_objects_are_found_by_a_field(keeping: Keeping) -> None:
+    """CCH-9: through the projection; who has no value is under none."""
+    by = {"node": "spec.nodeName"}
+    store = store_of(pod("a", node="n1"), pod("b", node="n2"), pod("c"), by=by, keeping=keeping)
+
+    assert names(store.by_index("node", "n1")) == ["a"]
+    assert store.keys_by_index("node", "n2") == [key("b")]
+    assert sorted(store.index_values("node")) == ["n1", "n2"]
+    assert [each.key.name for each in store.entries_by_index("node", "n1")] == ["a"]
+
+
+def test_an_object_with_two_values_is_found_under_both() -> None:
+    """CCH-9, CCH-C1: and under the one that is left; an emptied value vanishes."""
+    store = store_of(pod("a", labels={"apps": "x.y"}), by={"apps": apps})
+    both = store.index_values("apps")
+
+    store.add(store.keeper.take(pod("a", labels={"apps": "y"})))
+
+    assert sorted(both) == ["x", "y"]
+    assert store.index_values("apps") == ["y"]
+    assert store.by_index("apps", "x") == []
+    assert names(store.by_index("apps", "y")) == ["a"]
+
+
+def test_an_update_moves_an_object_and_a_read_gives_the_new_one() -> None:
+    """CCH-10: old values out, new ones in; an equal value gives the newer object."""
+    store = store_of(pod("a", node="n1", version="1"), by={"node": "spec.nodeName"})
+
+    store.add(store.keeper.take(pod("a", node="n1", version="2")))
+    same = [each.version for each in store.entries_by_index("node", "n1")]
+    store.add(store.keeper.take(pod("a", node="n2", version="3")))
+
+    assert same == ["2"]
+    assert store.index_values("node") == ["n2"]
+
+
+def test_a_deleted_object_leaves_every_index() -> None:
+    """CCH-10: empty sets are removed."""
+    store = store_of(pod("a", node="n1"), by={"node": "spec.nodeName", "apps": apps})
+
+    store.delete(key("a"))
+
+    assert [store.index_values(name) for name in store.index_names()] == [[], [], []]
+
+
+def test_an_index_function_that_raises_leaves_only_that_index_without_the_object(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """CCH-11: reported with the key and counted, where client-go panics."""
+
+    def picky(given: Pod) -> list[str]:
+        if given.metadata.name == "bad":
+            raise RuntimeError("no")
+        return ["fine"]
+
+    store = store_of(pod("bad", node="n1"), pod("good"), by={"p": picky, "node": "spec.nodeName"})
+
+    assert names(store.list()) == ["bad", "good"]
+    assert names(store.by_index("p", "fine")) == ["good"]
+    assert names(store.by_index("node", "n1")) == ["bad"]
+    assert store.stats().indexes["p"].failures == 1
+    assert "shop/bad" in caplog.text
+
+
+@pytest.mark.parametrize("answer", ["text", [7], None])
+def test_an_index_function_must_give_texts(answer: Any) -> None:
+    """CCH-11: anything else counts as a failure."""
+    store = store_of(pod("a"), by={"odd": lambda _: answer})
+
+    assert store.stats().indexes["odd"].failures == 1
+    assert len(store) == 1
+
+
+def test_a_function_that_changes_its_mind_leaves_nothing_behind() -> None:
+    """CCH-10: what was filed is what is removed, whatever the function says by then."""
+    answers = iter(["one", "two", "three"])
+    store = store_of(pod("a"), by={"mood": lambda _: [next(answers)]})
+
+    store.add(store.keeper.take(pod("a", version="2")))
+
+    assert store.index_values("mood") == ["two"]
+
+
+def test_an_unknown_index_is_an_error_and_an_unknown_value_is_not() -> None:
+    """CCH-12: only the values of an unknown index are simply none."""
+    store = store_of(pod("a", node="n"), by={"node": "spec.nodeName"})
+
+    for read in (
+        lambda: store.by_index("nod", "n"),
+        lambda: store.keys_by_index("nod", "n"),
+        lambda: store.index("nod", entry("a")),
+    ):
+        with pytest.raises(UnknownIndex, match="nod"):
+            read()
+    assert store.by_index("node", "elsewhere") == []
+    assert store.keys_by_index("node", "elsewhere") == []
+    assert store.index_values("nod") == []
+
+
+def test_index_gives_who_shares_a_value_each_once() -> None:
+    """CCH-12: the union over the object's values."""
+    store = store_of(
+        pod("a", labels={"apps": "x.y"}),
+        pod("b", labels={"apps": "y.x"}),
+        pod("c", labels={"apps": "z"}),
+        by={"apps": apps},
+    )
+    asked = Pod.from_json(pod("new", labels={"apps": "x.y"}))
+
+    assert names(store.index("apps", asked)) == ["a", "b"]
+
+
+def test_keys_of_an_index_are_sorted() -> None:
+    """CCH-12: IndexKeys is sorted."""
+    store = store_of(*(pod(name, node="n") for name in "cab"), by={"node": "spec.nodeName"})
+
+    assert store.keys_by_index("node", "n") == [key("a"), key("b"), key("c")]
+
+
+def test_indexes_added_later_know_what_is_there() -> None:
+    """CCH-13, CCH-C3: by path and by function."""
+    store = store_of(pod("a", node="n1", labels={"apps": "x"}), by={})
+
+    store.add_indexers({"node": "spec.nodeName", "apps": apps})
+    store.add(store.keeper.take(pod("b", node="n1")))
+
+    assert names(store.by_index("node", "n1")) == ["a", "b"]
+    assert names(store.by_index("apps", "x")) == ["a"]
+
+
+def test_objects_taken_before_an_index_and_put_in_after_it_are_indexed() -> None:
+    """CCH-13: nothing is silently missing because it was on its way."""
+    store = store_of(by={})
+    on_its_way = store.keeper.take(pod("a", node="n1"))
+
+    store.add_indexers({"node": "spec.nodeName"})
+    store.add(on_its_way)
+    store.add(store.keeper.take(pod("a", node="n2")))
+
+    assert store.index_values("node") == ["n2"]
+
+
+def test_an_index_name_can_be_taken_once() -> None:
+    """CCH-13, CCH-C2: a conflict, and none of the new ones is added."""
+    store = store_of(pod("a"), by={"node": "spec.nodeName"})
+
+    with pytest.raises(IndexConflict, match="node"):
+        store.add_indexers({"phase": "status.phase", "node": "spec.nodeName"})
+
+    assert store.index_names() == ("namespace", "node")
+
+
+def test_a_path_that_cannot_be_right_adds_no_index() -> None:
+    store = store_of(pod("a"), by={})
+
+    with pytest.raises(InvalidValue, match="nodeNam"):
+        store.add_indexers({"phase": "status.phase", "node": "spec.nodeNam"})
+
+    assert store.index_names() == ("namespace",)
+
+
+async def test_an_index_is_built_in_steps_while_writes_go_on() -> None:
+    """CCH-13: the end is as if it had been built at the end."""
+    store = store_of(*(pod(f"p{n}", node=f"n{n % 3}") for n in range(400)), by={})
+    build = asyncio.create_task(
+        store.add_indexers_in_steps(
+            {"node": "spec.nodeName", "f": lambda p: [p.spec.node_name or ""]}
+        )
+    )
+    await asyncio.sleep(0)
+
+    assert "node" not in store.index_names()
+    store.add(store.keeper.take(pod("p0", node="moved")))
+    store.add(store.keeper.take(pod("p399", node="moved")))
+    store.delete(key("p1"))
+    store.add(store.keeper.take(pod("new", node="n1")))
+    await build
+
+    for name in ("node", "f"):
+        assert names(store.by_index(name, "moved")) == ["p0", "p399"]
+        found = [each for value in store.index_values(name) for each in store.by_index(name, value)]
+        assert names(found) == names(store.list())
+
+
+async def test_an_index_in_the_making_survives_a_replacement() -> None:
+    """CCH-13: it starts again over the new content."""
+    store = store_of(*(pod(f"p{n}", node="old") for n in range(300)), by={})
+    build = asyncio.create_task(store.add_indexers_in_steps({"node": "spec.nodeName"}))
+    await asyncio.sleep(0)
+
+    store.replace([store.keeper.take(pod(f"q{n}", node="new")) for n in range(300)], "9")
+    await build
+
+    assert store.index_values("node") == ["new"]
+    assert len(store.by_index("node", "new")) == 300
+
+
+async def test_a_cancelled_build_adds_no_index() -> None:
+    store = store_of(*(pod(f"p{n}", node="n") for n in range(300)), by={})
+    build = asyncio.create_task(store.add_indexers_in_steps({"node": "spec.nodeName"}))
+    await asyncio.sleep(0)
+
+    build.cancel()
+    await asyncio.wait([build])
+
+    assert build.cancelled()
+    assert store.index_names() == ("namespace",)
+    store.add_indexers({"node": "spec.nodeName"})
+    assert len(store.by_index("node", "n")) == 300
+
+
+def test_an_index_added_during_a_replacement_is_in_it() -> None:
+    store = ThreadSafeStore()
+    replacement = store.replacement([entry("a", labels={"app": "x"}), entry("b")], "1")
+    replacement.step(1)
+
+    store.add_indexes(Index("app", by_label("app")))
+    replacement.finish()
+
+    assert store.keys_by_index("app", "x") == [key("a")]
+
+
+def test_the_namespace_index_is_built_in() -> None:
+    """CCH-14, INF-3: also where there is no namespace."""
+    store = store_of(pod("a", namespace="x"), pod("n", namespace=""), by={})
+
+    assert sorted(store.index_values("namespace")) == ["", "x"]
+    assert names(store.by_index("namespace", "x")) == ["a"]
+
+
+def test_an_index_function_serves_as_a_key_if_it_gives_one_value() -> None:
+    """CCH-14: none or several are an error."""
+    key_of = exactly_one(str.split)
+
+    assert key_of("one") == "one"
+    for text in ("", "one two"):
+        with pytest.raises(InvalidValue, match="expected one value"):
+            key_of(text)
+
+
+@pytest.mark.parametrize(
+    ("path", "label"),
+    [
+        ("metadata.labels.app", "app"),
+        ("metadata.labels['app.kubernetes.io/name']", "app.kubernetes.io/name"),
+        ('metadata.labels["a"]', "a"),
+        ("metadata.labels", None),
+        ("spec.selector.app", None),
+        ("metadata.labels.a.b", None),
+    ],
+)
+def test_a_path_to_a_label_is_known_as_one(path: str, label: str | None) -> None:
+    assert label_of_path(path) == label
+
+
+def test_a_selector_for_one_value_looks_only_at_those_who_have_it() -> None:
+    """CCH-90: a list by an indexed label asks the index, and then the rest of the selector."""
+    looked_at = 0
+
+    class Counting(dict[str, str]):
+        def get(self, *args: Any) -> Any:
+            nonlocal looked_at
+            looked_at += 1
+            return super().get(*args)
+
+    store = ThreadSafeStore()
+    store.add_indexes(Index("app", by_label("app")))
+    for number in range(50):
+        labels = Counting({"app": f"a{number % 10}", "n": str(number)})
+        store.add(msgspec.structs.replace(entry(f"p{number}"), label_map=labels))
+    looked_at = 0
+
+    found = store.entries(parse_labels("app=a3,n=13"), exact={"app": "app"})
+
+    assert [each.key.name for each in found] == ["p13"]
+    assert looked_at <= 10
+
+
+def test_a_label_index_of_an_indexer_serves_its_selectors() -> None:
+    store = store_of(
+        pod("a", labels={"app": "x"}),
+        pod("b", labels={"app": "y"}),
+        pod("c"),
+        by={"app": "metadata.labels.app"},
+    )
+
+    assert names(store.list("app=x")) == ["a"]
+    assert names(store.list("app in (x)")) == ["a"]
+    assert names(store.list("app=gone")) == []
+    assert names(store.list("app!=x")) == ["b", "c"]
+    assert names(store.list("app=y", namespace="elsewhere")) == []

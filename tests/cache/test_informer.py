@@ -1,0 +1,428 @@
+"""The shared informer: life, sync, reading, waiting (CCH-74 to CCH-79, CCH-86 to CCH-88)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+
+from kubeloop.cache import (
+    CacheMutated,
+    DeltaFIFO,
+    IndexConflict,
+    InformerState,
+    InformerStopped,
+    NotYet,
+    Scope,
+    SharedInformer,
+    UnknownIndex,
+    fetching,
+    notices,
+    reflector,
+)
+from kubeloop.kit import ManualClock, SystemClock, TaskOwner
+from kubeloop.machinery import InvalidValue
+from kubeloop.wire.core.v1 import Pod
+from tests.cache.model_server import ModelServer, expired, refusal
+from tests.cache.stories import Story, held
+
+
+async def test_the_block_begins_with_the_first_list_and_ends_with_nothing_running(
+    server: ModelServer,
+) -> None:
+    """CCH-79, CCH-87, X-7."""
+    server.put("web", node="node-7", app="web")
+    server.put("db", app="db")
+    pods = SharedInformer(server, Pod, index={"node": "spec.nodeName"})
+    before = (pods.has_synced, pods.last_sync_version)
+
+    async with pods:
+        assert [pod.metadata.name for pod in pods.lister.list("app=web")] == ["web"]
+        assert [pod.metadata.name for pod in pods.lister.by_index("node", "node-7")] == ["web"]
+        assert before == (False, "")
+        assert (pods.has_synced, pods.last_sync_version) == (True, "12")
+
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+    assert server.open_watches == 0
+    assert pods.lister.count() == 2  # it can still be read
+
+
+async def test_waiting_for_the_first_list_has_a_deadline(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    server.fail(*(refusal(403, "Forbidden") for _ in range(100)))
+    pods = SharedInformer(server, Pod, clock=clock, sync_timeout=30)
+
+    entering = asyncio.create_task(pods.__aenter__())
+    await clock.advance(30)
+
+    with pytest.raises(NotYet, match="first list of pods"):
+        await entering
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_an_informer_lives_once(
+    server: ModelServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """CCH-75, CCH-C29."""
+    pods = SharedInformer(server, Pod)
+    async with pods:
+        await pods.run()
+        assert "running already" in caplog.text
+    await pods.run()
+
+    assert pods.state is InformerState.STOPPED
+    with pytest.raises(InformerStopped):
+        pods.add_handler(on_add=print)
+    with pytest.raises(InformerStopped):
+        await pods.add_indexers({"x": "spec.nodeName"})
+    with pytest.raises(InformerStopped):
+        await pods.__aenter__()
+
+
+async def test_whoever_waits_is_told_when_the_informer_ends_first(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    pods = SharedInformer(server, Pod, clock=clock)
+    server.fail(*(refusal(500, "InternalError") for _ in range(9)))
+    run = asyncio.create_task(pods.run())
+    wait = asyncio.create_task(pods.wait_synced())
+    await clock.settle()
+
+    run.cancel()
+    await asyncio.wait([run, wait])
+
+    assert isinstance(wait.exception(), InformerStopped)
+
+
+async def test_a_gap_ends_in_deletes_that_say_so(server: ModelServer, clock: ManualClock) -> None:
+    """CCH-C12, CCH-42: with the last state that was seen, and never another type."""
+    server.put("web", app="web")
+    deleted: list[Any] = []
+    pods = SharedInformer(server, dict, clock=clock)
+    pods.add_handler(on_change=lambda change: deleted.append(change) if change.new is None else 0)
+    async with pods:
+        server.fail(expired())
+        server.delete("web")
+        server.compact()
+        server._history.clear()  # the delete is never told
+        server.cut()
+        await clock.advance(2)
+
+        (change,) = deleted
+        assert not change.last_state_known
+        assert change.old["metadata"]["labels"] == {"app": "web"}
+
+
+async def test_a_delete_that_was_seen_carries_the_final_state(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-C36."""
+    server.put("web")
+    gone: list[dict[str, Any]] = []
+    pods = SharedInformer(server, dict, clock=clock)
+    pods.add_handler(on_delete=gone.append)
+    async with pods:
+        server.delete("web")
+        await clock.settle()
+
+        assert gone[0]["metadata"]["resourceVersion"] == "12"
+
+
+async def test_deleted_and_created_again_in_a_gap_is_one_update(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-C13: with different uids."""
+    server.put("web")
+    heard: list[Any] = []
+    pods = SharedInformer(server, dict, clock=clock)
+    pods.add_handler(on_change=heard.append)
+    async with pods:
+        server.delete("web")
+        server.put("web")
+        server.compact()
+        server._history.clear()
+        server.cut()
+        await clock.advance(2)
+
+        assert [change.type for change in heard] == ["Added", "Updated"]
+        assert heard[1].is_recreation
+
+
+async def test_an_added_object_that_is_there_is_updated_and_an_updated_that_is_not_is_added(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-40."""
+    server.put("web")
+    lines: list[str] = []
+    pods = SharedInformer(server, dict, clock=clock)
+    pods.add_handler(on_change=lambda change: lines.append(f"{change.type} {change.key.name}"))
+    async with pods:
+        for kind, name in (("ADDED", "web"), ("MODIFIED", "new")):
+            metadata = {"name": name, "namespace": "shop", "resourceVersion": "99", "uid": "x"}
+            server.say(kind, {"kind": "Pod", "apiVersion": "v1", "metadata": metadata})
+        await clock.settle()
+
+        assert lines == ["Added web", "Updated web", "Added new"]
+
+
+async def test_an_unknown_object_that_is_deleted_is_told_all_the_same(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-41, CCH-35."""
+    heard: list[Any] = []
+    pods = SharedInformer(server, dict, clock=clock)
+    pods.add_handler(on_change=heard.append)
+    async with pods:
+        metadata = {"name": "ghost", "namespace": "shop", "resourceVersion": "99"}
+        server.say("DELETED", {"kind": "Pod", "apiVersion": "v1", "metadata": metadata})
+        await clock.settle()
+
+        assert [str(change.type) for change in heard] == ["Deleted"]
+
+
+async def test_whoever_is_told_finds_the_change_in_the_store(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-44, CCH-42: all changes of a batch, before the first is told."""
+    seen: list[int] = []
+    pods = SharedInformer(server, dict, clock=clock)
+    pods.add_handler(on_add=lambda _: seen.append(pods.lister.count()))
+    async with pods:
+        server.put("a")
+        server.put("b")
+        await clock.settle()
+
+        assert seen == [2, 2]
+
+
+async def test_bookmarks_move_the_store(server: ModelServer, clock: ManualClock) -> None:
+    """CCH-36, CCH-15."""
+    async with SharedInformer(server, dict, clock=clock) as pods:
+        server.version = 50
+        server.bookmark()
+        await clock.settle()
+
+        assert pods.indexer.version == "50"
+        assert pods.stats().reflector.event_age == 0
+
+
+async def test_a_transform_is_applied_before_anybody_looks(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-86, INF-C8: labels are gone everywhere, and versions are tracked all the same."""
+
+    def bare(pod: dict[str, Any]) -> dict[str, Any]:
+        del pod["metadata"]["labels"]
+        return pod
+
+    server.put("web", app="web")
+    heard: list[dict[str, Any]] = []
+    pods = SharedInformer(server, dict, transform=bare, clock=clock)
+    pods.add_handler(on_add=heard.append)
+    async with pods:
+        server.put("db", app="db")
+        await clock.settle()
+
+        assert [("labels" in pod["metadata"]) for pod in heard] == [False, False]
+        assert pods.lister.list("app=web") == []
+        assert pods.last_sync_version == "12"
+
+
+async def test_indexes_can_be_added_while_it_runs(server: ModelServer) -> None:
+    """CCH-C3, CCH-13."""
+    server.put("web", node="node-7")
+    async with SharedInformer(server, Pod) as pods:
+        with pytest.raises(UnknownIndex):
+            pods.lister.by_index("node", "node-7")
+
+        await pods.add_indexers({"node": "spec.nodeName"})
+
+        assert len(pods.lister.by_index("node", "node-7")) == 1
+        with pytest.raises(IndexConflict):
+            await pods.add_indexers({"node": "spec.nodeName"})
+
+
+class _Spec(msgspec.Struct, rename="camel"):
+    node_name: str = ""
+
+
+class _View(msgspec.Struct):
+    spec: _Spec
+
+
+@pytest.mark.parametrize("keeping", ["bytes", "objects", "compressed"])
+@pytest.mark.parametrize("of", [Pod, dict, _View])
+async def test_objects_come_as_the_type_asked_for_however_they_are_kept(
+    server: ModelServer, of: type[Any], keeping: Any
+) -> None:
+    server.put("web", node="node-7")
+
+    async with SharedInformer(server, of, keeping=keeping, index={"n": "spec.nodeName"}) as pods:
+        (found,) = pods.lister.by_index("n", "node-7")
+
+        assert type(found) is of
+
+
+async def test_a_mutation_of_a_shared_object_makes_the_informer_fail(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    server.put("web")
+    pods = SharedInformer(server, dict, keeping="objects", detect_mutations=True, clock=clock)
+
+    async def change_one() -> None:
+        async with pods:
+            pods.lister.list()[0]["metadata"]["name"] = "other"
+            await clock.sleep(60)
+
+    changing = asyncio.create_task(change_one())
+    await clock.advance(1)
+
+    with pytest.raises(CacheMutated, match="shop/web in the cache was changed"):
+        await changing
+
+
+async def test_a_write_can_be_waited_for(server: ModelServer, clock: ManualClock) -> None:
+    async with SharedInformer(server, dict, clock=clock) as pods:
+        wait = asyncio.create_task(pods.get("web", namespace="shop", at_least="11", timeout=5))
+        await clock.settle()
+        assert not wait.done()
+
+        version = server.put("web")
+        found = await wait
+
+        assert version == "11"
+        assert found is not None
+        await pods.wait_for_version("11")  # seen already: at once
+
+
+async def test_waiting_for_a_write_has_a_deadline(server: ModelServer, clock: ManualClock) -> None:
+    async with SharedInformer(server, dict, clock=clock) as pods:
+        wait = asyncio.create_task(pods.wait_for_version("99", timeout=5))
+        await clock.advance(5)
+
+        with pytest.raises(NotYet, match="version 99 of pods: not within 5 s"):
+            await wait
+        with pytest.raises(InvalidValue, match="no number"):
+            await pods.wait_for_version("")
+
+
+async def test_versions_are_compared_as_numbers(server: ModelServer, clock: ManualClock) -> None:
+    async with SharedInformer(server, dict, clock=clock) as pods:
+        server.version = 99
+        server.put("web")
+        await clock.settle()
+
+        await pods.wait_for_version("9")
+        await pods.wait_for_version("100", timeout=0)
+
+
+async def test_its_own_delta_queue_may_be_another(server: ModelServer, clock: ManualClock) -> None:
+    server.put("web")
+    story = Story()
+    pods = SharedInformer(server, dict, queue=DeltaFIFO, clock=clock)
+    pods.add_handler(on_change=story)
+    async with pods:
+        server.put("db")
+        server.delete("web")
+        await clock.settle()
+
+        assert held(pods) == server.state() == story.now
+
+
+async def test_work_that_fails_is_tried_again_after_a_second(
+    server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """CCH-74."""
+    pods = SharedInformer(server, dict, clock=clock)
+    async with pods:
+        broken = pods.indexer.add
+        pods.indexer.add = None  # type: ignore[method-assign, assignment] # breaks it
+        server.put("web")
+        await clock.settle()
+        assert pods.lister.count() == 0
+        assert pods.stats().controller.failures == 1
+
+        pods.indexer.add = broken  # type: ignore[method-assign] # mends it
+        await clock.advance(1)
+
+        assert held(pods) == server.state()
+
+
+async def test_an_unfiltered_cache_of_secrets_is_worth_a_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with SharedInformer(ModelServer(scope=Scope("secrets")), dict):
+        assert "secrets: all of the cluster are held in memory" in caplog.text
+
+    caplog.clear()
+    async with SharedInformer(ModelServer(scope=Scope("secrets", namespace="shop")), dict):
+        assert caplog.text == ""
+
+
+async def test_cancelling_the_entrance_leaves_nothing(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """X-7."""
+    server.fail(*(refusal(500, "InternalError") for _ in range(99)))
+    for turns in range(12):
+        entering = asyncio.create_task(SharedInformer(server, dict, clock=clock).__aenter__())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        entering.cancel()
+        await asyncio.wait([entering])
+
+        assert entering.cancelled()
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_the_loop_is_never_held_for_long_while_many_objects_load() -> None:
+    """The issue's 20 ms for 100,000 objects; here a tenth of them, and room for a busy machine."""
+    server = ModelServer()
+    for number in range(5_000):
+        server.put(f"pod-{number}", app="web")
+    clock = SystemClock()
+    longest, stopping = 0.0, False
+
+    async def beat() -> None:
+        nonlocal longest
+        while not stopping:
+            before = clock.now()
+            await asyncio.sleep(0)
+            longest = max(longest, clock.now() - before)
+
+    pods = SharedInformer(server, dict)
+    pods.add_key_handler(lambda key: None)
+    async with TaskOwner() as tasks:
+        tasks.spawn(beat(), name="beat")
+        async with pods:
+            stopping = True
+
+    assert pods.lister.count() == 5_000
+    assert longest < 0.1
+
+
+async def test_what_may_not_change_after_the_start_is_given_when_it_is_made(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-76: there is nothing to set, so nothing to set too late."""
+    heard: list[Exception] = []
+    server.fail(refusal(403, "Forbidden"), refusal(403, "Forbidden"))
+    pods = SharedInformer(server, dict, clock=clock, on_watch_error=heard.append)
+    assert not [name for name in dir(pods) if name.startswith("set_")]
+
+    async with TaskOwner() as tasks:
+        tasks.spawn(pods.run(), name="informer")
+        await clock.advance(2)
+
+    assert [type(error).__name__ for error in heard] == ["Forbidden"]
+
+
+def test_every_number_can_be_read() -> None:
+    """X-8, CCH-47, CCH-48, CCH-49."""
+    assert (reflector.BACKOFF.duration, reflector.BACKOFF.factor) == (0.8, 2.0)
+    assert (reflector.BACKOFF.jitter, reflector.BACKOFF.steps, reflector.BACKOFF.cap) == (1, 38, 30)
+    assert (reflector.BACKOFF_RESET, reflector.MIN_WATCH_TIMEOUT) == (120.0, 300.0)
+    assert (fetching.PAGE_SIZE, notices.LIMIT) == (500, 1024)

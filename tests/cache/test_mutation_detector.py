@@ -1,0 +1,90 @@
+"""MutationDetector: who changes what a cache holds is found out."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from kubeloop.cache.keeper import Keeper
+from kubeloop.cache.mutation_detector import CacheMutated, MutationDetector, detector_wanted
+from kubeloop.kit import ManualClock
+from kubeloop.wire.core.v1 import Pod
+from tests.cache.making import key, pod
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"), [("true", True), ("1", True), ("no", False), ("", False)]
+)
+def test_it_is_on_when_the_environment_says_so(said: str, wanted: bool) -> None:
+    """CCH-98: KUBE_CACHE_MUTATION_DETECTOR."""
+    assert detector_wanted({"KUBE_CACHE_MUTATION_DETECTOR": said}) is wanted
+    assert not detector_wanted({})
+
+
+async def test_a_change_is_found_within_a_second() -> None:
+    """CCH-98: with the key and both states; without anybody to tell, it is fatal."""
+    clock, keeper = ManualClock(), Keeper(Pod, keeping="objects")
+    detector = MutationDetector(keeper, clock=clock)
+    held = keeper.take(pod("web", labels={"app": "web"}))
+    detector.add(held)
+    running = asyncio.create_task(detector.run())
+    await clock.advance(5)
+    assert not running.done()
+
+    keeper.give(held).metadata.labels["app"] = "changed"
+    await clock.advance(1)
+
+    with pytest.raises(CacheMutated, match="shop/web") as caught:
+        await running
+    assert caught.value.key == key("web")
+    assert b"changed" in caught.value.after
+    assert b"changed" not in caught.value.before
+
+
+def test_reading_changes_nothing() -> None:
+    """CCH-98: fields that are not there read as empty and stay away."""
+    keeper = Keeper(Pod, keeping="objects")
+    detector = MutationDetector(keeper)
+    held = keeper.take(pod("web"))
+    detector.add(held)
+
+    given = keeper.give(held)
+    assert not given.metadata.labels
+    assert not given.spec.containers
+    assert not given.status.conditions
+    detector.check_nowait()
+
+    assert detector.stats().mutations == 0
+
+
+def test_whoever_asks_to_be_told_is_told_once() -> None:
+    """CCH-98: a failure callback instead of the end."""
+    told: list[CacheMutated] = []
+    keeper = Keeper(dict, keeping="objects")
+    detector = MutationDetector(keeper, on_mutation=told.append)
+    held = keeper.take(pod("web"))
+    detector.add(held)
+
+    keeper.give(held)["spec"] = "changed"
+    detector.check_nowait()
+    detector.check_nowait()
+
+    assert [each.key for each in told] == [key("web")]
+    assert detector.stats().mutations == 1
+    assert detector.stats().checks == 2
+
+
+async def test_objects_are_watched_for_minutes_and_not_forever() -> None:
+    """CCH-98: copies are rotated every two minutes."""
+    clock, keeper = ManualClock(), Keeper(dict, keeping="objects")
+    detector = MutationDetector(keeper, clock=clock, on_mutation=lambda _: None)
+    detector.check_nowait()
+    detector.add(keeper.take(pod("web")))
+    watched = []
+    for _ in range(3):
+        await clock.advance(121)
+        detector.check_nowait()
+        watched.append(detector.stats().watched)
+
+    assert watched == [1, 0, 0]

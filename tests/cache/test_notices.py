@@ -1,0 +1,143 @@
+"""What waits for a handler, and how it is put together when there is too much."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeloop.cache.changes import Change
+from kubeloop.cache.entry import Entry
+from kubeloop.cache.keeper import Keeper
+from kubeloop.cache.notices import Backlog, Notice
+from kubeloop.machinery import ObjectKey
+from tests.cache.making import entry, key
+from tests.cache.stories import Story
+
+KEEPER = Keeper(dict)
+LATER = ObjectKey("shop", "later")
+
+
+def add(name: str, version: str, uid: str = "u", *, initial: bool = False) -> Notice:
+    return Notice(key(name), None, entry(name, version=version, uid=uid), is_initial=initial)
+
+
+def update(name: str, old: str, new: str) -> Notice:
+    return Notice(key(name), entry(name, version=old, uid="u"), entry(name, version=new, uid="u"))
+
+
+def delete(name: str, version: str, *, known: bool = True) -> Notice:
+    gone = entry(name, version=version, uid="u")
+    return Notice(key(name), gone, None, last_state_known=known)
+
+
+def told(backlog: Backlog) -> list[str]:
+    lines = []
+    while (notice := backlog.take()) is not None:
+        old = notice.old.version if notice.old else "-"
+        new = notice.new.version if notice.new else "-"
+        lines.append(f"{notice.key.name} {old}>{new}")
+        backlog.told(notice)
+    return lines
+
+
+def crowded(*notices: Notice) -> Backlog:
+    """A backlog in which these come after more than it likes."""
+    backlog = Backlog(limit=0)
+    for notice in notices:
+        backlog.put(notice)
+    return backlog
+
+
+def test_below_the_limit_every_change_is_told() -> None:
+    backlog = Backlog(limit=10)
+    for notice in (add("a", "1"), update("a", "1", "2"), update("a", "2", "3"), delete("a", "4")):
+        backlog.put(notice)
+
+    assert told(backlog) == ["a ->1", "a 1>2", "a 2>3", "a 4>-"]
+    assert backlog.merged == 0
+
+
+def test_beyond_it_updates_become_one_from_the_first_to_the_last() -> None:
+    backlog = crowded(update("a", "1", "2"), update("b", "5", "6"), update("a", "2", "3"))
+
+    assert len(backlog) == 2
+    assert told(backlog) == ["a 1>3", "b 5>6"]
+    assert backlog.merged == 1
+
+
+def test_an_add_and_its_updates_become_an_add_of_the_newest() -> None:
+    assert told(crowded(add("a", "1"), update("a", "1", "2"))) == ["a ->2"]
+
+
+def test_an_update_and_a_delete_become_the_delete() -> None:
+    assert told(crowded(update("a", "1", "2"), delete("a", "3"))) == ["a 3>-"]
+
+
+def test_what_came_and_went_is_not_told() -> None:
+    backlog = crowded(add("a", "1", initial=True), delete("a", "2"))
+
+    assert told(backlog) == []
+    assert backlog.initial_left == 0
+
+
+def test_a_delete_and_a_new_creation_stay_two() -> None:
+    backlog = crowded(delete("a", "1"), add("a", "2"), update("a", "2", "3"))
+
+    assert len(backlog) == 2
+    assert told(backlog) == ["a 1>-", "a ->3"]
+
+
+def test_of_two_deletes_the_one_that_knows_more_is_told() -> None:
+    backlog = crowded(delete("a", "1", known=False), delete("a", "2"))
+
+    assert told(backlog) == ["a 2>-"]
+
+
+def test_the_replay_is_told_first_as_initial_adds() -> None:
+    backlog = Backlog(replay=[entry("a", version="1")], limit=10)
+    backlog.put(update("a", "1", "2"))
+
+    assert len(backlog) == 2
+    assert backlog.initial_left == 1
+    assert told(backlog) == ["a ->1", "a 1>2"]
+    assert backlog.initial_left == 0
+
+
+WISHES = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["put", "delete", "take"])))
+
+
+@given(wishes=WISHES, limit=st.integers(0, 4))
+def test_whatever_is_merged_the_story_makes_sense_and_ends_well(
+    wishes: list[tuple[str, str]], limit: int
+) -> None:
+    backlog, story = Backlog(limit=limit), Story()
+    now: dict[str, Entry] = {}
+    taken = 0
+
+    def tell() -> bool:
+        notice = backlog.take()
+        if notice is not None:
+            story(Change(notice, KEEPER))
+            backlog.told(notice)
+        return notice is not None
+
+    for serial, (name, wish) in enumerate(wishes, start=1):
+        old = now.get(name)
+        if wish == "take":
+            taken += tell()
+        elif wish == "put":
+            uid = old.uid if old else f"u{serial}"
+            now[name] = entry(name, version=str(serial), uid=uid)
+            backlog.put(Notice(key(name), old, now[name], is_initial=old is None))
+        elif old is not None:
+            gone = entry(name, version=str(serial), uid=now.pop(name).uid)
+            backlog.put(Notice(key(name), gone, None))
+        assert len(backlog) <= limit + 2 * 3
+    while tell():
+        pass
+
+    assert {each.name: identity for each, identity in story.now.items()} == {
+        name: (each.uid, each.version) for name, each in now.items()
+    }
+    assert backlog.initial_left == 0
+    assert len(backlog) == 0

@@ -1,0 +1,217 @@
+"""Both queues, whatever goes in: a naive model of what comes out, and a store that ends right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import hypothesis.strategies as st
+from hypothesis import settings
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from kubeloop.cache.delta_queue import Batch, Popping
+from kubeloop.cache.deltas import DeltaFIFO
+from kubeloop.cache.entry import Delta, DeltaType, Entry
+from kubeloop.cache.in_order import RealFIFO
+from kubeloop.cache.indexer import Indexer
+from kubeloop.cache.keeper import Keeper
+from kubeloop.machinery import ObjectKey
+from tests.cache.making import entry
+
+NAMES = st.sampled_from("abc")
+PER_KEY = (DeltaType.ADDED, DeltaType.UPDATED, DeltaType.REPLACED, DeltaType.SYNC)
+
+
+class Mirror(RuleBasedStateMachine):
+    """A server, a reflector that may miss things, a queue, and a consumer with a store.
+
+    With everything worked on, the store is the server's content, whatever was missed before
+    a list, and whatever comes while something is taken and not yet worked on. Whoever
+    follows the consumer's story hears of an object's beginning before its end, of each once,
+    and of nothing in between.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.store: Indexer[dict[str, object]] = Indexer(Keeper(dict))
+        self.queue = self.make_queue()
+        self.server: dict[ObjectKey, Entry] = {}
+        self.version = 0
+        self.alive: set[ObjectKey] = set()  # as the story goes
+        self.working: Batch | None = None  # taken, and not worked on yet
+
+    def make_queue(self) -> DeltaFIFO | RealFIFO:
+        raise NotImplementedError
+
+    def teardown(self) -> None:
+        if self.working is not None:
+            self.end_work(fails=False)
+        self.work_on_everything()
+
+    @rule(name=NAMES)
+    def write(self, name: str) -> None:
+        made, known = self.written(name)
+        self.queue.update(made) if known else self.queue.add(made)
+
+    @rule(name=NAMES)
+    def delete(self, name: str) -> None:
+        if self.server.pop(ObjectKey("shop", name), None) is not None:
+            self.version += 1
+            self.queue.delete(entry(name, version=str(self.version)))
+
+    @rule(written=st.sets(NAMES), deleted=st.sets(NAMES))
+    def miss_something_and_list_again(self, written: set[str], deleted: set[str]) -> None:
+        for name in sorted(written):
+            self.written(name)
+        for name in deleted:
+            self.server.pop(ObjectKey("shop", name), None)
+        self.version += 1
+        self.queue.replace(list(self.server.values()), str(self.version))
+
+    def written(self, name: str) -> tuple[Entry, bool]:
+        self.version += 1
+        made = entry(name, version=str(self.version))
+        known = made.key in self.server
+        self.server[made.key] = made
+        return made, known
+
+    @rule()
+    def resync(self) -> None:
+        self.queue.resync()
+
+    @precondition(lambda self: self.working is None)
+    @rule(at_most=st.integers(1, 5))
+    def begin_work(self, at_most: int) -> None:
+        self.working = self.queue.take_nowait(at_most=at_most)
+
+    @precondition(lambda self: self.working is not None)
+    @rule(fails=st.booleans())
+    def end_work(self, fails: bool) -> None:
+        assert self.working is not None
+        batch, self.working = self.working, None
+        if fails:
+            self.queue.put_back(batch)
+        else:
+            self.apply(batch.deltas)
+            self.queue.done(batch)
+
+    @precondition(lambda self: self.working is None)
+    @rule()
+    def work_on_everything(self) -> None:
+        while self.queue.pop_nowait(lambda deltas, _: self.apply(deltas), at_most=3):
+            pass
+        assert self.held() == self.server
+
+    @invariant()
+    def the_story_is_what_the_store_holds(self) -> None:
+        assert self.alive == set(self.held())
+
+    def held(self) -> dict[ObjectKey, Entry]:
+        return {each.key: each for each in self.store.entries()}
+
+    def apply(self, deltas: Sequence[Delta]) -> None:
+        for delta in deltas:
+            match delta.type:
+                case DeltaType.REPLACED_ALL:
+                    self.store.replace(delta.entries, delta.version)
+                    self.alive = {each.key for each in delta.entries}
+                case DeltaType.DELETED:
+                    self.store.delete(delta.key)
+                    self.alive.discard(delta.key)
+                case kind if kind in PER_KEY:
+                    assert delta.entry is not None
+                    self.store.add(delta.entry)
+                    self.alive.add(delta.key)
+
+
+class MirrorByKey(Mirror):
+    def make_queue(self) -> DeltaFIFO:
+        return DeltaFIFO(self.store)
+
+
+class MirrorInOrder(Mirror):
+    def make_queue(self) -> RealFIFO:
+        return RealFIFO(self.store)
+
+
+class MirrorAtOnce(Mirror):
+    def make_queue(self) -> RealFIFO:
+        return RealFIFO()
+
+
+class QueueAgainstModel(RuleBasedStateMachine):
+    """What a queue gives is what a list that is searched from the front would give."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.queue: Popping = self.make_queue()
+        self.model: list[Delta] = []
+        self.version = 0
+
+    def make_queue(self) -> DeltaFIFO | RealFIFO:
+        raise NotImplementedError
+
+    def expected(self, at_most: int) -> list[Delta]:
+        raise NotImplementedError
+
+    def fresh(self, name: str) -> Entry:
+        self.version += 1
+        return entry(name, version=str(self.version))
+
+    @rule(name=NAMES, new=st.booleans())
+    def put(self, name: str, new: bool) -> None:
+        given = self.fresh(name)
+        assert isinstance(self.queue, DeltaFIFO | RealFIFO)
+        self.queue.add(given) if new else self.queue.update(given)
+        kind = DeltaType.ADDED if new else DeltaType.UPDATED
+        self.model.append(Delta(kind, given.key, given))
+
+    @rule(at_most=st.integers(1, 5))
+    def take(self, at_most: int) -> None:
+        expected = self.expected(at_most)
+        batch = self.queue.pop_nowait(lambda *_: None, at_most=at_most)
+        assert (list(batch.deltas) if batch else []) == expected
+        self.model = [each for each in self.model if each not in expected]
+
+    @invariant()
+    def nothing_is_lost(self) -> None:
+        stats = self.queue.stats()  # type: ignore[attr-defined] # both queues have them
+        assert stats.deltas == len(self.model)
+        assert stats.keys == len({each.key for each in self.model})
+        assert stats.added == stats.taken + stats.deltas
+
+
+class ByKeyAgainstModel(QueueAgainstModel):
+    def make_queue(self) -> DeltaFIFO:
+        return DeltaFIFO()
+
+    def expected(self, at_most: int) -> list[Delta]:
+        return [each for each in self.model if each.key == self.model[0].key]
+
+
+class InOrderAgainstModel(QueueAgainstModel):
+    def make_queue(self) -> RealFIFO:
+        return RealFIFO()
+
+    def expected(self, at_most: int) -> list[Delta]:
+        found: list[Delta] = []
+        for each in self.model[:at_most]:
+            if each.key in {other.key for other in found}:
+                break
+            found.append(each)
+        return found
+
+
+TestMirrorByKey = MirrorByKey.TestCase
+TestMirrorInOrder = MirrorInOrder.TestCase
+TestMirrorAtOnce = MirrorAtOnce.TestCase
+TestByKeyAgainstModel = ByKeyAgainstModel.TestCase
+TestInOrderAgainstModel = InOrderAgainstModel.TestCase
+for _case in (
+    TestMirrorByKey,
+    TestMirrorInOrder,
+    TestMirrorAtOnce,
+    TestByKeyAgainstModel,
+    TestInOrderAgainstModel,
+):
+    _case.settings = settings(stateful_step_count=30)
+del _case  # else it is collected once more

@@ -1,0 +1,193 @@
+"""Listing: versions, pages, expiry (CCH-50 to CCH-55)."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubeloop.cache import RawPage
+from kubeloop.kit import ManualClock
+from kubeloop.machinery import ApiError
+from tests.cache.model_server import ModelServer, expired, refusal, too_large
+from tests.cache.reflecting import reflecting, requests
+
+
+@pytest.fixture
+def server() -> ModelServer:
+    return ModelServer(streams_lists=False)
+
+
+async def test_the_first_list_takes_what_the_server_has_at_hand(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-50, CCH-49, CCH-55, CCH-68: no WatchList where the client declares it unsupported."""
+    server.put("web")
+
+    async with reflecting(server, clock) as (reflector, told):
+        assert requests(server) == ["list '0' limit 500", "watch 11"]
+        assert told.lines == ["replace web at 11"]
+        assert reflector.last_sync_version == "11"
+
+
+async def test_later_lists_start_from_the_last_version_without_pages(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-50, CCH-51."""
+    async with reflecting(server, clock):
+        server.put("web")
+        await clock.settle()
+        server.asked.clear()
+        server.fail(refusal(403, "Forbidden"))
+        server.cut()
+        await clock.advance(0.8)
+
+        assert requests(server) == ["watch 11", "list '11' limit 0", "watch 11"]
+
+
+async def test_a_list_that_is_too_old_is_retried_at_once_from_the_newest(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-50, CCH-52, CCH-C14: "0", then after Expired "" in the same round."""
+    server.fail(expired())
+
+    async with reflecting(server, clock) as (reflector, _):
+        assert requests(server) == ["list '0' limit 500", "list '' limit 500", "watch 10"]
+        assert clock.now() == 0
+        assert reflector.stats().errors == 0
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        too_large(),
+        refusal(504, "Timeout", cause="FieldValueInvalid", message="Too large resource version"),
+        refusal(504, "Timeout", message="Too large resource version: 10, current: 1"),
+    ],
+    ids=["a cause of its own", "text in a cause", "text in the message"],
+)
+async def test_a_version_too_large_leads_to_the_newest(
+    server: ModelServer, clock: ManualClock, error: ApiError
+) -> None:
+    """CCH-53, CCH-C16."""
+    server.fail(error)
+
+    async with reflecting(server, clock):
+        assert requests(server)[:2] == ["list '0' limit 500", "list '' limit 500"]
+
+
+async def test_the_newest_is_asked_for_only_until_a_list_succeeds(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-50."""
+    server.fail(expired())
+    async with reflecting(server, clock):
+        server.asked.clear()
+        server.cut()
+        await clock.advance(0.8)
+
+        assert requests(server) == ["list '10' limit 0", "watch 10"]
+
+
+async def test_another_list_error_ends_the_round_and_waits(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-52."""
+    server.fail(refusal(403, "Forbidden"))
+    async with reflecting(server, clock) as (reflector, _):
+        assert requests(server) == ["list '0' limit 500"]
+        assert "403" in reflector.stats().last_error
+
+        await clock.advance(0.8)
+
+        assert requests(server)[1:] == ["list '0' limit 500", "watch 10"]
+
+
+async def test_pages_are_put_together_under_the_first_ones_version(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-51."""
+    for name in "abc":
+        server.put(name)
+    server.page_limit = 2
+
+    async with reflecting(server, clock) as (_, told):
+        assert requests(server)[:2] == ["list '0' limit 500", "list '' limit 500 page 13:2"]
+        assert told.lines == ["replace a,b,c at 13"]
+
+
+async def test_a_server_that_wants_pages_is_asked_for_pages_again(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-51, CCH-C15: RVs "0", then "10", "" (the further page), "10" with no limit."""
+    for name in "abc":
+        server.put(name)
+    server.page_limit = 2
+    async with reflecting(server, clock) as (_, told):
+        server.asked.clear()
+        server.expire_next_page = True
+        server.cut()
+        await clock.advance(0.8)
+
+        assert requests(server)[:3] == [
+            "list '13' limit 500",
+            "list '' limit 500 page 13:2",
+            "list '13' limit 0",
+        ]
+        assert told.lines[-1].startswith("replace a,b")
+
+
+async def test_a_page_size_of_the_users_own_is_always_used(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-51."""
+    async with reflecting(server, clock, page_size=7):
+        server.cut()
+        await clock.advance(0.8)
+
+        limits = [asked.limit for asked in server.asked if asked.verb == "list"]
+        assert limits == [7, 7]
+
+
+async def test_a_table_is_an_error(clock: ManualClock) -> None:
+    """CCH-54."""
+
+    class Tables(ModelServer):
+        async def list(self, **_: object) -> RawPage:
+            return RawPage([], "1", kind="Table")
+
+    async with reflecting(Tables(streams_lists=False), clock) as (reflector, told):
+        assert "Table" in reflector.stats().last_error
+        assert told.lines == []
+
+
+async def test_a_list_may_be_read_while_it_comes(clock: ManualClock) -> None:
+    class Streamed:
+        def __init__(self, page: RawPage) -> None:
+            self.page = page
+            self.left = list(page.items)
+            self.closed = False
+
+        async def batch(self) -> list[object]:
+            batch, self.left = self.left[:1], self.left[1:]
+            return list(batch)
+
+        def rest(self) -> RawPage:
+            assert not self.left
+            return self.page
+
+        async def aclose(self) -> None:
+            self.closed = True
+
+    class Streams(ModelServer):
+        streamed: Streamed
+
+        async def list(self, **options: object) -> Streamed:  # type: ignore[override] # both fit
+            self.streamed = Streamed(await super().list(**options))  # type: ignore[arg-type]
+            return self.streamed
+
+    server = Streams(streams_lists=False)
+    server.put("a")
+    server.put("b")
+
+    async with reflecting(server, clock) as (_, told):
+        assert told.lines == ["replace a,b at 12"]
+        assert server.streamed.closed

@@ -1,0 +1,263 @@
+"""The initial state as a stream: WatchList (CCH-64 to CCH-70, CCH-C19 to CCH-C23)."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+
+from kubeloop.kit import ManualClock
+from kubeloop.machinery import StreamBroken
+from tests.cache.model_server import (
+    INITIAL_END,
+    ModelServer,
+    bookmark_of,
+    event,
+    expired,
+    refusal,
+    refused,
+    too_large,
+)
+from tests.cache.reflecting import reflecting, requests
+
+
+async def test_the_state_and_the_changes_come_on_one_stream(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-64, CCH-65, CCH-C19: one watch request, no list."""
+    server.put("p1")
+    server.put("p2")
+
+    async with reflecting(server, clock) as (reflector, told):
+        assert told.lines == ["replace p1,p2 at 12"]
+
+        server.put("p3")
+        await clock.settle()
+
+        assert told.lines[1:] == ["add p3"]
+        assert requests(server) == ["stream"]
+        assert reflector.last_sync_version == "13"
+
+
+async def test_changes_during_the_state_are_part_of_it(clock: ManualClock) -> None:
+    """CCH-66, CCH-C23: and a bookmark that does not say so does not end it."""
+
+    class Busy(ModelServer):
+        async def _events(self, at: int, *, initial: bool) -> Any:
+            def pod(name: str, version: int) -> dict[str, Any]:
+                metadata = {"name": name, "namespace": "shop", "resourceVersion": str(version)}
+                return {"kind": "Pod", "apiVersion": "v1", "metadata": metadata}
+
+            yield event("ADDED", pod("a", 1))
+            yield event("ADDED", pod("b", 2))
+            yield event("BOOKMARK", bookmark_of(3, {"k8s.io/initial-events-end": "false"}))
+            yield event("MODIFIED", pod("a", 4))
+            yield event("DELETED", pod("b", 5))
+            yield event("BOOKMARK", bookmark_of(5))
+            yield event("BOOKMARK", bookmark_of(6, INITIAL_END))
+            yield event("ADDED", pod("c", 7))
+            await self._news.wait()
+
+    async with reflecting(Busy(), clock) as (_, told):
+        assert told.lines == ["replace a at 6", "add c"]
+
+
+async def test_a_server_without_it_is_listed(server: ModelServer, clock: ManualClock) -> None:
+    """CCH-67, CCH-C20."""
+    server.fail(refusal(422, "Invalid"))
+
+    async with reflecting(server, clock):
+        assert requests(server) == ["stream", "list '0' limit 500", "watch 10"]
+
+
+async def test_each_round_tries_it_again(server: ModelServer, clock: ManualClock) -> None:
+    """CCH-67, V-11: W(init) L(0, 500) W(10), then W(init, 10) L(10, 0) W(10)."""
+    server.fail(refusal(400, "BadRequest"))
+    async with reflecting(server, clock):
+        server.say("ERROR", {"kind": "Status", "apiVersion": "v1", "code": 410, "reason": "Gone"})
+        server.fail(refusal(400, "BadRequest"))
+        await clock.advance(0.8)
+
+        assert requests(server) == [
+            "stream",
+            "list '0' limit 500",
+            "watch 10",
+            "stream 10",
+            "list '10' limit 0",
+            "watch 10",
+        ]
+
+
+async def test_a_state_that_breaks_off_is_asked_for_again_from_the_start(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-67, CCH-C21: no list, and no duplicates."""
+    server.put("a")
+    server.put("b")
+    server.cut_after = 1
+    async with reflecting(server, clock) as (_, told):
+        server.heal()
+        await clock.advance(0.8)
+
+        assert requests(server) == ["stream", "stream"]
+        assert told.lines == ["replace a,b at 12"]
+
+
+async def test_a_state_that_always_breaks_off_is_asked_for_ever_less_often(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    server.cut_after = 0
+
+    async with reflecting(server, clock):
+        await clock.advance(100)
+
+        assert len(server.asked) < 10
+
+
+@pytest.mark.parametrize(
+    "error",
+    [refused(), refusal(429, "TooManyRequests"), StreamBroken("read: it broke")],
+    ids=["refused", "429", "broken"],
+)
+async def test_a_server_that_cannot_be_reached_is_waited_for(
+    server: ModelServer, clock: ManualClock, error: Exception
+) -> None:
+    """CCH-67."""
+    server.fail(error)
+    async with reflecting(server, clock):
+        assert requests(server) == ["stream"]
+
+        await clock.advance(0.8)
+
+        assert requests(server) == ["stream", "stream"]
+
+
+@pytest.mark.parametrize("error", [expired(), too_large()], ids=["expired", "too large"])
+async def test_a_refused_version_leads_to_the_newest(
+    server: ModelServer, clock: ManualClock, error: Exception
+) -> None:
+    """CCH-67."""
+    async with reflecting(server, clock):
+        server.asked.clear()
+        server.cut()
+        server.fail(error)
+        await clock.advance(0.8)
+
+        assert requests(server) == ["stream 10", "stream"]
+
+
+async def test_a_refusal_of_the_newest_is_waited_out(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    server.fail(*(expired() for _ in range(50)))
+
+    async with reflecting(server, clock):
+        await clock.advance(20)
+
+        assert len(server.asked) < 10
+
+
+async def test_after_the_state_a_stream_that_ends_goes_on_as_a_plain_watch(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-C22."""
+    heard: list[Exception] = []
+    async with reflecting(server, clock, on_watch_error=heard.append):
+        server.put("a")
+        await clock.advance(60)
+        server.cut()
+        await clock.settle()
+        assert requests(server) == ["stream", "watch 11"]
+
+        await clock.advance(30)
+        server.fail(expired())
+        server.cut()
+        await clock.settle()
+
+        assert requests(server) == ["stream", "watch 11", "watch 11"]
+        assert [type(error).__name__ for error in heard] == ["Expired"]
+
+
+async def test_silence_before_the_state_is_complete_is_worth_a_warning(
+    clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """CCH-69: every 10 s."""
+
+    class Silent(ModelServer):
+        async def _events(self, at: int, *, initial: bool) -> Any:
+            await self._news.wait()
+            yield
+
+    with caplog.at_level(logging.WARNING):
+        async with reflecting(Silent(), clock):
+            await clock.advance(25)
+
+    said = [record.getMessage().rpartition("for ")[2] for record in caplog.records]
+    assert said == ["10 s", "20 s"]
+
+
+async def test_a_transform_that_fails_leaves_out_one_object_of_a_stream(
+    server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """CCH-86, CCH-C34, CCH-70."""
+
+    def transform(pod: dict[str, Any]) -> dict[str, Any] | None:
+        return None if pod["metadata"]["name"] == "bad" else pod
+
+    server.put("bad")
+    server.put("good")
+    async with reflecting(server, clock, transform=transform) as (reflector, told):
+        assert told.lines == ["replace good at 12"]
+        assert reflector.stats().left_out.untransformed == 1
+        assert "shop/bad" in caplog.text
+
+        server.put("bad")
+        await clock.settle()
+
+        assert told.lines[1:] == []
+        assert reflector.last_sync_version == "13"  # the version moves all the same
+
+
+async def test_a_transform_that_fails_makes_a_list_fail(clock: ManualClock) -> None:
+    """CCH-86, CCH-C34: the round is tried again, and the target keeps what it has."""
+    server = ModelServer(streams_lists=False)
+    server.put("bad")
+    verdict: list[object] = [None]
+
+    def transform(pod: dict[str, Any]) -> Any:
+        return pod if verdict else None
+
+    verdict.clear()
+    async with reflecting(server, clock, transform=transform) as (_, told):
+        assert told.lines == []
+
+        verdict.append(True)
+        await clock.advance(0.8)
+
+        assert told.lines == ["replace bad at 11"]
+
+
+async def test_the_state_can_be_compared_with_a_list(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    server.put("a")
+
+    async with reflecting(server, clock, check_consistency=True) as (_, told):
+        assert requests(server) == ["stream", "list '11' limit 0"]
+        assert told.lines == ["replace a at 11"]
+
+
+async def test_a_state_that_differs_from_a_list_is_not_used(clock: ManualClock) -> None:
+    class Lying(ModelServer):
+        async def _events(self, at: int, *, initial: bool) -> Any:
+            async for each in super()._events(at, initial=initial):
+                if each.type != "ADDED":
+                    yield each
+
+    server = Lying()
+    server.put("a")
+
+    async with reflecting(server, clock, check_consistency=True) as (_, told):
+        assert told.lines == ["replace a at 11"]
+        assert requests(server)[:3] == ["stream", "list '11' limit 0", "list '0' limit 500"]

@@ -1,0 +1,439 @@
+"""Watching: events, ends and errors of a watch, time (CCH-47, 48, 56 to 63, 71 to 73)."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from typing import Any
+
+import pytest
+
+from kubeloop.cache import RawPage
+from kubeloop.kit import ManualClock
+from kubeloop.machinery import ApiError, StreamBroken
+from tests.cache.model_server import ModelServer, event, expired, refusal, refused
+from tests.cache.reflecting import reflecting, requests
+
+STATUS_410 = {"kind": "Status", "apiVersion": "v1", "code": 410, "reason": "Expired"}
+
+
+@pytest.fixture
+def server() -> ModelServer:
+    return ModelServer(streams_lists=False)
+
+
+async def test_events_are_told_in_order_and_move_the_version(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-56, CCH-57, CCH-58."""
+    async with reflecting(server, clock) as (reflector, told):
+        server.put("web")
+        server.put("web")
+        server.delete("web")
+        server.bookmark()
+        await clock.settle()
+
+        assert told.lines[1:] == ["add web", "update web", "delete web", "bookmark 13"]
+        assert reflector.last_sync_version == "13"
+        assert reflector.stats().events == 4
+
+
+@pytest.mark.parametrize(
+    ("drawn", "least", "seconds"),
+    [(0.0, 300, 300), (0.999999, 300, 600), (0.5, 600, 900), (0.0, 10, 300)],
+)
+async def test_a_watch_is_asked_to_last_from_five_to_ten_minutes(
+    server: ModelServer, clock: ManualClock, drawn: float, least: float, seconds: int
+) -> None:
+    """CCH-47."""
+    async with reflecting(server, clock, min_watch_timeout=least, random=lambda: drawn):
+        assert server.timeouts == [seconds]
+
+
+async def test_a_watch_that_the_server_does_not_end_is_ended_here(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    async with reflecting(server, clock):
+        await clock.advance(331)
+
+        assert requests(server) == ["list '0' limit 500", "watch 10", "watch 10"]
+        assert server.open_watches == 1
+
+
+async def test_a_watch_that_ends_after_a_while_is_followed_by_another_at_once(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-60: no relist, no backoff."""
+    async with reflecting(server, clock):
+        await clock.advance(60)
+        server.cut()
+        await clock.settle()
+
+        assert requests(server)[1:] == ["watch 10", "watch 10"]
+
+
+async def test_a_watch_that_ends_at_once_with_nothing_ends_the_round(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-60."""
+    async with reflecting(server, clock) as (reflector, _):
+        server.cut()
+        await clock.settle()
+
+        assert requests(server)[1:] == ["watch 10"]
+        assert reflector.stats().short_watches == 1
+
+        await clock.advance(0.8)
+        assert requests(server)[2:] == ["list '10' limit 0", "watch 10"]
+
+
+async def test_a_server_that_ends_every_watch_at_once_is_asked_ever_less_often(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-C35, CCH-72, V-6: the delays grow to half a minute, also without a list in between."""
+    server.cut_after = 0
+
+    async with reflecting(server, clock):
+        moments = []
+        for _ in range(3000):
+            before = server.count("list")
+            await clock.advance(0.1)
+            if server.count("list") > before:
+                moments.append(round(clock.now(), 1))
+
+        waits = [round(b - a, 1) for a, b in zip([0.0, *moments], moments, strict=False)]
+        assert waits[:10] == [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0, 30.0, 30.0, 0.8]
+
+
+async def test_bookmarks_that_say_nothing_new_do_not_make_a_watch_worthwhile(
+    clock: ManualClock,
+) -> None:
+    class Chatty(ModelServer):
+        """Sends a bookmark of the version that was asked from, and hangs up."""
+
+        async def _events(self, at: int, *, initial: bool) -> Any:
+            yield event("BOOKMARK", {"kind": "Pod", "metadata": {"resourceVersion": str(at)}})
+
+    server = Chatty(streams_lists=False)
+    async with reflecting(server, clock):
+        await clock.advance(100)
+
+        assert server.count("watch") < 10
+
+
+async def test_a_watch_that_brings_something_each_time_is_begun_again_at_once(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-60."""
+    async with reflecting(server, clock) as (_, told):
+        server.cut_after = 1
+        for name in "abcd":
+            server.put(name)
+        await clock.settle()
+        server.cut()
+        await clock.settle()
+
+        assert told.lines[1:] == ["add a", "add b", "add c", "add d"]
+        assert requests(server)[1:] == ["watch 10", "watch 11", "watch 12", "watch 13", "watch 14"]
+        assert clock.now() == 0
+
+
+@pytest.mark.parametrize(
+    "error", [refused(), refusal(429, "TooManyRequests")], ids=["refused", "429"]
+)
+async def test_a_watch_that_cannot_be_opened_for_now_is_tried_again_without_a_list(
+    server: ModelServer, clock: ManualClock, error: Exception
+) -> None:
+    """CCH-61, CCH-C18."""
+    async with reflecting(server, clock):
+        await clock.advance(60)
+        server.fail(error)
+        server.cut()
+        await clock.settle()
+        assert requests(server)[1:] == ["watch 10", "watch 10"]
+
+        await clock.advance(0.8)
+
+        assert requests(server)[1:] == ["watch 10", "watch 10", "watch 10"]
+        assert server.count("list") == 1
+
+
+async def test_another_error_when_opening_ends_the_round(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-61."""
+    heard: list[Exception] = []
+    async with reflecting(server, clock, on_watch_error=heard.append):
+        await clock.advance(60)
+        server.fail(refusal(403, "Forbidden"))
+        server.cut()
+        await clock.advance(0.8)
+
+        assert requests(server)[2:] == ["watch 10", "list '10' limit 0", "watch 10"]
+        assert [type(error).__name__ for error in heard] == ["Forbidden"]
+
+
+async def test_an_expired_watch_ends_the_round_quietly_and_lists_at_the_last_version(
+    server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """CCH-59, CCH-62, CCH-63, X-2: at most one relist."""
+    async with reflecting(server, clock):
+        await clock.advance(60)
+        server.say("ERROR", STATUS_410)
+        with caplog.at_level(logging.INFO):
+            await clock.advance(0.8)
+
+        assert requests(server)[2:] == ["list '10' limit 0", "watch 10"]
+        assert caplog.records == []
+
+
+async def test_too_many_requests_inside_a_watch_only_wait(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-62."""
+    async with reflecting(server, clock):
+        server.say("ERROR", {**STATUS_410, "code": 429, "reason": "TooManyRequests"})
+        await clock.advance(0.8)
+
+        assert requests(server)[1:] == ["watch 10", "watch 10"]
+
+
+@pytest.mark.parametrize(("patience", "lists"), [(0.0, 2), (30.0, 1)])
+async def test_internal_errors_inside_a_watch_are_borne_for_as_long_as_told(
+    server: ModelServer, clock: ManualClock, patience: float, lists: int
+) -> None:
+    """CCH-62: by default never."""
+    async with reflecting(server, clock, internal_error_patience=patience):
+        server.say("ERROR", {**STATUS_410, "code": 500, "reason": "InternalError"})
+        await clock.advance(0.8)
+
+        assert server.count("list") == lists
+
+
+async def test_a_broken_stream_is_no_error_but_an_end(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    async with reflecting(server, clock):
+        await clock.advance(60)
+        server.fail(StreamBroken("read: the connection broke"))
+        server.cut()
+        await clock.advance(0.9)
+
+        assert server.count("list") == 2  # at once and with nothing: a very short watch
+
+
+async def test_unknown_events_and_other_kinds_are_skipped(
+    server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """CCH-57, CCH-C24, CCH-54: tables too; what follows still works."""
+    node = {"kind": "Node", "apiVersion": "v1", "metadata": {"name": "n", "resourceVersion": "99"}}
+    async with reflecting(server, clock) as (reflector, told):
+        server.put("web")
+        server.say("ADDED", node)
+        server.say("ADDED", {"kind": "Table", "apiVersion": "meta.k8s.io/v1"})
+        server.say("SURPRISED", {"kind": "Pod", "metadata": {"name": "x", "namespace": "shop"}})
+        server.say("ADDED", {"kind": "Pod", "metadata": {"namespace": "shop"}})
+        server.put("db")
+        await clock.settle()
+
+        assert told.lines[1:] == ["add web", "add db"]
+        assert reflector.last_sync_version == "12"
+        assert reflector.stats().left_out.foreign == 2
+        assert reflector.stats().left_out.unkeyed == 1
+        assert "expected Pod, found a Node" in caplog.text
+
+
+async def test_a_target_that_fails_does_not_end_the_watch(
+    server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """CCH-57."""
+    async with reflecting(server, clock) as (reflector, told):
+        told.failure = RuntimeError("full")
+        server.put("web")
+        await clock.settle()
+
+        assert reflector.last_sync_version == "11"
+        assert server.open_watches == 1
+        assert "shop/web" in caplog.text
+
+
+async def test_a_watch_from_no_version_does_not_move_it_by_the_state_it_begins_with(
+    clock: ManualClock,
+) -> None:
+    """CCH-58, CCH-C17."""
+
+    class Unversioned(ModelServer):
+        async def list(self, **options: object) -> RawPage:
+            page = await super().list(**options)  # type: ignore[arg-type] # as it came
+            return RawPage(page.items, "0")
+
+    server = Unversioned(streams_lists=False)
+    server.put("a")
+    async with reflecting(server, clock) as (reflector, told):
+        await clock.settle()
+        assert told.lines == ["replace a at 0", "add a"]
+        assert reflector.last_sync_version == "0"
+
+        server.put("a")
+        await clock.settle()
+        assert reflector.last_sync_version == "12"
+
+
+async def test_delays_grow_and_begin_anew_after_two_minutes(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-48, CCH-72, V-6: counted from the last reset, although it never succeeded."""
+    server.fail(*(refusal(500, "InternalError") for _ in range(12)))
+
+    async with reflecting(server, clock):
+        moments = [0.0]
+        while len(moments) < 11:
+            before = len(server.asked)
+            await clock.advance(0.1)
+            if len(server.asked) > before:
+                moments.append(clock.now())
+
+        waits = [round(b - a, 1) for a, b in itertools.pairwise(moments)]
+        assert waits == [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0, 30.0, 30.0, 0.8]
+
+
+async def test_delays_are_made_longer_by_up_to_once_themselves(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-48."""
+    server.fail(refusal(500, "InternalError"))
+    async with reflecting(server, clock, random=lambda: 0.75):
+        await clock.advance(1.39)
+        assert len(server.asked) == 1
+
+        await clock.advance(0.02)
+        assert len(server.asked) == 3
+
+
+async def test_every_failed_round_is_heard_of(server: ModelServer, clock: ManualClock) -> None:
+    """CCH-63."""
+    heard: list[Exception] = []
+    server.fail(refusal(403, "Forbidden"), RuntimeError("a bug"), expired(), expired())
+
+    async with reflecting(server, clock, on_watch_error=heard.append):
+        await clock.advance(10)
+
+        assert [type(error).__name__ for error in heard] == ["Forbidden", "RuntimeError", "Expired"]
+        assert server.open_watches == 1
+
+
+async def test_an_error_handler_that_fails_changes_nothing(
+    server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(error: Exception) -> None:
+        raise ValueError("no")
+
+    server.fail(refusal(403, "Forbidden"))
+    async with reflecting(server, clock, on_watch_error=fail):
+        await clock.advance(1)
+
+        assert server.open_watches == 1
+        assert "watch error handler failed" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("error", "level"),
+    [
+        (refusal(403, "Forbidden"), logging.ERROR),
+        (StreamBroken("read: it broke"), logging.INFO),
+        (ValueError("a bug"), logging.ERROR),
+    ],
+    ids=["an answer", "a broken answer", "a bug"],
+)
+async def test_by_default_failed_rounds_are_logged(
+    server: ModelServer,
+    clock: ManualClock,
+    caplog: pytest.LogCaptureFixture,
+    error: ApiError,
+    level: int,
+) -> None:
+    """CCH-63."""
+    server.fail(error)
+    with caplog.at_level(logging.DEBUG, "kubeloop.cache.reflector"):
+        async with reflecting(server, clock):
+            pass
+
+    assert [record.levelno for record in caplog.records] == [level]
+
+
+async def test_resync_ticks_during_watches_if_somebody_wants_it(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-71."""
+    answers = [True, False, True]
+    async with reflecting(server, clock, resync=10.0, should_resync=lambda: answers.pop(0)) as (
+        _,
+        told,
+    ):
+        await clock.advance(35)
+
+        assert told.lines.count("resync") == 2
+
+
+async def test_a_resync_that_fails_ends_the_round(server: ModelServer, clock: ManualClock) -> None:
+    """CCH-71."""
+    async with reflecting(server, clock, resync=10.0) as (reflector, told):
+        told.failure = RuntimeError("no")
+        await clock.advance(10)
+        told.failure = None
+        await clock.advance(1)
+
+        assert server.count("list") == 2
+        assert "no" in reflector.stats().last_error
+
+
+async def test_cancelling_ends_it_without_an_error(server: ModelServer, clock: ManualClock) -> None:
+    """CCH-73, X-7."""
+    async with reflecting(server, clock):
+        assert server.open_watches == 1
+
+    assert server.open_watches == 0
+    assert clock.stats().timeouts == 0
+
+
+@pytest.mark.parametrize("troubles", [[], [refused()]], ids=["at once", "after a while"])
+async def test_a_server_that_comes_back_with_an_older_state_is_found_out(
+    server: ModelServer, clock: ManualClock, troubles: list[Exception]
+) -> None:
+    """It would answer a watch from a version it has not reached with silence."""
+
+    def lose_everything() -> None:
+        server._objects.clear()
+        server._history.clear()
+        server.version = 3
+
+    server.put("web")
+    heard: list[Exception] = []
+    async with reflecting(server, clock, on_watch_error=heard.append) as (_, told):
+        await clock.advance(60)
+        server.fail(*troubles)
+        server.cut()
+        lose_everything()
+        server.lets_watch_the_future = True
+        await clock.advance(30)
+        assert told.lines[-1] == "replace web at 11"
+
+        await clock.advance(40)
+
+        assert told.lines[-1] == "replace  at 3"
+        assert [type(error).__name__ for error in heard] == ["VersionWentBack"]
+
+
+async def test_a_server_that_comes_back_and_brings_news_is_not_asked_where_it_is(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-C18."""
+    async with reflecting(server, clock):
+        await clock.advance(60)
+        server.fail(refused())
+        server.cut()
+        await clock.advance(1)
+        server.put("web")
+        await clock.advance(100)
+
+        assert server.count("list") == 1

@@ -1,0 +1,109 @@
+"""Reads from other threads while one thread writes: bounded work, one possible outcome."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from kubeloop.cache.indexer import Indexer
+from kubeloop.cache.keeper import Keeper
+from kubeloop.cache.keeping import Keeping
+from kubeloop.machinery import parse_labels
+from tests.cache.making import key, pod
+
+NAMES = [f"p{number}" for number in range(40)]
+ROUNDS = 60
+WEB = parse_labels("app=web")
+
+
+@pytest.fixture(autouse=True)
+def _threads_that_take_turns_all_the_time() -> Iterator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def text(name: str, turn: int) -> bytes:
+    """All labels and fields of one object change together, so that a mixture would show."""
+    return pod(
+        name, version=str(turn + 1), labels={"app": "web", "turn": str(turn)}, node=f"n{turn % 3}"
+    )
+
+
+def consistent(given: dict[str, dict[str, object]]) -> bool:
+    labels, version = given["metadata"]["labels"], given["metadata"]["resourceVersion"]
+    assert isinstance(labels, dict)
+    turn = int(labels["turn"])
+    return version == str(turn + 1) and given["spec"]["nodeName"] == f"n{turn % 3}"
+
+
+def wrong_reads(store: Indexer[dict[str, dict[str, object]]]) -> list[str]:
+    """Everything a reader can see that was never true. The objects 0 to 19 are always there."""
+    wrong = []
+    listed = store.list(WEB)
+    if not all(map(consistent, listed)):
+        wrong.append("an object is a mixture of two states")
+    if len(listed) < 20 or len({each["metadata"]["name"] for each in listed}) != len(listed):
+        wrong.append(f"a list of {len(listed)}: an object is missing or twice there")
+    for value in ("n0", "n1", "n2"):
+        found = store.by_index("node", value)
+        if any(each["spec"]["nodeName"] != value for each in found):
+            wrong.append("found under a value that it does not have")
+    if store.get(key("p3")) is None:
+        wrong.append("an object that was always there was not")
+    if len(store.list(namespace="shop")) < 20:
+        wrong.append("the namespace index misses objects")
+    store.stats(), store.keys(), store.index_values("node"), len(store)
+    return wrong
+
+
+@pytest.mark.parametrize("keeping", ["bytes", "objects", "compressed"])
+def test_readers_in_threads_only_ever_see_states_that_were_true(keeping: Keeping) -> None:
+    store: Indexer[dict[str, dict[str, object]]] = Indexer(
+        Keeper(dict, keeping=keeping), {"node": "spec.nodeName"}
+    )
+    take = store.keeper.take
+    store.replace([take(text(name, 0)) for name in NAMES], "1")
+    wrong: list[str] = []
+    writing = threading.Event()
+    writing.set()
+
+    def read() -> None:
+        while writing.is_set():
+            wrong.extend(wrong_reads(store))
+        wrong.extend(wrong_reads(store))
+
+    readers = [threading.Thread(target=guarded(read, wrong)) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for turn in range(1, ROUNDS):
+        for name in NAMES:
+            store.add(take(text(name, turn)))
+        for name in NAMES[20:]:
+            store.delete(key(name))
+        if turn == ROUNDS // 2:
+            store.add_indexers(
+                {"late": "spec.nodeName", "f": lambda p: [str(p["spec"]["nodeName"])]}
+            )
+        if turn % 5 == 0:
+            store.replace([take(text(name, turn)) for name in NAMES], "9")
+    writing.clear()
+    for reader in readers:
+        reader.join()
+
+    assert wrong == []
+    assert {each["metadata"]["name"] for each in store.list()} == set(NAMES[:20])
+
+
+def guarded(work: Callable[[], None], wrong: list[str]) -> Callable[[], None]:
+    def guard() -> None:
+        try:
+            work()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the test must tell
+            wrong.append(repr(error))
+
+    return guard

@@ -1,0 +1,65 @@
+"""A clock, a server with one lease, a way to it, and candidates."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any, TypeAlias
+
+import pytest
+
+from kubeloop.election import LeaderElector
+from kubeloop.kit import ManualClock
+from tests.election.leases import NAME, Server, Store
+
+MakeElector: TypeAlias = Callable[..., LeaderElector]
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def server() -> Server:
+    return Server()
+
+
+@pytest.fixture
+def store(server: Server, clock: ManualClock) -> Store:
+    return Store(server, clock)
+
+
+@pytest.fixture
+def elector_of(store: Store, clock: ManualClock) -> MakeElector:
+    """Makes an elector called `me`, which waits for exactly one retry period between tries."""
+
+    def make(**options: Any) -> LeaderElector:
+        usual: dict[str, Any] = {"identity": "me", "clock": clock, "random": lambda: 0.0}
+        return LeaderElector(options.pop("store", store), NAME, **(usual | options))
+
+    return make
+
+
+class Programs:
+    """Tasks of a test, which end with it."""
+
+    def __init__(self) -> None:
+        self.tasks: list[asyncio.Task[None]] = []
+
+    def spawn(self, work: Coroutine[object, object, None], *, name: str = "") -> None:
+        self.tasks.append(asyncio.create_task(work, name=name))
+
+
+@pytest.fixture
+async def tasks(clock: ManualClock) -> AsyncIterator[Programs]:
+    programs = Programs()
+    yield programs
+    for task in programs.tasks:
+        task.cancel()
+    await clock.advance(60)  # for releases over slow networks
+    assert [task for task in programs.tasks if not task.done()] == []
+
+
+async def forever() -> None:
+    await asyncio.Event().wait()

@@ -1,0 +1,160 @@
+"""Standing as a candidate where the control plane chooses."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import AsyncGenerator
+from datetime import UTC, timedelta
+
+import msgspec
+import pytest
+
+from kubeloop.election import RENEW_EVERY, Candidacy
+from kubeloop.kit import ManualClock
+from kubeloop.machinery import ConnectError, InvalidValue
+from kubeloop.wire import MicroTime
+from kubeloop.wire.coordination.v1beta1 import LeaseCandidate
+from tests.election.conftest import Programs
+from tests.election.leases import refusal
+
+
+class Change(msgspec.Struct, frozen=True):
+    type: str
+    object: LeaseCandidate
+
+
+class Candidates:
+    """A `CandidateStore` that is told what its watch reports."""
+
+    def __init__(self) -> None:
+        self.object: LeaseCandidate | None = None
+        self.changes: asyncio.Queue[Change] = asyncio.Queue()
+        self.requests: list[str] = []
+        self.is_down = False
+
+    async def get(self, name: str, /) -> LeaseCandidate:
+        self._ask("GET")
+        if self.object is None:
+            raise refusal("GET leasecandidate", "NotFound")
+        return copy.deepcopy(self.object)
+
+    async def create(self, candidate: LeaseCandidate, /) -> LeaseCandidate:
+        self._ask("CREATE")
+        self.object = candidate
+        return candidate
+
+    async def update(self, candidate: LeaseCandidate, /) -> LeaseCandidate:
+        self._ask("UPDATE")
+        self.object = candidate
+        return candidate
+
+    async def watch(self, *, fields: str) -> AsyncGenerator[Change, None]:
+        self._ask(f"WATCH {fields}")
+        while True:
+            yield await self.changes.get()
+
+    def _ask(self, what: str) -> None:
+        self.requests.append(what)
+        if self.is_down:
+            raise ConnectError(f"{what}: connection refused")
+
+
+@pytest.fixture
+def candidates() -> Candidates:
+    return Candidates()
+
+
+@pytest.fixture
+def candidacy(candidates: Candidates, clock: ManualClock) -> Candidacy:
+    return Candidacy(
+        candidates,
+        "me",
+        lease="controller",
+        binary_version="1.37.0",
+        emulation_version="1.36.0",
+        clock=clock,
+    )
+
+
+async def test_a_candidate_is_made_and_renewed_every_five_minutes(
+    candidacy: Candidacy, candidates: Candidates, clock: ManualClock, tasks: Programs
+) -> None:
+    """LEA-20."""
+    tasks.spawn(candidacy.run())
+    await clock.advance(1)
+    assert candidates.object is not None
+    assert candidates.object.to_dict() == {
+        "apiVersion": "coordination.k8s.io/v1beta1",
+        "kind": "LeaseCandidate",
+        "metadata": {"name": "me"},
+        "spec": {
+            "leaseName": "controller",
+            "binaryVersion": "1.37.0",
+            "emulationVersion": "1.36.0",
+            "strategy": "OldestEmulationVersion",
+            "renewTime": "2030-01-01T00:00:00.000000Z",
+        },
+    }
+
+    await clock.advance(RENEW_EVERY)
+
+    assert candidates.object.spec.renew_time == MicroTime(2030, 1, 1, 0, 5, tzinfo=UTC)
+    assert candidacy.stats().renewals == 2
+    assert "WATCH metadata.name=me" in candidates.requests
+
+
+async def test_a_candidate_that_is_asked_for_a_sign_of_life_gives_it_at_once(
+    candidacy: Candidacy, candidates: Candidates, clock: ManualClock, tasks: Programs
+) -> None:
+    """LEA-20: when pingTime is later than renewTime, and only then."""
+    tasks.spawn(candidacy.run())
+    await clock.advance(10)
+    assert candidates.object is not None
+    asked = copy.deepcopy(candidates.object)
+    asked.spec.ping_time = MicroTime.of(clock.time() - timedelta(seconds=20))
+    candidates.changes.put_nowait(Change("MODIFIED", asked))
+    await clock.advance(1)
+    assert candidacy.stats().renewals == 1
+
+    asked.spec.ping_time = MicroTime.of(clock.time())
+    candidates.changes.put_nowait(Change("MODIFIED", asked))
+    await clock.advance(0)
+
+    assert candidacy.stats().renewals == 2
+
+
+async def test_a_candidate_that_was_deleted_is_made_again(
+    candidacy: Candidacy, candidates: Candidates, clock: ManualClock, tasks: Programs
+) -> None:
+    """LEA-20: created if missing."""
+    tasks.spawn(candidacy.run())
+    await clock.advance(1)
+    gone, candidates.object = candidates.object, None
+    assert gone is not None
+
+    candidates.changes.put_nowait(Change("DELETED", gone))
+    await clock.advance(0)
+
+    assert candidates.object is not None
+
+
+async def test_failures_are_tried_again_later_and_later(
+    candidacy: Candidacy, candidates: Candidates, clock: ManualClock, tasks: Programs
+) -> None:
+    """LEA-20: 5 ms, doubling."""
+    candidates.is_down = True
+    tasks.spawn(candidacy.run())
+
+    await clock.advance(1)
+    tries = candidates.requests.count("GET")
+    candidates.is_down = False
+    await clock.advance(2)
+
+    assert tries == 8  # at 0, 5, 15, 35, 75, 155, 315 and 635 ms
+    assert candidacy.stats().renewals == 1
+
+
+def test_a_candidate_needs_a_name_and_a_lease(candidates: Candidates) -> None:
+    with pytest.raises(InvalidValue, match="both need a name"):
+        Candidacy(candidates, "", lease="controller", binary_version="1")

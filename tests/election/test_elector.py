@@ -1,0 +1,398 @@
+"""Taking a lease, keeping it, losing it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from kubeloop.election import (
+    ElectionTimes,
+    Idle,
+    LeaderElector,
+    Leadership,
+    LeadershipLost,
+    Leading,
+    Waiting,
+)
+from kubeloop.kit import ManualClock
+from kubeloop.wire import MicroTime
+from kubeloop.wire.coordination.v1 import Lease
+from tests.election.conftest import MakeElector, Programs, forever
+from tests.election.leases import Server, Store, Weather, lease_of
+
+
+async def lead(elector: LeaderElector) -> None:
+    """The usual program: lead, and do not mind losing."""
+    await elector.run(forever)
+
+
+# --- taking
+
+
+async def test_where_there_is_no_lease_one_is_made(
+    server: Server, elector_of: MakeElector, clock: ManualClock
+) -> None:
+    """LEA-C1, LEA-6: transitions are 0."""
+    async with elector_of(labels={"app": "web"}).leadership() as leadership:
+        assert server.spec.holder_identity == "me"
+        assert (server.spec.lease_transitions, leadership.transitions) == (0, 0)
+        assert server.spec.lease_duration_seconds == 15
+        assert server.lease is not None
+        assert server.lease.metadata.labels == {"app": "web"}
+        assert server.log == ["GET", "CREATE"]
+
+
+async def test_a_candidate_tries_at_once_and_then_at_jittered_intervals(
+    clock: ManualClock, tasks: Programs, elector_of: MakeElector, store: Store, server: Server
+) -> None:
+    """LEA-5: 1.0 to 2.2 retry periods apart."""
+    server.lease = lease_of("you", duration=1000)
+    tasks.spawn(lead(elector_of(random=lambda: 0.5)), name="me")
+    moments = []
+
+    for _ in range(100):
+        before = len(store.requests)
+        await clock.advance(0.1)
+        moments += [clock.now()] * (len(store.requests) - before)
+
+    assert moments == pytest.approx([0.1, 3.2, 6.4, 9.6])
+
+
+async def test_a_lease_that_is_renewed_is_never_taken_and_taken_when_it_is_not(
+    clock: ManualClock, tasks: Programs, elector_of: MakeElector, server: Server
+) -> None:
+    """LEA-C2, LEA-7: after its own duration since the last change that we saw."""
+    server.lease = lease_of("you", duration=6)
+    elector = elector_of()
+    tasks.spawn(lead(elector), name="me")
+    for second in range(20):
+        await clock.advance(2)
+        server.touch(_renewed(second))
+        assert elector.leader == "you"
+
+    await clock.advance(5.9)
+    assert elector.remaining() == 0
+    await clock.advance(2.2)
+
+    assert elector.is_leader
+    assert server.spec.lease_transitions == 4
+
+
+async def test_an_ancient_lease_is_waited_for_like_any_other(
+    clock: ManualClock, tasks: Programs, elector_of: MakeElector, server: Server
+) -> None:
+    """LEA-C3: its times are not looked at."""
+    long_ago = MicroTime(1999, 1, 1, tzinfo=UTC)
+    server.lease = lease_of("you", renew_time=long_ago, acquire_time=long_ago)
+    elector = elector_of()
+    tasks.spawn(lead(elector), name="me")
+
+    await clock.advance(14)
+    assert elector.remaining() == 0
+    await clock.advance(2)
+
+    assert elector.is_leader
+
+
+async def test_ones_own_lease_is_taken_at_once_after_a_restart(
+    elector_of: MakeElector, server: Server
+) -> None:
+    """LEA-C4: neither transitions nor acquireTime change."""
+    before = MicroTime(2029, 1, 1, tzinfo=UTC)
+    server.lease = lease_of("me", acquire_time=before)
+
+    async with elector_of().leadership():
+        assert server.spec.lease_transitions == 3
+        assert server.spec.acquire_time == before
+        assert server.spec.renew_time == datetime(2030, 1, 1, tzinfo=UTC)
+
+
+async def test_a_released_lease_is_taken_at_the_next_try(
+    clock: ManualClock, tasks: Programs, elector_of: MakeElector, server: Server
+) -> None:
+    """LEA-C5, LEA-8: one transition more."""
+    server.lease = lease_of("you")
+    elector = elector_of()
+    tasks.spawn(lead(elector), name="me")
+    await clock.advance(1)
+
+    server.touch(_held_by(""))
+    await clock.advance(1)
+
+    assert elector.is_leader
+    assert server.spec.lease_transitions == 4
+
+
+async def test_of_two_who_take_a_lease_at_once_one_fails(
+    clock: ManualClock, tasks: Programs, elector_of: MakeElector, server: Server
+) -> None:
+    """LEA-9: the version that was read is written back."""
+    server.lease = lease_of("")
+    stores = [Store(server, clock), Store(server, clock)]
+    for each in stores:
+        each.weather = Weather(slow_back=0.1)
+    electors = [elector_of(identity=f"e{n}", store=each) for n, each in enumerate(stores)]
+    for elector in electors:
+        tasks.spawn(lead(elector), name=repr(elector))
+
+    await clock.advance(1)
+
+    assert [elector.is_leader for elector in electors] == [True, False]
+    assert "Conflict" in electors[1].stats().lock.last_error
+
+
+@pytest.mark.parametrize("reason", ["Forbidden", "InternalError"])
+async def test_a_lease_that_cannot_be_read_is_tried_again(
+    clock: ManualClock, tasks: Programs, elector_of: MakeElector, store: Store, reason: str
+) -> None:
+    """LEA-6: another error than NotFound is a failed try, and makes no lease."""
+    store.weather.fails_with = reason
+    elector = elector_of()
+    tasks.spawn(lead(elector), name="me")
+    await clock.advance(1)
+    assert store.requests == ["GET"]
+
+    store.weather.fails_with = ""
+    await clock.advance(1)
+
+    assert elector.is_leader
+
+
+# --- keeping
+
+
+async def test_steady_renewal_is_one_update_and_no_read(
+    clock: ManualClock, tasks: Programs, elector_of: MakeElector, store: Store
+) -> None:
+    """LEA-C6, LEA-10: every retry period."""
+    tasks.spawn(lead(elector_of()), name="me")
+    await clock.advance(0)
+    store.requests.clear()
+
+    await clock.advance(8)
+
+    assert store.requests == ["UPDATE"] * 4
+
+
+async def test_after_a_conflict_the_lease_is_read_and_written(
+    clock: ManualClock, tasks: Programs, elector_of: MakeElector, store: Store, server: Server
+) -> None:
+    """LEA-C6, LEA-9: somebody touched our lease, and it is still ours."""
+    tasks.spawn(lead(elector_of()), name="me")
+    await clock.advance(0)
+    store.requests.clear()
+
+    server.touch(lambda lease: lease.metadata.annotations.update(note="hello"))
+    await clock.advance(4)
+
+    assert store.requests == ["UPDATE", "GET", "UPDATE", "UPDATE"]
+
+
+async def test_an_outage_shorter_than_the_renew_deadline_is_survived(
+    clock: ManualClock, tasks: Programs, elector_of: MakeElector, store: Store
+) -> None:
+    """LEA-C7."""
+    elector = elector_of()
+    tasks.spawn(lead(elector), name="me")
+    await clock.advance(2)
+
+    store.weather.is_cut = True
+    await clock.advance(7.5)
+    assert elector.is_leader
+    store.weather.is_cut = False
+    await clock.advance(20)
+
+    assert elector.is_leader
+
+
+async def test_a_longer_outage_ends_leadership_one_renew_deadline_after_the_last_renewal(
+    clock: ManualClock, elector_of: MakeElector, store: Store
+) -> None:
+    """LEA-C7, LEA-10, LEA-14: the block is cancelled, and the elector does not try again."""
+    elector = elector_of()
+    cancelled_at = []
+
+    async def work() -> None:
+        try:
+            await forever()
+        finally:
+            cancelled_at.append(clock.now())
+
+    async def program() -> None:
+        async with elector.leadership():
+            await work()
+
+    task = asyncio.create_task(program())
+    await clock.advance(2)
+    store.weather.is_cut = True
+    await clock.advance(20)
+
+    with pytest.raises(LeadershipLost, match=r"not renewed within 10 s, last error: .*refused"):
+        await task
+    assert cancelled_at == pytest.approx([12.0], abs=1e-3)
+    assert elector.stats().state == Idle()
+
+
+async def test_a_request_that_hangs_does_not_hold_up_the_end(
+    clock: ManualClock, tasks: Programs, elector_of: MakeElector, store: Store
+) -> None:
+    """needs 39: each request has a deadline, and the term has its own."""
+    elector = elector_of()
+    tasks.spawn(lead(elector), name="me")
+    await clock.advance(1)
+    store.weather.slow_there = 1000
+
+    await clock.advance(8.9)
+    assert elector.remaining() > 0
+    await clock.advance(0.2)
+
+    assert elector.remaining() == 0
+    assert elector.stats().lock.failures == 1  # 5 s, and what was left of the term for the next
+
+
+async def test_a_renewal_that_is_answered_late_counts_from_when_it_was_sent(
+    clock: ManualClock, tasks: Programs, elector_of: MakeElector, store: Store
+) -> None:
+    """X-5: others count from when the server had it, which may be long before the answer."""
+    elector = elector_of()
+    tasks.spawn(lead(elector), name="me")
+    await clock.advance(1)
+
+    store.weather.slow_back = 4
+    await clock.advance(5.5)
+
+    state = elector.stats().state
+    assert isinstance(state, Leading)
+    assert (state.until, state.expires) == (12.0, 17.0)
+
+
+async def test_a_leader_who_sees_another_in_the_lease_stops_at_once(
+    clock: ManualClock, elector_of: MakeElector, server: Server
+) -> None:
+    """LEA-10: no need to wait for the deadline."""
+    elector = elector_of()
+    task = asyncio.create_task(_lead_forever(elector))
+    await clock.advance(1)
+
+    server.touch(_held_by("you"))
+    await clock.advance(1.1)
+
+    with pytest.raises(LeadershipLost, match="the lease names you"):
+        await task
+    assert server.spec.holder_identity == "you"
+
+
+async def test_a_lost_answer_is_found_by_reading_again(
+    clock: ManualClock, tasks: Programs, elector_of: MakeElector, store: Store
+) -> None:
+    """LEA-6: the renewal had arrived, so the next one conflicts, reads and renews."""
+    elector = elector_of()
+    tasks.spawn(lead(elector), name="me")
+    await clock.advance(1)
+    store.weather.loses_answers = True
+    await clock.advance(1.5)
+    store.weather.loses_answers = False
+    store.requests.clear()
+
+    await clock.advance(2)
+
+    assert store.requests == ["UPDATE", "GET", "UPDATE"]
+    assert elector.is_leader
+
+
+async def test_clocks_on_the_wall_may_be_set_as_they_like(
+    clock: ManualClock, tasks: Programs, elector_of: MakeElector, server: Server
+) -> None:
+    """LEA-C14, LEA-7: only the clock that never steps back counts."""
+    elector = elector_of()
+    tasks.spawn(lead(elector), name="me")
+    other = elector_of(identity="you", store=Store(server, clock))
+    tasks.spawn(lead(other), name="you")
+
+    for jump in (-86_400, 172_800, -3600, 0.5):
+        clock.jump_wall(jump)
+        await clock.advance(10)
+        assert (elector.is_leader, other.is_leader) == (True, False)
+
+
+async def test_short_leases_are_kept_as_well(
+    clock: ManualClock, tasks: Programs, elector_of: MakeElector, server: Server
+) -> None:
+    """LEA-C12: written as one second, and kept within that."""
+    times = ElectionTimes(lease_duration=1.5, renew_deadline=1.2, retry_period=0.2)
+    elector = elector_of(times=times)
+    tasks.spawn(lead(elector), name="me")
+
+    await clock.advance(10)
+
+    assert elector.is_leader
+    assert server.spec.lease_duration_seconds == 1
+
+
+# --- what can be asked
+
+
+async def test_an_elector_says_where_it_stands(
+    clock: ManualClock, tasks: Programs, elector_of: MakeElector, server: Server
+) -> None:
+    """LEA-16: is_leader and leader, as last observed; nobody at first."""
+    server.lease = lease_of("you")
+    elector = elector_of()
+    assert (elector.leader, elector.is_leader, elector.stats().state) == ("", False, Idle())
+
+    tasks.spawn(lead(elector), name="me")
+    await clock.advance(1)
+    assert (elector.leader, elector.is_leader, elector.stats().state) == ("you", False, Waiting())
+    server.touch(_held_by(""))
+    await clock.advance(1)
+
+    assert (elector.leader, elector.is_leader) == ("me", True)
+    assert elector.stats().state == Leading(until=12.0, expires=17.0, transitions=4)
+
+
+async def test_the_work_can_ask_whether_it_may_go_on(
+    clock: ManualClock, elector_of: MakeElector
+) -> None:
+    """needs 39: also a process that was stopped and does not know it."""
+    given: list[Leadership] = []
+    elector = elector_of()
+    async with elector.leadership() as leadership:
+        given.append(leadership)
+        leadership.ensure()
+        assert leadership.remaining() == 10.0
+
+    with pytest.raises(LeadershipLost, match="do nothing more"):
+        given[0].ensure()
+
+
+async def test_one_elector_leads_once_at_a_time(elector_of: MakeElector) -> None:
+    elector = elector_of()
+    async with elector.leadership():
+        with pytest.raises(RuntimeError, match="one leadership at a time"):
+            async with elector.leadership():
+                pass
+
+    async with elector.leadership():
+        assert elector.is_leader
+
+
+async def _lead_forever(elector: LeaderElector) -> None:
+    async with elector.leadership():
+        await forever()
+
+
+def _held_by(holder: str) -> Callable[[Lease], None]:
+    def change(lease: Lease) -> None:
+        lease.spec.holder_identity = holder
+
+    return change
+
+
+def _renewed(second: int) -> Callable[[Lease], None]:
+    def change(lease: Lease) -> None:
+        lease.spec.renew_time = MicroTime(2031, 1, 1, second=second, tzinfo=UTC)
+
+    return change

@@ -1,0 +1,92 @@
+"""An election on the embedded API server, over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import final
+
+import aiohttp
+
+from kubeloop.election import ElectionTimes, LeaderElector, LeadershipLost
+from kubeloop.machinery import ConnectError, api_error
+from kubeloop.testing.server import Service
+from kubeloop.wire.coordination.v1 import Lease
+from kubeloop.wire.meta.v1 import Status
+
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+QUICK = ElectionTimes(lease_duration=1.0, renew_deadline=0.6, retry_period=0.05)
+
+
+@final
+class HttpStore:
+    """The least client that will do."""
+
+    def __init__(self, session: aiohttp.ClientSession) -> None:
+        self._session = session
+
+    async def get(self, name: str, /) -> Lease:
+        return await self._send("GET", f"{LEASES}/{name}")
+
+    async def create(self, lease: Lease, /) -> Lease:
+        return await self._send("POST", LEASES, lease)
+
+    async def update(self, lease: Lease, /) -> Lease:
+        return await self._send("PUT", f"{LEASES}/{lease.metadata.name}", lease)
+
+    async def _send(self, method: str, path: str, lease: Lease | None = None) -> Lease:
+        body = lease.to_json() if lease is not None else None
+        headers = {"Content-Type": "application/json"}
+        try:
+            async with self._session.request(method, path, data=body, headers=headers) as answer:
+                said = await answer.read()
+        except aiohttp.ClientError as error:
+            raise ConnectError(f"{method} {path}: {error}") from error
+        if answer.status >= 400:
+            raise api_error(f"{method} {path}", Status.from_json(said))
+        return Lease.from_json(said)
+
+
+async def test_leadership_passes_from_one_to_the_next() -> None:
+    """X-5, LEA-11, LEA-C5: over real HTTP, with real time."""
+    terms: list[tuple[str, int]] = []
+    inside: set[str] = set()
+
+    async def stand(elector: LeaderElector) -> None:
+        async with elector.leadership() as leadership:
+            assert inside == set()
+            inside.add(elector.identity)
+            terms.append((elector.identity, leadership.transitions))
+            await asyncio.sleep(0)
+            inside.remove(elector.identity)
+
+    async with Service() as server, aiohttp.ClientSession(server.url) as session:
+        electors = [
+            LeaderElector(HttpStore(session), "web", identity=f"e{n}", times=QUICK)
+            for n in range(3)
+        ]
+        await asyncio.gather(*map(stand, electors))
+
+        assert sorted(who for who, _ in terms) == ["e0", "e1", "e2"]
+        assert [number for _, number in terms] == [0, 1, 2]
+        lease = await HttpStore(session).get("web")
+        assert lease.spec.holder_identity == ""
+
+
+async def test_a_server_that_goes_away_ends_leadership_in_time() -> None:
+    """LEA-C7: the work is cancelled before another may lead."""
+    loop = asyncio.get_running_loop()
+    async with Service() as server, aiohttp.ClientSession(server.url) as session:
+        elector = LeaderElector(HttpStore(session), "web", identity="me", times=QUICK)
+        lost = None
+        try:
+            async with elector.leadership():
+                await server.refuse_connections()
+                begun = loop.time()
+                await asyncio.Event().wait()
+        except LeadershipLost as error:
+            lost = error
+        took = loop.time() - begun
+        await server.accept_connections()
+
+    assert lost is not None
+    assert took < QUICK.lease_duration

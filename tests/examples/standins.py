@@ -1,0 +1,79 @@
+"""What a cluster has besides its API server: controllers and kubelets, in a few lines each.
+
+They write status as the real ones do, so that programs that wait for something get it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from kubeloop.clients import ALL, Client
+from kubeloop.kit import TaskOwner
+from kubeloop.testing import APIServer
+from kubeloop.wire.apps.v1 import Deployment, DeploymentCondition
+from kubeloop.wire.batch.v1 import Job
+from kubeloop.wire.core.v1 import Pod
+from kubeloop.wire.meta.v1 import ObjectMeta
+
+JOB_NAME = "batch.kubernetes.io/job-name"
+
+
+@asynccontextmanager
+async def controllers(server: APIServer) -> AsyncIterator[None]:
+    """Deployments roll out, jobs complete and deleted pods end while the block lasts."""
+    async with Client(server.config) as client, TaskOwner() as tasks:
+        tasks.spawn(_deployments(client), name="deployments")
+        tasks.spawn(_jobs(client, server), name="jobs")
+        tasks.spawn(_kubelets(client), name="kubelets")
+        yield
+
+
+async def _deployments(client: Client) -> None:
+    deployments = client.apps_v1.deployments(ALL)
+    async for event in deployments.watch():
+        deployment = event.object
+        if event.type == "DELETED" or deployment.metadata.deletion_timestamp:
+            continue
+        if deployment.status.observed_generation != deployment.metadata.generation:
+            await _roll_out(client, deployment)
+
+
+async def _roll_out(client: Client, deployment: Deployment) -> None:
+    status, replicas = deployment.status, deployment.spec.replicas
+    status.observed_generation = deployment.metadata.generation
+    status.replicas = status.updated_replicas = replicas
+    status.ready_replicas = status.available_replicas = replicas
+    status.conditions = [DeploymentCondition(type="Available", status="True")]
+    at = client.apps_v1.deployments(deployment.metadata.namespace)
+    change = {"status": status.to_dict()}
+    await at.status.patch(deployment.metadata.name, change, type="merge")
+
+
+async def _kubelets(client: Client) -> None:
+    async for event in client.core_v1.pods(ALL).watch():
+        found = event.object.metadata
+        if event.type == "MODIFIED" and found.deletion_timestamp:
+            pods = client.core_v1.pods(found.namespace)
+            await pods.delete(found.name, grace_period=0, missing_ok=True)
+
+
+async def _jobs(client: Client, server: APIServer) -> None:
+    async for event in client.batch_v1.jobs(ALL).watch():
+        if event.type == "ADDED":
+            await _complete(client, server, event.object)
+
+
+async def _complete(client: Client, server: APIServer, job: Job) -> None:
+    name, namespace = job.metadata.name, job.metadata.namespace
+    (container,) = job.spec.template.spec.containers
+    pod = Pod(
+        metadata=ObjectMeta(name=f"{name}-pod", labels={JOB_NAME: name}),
+        spec=job.spec.template.spec,
+    )
+    await client.core_v1.pods(namespace).create(pod)
+    said = container.command[1:] if container.command[0] == "echo" else ["no such command"]
+    server.set_log(namespace, f"{name}-pod", " ".join(said) + "\n")
+    end = "Complete" if container.command[0] == "echo" else "Failed"
+    change = {"status": {"conditions": [{"type": end, "status": "True"}]}}
+    await client.batch_v1.jobs(namespace).status.patch(name, change, type="merge")

@@ -1,0 +1,21 @@
+"""The blocking clients are what the async ones make them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from generate_blocking import main
+
+
+def test_the_blocking_clients_are_up_to_date() -> None:
+    """If this fails: python tools/generate_blocking.py"""
+    assert main(["--check"]) == 0
+
+
+def test_a_file_that_was_changed_by_hand_is_found(tmp_path: Path) -> None:
+    assert main(["--out", str(tmp_path)]) == 0
+    assert main(["--out", str(tmp_path), "--check"]) == 0
+
+    (tmp_path / "mirrors.py").write_text("changed")
+
+    assert main(["--out", str(tmp_path), "--check"]) == 1

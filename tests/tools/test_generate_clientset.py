@@ -1,0 +1,69 @@
+"""The generator's second output: the groups as methods."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+from kubeloop_generate.__main__ import main
+from kubeloop_generate.clientset import render_clientset
+from kubeloop_generate.discovery import ResourceRow
+from kubeloop_generate.document import BadDocument
+
+ORDERS = ResourceRow("shop.k8s.io", "v1", "orders", "Order", "order", True, ("get",))
+MODULES = [(("shop.k8s.io", "v1"), "shop_v1")]
+
+
+def test_a_group_is_a_class_and_a_resource_a_method() -> None:
+    text = render_clientset([ORDERS], MODULES, source="a document")["_generated/clientset.py"]
+
+    assert text.startswith("# Generated from a document by tools/kubeloop_generate. Do not edit.")
+    classes = {each.name for each in ast.parse(text).body if isinstance(each, ast.ClassDef)}
+    assert classes == {"Resources", "_Group", "ShopV1", "Clientset"}
+    assert (
+        "def orders(self, namespace: str | None = None) -> ResourceClient[shop_v1.Order]:" in text
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "plural"), [("Order", "x(): pass"), ("Or der", "orders"), ("Order", "class")]
+)
+def test_what_is_no_name_is_never_written(kind: str, plural: str) -> None:
+    row = ResourceRow("shop.k8s.io", "v1", plural, kind, "", True, ())
+
+    with pytest.raises(BadDocument):
+        render_clientset([row], MODULES, source="a document")
+
+
+def test_the_clients_room_is_written_beside_the_wires(tmp_path: Path) -> None:
+    kind = {"group": "shop.k8s.io", "version": "v1", "kind": "Order"}
+    swagger, discovery = tmp_path / "swagger.json", tmp_path / "discovery.json"
+    swagger.write_text(
+        json.dumps(
+            {
+                "info": {"version": "v1.99.0"},
+                "definitions": {
+                    "io.k8s.api.shop.v1.Order": {
+                        "properties": {"spec": {"type": "object"}},
+                        "x-kubernetes-group-version-kind": [kind],
+                    }
+                },
+            }
+        )
+    )
+    resource = {"resource": "orders", "responseKind": kind, "scope": "Cluster", "verbs": ["get"]}
+    versions = [{"version": "v1", "resources": [resource]}]
+    group = {"metadata": {"name": "shop.k8s.io"}, "versions": versions}
+    discovery.write_text(json.dumps({"kind": "APIGroupDiscoveryList", "items": [group]}))
+    arguments = ["--swagger", str(swagger), "--discovery", str(discovery)]
+    arguments += ["--out", str(tmp_path / "wire")]
+
+    assert main(arguments) == 0
+    assert main([*arguments, "--check"]) == 0
+
+    written = tmp_path / "clients" / "_generated" / "clientset.py"
+    assert "def orders(self) -> ResourceClient[shop_v1.Order]:" in written.read_text("utf-8")
+    written.write_text("changed")
+    assert main([*arguments, "--check"]) == 1

@@ -1,0 +1,241 @@
+"""Waiting for a key: who is woken, what a cancelled call leaves, who gets the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
+
+import pytest
+
+from kubeloop.kit import ManualClock, Timeout
+from kubeloop.workqueue import TURN, DelayingQueue, PriorityQueue, QueueShutDown, WorkQueue
+
+from .conftest import Tasks
+
+
+async def test_a_waiting_get_is_woken_by_an_add(
+    plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
+) -> None:
+    """WKQ-3."""
+    worker = tasks.begin(plain.get())
+    await clock.settle()
+    waiting = plain.stats().workers
+
+    plain.add("web")
+    await clock.settle()
+
+    assert waiting == 1
+    assert worker.result() == "web"
+    assert plain.stats().workers == 0
+
+
+async def test_a_waiting_get_is_woken_when_a_changed_key_is_done(
+    plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
+) -> None:
+    """WKQ-4."""
+    plain.add("web")
+    plain.get_nowait()
+    worker = tasks.begin(plain.get())
+    plain.add("web")
+    await clock.settle()
+    before = worker.done()
+
+    plain.done("web")
+    await clock.settle()
+
+    assert not before
+    assert worker.result() == "web"
+
+
+async def test_workers_are_served_in_the_order_in_which_they_came(
+    plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
+) -> None:
+    workers = [tasks.begin(plain.get()) for _ in range(4)]
+    await clock.settle()
+
+    for key in ("a", "b", "c", "d"):
+        plain.add(key)
+    await clock.settle()
+
+    assert [worker.result() for worker in workers] == ["a", "b", "c", "d"]
+
+
+async def test_a_worker_that_was_woken_for_nothing_keeps_its_place(
+    plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
+) -> None:
+    first = tasks.begin(plain.get())
+    await clock.settle()
+    second = tasks.begin(plain.get())
+    await clock.settle()
+
+    plain.add("snatched")
+    plain.get_nowait()  # before the first in line could look
+    await clock.settle()
+    plain.add("web")
+    await clock.settle()
+
+    assert first.result() == "web"
+    assert not second.done()
+
+
+async def test_a_cancelled_get_leaves_the_key_to_the_next_worker(
+    plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
+) -> None:
+    """Cancelled in the very turn in which it was woken, X-7."""
+    first = tasks.begin(plain.get())
+    second = tasks.begin(plain.get())
+    await clock.settle()
+
+    plain.add("web")
+    first.cancel()
+    await clock.settle()
+
+    assert first.cancelled()
+    assert second.result() == "web"
+
+
+async def test_a_cancelled_get_leaves_the_key_in_the_queue(
+    plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
+) -> None:
+    worker = tasks.begin(plain.get())
+    await clock.settle()
+
+    plain.add("web")
+    worker.cancel()
+    await clock.settle()
+
+    assert worker.cancelled()
+    assert plain.get_nowait() == "web"
+
+
+async def test_a_get_that_timed_out_leaves_nothing_behind(
+    plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
+) -> None:
+    async def patient() -> None:
+        async with clock.timeout(3):
+            await plain.get()
+
+    worker = tasks.begin(patient())
+    await clock.advance(3)
+
+    assert isinstance(worker.exception(), TimeoutError)
+    assert plain.stats().workers == 0
+
+
+async def test_the_clock_is_watched_on_when_its_watcher_is_cancelled(
+    queue: DelayingQueue[str], clock: ManualClock, tasks: Tasks
+) -> None:
+    queue.add("web", after=5)
+    first = tasks.begin(queue.get())
+    second = tasks.begin(queue.get())
+    await clock.settle()
+
+    first.cancel()
+    await clock.advance(5)
+
+    assert second.result() == "web"
+
+
+async def test_one_worker_alone_watches_the_clock(
+    queue: DelayingQueue[str], clock: ManualClock, tasks: Tasks
+) -> None:
+    for _ in range(5):
+        tasks.begin(queue.get())
+    queue.add("web", after=5)
+    await clock.settle()
+
+    assert clock.stats().timeouts == 1
+
+
+async def test_keys_due_at_one_moment_go_to_all_who_wait(
+    queue: DelayingQueue[str], clock: ManualClock, tasks: Tasks
+) -> None:
+    workers = [tasks.begin(queue.get()) for _ in range(100)]
+    await clock.settle()
+    for number in range(100):
+        queue.add(str(number), after=5)
+
+    await clock.advance(5)
+
+    assert sorted(int(worker.result()) for worker in workers) == list(range(100))
+
+
+async def test_shutdown_while_keys_wait_ends_the_watch_of_the_clock(
+    queue: DelayingQueue[str], clock: ManualClock, tasks: Tasks
+) -> None:
+    """WKQ-7, WKQ-12."""
+    queue.add("web", after=5)
+    worker = tasks.begin(queue.get())
+    await clock.settle()
+
+    queue.shut_down()
+    await clock.settle()
+
+    assert isinstance(worker.exception(), QueueShutDown)
+    assert clock.stats().timeouts == 0
+
+
+async def test_a_queue_can_be_used_by_one_loop_after_the_other(plain: WorkQueue[str]) -> None:
+    def in_a_loop_of_its_own(key: str) -> str:
+        async def work() -> str:
+            getting = asyncio.create_task(plain.get())
+            await asyncio.sleep(0)
+            plain.add(key)
+            return await getting
+
+        return asyncio.run(work())
+
+    assert await asyncio.to_thread(in_a_loop_of_its_own, "a") == "a"
+    assert await asyncio.to_thread(in_a_loop_of_its_own, "b") == "b"
+
+
+class BusyClock:
+    """A clock on which every look takes a millisecond, as if work had been done."""
+
+    def __init__(self) -> None:
+        self._looks = itertools.count()
+
+    def now(self) -> float:
+        return next(self._looks) / 1000
+
+    def time(self) -> datetime:
+        return datetime(2030, 1, 1, tzinfo=UTC)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(0)
+
+    def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[Timeout]:
+        return asyncio.timeout(seconds)
+
+
+@pytest.mark.parametrize("kind", [WorkQueue, DelayingQueue, PriorityQueue])
+@pytest.mark.parametrize("workers", [1, 8])
+async def test_workers_that_never_wait_give_the_loop_its_turn(
+    kind: type[WorkQueue[int]], workers: int, tasks: Tasks
+) -> None:
+    """All of them together: the bound does not grow with every worker."""
+    queue = kind(clock=BusyClock())
+    for key in range(1000):
+        queue.add(key)
+    worked = 0
+    seen: list[int] = []
+
+    async def worker() -> None:
+        nonlocal worked
+        while True:
+            async with queue.item():
+                worked += 1
+
+    async def watcher() -> None:
+        while worked < 1000:
+            seen.append(worked)
+            await asyncio.sleep(0)
+
+    for _ in range(workers):
+        tasks.begin(worker())
+    await watcher()
+
+    most = max(after - before for before, after in itertools.pairwise(seen))
+    assert most <= TURN * 1000 + 2 * workers
