@@ -5,6 +5,9 @@ PYTHON ?= python3
 ARGS ?=
 PY := .venv/bin/python
 
+# The tests start many interpreters; without bytecode each would compile everything anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 # Recipes name their files relative to here, so that the folder's own path may hold spaces.
 SHELL := /bin/sh
 .SHELLFLAGS := -eu -c
@@ -65,6 +68,10 @@ names: .venv/.ready ## accept the public names as they are now
 .PHONY: assets
 assets: .venv/.ready ## build or copy etcd, kube-apiserver and kubectl into the user's cache, once
 	$(PY) tools/assets.py
+
+.PHONY: test-real
+test-real: assets ## run the conformance tests against kube-apiserver; make test runs them embedded
+	$(PY) -m pytest tests/conformance --server envtest $(ARGS)
 
 .PHONY: soak
 soak: .venv/.ready ## run the property tests for long, with examples of chance

@@ -2,62 +2,122 @@
 
 from __future__ import annotations
 
-from bench.cluster import Mirrored, client_go, cluster_with, mirrored, ours
-from bench.measure import Row, figure, ratio
+import statistics
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from bench.cluster import Cluster, Mirrored, client_go, cluster_with, missing_assets, ours
+from bench.measure import Cost, Row, figure, ratios
+from bench.scale import count
 
 NAME = "informer against client-go"
 GOAL = "cheaper than client-go with protobuf: CPU 0.8, wall 1.0, peak memory 0.5"
 
-PODS = 20_000
-EVENTS = 10_000
+PODS = count("PODS", 20_000)
+EVENTS = count("EVENTS", 10_000)
+ROUNDS = count("ROUNDS", 3)
+LOADED = count("LOADED", 20_000, full=100_000)  # pods while the loop is watched
+
+Runs = dict[str, list[Mirrored]]
 
 
 def run() -> list[Row]:
     """Cold sync, then updates under load."""
-    program = client_go()
+    program = None if missing_assets() else client_go()
     if program is None:
-        return [Row("client-go", "no Go here to build it with")]
-    with cluster_with(PODS) as kubeconfig:
-
-        def measure(*command: str) -> Mirrored:
-            return mirrored(command, kubeconfig, objects=PODS, events=EVENTS)
-
-        protobuf = measure(str(program), f"-kubeconfig={kubeconfig}")
-        keys = measure(*ours())
-        json = measure(str(program), f"-kubeconfig={kubeconfig}", "-json")
-        decoded = measure(*ours("--decoded"))
-        compressed = measure(*ours("--keeping=compressed"))
-    return [*_sync_rows(keys, protobuf, json), *_other_rows(keys, decoded, compressed, protobuf)]
+        return [Row("client-go", missing_assets() or "skipped: no Go here to build it with")]
+    with cluster_with(PODS) as cluster:
+        runs = _in_turns(cluster, program)
+        cluster.grow(max(PODS, LOADED))
+        hold = cluster.mirrored(ours("--hold")).hold
+    return [*_sync_rows(runs), *_event_rows(runs), *_memory_rows(runs), _hold_row(hold)]
 
 
-def _sync_rows(us: Mirrored, protobuf: Mirrored, json: Mirrored) -> list[Row]:
+def _in_turns(cluster: Cluster, program: Path) -> Runs:
+    go = [str(program), f"--kubeconfig={cluster.kubeconfig}"]
+    contestants = {
+        "protobuf": (go, EVENTS),
+        "keys": (ours(), EVENTS),
+        "json": ([*go, "--json"], 0),
+        "decoded": (ours("--decoded"), EVENTS),
+        "compressed": (ours("--keeping=compressed"), 0),
+    }
+    runs: Runs = {name: [] for name in contestants}
+    for _ in range(ROUNDS):
+        for name, (command, events) in contestants.items():
+            runs[name].append(cluster.mirrored(command, events=events))
+    return runs
+
+
+def _sync_rows(runs: Runs) -> list[Row]:
     what = f"cold sync of {PODS:,} pods"
+    us, protobuf, json = (_syncs(runs[name]) for name in ("keys", "protobuf", "json"))
     return [
-        ratio(f"{what}, CPU / protobuf", us.sync.cpu, protobuf.sync.cpu, at_most=0.8),
-        ratio(f"{what}, wall / protobuf", us.sync.wall, protobuf.sync.wall, at_most=1.0),
-        ratio(f"{what}, peak memory / protobuf", us.sync.peak, protobuf.sync.peak, at_most=0.5),
-        ratio(f"{what}, CPU / JSON", us.sync.cpu, json.sync.cpu, at_most=0.3),
-        figure("cold sync, ours", us.sync.cpu, "s CPU"),
-        figure("cold sync, client-go protobuf", protobuf.sync.cpu, "s CPU"),
-        figure("cold sync, client-go JSON", json.sync.cpu, "s CPU"),
+        _compared(f"{what}, CPU / protobuf", us, protobuf, lambda cost: cost.cpu, 0.8),
+        _compared(f"{what}, wall / protobuf", us, protobuf, lambda cost: cost.wall, 1.0),
+        _compared(f"{what}, peak memory / protobuf", us, protobuf, lambda cost: cost.peak, 0.5),
+        _compared(f"{what}, CPU / JSON", us, json, lambda cost: cost.cpu, 0.3),
+        _median("cold sync, ours", us, lambda cost: cost.cpu, "s CPU"),
+        _median("cold sync, client-go protobuf", protobuf, lambda cost: cost.cpu, "s CPU"),
+        _median("cold sync, client-go JSON", json, lambda cost: cost.cpu, "s CPU"),
+        _median("cold sync, ours", us, lambda cost: cost.wall, "s"),
+        _median("cold sync, client-go protobuf", protobuf, lambda cost: cost.wall, "s"),
+        _median("peak memory, ours", us, lambda cost: cost.peak / 1e6, "MB"),
+        _median("peak memory, client-go protobuf", protobuf, lambda cost: cost.peak / 1e6, "MB"),
     ]
 
 
-def _other_rows(
-    keys: Mirrored, decoded: Mirrored, compressed: Mirrored, protobuf: Mirrored
-) -> list[Row]:
-    assert keys.events is not None
-    assert decoded.events is not None
-    assert protobuf.events is not None
-    them = protobuf.events.cpu
-    steady = protobuf.sync.steady
+def _event_rows(runs: Runs) -> list[Row]:
+    keys, decoded, them = (_events(runs[name]) for name in ("keys", "decoded", "protobuf"))
+    what = f"{EVENTS:,} events"
+
+    def each(cost: Cost) -> float:
+        return cost.cpu / EVENTS * 1e6
+
     return [
-        ratio(f"{EVENTS:,} events, keys, CPU / protobuf", keys.events.cpu, them, at_most=0.5),
-        ratio(
-            f"{EVENTS:,} events, decoded, CPU / protobuf", decoded.events.cpu, them, at_most=0.75
-        ),
-        ratio("steady memory, bytes / protobuf", keys.sync.steady, steady, at_most=0.6),
-        ratio("steady memory, compressed / protobuf", compressed.sync.steady, steady, at_most=0.15),
-        figure("an event, keys", keys.events.cpu / EVENTS * 1e6, "µs CPU"),
-        figure("an event, client-go protobuf", them / EVENTS * 1e6, "µs CPU"),
+        _compared(f"{what}, keys, CPU / protobuf", keys, them, each, 0.5),
+        _compared(f"{what}, decoded, CPU / protobuf", decoded, them, each, 0.75),
+        _median("an event, keys", keys, each, "µs CPU"),
+        _median("an event, decoded", decoded, each, "µs CPU"),
+        _median("an event, client-go protobuf", them, each, "µs CPU"),
     ]
+
+
+def _memory_rows(runs: Runs) -> list[Row]:
+    names = ("keys", "compressed", "protobuf", "json")
+    keys, compressed, them, json = (_syncs(runs[name]) for name in names)
+
+    def each(cost: Cost) -> float:
+        return (cost.steady - cost.before) / PODS
+
+    return [
+        _compared("steady memory of a pod, bytes / protobuf", keys, them, each, 0.6),
+        _compared("steady memory of a pod, compressed / protobuf", compressed, them, each, 0.15),
+        _median("steady memory of a pod, bytes", keys, each, "B"),
+        _median("steady memory of a pod, compressed", compressed, each, "B"),
+        _median("steady memory of a pod, client-go protobuf", them, each, "B"),
+        _median("steady memory of a pod, client-go JSON", json, each, "B"),
+    ]
+
+
+def _hold_row(hold: float) -> Row:
+    what = f"longest hold of the loop while {max(PODS, LOADED):,} pods load"
+    return Row(what, f"{hold * 1000:.1f} ms CPU", "at most 20 ms", hold <= 0.020)
+
+
+def _syncs(runs: Sequence[Mirrored]) -> list[Cost]:
+    return [each.sync for each in runs]
+
+
+def _events(runs: Sequence[Mirrored]) -> list[Cost]:
+    return [each.events for each in runs if each.events is not None]
+
+
+def _compared(
+    what: str, us: list[Cost], them: list[Cost], of: Callable[[Cost], float], goal: float
+) -> Row:
+    return ratios(what, [*map(of, us)], [*map(of, them)], at_most=goal)
+
+
+def _median(what: str, costs: list[Cost], of: Callable[[Cost], float], unit: str) -> Row:
+    return figure(what, statistics.median(map(of, costs)), unit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import hashlib
 import os
 import shutil
 import subprocess
@@ -11,17 +11,18 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import final
 
 import msgspec
 
+from bench.loading import change_pods, write_pods
 from bench.measure import ROOT, Cost, Failed
-from bench.served import fill
 from kubeloop import ALL, Client, ClusterConfig, run
-from kubeloop.testing import ControlPlane, assets_folder, running_in_thread
-from kubeloop.wire.core.v1 import Namespace, Pod
-from kubeloop.wire.meta.v1 import ObjectMeta
+from kubeloop.testing import ControlPlane, ControlPlaneFailed, assets_folder, running_in_thread
+from kubeloop.testing.control_plane import cached_assets
+from kubeloop.wire.core.v1 import Pod
 
-__all__ = ["Mirrored", "client_go", "cluster_with", "mirrored"]
+__all__ = ["Cluster", "Mirrored", "client_go", "cluster_with", "missing_assets", "ours"]
 
 
 class Mirrored(msgspec.Struct, frozen=True):
@@ -29,34 +30,87 @@ class Mirrored(msgspec.Struct, frozen=True):
 
     sync: Cost
     events: Cost | None = None
+    hold: float = 0.0  # the longest hold of the event loop until then, in CPU seconds
+
+
+@final
+class Cluster:
+    """A control plane that holds pods, and whom informers are measured against."""
+
+    def __init__(self, kubeconfig: Path, config: ClusterConfig, etcd: str) -> None:
+        self.kubeconfig = kubeconfig
+        self._config = config
+        self._etcd = etcd
+        self._pods = 0
+        self._rounds = 0
+
+    def grow(self, pods: int) -> None:
+        """Add pods until there are `pods`, and wait until the server has seen them."""
+        run(write_pods(self._etcd, range(self._pods, pods)))
+        self._pods = pods
+        run(self._seen())
+
+    async def _seen(self) -> None:
+        async with Client(self._config) as client:
+            # A list without a version is never older than what etcd holds.
+            await client.resource(Pod, namespace=ALL).list(limit=1)
+
+    def mirrored(self, command: Sequence[str], *, events: int = 0) -> Mirrored:
+        """Run one informer in a process of its own, and change pods once it is synced.
+
+        Raises: Failed, when it ends too early.
+        """
+        with subprocess.Popen(
+            [*command, f"--objects={self._pods}", f"--events={events}"],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "KUBECONFIG": str(self.kubeconfig)},
+        ) as process:
+            assert process.stdout is not None
+            sync, hold = _cost(process.stdout.readline())
+            if not events:
+                return Mirrored(sync, hold=hold)
+            self._rounds += 1
+            run(change_pods(self._etcd, events, mark=str(self._rounds)))
+            return Mirrored(sync, _cost(process.stdout.readline())[0], hold)
 
 
 @contextmanager
-def cluster_with(pods: int) -> Iterator[Path]:
-    """The path of a kubeconfig for a real API server that holds `pods` pods."""
+def cluster_with(pods: int) -> Iterator[Cluster]:
+    """A real API server that holds `pods` pods; `KUBECONFIG` names it while the block lasts."""
     with tempfile.TemporaryDirectory() as folder, running_in_thread(ControlPlane()) as plane:
         path = Path(folder, "kubeconfig")
         path.touch(mode=0o600)
         path.write_text(plane.kubeconfig())
-        run(_loaded(plane.config, pods))
-        yield path
+        cluster = Cluster(path, plane.config, plane.etcd_url)
+        cluster.grow(pods)
+        os.environ["KUBECONFIG"] = str(path)
+        try:
+            yield cluster
+        finally:
+            del os.environ["KUBECONFIG"]
 
 
-async def _loaded(config: ClusterConfig, pods: int) -> None:
-    async with Client(config) as client:
-        for number in range(12):
-            namespace = Namespace(metadata=ObjectMeta(name=f"team-{number}"))
-            await client.core_v1.namespaces().create(namespace)
-        await fill(client, pods)
+def missing_assets() -> str:
+    """Why no control plane can be started here; empty when one can."""
+    try:
+        assets_folder()
+    except ControlPlaneFailed:
+        return "skipped: no kube-apiserver (make assets)"
+    return ""
 
 
 def client_go() -> Path | None:
-    """The Go program, built once into the folder of the assets; None where there is no Go."""
-    program = assets_folder() / "kubeloop-bench-clientgo"
+    """The Go program, built into the user's cache once a version; None where there is no Go."""
+    source = ROOT / "bench" / "peers" / "clientgo"
+    files = sorted([*source.glob("*.go"), source / "go.mod", source / "go.sum"])
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]
+    program = cached_assets() / f"bench-clientgo-{digest}"
     if not program.exists():
         if shutil.which("go") is None:
             return None
-        source = ROOT / "bench" / "peers" / "clientgo"
+        for old in cached_assets().glob("bench-clientgo-*"):
+            old.unlink()
         subprocess.run(["go", "build", "-o", str(program), "."], cwd=source, check=True)
     return program
 
@@ -66,41 +120,10 @@ def ours(*options: str) -> list[str]:
     return [sys.executable, "-m", "bench.mirror", *options]
 
 
-def mirrored(command: Sequence[str], kubeconfig: Path, *, objects: int, events: int) -> Mirrored:
-    """Run one informer in a process of its own, and change pods once it is synced."""
-    mark = "-" if command[0] != sys.executable else "--"
-    numbers = [f"{mark}objects={objects}", f"{mark}events={events}"]
-    with subprocess.Popen(
-        [*command, *numbers],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "KUBECONFIG": str(kubeconfig)},
-    ) as process:
-        assert process.stdout is not None
-        sync = _cost(process.stdout.readline())
-        if not events:
-            return Mirrored(sync)
-        run(_changed(kubeconfig, events))
-        return Mirrored(sync, _cost(process.stdout.readline()))
-
-
-def _cost(line: bytes) -> Cost:
+def _cost(line: bytes) -> tuple[Cost, float]:
     if not line:
         raise Failed("the informer ended before it was done")
     said = msgspec.json.decode(line)
-    return Cost(said["wall"], said["cpu"], 0, said["peak"], said["steady"])
-
-
-async def _changed(kubeconfig: Path, events: int) -> None:
-    """Change one label of one pod after the other, `events` times in all."""
-    async with Client(ClusterConfig.load(str(kubeconfig))) as client:
-        pods = (await client.resource(Pod, namespace=ALL).list(limit=500)).items
-
-        async def some(numbers: range) -> None:
-            for number in numbers:
-                meta = pods[number % len(pods)].metadata
-                target = client.resource(Pod, namespace=meta.namespace)
-                body = {"metadata": {"labels": {"round": str(number)}}}
-                await target.patch(meta.name, body, type="merge")
-
-        await asyncio.gather(*(some(range(start, events, 8)) for start in range(8)))
+    hold = said.pop("hold", 0.0)
+    said.pop("count", None)
+    return msgspec.convert(said, Cost), hold

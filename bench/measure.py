@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -24,8 +24,12 @@ __all__ = [
     "Row",
     "clocked",
     "figure",
+    "in_rounds",
     "measured",
+    "median_cost",
     "ratio",
+    "ratios",
+    "spread",
     "side_by_side",
 ]
 
@@ -61,6 +65,19 @@ def ratio(what: str, ours: float, theirs: float, *, at_most: float) -> Row:
     return Row(what, f"{share:.2f}", f"at most {at_most:g}", share <= at_most)
 
 
+def ratios(what: str, ours: Sequence[float], theirs: Sequence[float], *, at_most: float) -> Row:
+    """The same for several rounds: the median of each round's ratio is judged, the spread shown."""
+    shares = [us / them for us, them in zip(ours, theirs, strict=True)]
+    share = statistics.median(shares)
+    return Row(what, spread(shares), f"at most {at_most:g}", share <= at_most)
+
+
+def spread(values: Sequence[float]) -> str:
+    """The median, with the least and the most behind it where there are several."""
+    middle = f"{statistics.median(values):.2f}"
+    return f"{middle} ({min(values):.2f}..{max(values):.2f})" if len(values) > 1 else middle
+
+
 def figure(what: str, value: float, unit: str) -> Row:
     """An absolute figure: shown for the reader, judged by nobody."""
     return Row(what, f"{value:,.4g} {unit}".strip() if value < 1000 else f"{value:,.0f} {unit}")
@@ -89,15 +106,24 @@ def side_by_side(
     `setup` is run before each snippet and is not timed.
     Raises: Failed, when a run ends with an error.
     """
-    runs: dict[str, list[Cost]] = {name: [] for name in snippets}
+    contestants = {name: (setup, snippet) for name, snippet in snippets.items()}
+    return {name: median_cost(costs) for name, costs in in_rounds(contestants, times=times).items()}
+
+
+def in_rounds(contestants: Mapping[str, tuple[str, str]], *, times: int) -> dict[str, list[Cost]]:
+    """Every cost of each pair of setup and snippet, by its name; they run in turns.
+
+    Raises: Failed, when a run ends with an error.
+    """
+    runs: dict[str, list[Cost]] = {name: [] for name in contestants}
     for _ in range(times):
-        for name, snippet in snippets.items():
+        for name, (setup, snippet) in contestants.items():
             runs[name].append(_run_once(snippet, setup))
-    return {name: _median(costs) for name, costs in runs.items()}
+    return runs
 
 
-def _median(costs: list[Cost]) -> Cost:
-    # Each figure has its own median: the run of median time need not be that of median memory.
+def median_cost(costs: Sequence[Cost]) -> Cost:
+    """Each figure's own median: the run of median time need not be that of median memory."""
     columns = zip(*(msgspec.structs.astuple(cost) for cost in costs), strict=True)
     wall, cpu, *memory = (statistics.median(column) for column in columns)
     before, peak, steady = (int(size) for size in memory)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import resource
 import time
@@ -22,48 +23,69 @@ from kubeloop.wire.core.v1 import Pod
 async def mirror(options: argparse.Namespace) -> None:
     """One informer, from nothing to everything, then the updates."""
     async with Client() as client:
+        before = resident()
         begun, used = time.perf_counter(), cpu()
         keeping: Keeping = options.keeping
-        informer = client.informer(Pod, keeping=keeping)
-        seen = Seen(options.events)
+        informer = client.informer(Pod, keeping=keeping, sync_timeout=600)
+        seen = Seen()
         if options.decoded:
             informer.add_handler(on_update=seen.update)
         else:
             informer.add_key_handler(seen.key)
+        hold = Hold()
+        ticking = asyncio.create_task(hold.tick()) if options.hold else None
         async with informer:
             while informer.lister.count() < options.objects:  # noqa: ASYNC110 - as the Go program
                 await asyncio.sleep(0.01)
-            report(begun, used, options.objects)
+            if not options.decoded:
+                await seen.until(options.objects)  # every key has been handed out, too
+            report(begun, used, before, hold=hold.longest)
             if options.events:
                 seen.count = 0
                 begun, used = time.perf_counter(), cpu()
-                await seen.done.wait()
-                report(begun, used, options.events)
+                await seen.until(options.events)
+                report(begun, used, before)
+        if ticking is not None:
+            ticking.cancel()
 
 
 class Seen:
     """Counts what a handler is told."""
 
-    def __init__(self, wanted: int) -> None:
+    def __init__(self) -> None:
         self.count = 0
-        self.done = asyncio.Event()
-        self._wanted = wanted
+
+    async def until(self, wanted: int) -> None:
+        while self.count < wanted:  # noqa: ASYNC110 - as the Go program
+            await asyncio.sleep(0.005)
 
     def key(self, key: object) -> None:  # noqa: ARG002 - a handler is told the key
         self.count += 1
-        if self.count == self._wanted:
-            self.done.set()
 
     def update(self, old: Pod, new: Pod) -> None:  # noqa: ARG002 - and both states
         if new.metadata.name:
-            self.key(new)
+            self.count += 1
 
 
-def report(begun: float, used: float, count: int) -> None:
+class Hold:
+    """How long the event loop was held at most, in CPU time: what others do does not count."""
+
+    def __init__(self) -> None:
+        self.longest = 0.0
+
+    async def tick(self) -> None:
+        while True:
+            last = time.thread_time()
+            await asyncio.sleep(0.001)
+            self.longest = max(self.longest, time.thread_time() - last)
+
+
+def report(begun: float, used: float, before: int, *, hold: float = 0.0) -> None:
     """One line, in the words of the Go program."""
     wall, spent, peak = time.perf_counter() - begun, cpu() - used, status("VmHWM:")
-    line = {"wall": wall, "cpu": spent, "peak": peak, "steady": resident(), "count": count}
-    print(json.dumps(line), flush=True)
+    gc.collect()
+    cost = {"wall": wall, "cpu": spent, "before": before, "peak": peak, "steady": resident()}
+    print(json.dumps({**cost, "hold": hold}), flush=True)
 
 
 def cpu() -> float:
@@ -77,4 +99,5 @@ if __name__ == "__main__":
     parser.add_argument("--events", type=int, default=0)
     parser.add_argument("--keeping", default="bytes")
     parser.add_argument("--decoded", action="store_true")
+    parser.add_argument("--hold", action="store_true")
     run(mirror(parser.parse_args()))

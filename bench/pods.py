@@ -79,12 +79,12 @@ def _metadata(number: int, app: str) -> dict[str, Any]:
     }
 
 
-def _container(name: str, image: str) -> dict[str, Any]:
+def _container(name: str, image: str, port: str, number: int) -> dict[str, Any]:
     return {
         "name": name,
         "image": image,
         "args": ["--listen=:8080", "--log-level=info", "--config=/etc/app/config.yaml"],
-        "ports": [{"name": "http", "containerPort": 8080, "protocol": "TCP"}],
+        "ports": [{"name": port, "containerPort": number, "protocol": "TCP"}],
         "env": [
             {
                 "name": "POD_NAME",
@@ -102,7 +102,7 @@ def _container(name: str, image: str) -> dict[str, Any]:
             {"name": "token", "mountPath": "/var/run/secrets/token", "readOnly": True},
         ],
         "livenessProbe": {
-            "httpGet": {"path": "/healthz", "port": "http", "scheme": "HTTP"},
+            "httpGet": {"path": "/healthz", "port": port, "scheme": "HTTP"},
             "initialDelaySeconds": 10,
             "timeoutSeconds": 1,
             "periodSeconds": 10,
@@ -141,8 +141,9 @@ def _spec(number: int, app: str) -> dict[str, Any]:
             },
         ],
         "containers": [
-            _container("app", f"registry.example.com/{app}:1.14.2"),
-            _container("proxy", "registry.example.com/proxy:3.2.1"),
+            # Two ports of one name would have the server warn at every write.
+            _container("app", f"registry.example.com/{app}:1.14.2", "http", 8080),
+            _container("proxy", "registry.example.com/proxy:3.2.1", "admin", 9102),
         ],
         "restartPolicy": "Always",
         "terminationGracePeriodSeconds": 30,

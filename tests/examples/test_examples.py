@@ -153,7 +153,7 @@ async def test_a_node_that_is_not_there_is_named_with_those_that_are(
         await program("cordon", "node-7")
 
 
-@pytest.mark.timeout(20)  # a whole interpreter has to start
+@pytest.mark.timeout(60)  # a whole interpreter has to start
 @pytest.mark.parametrize("style", ["", "blocking_"])
 async def test_pods_are_watched_until_ctrl_c(
     kube_client: Client, kubeconfig_file: Path, style: str
@@ -167,7 +167,7 @@ async def test_pods_are_watched_until_ctrl_c(
         "app=web",
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={**os.environ, "KUBECONFIG": str(kubeconfig_file)},
+        env={**os.environ, "KUBECONFIG": str(kubeconfig_file), "PYTHONUNBUFFERED": "1"},
     )
     assert watching.stdout is not None
     first = await watching.stdout.readline()

@@ -199,6 +199,113 @@ async def test_a_second_cancellation_does_not_leave_tasks_behind(
     assert part.state == "ended"
 
 
+@pytest.mark.parametrize("failing", ["body", "task", "both", "on the way out"])
+async def test_a_cancellation_while_a_failed_block_ends_is_raised_with_the_failure_as_its_cause(
+    clock: ManualClock, failing: str
+) -> None:
+    """X-7: whoever goes on after an error would never learn of it."""
+    at_end = LookupError("late") if failing in {"both", "on the way out"} else None
+    parts = [Part(clock, clean_up=5, fails_at_end=at_end)]
+    if failing == "task":
+        parts.append(Part(clock, fails_after=1, error=LookupError("task")))
+    causes: list[BaseException | None] = []
+
+    async def block() -> None:
+        async with running(*parts):
+            await clock.sleep(1)
+            if failing in {"body", "both"}:
+                raise LookupError("body")
+            await clock.sleep(0 if failing == "on the way out" else 100)
+
+    async def goes_on_after_errors() -> None:
+        while True:
+            try:
+                await block()
+            except LookupError:
+                continue
+            except asyncio.CancelledError as error:
+                causes.append(error.__cause__)
+                raise
+
+    task = asyncio.create_task(goes_on_after_errors())
+    await clock.advance(3)
+    task.cancel()
+    await clock.advance(10)
+
+    assert task.cancelled()
+    wanted = ExceptionGroup if failing == "both" else LookupError
+    assert [type(cause) for cause in causes] == [wanted]
+    assert {part.state for part in parts} == {"ended"}
+
+
+async def test_a_bound_around_a_failed_block_is_exceeded_and_no_cancellation_stays(
+    clock: ManualClock,
+) -> None:
+    part = Part(clock, clean_up=5)
+
+    async def fail() -> None:
+        async with clock.timeout(3), running(part):
+            await clock.sleep(1)
+            raise LookupError("body")
+
+    async def block() -> int:
+        with pytest.raises(TimeoutError):
+            await fail()
+        current = asyncio.current_task()
+        assert current is not None
+        return current.cancelling()
+
+    task = asyncio.create_task(block())
+    await clock.advance(10)
+
+    assert await task == 0
+
+
+async def test_a_task_that_fails_on_the_way_out_leaves_no_cancellation_behind(
+    clock: ManualClock,
+) -> None:
+    part = Part(clock, fails_at_end=LookupError("on the way out"))
+
+    async def block() -> None:
+        async with running(part):
+            await clock.settle()
+
+    with pytest.raises(LookupError):
+        await block()
+
+    current = asyncio.current_task()
+    assert current is not None
+    assert current.cancelling() == 0
+
+
+async def test_tasks_are_cancelled_once_when_another_fails_and_can_clean_up(
+    clock: ManualClock,
+) -> None:
+    part = Part(clock, clean_up=5)
+
+    async def block() -> None:
+        async with running(part, Part(clock, fails_after=1)):
+            await clock.sleep(100)
+
+    task = asyncio.create_task(block())
+    await clock.advance(5)
+
+    assert part.state == "running"
+    await clock.advance(1)
+    assert part.state == "ended"
+    assert isinstance(task.exception(), LookupError)
+
+
+async def test_an_owner_is_for_one_block(clock: ManualClock) -> None:
+    tasks = TaskOwner()
+    async with tasks:
+        pass
+
+    with pytest.raises(RuntimeError, match="one block"):
+        async with tasks:
+            pass
+
+
 async def test_a_failure_can_be_handed_over_and_the_others_go_on(clock: ManualClock) -> None:
     failures: list[tuple[str, Exception]] = []
     error = LookupError("part")

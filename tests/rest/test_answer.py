@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from kubeloop.machinery import (
@@ -34,6 +35,10 @@ from .conftest import PODS
 GET = resource_request("get", PODS, namespace="shop", name="web")
 POST = resource_request("create", PODS, namespace="shop", body=b"{}")
 PUT = resource_request("update", PODS, namespace="shop", name="web", body=b"{}")
+
+
+class View(msgspec.Struct):
+    metadata: dict[str, Any] | None = None
 
 
 def answer(body: object, content_type: str = "application/json", *, status: int = 200) -> Answer:
@@ -144,6 +149,22 @@ def test_a_content_type_that_is_none_is_an_internal_error() -> None:
     with pytest.raises(InternalError, match="not a media type"):
         answer({}, "a b c").decode(Pod)
     assert type(refusal(404, content_type="/")) is InternalError
+
+
+@pytest.mark.parametrize("asked_as", ["list", "view"])
+def test_a_refusal_is_never_read_as_a_list_or_a_view_with_nothing_in_it(asked_as: str) -> None:
+    """REST-55."""
+    refused = answer({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 404})
+
+    with pytest.raises(NotFound):
+        refused.split() if asked_as == "list" else refused.decode(View)
+
+
+@pytest.mark.parametrize("body", [{}, {"message": "log in first"}, {"kind": "Status"}])
+def test_an_object_that_is_no_list_is_not_read_as_an_empty_one(body: object) -> None:
+    """REST-55."""
+    with pytest.raises(DecodeError, match=r"GET pods/web in shop: .* is no list"):
+        answer(body).split()
 
 
 def test_a_list_is_split_without_decoding_its_items() -> None:

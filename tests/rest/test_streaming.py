@@ -135,3 +135,13 @@ async def test_a_stream_that_is_left_in_the_middle_closes_its_connection(server:
             break
 
         await server.until(lambda seen: seen.closed == 1)
+
+
+@pytest.mark.parametrize("body", [b"{}", b'{"kind":"Status","status":"Failure","code":404}'])
+async def test_what_is_no_list_does_not_stream_as_an_empty_one(body: bytes, server: Script) -> None:
+    """REST-55: a cache would take it for "there are none"."""
+    server.says(reply(body=body))
+
+    async with client_for(server) as rest:
+        with pytest.raises(DecodeError, match="GET pods: the answer is no list"):
+            _ = [item async for item in rest.items(LIST)]

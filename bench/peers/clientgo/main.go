@@ -30,6 +30,7 @@ import (
 type cost struct {
 	Wall   float64 `json:"wall"`
 	CPU    float64 `json:"cpu"`
+	Before int64   `json:"before"`
 	Peak   int64   `json:"peak"`
 	Steady int64   `json:"steady"`
 	Count  int     `json:"count"`
@@ -52,6 +53,7 @@ func main() {
 	client, err := kubernetes.NewForConfig(config)
 	check(err)
 
+	before := status("VmRSS:")
 	begun, used := time.Now(), cpu()
 	factory := informers.NewSharedInformerFactory(client, 0)
 	informer := factory.Core().V1().Pods().Informer()
@@ -70,22 +72,22 @@ func main() {
 	for len(informer.GetStore().ListKeys()) < *objects {
 		time.Sleep(10 * time.Millisecond)
 	}
-	report(begun, used, *objects)
+	report(begun, used, before, *objects)
 
 	if *events > 0 {
 		begun, used = time.Now(), cpu()
 		for updates.Load() < int64(*events) {
 			time.Sleep(5 * time.Millisecond)
 		}
-		report(begun, used, *events)
+		report(begun, used, before, *events)
 	}
 	runtime.KeepAlive(informer)
 }
 
-func report(begun time.Time, used float64, count int) {
+func report(begun time.Time, used float64, before int64, count int) {
 	wall, spent, peak := time.Since(begun).Seconds(), cpu()-used, status("VmHWM:")
 	debug.FreeOSMemory()
-	line, err := json.Marshal(cost{wall, spent, peak, status("VmRSS:"), count})
+	line, err := json.Marshal(cost{wall, spent, before, peak, status("VmRSS:"), count})
 	check(err)
 	fmt.Println(string(line))
 }

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import functools
 import queue
 import sys
 from collections.abc import Awaitable, Callable
 from typing import Any, Generic, ParamSpec, TypeVar, cast, final
 
-from .errors import LoopEnded
-from .portal import Portal
+from .portal import Place
 
 __all__ = ["call", "here"]
 
@@ -30,13 +30,13 @@ _NAP = 0.1 if sys.platform == "win32" else None
 _current: contextvars.ContextVar[_Call[Any]] = contextvars.ContextVar("kubeloop blocking call")
 
 
-def call(portal: Portal, work: Callable[[], Awaitable[T]]) -> T:
+def call(place: Place, work: Callable[[], Awaitable[T]]) -> T:
     """Do `work` in the loop and wait for it here.
 
     Raises: what the work raises; BlockingInLoop, LoopEnded.
     """
-    portal.enter()
-    return _Call(portal, work).wait()
+    place.portal.enter()
+    return _Call[T](place).wait(work)
 
 
 def here(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
@@ -53,35 +53,41 @@ def here(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
 
 @final
 class _Call(Generic[T]):
-    """The loop's side and the thread's side of one call."""
+    """The loop's side and the thread's side of one call.
 
-    def __init__(self, portal: Portal, work: Callable[[], Awaitable[T]]) -> None:
-        self._portal = portal
-        self._work = work
-        self._context = contextvars.copy_context()
+    Whatever the work leaves open, a connection say, keeps the work's context and so this
+    object: it must not keep what belongs to the caller once the call is over.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._portal = place.portal
         # To the waiting thread: things to do there, and None when the outcome is known.
         self._mail: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._result: T | None = None
         self._error: BaseException | None = None
         self._task: asyncio.Task[None] | None = None
-        self._is_over = False  # no task, and there will be none
+        self._is_over = False  # no task, and there will be none; said before the last mail
 
     # --- the waiting thread
 
-    def wait(self) -> T:
+    def wait(self, work: Callable[[], Awaitable[T]]) -> T:
+        context = contextvars.copy_context()
         try:
-            self._portal.post(self._start)
+            self._portal.post(functools.partial(self._start, work, context))
             while (errand := self._next_mail()) is not None:
                 errand()
         except BaseException:
             self._break_off()
             raise
-        if self._error is not None:
+        error, self._error = self._error, None
+        if error is not None:
             try:
-                raise self._error
+                raise error
             finally:
-                self._error = None  # it knows this frame by now: no circles
-        return cast("T", self._result)
+                del error  # it knows this frame by now: no circles
+        result, self._result = self._result, None
+        return cast("T", result)
 
     def _next_mail(self) -> Callable[[], None] | None:
         while True:
@@ -92,15 +98,17 @@ class _Call(Generic[T]):
 
     def _break_off(self) -> None:
         self._portal.post(self._cancel)
-        while self._next_mail() is not None:
-            pass  # nothing is done here for work that is not wanted any more
+        # The last mail may have been taken in the moment of the interruption. What else
+        # comes is not done: nobody wants the work any more.
+        while not self._is_over:
+            self._next_mail()
 
     # --- the loop
 
-    def _start(self) -> None:
+    def _start(self, work: Callable[[], Awaitable[T]], context: contextvars.Context) -> None:
         if not self._is_over and not self._portal.ending:
-            self._context.run(_current.set, self)
-            self._task = self._portal.spawn(self._run(), context=self._context)
+            context.run(_current.set, self)
+            self._task = self._place.spawn(self._run(work), context=context)
             self._task.add_done_callback(self._end)
 
     def _cancel(self) -> None:
@@ -109,16 +117,17 @@ class _Call(Generic[T]):
         elif not self._is_over:
             self._end()
 
-    async def _run(self) -> None:
+    async def _run(self, work: Callable[[], Awaitable[T]]) -> None:
         try:
-            self._result = await self._work()
+            self._result = await work()
         except asyncio.CancelledError:
-            self._error = LoopEnded("the call was cancelled from within the loop")
+            self._error = self._place.why_cancelled()
         except BaseException as error:  # noqa: BLE001 - the waiting thread is who wants it
             self._error = error
 
     def _end(self, _: object = None) -> None:
         self._is_over = True
+        self._task = None  # its context knows this call: no circles
         if not self._portal.ending:
             self._mail.put(None)
 

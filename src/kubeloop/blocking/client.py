@@ -40,7 +40,7 @@ from ._generated.mirrors import (
     ScaleClient,
 )
 from .calls import call, here
-from .portal import PORTAL, Closable, Portal
+from .portal import PORTAL, Branch, Closable, Portal
 from .route import Route
 
 __all__ = ["Client", "DynamicClient", "retry_on_conflict"]
@@ -76,7 +76,7 @@ class Client(Clientset):
         if rest is not None and (config is not None or clock is not None):
             raise InvalidValue("client: give a configuration or what makes a REST client, not both")
         self._connection = _Connection(config, rest, field_manager=field_manager, clock=clock)
-        self._route: Route[clients.Client] = Route(self._connection.open)
+        self._route: Route[clients.Client] = Route(self._connection.open, self._connection.branch)
         # Resource clients keep the route, so that this waits for the last of them.
         weakref.finalize(self._route, self._connection.forsake).atexit = False
 
@@ -281,6 +281,7 @@ class _Connection:
         self._field_manager = field_manager
         self._clock = clock
         self._portal = portal
+        self.branch = Branch(portal)
         self._opened: tuple[int, Closable] | None = None  # with the number of forks
         self._is_closed = False
 
@@ -301,13 +302,17 @@ class _Connection:
         self._is_closed = True
         opened = self._opened
         if opened is not None and opened[0] == self._portal.forks:
-            call(self._portal, lambda: self._portal.close_owned(opened[1]))
+            call(self._portal, lambda: self._end(opened[1]))
 
     def forsake(self) -> None:
         """Close what this process has opened, soon: nobody uses it any more."""
         opened = self._opened
         if opened is not None and not self._is_closed:
             self._portal.post_if_running(lambda: self._close_soon(opened[1]), forks=opened[0])
+
+    async def _end(self, opened: Closable) -> None:
+        await self.branch.end()
+        await self._portal.close_owned(opened)
 
     def _close_soon(self, opened: Closable) -> None:
         self._portal.spawn(self._portal.close_owned(opened))

@@ -21,9 +21,11 @@ from typing import Any, Protocol, final
 
 import msgspec
 
+from kubeloop.machinery import KubeError, TransportError
+
 from .errors import BlockingInLoop, LoopEnded
 
-__all__ = ["PORTAL", "Closable", "Portal", "PortalStats"]
+__all__ = ["PORTAL", "Branch", "Closable", "Place", "Portal", "PortalStats"]
 
 # What is cancelled at the end of the program has so long to close, and then the thread.
 _PATIENCE = 1.0
@@ -34,6 +36,21 @@ class Closable(Protocol):
     """What holds connections."""
 
     async def aclose(self) -> None: ...
+
+
+class Place(Protocol):
+    """Where the work of calls, streams and blocks is done: the portal, or a branch of it."""
+
+    @property
+    def portal(self) -> Portal: ...
+
+    def spawn(
+        self, work: Coroutine[Any, Any, None], *, context: Context | None = None
+    ) -> asyncio.Task[None]: ...
+
+    def why_cancelled(self) -> KubeError:
+        """What to raise when work was cancelled by nobody who waits for it."""
+        ...
 
 
 class PortalStats(msgspec.Struct, frozen=True):
@@ -83,6 +100,10 @@ class Portal:
         self._there: _Loop | None = None
         self._forks = 0
         self._ending = False
+
+    @property
+    def portal(self) -> Portal:
+        return self
 
     @property
     def forks(self) -> int:
@@ -155,6 +176,10 @@ class Portal:
         await client.aclose()
         self._here().clients.discard(client)
 
+    def why_cancelled(self) -> KubeError:
+        """As `Place` says."""
+        return LoopEnded("the call was cancelled from within the loop")
+
     # --- the ends
 
     def end(self) -> None:
@@ -200,6 +225,46 @@ class Portal:
     def _here(self) -> _Loop:
         assert self._there is not None, "nothing runs in a loop that was not started"
         return self._there
+
+
+@final
+class Branch:
+    """The part of what runs behind the portal that belongs to one client, and ends with it."""
+
+    def __init__(self, portal: Portal) -> None:
+        self._portal = portal
+        self._tasks: set[asyncio.Task[None]] = set()  # touched by the loop's thread alone
+        self._is_ended = False
+
+    @property
+    def portal(self) -> Portal:
+        return self._portal
+
+    def spawn(
+        self, work: Coroutine[Any, Any, None], *, context: Context | None = None
+    ) -> asyncio.Task[None]:
+        """As `Portal.spawn`."""
+        task = self._portal.spawn(work, context=context)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def end(self) -> None:
+        """Cancel what runs, and wait for its end. Cancelled, it may still run."""
+        self._is_ended = True
+        here = asyncio.get_running_loop()
+        # After a fork there are tasks of the parent among them, which are not to be touched.
+        tasks = [task for task in self._tasks if task.get_loop() is here]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    def why_cancelled(self) -> KubeError:
+        """As `Place` says."""
+        if self._is_ended:
+            return TransportError("call the cluster: the client was closed meanwhile")
+        return self._portal.why_cancelled()
 
 
 _ENDED = "call the cluster: the program is ending (do it before, or in an earlier atexit handler)"

@@ -18,7 +18,7 @@ from kubeloop.kit import cancel_and_wait
 
 from .calls import call
 from .errors import OpenedBeforeFork
-from .portal import Portal
+from .portal import Place
 
 __all__ = ["Scope"]
 
@@ -29,12 +29,10 @@ T = TypeVar("T")
 class Scope(AbstractContextManager[T], Generic[T]):
     """One `with` block, entered once."""
 
-    def __init__(
-        self, portal: Portal, manager: Callable[[], AbstractAsyncContextManager[T]]
-    ) -> None:
-        self._portal = portal
-        self._forks = portal.forks
-        self._life: _Life[T] = _Life(portal, manager)
+    def __init__(self, place: Place, manager: Callable[[], AbstractAsyncContextManager[T]]) -> None:
+        self._portal = place.portal
+        self._forks = self._portal.forks
+        self._life: _Life[T] = _Life(place, manager)
 
     def __enter__(self) -> T:
         try:
@@ -77,10 +75,8 @@ class Scope(AbstractContextManager[T], Generic[T]):
 class _Life(Generic[T]):
     """The loop's side: one task from the beginning of the block to its end."""
 
-    def __init__(
-        self, portal: Portal, manager: Callable[[], AbstractAsyncContextManager[T]]
-    ) -> None:
-        self._portal = portal
+    def __init__(self, place: Place, manager: Callable[[], AbstractAsyncContextManager[T]]) -> None:
+        self._place = place
         self._manager = manager
         self._task: asyncio.Task[None] | None = None
         self._begun = asyncio.Event()  # or it could not
@@ -93,7 +89,7 @@ class _Life(Generic[T]):
         """Enter, and return what the block is given. Cancelled, it goes on: see `undo`."""
         if self._task is not None:
             raise RuntimeError("begin a block again: it serves once (ask for another one)")
-        self._task = self._portal.spawn(self._run())
+        self._task = self._place.spawn(self._run())
         await self._begun.wait()
         if self._raised is not None:
             raise self._raised
@@ -120,6 +116,9 @@ class _Life(Generic[T]):
                 await self._leaving.wait()
                 if self._thrown is not None:
                     raise self._thrown
+        except asyncio.CancelledError:
+            self._raised = self._place.why_cancelled()
+            raise
         except BaseException as error:  # noqa: BLE001 - for the thread that waits
             self._raised = error
         finally:

@@ -18,7 +18,7 @@ from kubeloop.kit import cancel_and_wait
 
 from .calls import call
 from .errors import OpenedBeforeFork
-from .portal import Portal
+from .portal import Place
 
 __all__ = ["Stream", "awaited"]
 
@@ -35,10 +35,10 @@ class Stream(Iterator[T], Generic[T]):
     the end of its `with` block, and when nobody holds it any more, as after a `break`.
     """
 
-    def __init__(self, portal: Portal, source: Callable[[], AsyncIterator[T]]) -> None:
-        self._portal = portal
-        self._forks = portal.forks
-        self._pump: _Pump[T] = _Pump(portal, source)
+    def __init__(self, place: Place, source: Callable[[], AsyncIterator[T]]) -> None:
+        self._portal = place.portal
+        self._forks = self._portal.forks
+        self._pump: _Pump[T] = _Pump(place, source)
         self._ready: deque[T] = deque()
 
     def __iter__(self) -> Self:
@@ -110,8 +110,8 @@ async def _close(source: AsyncIterator[T]) -> None:
 class _Pump(Generic[T]):
     """The loop's side: reads the source into a buffer. Touched by the loop's thread alone."""
 
-    def __init__(self, portal: Portal, source: Callable[[], AsyncIterator[T]]) -> None:
-        self._portal = portal
+    def __init__(self, place: Place, source: Callable[[], AsyncIterator[T]]) -> None:
+        self._place = place
         self._source = source
         self._items: list[T] = []
         self._error: BaseException | None = None
@@ -126,7 +126,7 @@ class _Pump(Generic[T]):
         Raises: what ended the source, once. Safe to cancel: nothing is lost.
         """
         if self._task is None and not self._is_closed:
-            self._task = self._portal.spawn(self._run())
+            self._task = self._place.spawn(self._run())
         while not self._items and not self._is_closed:
             self._news.clear()
             await self._news.wait()
@@ -147,6 +147,7 @@ class _Pump(Generic[T]):
 
     def stop_soon(self) -> None:
         """As `stop`, for those who do not wait."""
+        self._is_closed = True
         if self._task is not None and not self._task.done():
             self._task.cancel()
 
@@ -154,7 +155,9 @@ class _Pump(Generic[T]):
         try:
             await self._read(self._source())
         except asyncio.CancelledError:
-            raise  # by `stop`: nobody reads any more
+            if not self._is_closed:  # not by `stop`: somebody may still read
+                self._error = self._place.why_cancelled()
+            raise
         except BaseException as error:  # noqa: BLE001 - for whoever reads
             self._error = error
         finally:

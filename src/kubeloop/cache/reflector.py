@@ -10,7 +10,6 @@ of a change (`delta_queue`), who is told (`informer`).
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import math
 import random as chance
@@ -396,7 +395,6 @@ class Reflector:
             self._target.delete(entry)
 
     def _open(self, *, initial: bool) -> OpenWatch:
-        _heed_cancellation()
         seconds = self._watch_timeout()
         since = "" if initial and self._version_is_refused else self._version
         if initial:
@@ -421,7 +419,6 @@ class Reflector:
                 self._target.resync()
 
     async def _back_off(self) -> None:
-        _heed_cancellation()
         await self._clock.sleep(self._delays.next())
 
     def _move_to(self, version: str) -> None:
@@ -444,11 +441,3 @@ class Reflector:
             self._on_watch_error(error)
         except Exception:
             log.exception("%s: the watch error handler failed", self._source.scope)
-
-
-def _heed_cancellation() -> None:
-    """Before Python 3.13, a task group that ends by an error swallows a cancellation that
-    comes meanwhile; whoever goes on after an error has to ask."""
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        raise asyncio.CancelledError

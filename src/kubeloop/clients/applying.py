@@ -17,7 +17,7 @@ from kubeloop.wire import Kind, load_yaml
 __all__ = ["Appliable", "Manifest", "in_order", "objects_in", "served_versions"]
 
 Appliable = Kind | dict[str, Any]
-Manifest = Appliable | Iterable[Appliable] | str | Path
+Manifest = Appliable | Iterable[Appliable] | str | bytes | Path
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -31,16 +31,32 @@ _FIRST = {
 def objects_in(given: Manifest, *, kinds: Sequence[type[Kind]] = ()) -> list[Appliable]:
     """The objects that are meant: some, a path (a file, or a folder of them) or YAML text.
 
-    A text with a newline or a brace in it is YAML, any other is a path.
-    Raises: InvalidValue for a path that cannot be read, DecodeError for what is no manifest.
+    Bytes, and a text with a newline or a brace in it, are YAML; any other text is a path.
+    Raises: InvalidValue for a path that cannot be read or what is no object at all,
+    DecodeError for what is no manifest.
     """
     if isinstance(given, Kind | dict):
         return [given]
-    if isinstance(given, str) and ("\n" in given or "{" in given):
+    if isinstance(given, bytes) or (isinstance(given, str) and ("\n" in given or "{" in given)):
         return list(load_yaml(given, kinds=kinds))
     if isinstance(given, str | Path):
         return [obj for path in _files(Path(given)) for obj in _read(path, kinds)]
-    return list(given)
+    if not hasattr(given, "__iter__"):
+        raise _no_object(given)
+    return [_object(each) for each in given]
+
+
+def _object(given: Appliable) -> Appliable:
+    if not isinstance(given, Kind | dict):
+        raise _no_object(given)
+    return given
+
+
+def _no_object(given: object) -> InvalidValue:
+    return InvalidValue(
+        f"apply a {type(given).__name__}: expected an object of a class, a dict, YAML, or the"
+        " path of a file"
+    )
 
 
 def _files(path: Path) -> list[Path]:

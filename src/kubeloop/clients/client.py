@@ -206,7 +206,7 @@ class Client(Clientset):
     @overload
     async def apply(
         self,
-        what: Iterable[Appliable] | str | Path,
+        what: Iterable[Appliable] | str | bytes | Path,
         *,
         owner: Owner | None = ...,
         namespace: str | None = ...,

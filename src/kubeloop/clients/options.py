@@ -8,7 +8,7 @@ Elsewhere: which verb takes which (`resource`), paths (`kubeloop.rest`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -33,8 +33,6 @@ __all__ = [
     "delete_options",
     "write_params",
 ]
-
-T = TypeVar("T")
 
 FieldValidation = Literal["Ignore", "Warn", "Strict"]
 Propagation = Literal["Orphan", "Background", "Foreground"]
@@ -211,7 +209,7 @@ def delete_options(
 def _labels(given: LabelSelection | None) -> str:
     if given is None:
         return ""
-    selector = as_selector(_readable("labels", given, Selector))
+    selector = as_selector(given)
     if selector.is_nothing:
         raise InvalidValue("labels: this selector selects nothing, and cannot be sent")
     return str(selector)
@@ -220,16 +218,7 @@ def _labels(given: LabelSelection | None) -> str:
 def _fields(given: FieldSelection | None) -> str:
     if given is None:
         return ""
-    return str(as_field_selector(_readable("fields", given, FieldSelector)))
-
-
-def _readable(what: str, given: T, selector: type) -> T:
-    """What can be a selector; whoever has no type checker is told what cannot."""
-    if not isinstance(given, str | Mapping | selector):
-        raise InvalidValue(
-            f"{what}={given!r}: expected text as kubectl takes it, a dict, or a selector"
-        )
-    return given
+    return str(as_field_selector(given))
 
 
 def _check_match(match: str) -> None:

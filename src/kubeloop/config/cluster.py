@@ -134,15 +134,15 @@ class ClusterConfig(Veiled, frozen=True, kw_only=True):
         if loaded.faults:
             raise as_one_error(loaded.faults)
         possible = in_cluster_possible(environ, directory=service_account)
+        selection = select(loaded.config, overrides, context=context)
         try:
-            selection = select(loaded.config, overrides, context=context)
             config = _built(cls, selection, anonymous=anonymous, prompt=prompt)
         except EmptyConfig as error:
             if possible:
                 return cls.in_cluster(
                     overrides=overrides, environ=environ, directory=service_account
                 )
-            raise EmptyConfig(_tried(files)) from error
+            raise EmptyConfig(_tried(files, selection)) from error
         if possible and default is not None and config == default:
             return cls.in_cluster(overrides=overrides, environ=environ, directory=service_account)
         namespace = _deferred_namespace(selection, environ, service_account)
@@ -373,6 +373,12 @@ def _deferred_namespace(
     return selection.namespace if said else pod_namespace(environ, directory=directory) or "default"
 
 
-def _tried(files: KubeconfigFiles) -> str:
+def _tried(files: KubeconfigFiles, selection: Selection) -> str:
     names = ", ".join(files.names) or "no file"
-    return f"{names} gave nothing, and this is not a pod with a service account"
+    gave = "gave nothing"
+    if selection.cluster_name:
+        gave = (
+            f'has a context "{selection.context_name}" that names the cluster'
+            f' "{selection.cluster_name}", and no server for that'
+        )
+    return f"{names} {gave}, and this is not a pod with a service account"

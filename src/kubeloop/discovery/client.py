@@ -42,7 +42,7 @@ from .parsing import (
     parse_groups,
     parse_resources,
 )
-from .sending import Sender
+from .sending import Sender, said_by
 
 __all__ = ["TIMEOUT", "Discovery", "DiscoveryClient", "VersionInfo", "discover_each"]
 
@@ -101,6 +101,12 @@ class DiscoveryClient:
         """
         core = await self._core()
         named = await self._ask("/apis", self._accept)
+        with said_by("GET /api and /apis"):
+            return self._overview(core, named)
+
+    def _overview(
+        self, core: _Answer | None, named: _Answer
+    ) -> tuple[tuple[ApiGroup, ...], Discovered | None]:
         if core is not None and is_aggregated(core.content_type) != is_aggregated(
             named.content_type
         ):
@@ -122,11 +128,13 @@ class DiscoveryClient:
             raise InvalidValue("discover the resources of a group version: none was given")
         path = api_path(version.group, version.version)
         try:
-            return parse_resources((await self._ask(path, ACCEPT_JSON)).body)
+            answer = await self._ask(path, ACCEPT_JSON)
         except NotFound:
             if version == GroupVersion("", "v1"):
                 return ()
             raise
+        with said_by(f"GET {path}"):
+            return parse_resources(answer.body)
 
     async def discover(self) -> Discovered:
         """Everything; what failed is in `failures`, after a second try."""
@@ -142,7 +150,9 @@ class DiscoveryClient:
 
     async def version(self) -> VersionInfo:
         """The server's version."""
-        return decode(VersionInfo, (await self._ask("/version", ACCEPT_JSON)).body)
+        answer = await self._ask("/version", ACCEPT_JSON)
+        with said_by("GET /version"):
+            return decode(VersionInfo, answer.body)
 
     async def openapi_v2(self) -> bytes:
         """The OpenAPI v2 document as it comes: protobuf."""

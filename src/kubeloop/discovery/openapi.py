@@ -17,7 +17,7 @@ from kubeloop.rest import path_request, uri_request
 from kubeloop.wire import decode
 
 from .answer_cache import AnswerCache
-from .sending import Sender
+from .sending import Sender, said_by
 
 __all__ = ["OpenApiPath", "OpenApiV3"]
 
@@ -57,7 +57,8 @@ class OpenApiV3:
             answer = await self._rest.send(
                 path_request("GET", "/openapi/v3", accept="application/json")
             )
-            index = decode(_Index, answer.body)
+            with said_by("GET /openapi/v3"):
+                index = decode(_Index, answer.body)
             self._paths = {key: OpenApiPath(key, entry.url) for key, entry in index.paths.items()}
         return dict(self._paths)
 
@@ -70,7 +71,9 @@ class OpenApiV3:
         path = (await self.paths()).get(wanted)
         if path is None:
             raise InvalidValue(f"OpenAPI v3 of {wanted}: the server has no such document")
-        return decode(dict[str, Any], await self._text(path))
+        text = await self._text(path)
+        with said_by(f"GET {path.url}"):
+            return decode(dict[str, Any], text)
 
     def invalidate(self) -> None:
         """Forget the index."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
+from kubeloop.machinery import DecodeError
 from kubeloop.rest import Request
 
-__all__ = ["Sender", "Sent"]
+__all__ = ["Sender", "Sent", "said_by"]
 
 
 class Sent(Protocol):
@@ -22,3 +25,14 @@ class Sender(Protocol):
     """Sends a request; an answer that is a no is raised."""
 
     async def send(self, request: Request, /) -> Sent: ...
+
+
+@contextmanager
+def said_by(request: str) -> Iterator[None]:
+    """Says in a `DecodeError` of this block which answer could not be read."""
+    try:
+        yield
+    except DecodeError as error:
+        raise DecodeError(
+            f"{request}: {error} (is this the API server, or a proxy before it?)"
+        ) from error

@@ -2,18 +2,18 @@
 
 Promises: when a block ends, so have its tasks; one failure leaves as it came, several
 in a group; a cancellation of the caller is never swallowed, only put off until what
-has to end has ended (a failure on the way out may leave in its place). Nowhere else
-is a cancellation caught or put off.
+has to end has ended, and what fails meanwhile is its cause. Nowhere else is a
+cancellation caught or put off.
 Elsewhere: how long anything may take (`clock`).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from types import TracebackType
-from typing import Protocol, TypeVar, final
+from typing import Any, Protocol, TypeVar, final
 
 import msgspec
 
@@ -51,15 +51,22 @@ class TaskOwner:
 
     def __init__(self, *, on_failure: Callable[[str, Exception], None] | None = None) -> None:
         self._on_failure = on_failure
-        self._group = asyncio.TaskGroup()
+        self._block: asyncio.Task[object] | None = None  # whose body it is
+        self._cancels_before = 0  # of the block's task; timeouts around it may count some
         self._open = False
+        self._has_failed = False  # a task did, and the block was cancelled for it
         self._running: set[asyncio.Task[None]] = set()
+        self._failures: list[BaseException] = []
         self._finished = 0
         self._cancelled = 0
         self._failed = 0
 
     async def __aenter__(self) -> TaskOwner:
-        await self._group.__aenter__()
+        if self._block is not None:
+            raise RuntimeError("a TaskOwner is for one block (make another one)")
+        self._block = asyncio.current_task()
+        assert self._block is not None, "a coroutine runs in a task"
+        self._cancels_before = self._block.cancelling()
         self._open = True
         return self
 
@@ -70,19 +77,14 @@ class TaskOwner:
         trace: TracebackType | None,
     ) -> None:
         self._open = False
-        for task in self._running:
-            task.cancel()
-        try:
-            await self._group.__aexit__(kind, error, trace)
-        except BaseExceptionGroup as failures:
-            if len(failures.exceptions) > 1:
-                raise
-            failure = failures.exceptions[0]
-        else:
-            return
-        # One failure needs no group. Raised out here because `from None` would erase
-        # the cause that the failure came with.
-        if failure is not error:
+        if not self._has_failed:  # or a second cancellation would interrupt their cleaning up
+            self._cancel_all()
+        interruption = await _outlast(self._running)
+        failure = self._failure(error)
+        is_cancelled = self._is_cancelled_by_others()
+        if interruption is not None or (is_cancelled and failure is not None):
+            raise interruption or asyncio.CancelledError from failure
+        if failure is not None and failure is not error:
             raise failure
 
     def spawn(self, work: Coroutine[object, object, None], *, name: str) -> asyncio.Task[None]:
@@ -94,8 +96,9 @@ class TaskOwner:
         try:
             if not self._open:
                 raise RuntimeError("the block is not open")
-            # Refused as well when another task has failed and the block will soon learn of it.
-            task = self._group.create_task(owned, name=name)
+            if self._has_failed:
+                raise RuntimeError("another task has failed, the block will soon learn of it")
+            task = asyncio.create_task(owned, name=name)
         except RuntimeError as refusal:
             owned.close()  # or Python would warn that nobody awaited them
             work.close()
@@ -123,7 +126,42 @@ class TaskOwner:
 
     def _note_end(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
-        self._cancelled += task.cancelled()
+        if task.cancelled():
+            self._cancelled += 1
+            return
+        failure = task.exception()
+        if failure is None:
+            return
+        self._failures.append(failure)
+        if self._open and not self._has_failed:
+            self._fail_block()
+
+    def _fail_block(self) -> None:
+        assert self._block is not None
+        self._has_failed = True
+        self._cancel_all()
+        self._block.cancel()  # taken back when the block has ended
+
+    def _cancel_all(self) -> None:
+        for task in self._running:
+            task.cancel()
+
+    def _is_cancelled_by_others(self) -> bool:
+        """Whether somebody cancelled the block's task since it began; takes back our own."""
+        assert self._block is not None
+        cancels = self._block.uncancel() if self._has_failed else self._block.cancelling()
+        return cancels > self._cancels_before
+
+    def _failure(self, error: BaseException | None) -> BaseException | None:
+        """What the block fails with: a failure as it came, or several in a group."""
+        failures, self._failures = self._failures, []
+        if error is not None and not isinstance(error, asyncio.CancelledError):
+            failures.append(error)
+        # What ends the whole process is never wrapped.
+        fatal = [failure for failure in failures if not isinstance(failure, Exception)]
+        if fatal or len(failures) <= 1:
+            return next(iter(fatal or failures), None)
+        return BaseExceptionGroup("several tasks of a block failed", failures)
 
 
 @asynccontextmanager
@@ -144,7 +182,7 @@ async def cancel_and_wait(task: asyncio.Task[object]) -> None:
     if task is asyncio.current_task():
         raise RuntimeError(f"cancel {task.get_name()}: a task cannot wait for its own end")
     task.cancel()
-    interruption = await _outlast(task)
+    interruption = await _outlast([task])
     failure = None if task.cancelled() else task.exception()
     if interruption is not None:
         raise interruption from failure
@@ -160,19 +198,19 @@ async def to_the_end(work: Coroutine[object, object, T]) -> T:
     cancelled: then it is the cause of the cancellation that is raised.
     """
     task = asyncio.create_task(work)
-    interruption = await _outlast(task)
+    interruption = await _outlast([task])
     if interruption is not None:
         failure = None if task.cancelled() else task.exception()
         raise interruption from failure
     return task.result()
 
 
-async def _outlast(task: asyncio.Task[T]) -> asyncio.CancelledError | None:
-    """Wait until the task is done, and return a cancellation that came meanwhile."""
+async def _outlast(tasks: Iterable[asyncio.Task[Any]]) -> asyncio.CancelledError | None:
+    """Wait until the tasks are done, and return a cancellation that came meanwhile."""
     interruption = None
-    while not task.done():
+    while pending := [task for task in tasks if not task.done()]:
         try:
-            await asyncio.wait([task])
+            await asyncio.wait(pending)
         except asyncio.CancelledError as error:
             interruption = error
     return interruption

@@ -156,13 +156,22 @@ def field_selector_from_map(fields: Mapping[str, str]) -> FieldSelector:
 
 
 def as_field_selector(given: FieldSelector | str | Mapping[str, str]) -> FieldSelector:
-    """What a caller may say for a field selector: one, its text, or a map of fields."""
+    """What a caller may say for a field selector: one, its text, or a map of fields.
+
+    Raises:
+        InvalidValue: it is none of these, or cannot be read.
+    """
     match given:
         case FieldSelector():
             return given
         case str():
             return parse_fields(given)
-    return field_selector_from_map(given)
+        case Mapping():
+            return field_selector_from_map(given)
+    raise InvalidValue(
+        f"field selector {given!r:.80}: expected text as kubectl takes it, a dict, or a"
+        " FieldSelector"
+    )
 
 
 def parse_fields(text: str) -> FieldSelector:

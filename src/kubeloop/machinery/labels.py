@@ -157,13 +157,21 @@ def selector_from_map(labels: Labels, *, validate: bool = True) -> Selector:
 
 
 def as_selector(given: Selector | str | Labels) -> Selector:
-    """What a caller may say for a selector: one, its text, or a map of labels."""
+    """What a caller may say for a selector: one, its text, or a map of labels.
+
+    Raises:
+        InvalidValue: it is none of these, or cannot be read.
+    """
     match given:
         case Selector():
             return given
         case str():
             return parse_labels(given)
-    return selector_from_map(given)
+        case Mapping():
+            return selector_from_map(given)
+    raise InvalidValue(
+        f"label selector {given!r:.80}: expected text as kubectl takes it, a dict, or a Selector"
+    )
 
 
 _WIRE_OPERATORS: dict[str, LabelOperator] = {
@@ -184,11 +192,23 @@ def selector_from_wire(given: LabelSelector | Mapping[str, object] | None) -> Se
     if given is None:
         return NOTHING
     wire = given if isinstance(given, LabelSelector) else LabelSelector.from_dict(given)
+    _refuse_unknown(wire)
     expressions = [_expressed(each) for each in wire.match_expressions]
     return selector_from_map(wire.match_labels) & Selector(*expressions)
 
 
+def _refuse_unknown(wire: LabelSelector | LabelSelectorRequirement) -> None:
+    """Raise InvalidValue where something narrows the selection that nobody here knows."""
+    unknown = wire.to_dict().keys() - set(wire.__struct_encode_fields__)
+    if unknown:
+        raise InvalidValue(
+            f"label selector: unknown field {', '.join(sorted(unknown))} (expected matchLabels,"
+            " and matchExpressions of key, operator and values)"
+        )
+
+
 def _expressed(wire: LabelSelectorRequirement) -> Requirement:
+    _refuse_unknown(wire)
     operator = _WIRE_OPERATORS.get(wire.operator)
     if operator is None:
         raise InvalidValue(

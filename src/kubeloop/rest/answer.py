@@ -22,14 +22,21 @@ from kubeloop.machinery import (
     status_from_answer,
     status_from_object,
 )
-from kubeloop.wire import RawList, split_list
+from kubeloop.wire import Kind, RawList, split_list
 from kubeloop.wire.meta.v1 import Status, StatusCause
 
 from .codec import Codec, media_type_of
 from .request import Request
 from .retry import retry_after_of
 
-__all__ = ["WATCH_DECODING", "Answer", "error_of", "is_success", "undecodable_event"]
+__all__ = [
+    "WATCH_DECODING",
+    "Answer",
+    "error_of",
+    "is_no_list",
+    "is_success",
+    "undecodable_event",
+]
 
 T = TypeVar("T")
 
@@ -78,19 +85,26 @@ class Answer(msgspec.Struct, frozen=True):
             raise self._unreadable(error) from error
         if isinstance(value, Status | dict):
             self._refuse_failure(value)
+        elif not isinstance(value, Kind) and b'"Status"' in self.body:
+            self._raise_refusal()  # a view would read it as an object with nothing in it
         return value
 
     def split(self) -> RawList:
         """The body as a list whose items are not decoded.
 
         Raises:
+            ApiError: the body is a Status that says no.
             DecodeError: it is no list.
         """
         self._check_format()
         try:
-            return split_list(self.body)
+            found = split_list(self.body)
         except DecodeError as error:
             raise self._unreadable(error) from error
+        if not found.items and is_no_list(found, self.body):
+            self._raise_refusal()
+            raise self._unreadable(DecodeError(f"it is no list, its kind is {found.kind}"))
+        return found
 
     def __repr__(self) -> str:
         return f"Answer({self.request.action}: {self.status}, {len(self.body)} bytes)"
@@ -130,6 +144,12 @@ class Answer(msgspec.Struct, frozen=True):
 
     def _unreadable(self, error: DecodeError) -> DecodeError:
         return DecodeError(f"{self.request.action}: the answer cannot be read: {error}")
+
+
+def is_no_list(found: RawList, text: bytes) -> bool:
+    """Whether something without items, which would read as "there are none", is no list."""
+    says_nothing = found.kind is None and found.metadata is None and b'"items"' not in text
+    return found.kind == "Status" or says_nothing
 
 
 def is_success(status: int) -> bool:

@@ -93,7 +93,11 @@ class ListSplitter:
         Raises:
             DecodeError: it is no list.
         """
-        return split_list(bytes(self._rest + self._held))
+        return split_list(self.text_around())
+
+    def text_around(self) -> bytes:
+        """The list without its items."""
+        return bytes(self._rest + self._held)
 
     def _enter(self) -> None:
         """Look for the key `items` of the outermost object."""

@@ -15,6 +15,7 @@ from typing import Self, final
 from kubeloop.machinery import DecodeError
 from kubeloop.wire import RawList
 
+from .answer import is_no_list
 from .incoming import Incoming
 from .listing import ListSplitter
 
@@ -142,6 +143,7 @@ class ItemStream(_Open):
         self._splitter = ListSplitter()
         self._ready: deque[bytes] = deque()
         self._rest: RawList | None = None
+        self._any = False  # whether an item has come
 
     async def __anext__(self) -> bytes:
         """The next item. Safe to cancel: the list is closed.
@@ -181,10 +183,19 @@ class ItemStream(_Open):
         chunk = await self._chunk()
         try:
             if chunk:
-                self._ready.extend(self._splitter.feed(chunk))
+                self._take(self._splitter.feed(chunk))
             else:
-                self._ready.extend(self._splitter.close())
-                self._rest = self._splitter.rest()
+                self._take(self._splitter.close())
+                self._rest = self._finished(self._splitter.rest())
         except DecodeError as error:
             self.close()
             raise DecodeError(f"{self._action}: {error}") from error
+
+    def _take(self, items: list[bytes]) -> None:
+        self._ready.extend(items)
+        self._any = self._any or bool(items)
+
+    def _finished(self, rest: RawList) -> RawList:
+        if not self._any and is_no_list(rest, self._splitter.text_around()):
+            raise DecodeError(f"the answer is no list, its kind is {rest.kind}")
+        return rest

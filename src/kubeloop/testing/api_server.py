@@ -14,9 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, final
 
-from kubeloop.clients import Client
 from kubeloop.config import ClusterConfig
 from kubeloop.kit import Clock
+from kubeloop.runtime import Client
 
 from .kubeconfigs import kubeconfig_text
 from .loading import apply_files

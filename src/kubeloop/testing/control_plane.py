@@ -25,10 +25,10 @@ from typing import Any, Self, final
 import aiohttp
 import msgspec
 
-from kubeloop.clients import Client
 from kubeloop.config import ClusterConfig
 from kubeloop.kit import Clock, SystemClock, cancel_and_wait, to_the_end
 from kubeloop.machinery import KubeError
+from kubeloop.runtime import Client
 
 from . import guardian
 from .kubeconfigs import kubeconfig_text
@@ -117,6 +117,11 @@ class ControlPlane:
         return f"https://127.0.0.1:{self._ports[0]}"
 
     @property
+    def etcd_url(self) -> str:
+        """Where etcd answers, in the clear and for loopback only: for loads past the API."""
+        return f"http://127.0.0.1:{self._ports[1]}"
+
+    @property
     def ca(self) -> bytes:
         """The certificate to trust, PEM."""
         return self._running().pem
@@ -129,6 +134,10 @@ class ControlPlane:
     def client_certificate(self, name: str, groups: tuple[str, ...] = ()) -> KeyPair:
         """A certificate and key that this server accepts as the user `name`."""
         return self._running().client(name, groups=groups)
+
+    def server_certificate(self, *names: str) -> KeyPair:
+        """A certificate for loopback and `names` that this server trusts: for a kubelet, say."""
+        return self._running().server(*names)
 
     def kubeconfig(self) -> str:
         """A kubeconfig for the administrator, as text."""
@@ -205,6 +214,7 @@ class ControlPlane:
         folder, authority = self._folder, self._running()
         (folder / "ca.crt").write_bytes(authority.pem)
         authority.server("127.0.0.1", "localhost").write(folder, "server")
+        authority.client("kube-apiserver-kubelet-client").write(folder, "kubelet-client")
         signing = SigningKey()
         write_key(folder / "service-accounts.key", signing.pem)
         (folder / "service-accounts.pub").write_bytes(signing.public_pem)
@@ -243,6 +253,11 @@ class ControlPlane:
             f"--service-account-signing-key-file={folder / 'service-accounts.key'}",
             "--service-account-issuer=https://kubernetes.default.svc",
             "--service-cluster-ip-range=10.96.0.0/16",
+            # Whoever registers as a node is a kubelet: found by address, both sides verified.
+            "--kubelet-preferred-address-types=InternalIP",
+            f"--kubelet-certificate-authority={folder / 'ca.crt'}",
+            f"--kubelet-client-certificate={folder / 'kubelet-client.crt'}",
+            f"--kubelet-client-key={folder / 'kubelet-client.key'}",
             "--authorization-mode=RBAC",
             "--allow-privileged=true",
             # Pods must not wait for a token that nobody makes.

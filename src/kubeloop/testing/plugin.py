@@ -33,8 +33,8 @@ except ImportError:  # another plugin may run them
     _async_fixture = pytest.fixture  # type: ignore[assignment]  # more parameters, same use
 
 if TYPE_CHECKING:
-    from kubeloop.clients import Client
     from kubeloop.config import ClusterConfig
+    from kubeloop.runtime import Client
 
     from .api_server import APIServer
     from .contexts import ExistingCluster
@@ -221,7 +221,7 @@ def kube_namespace(
 @_async_fixture
 async def kube_client(kube_config: ClusterConfig) -> AsyncIterator[Client]:
     """A client of the server, closed after the test."""
-    from kubeloop.clients import Client
+    from kubeloop.runtime import Client
 
     async with Client(kube_config) as client:
         yield client

@@ -134,12 +134,14 @@ def _read_with_care(
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _not_json(error) from error
     node = node_for(type_)
-    tidy, extras = _tidied(node, data)
     try:
+        tidy, extras = _tidied(node, data)
         value = msgspec.convert(tidy, type_, dec_hook=hook)
+        _attach(value, extras)
     except msgspec.ValidationError as error:
         raise _mistake(node, tidy, type_, error) from refused
-    _attach(value, extras)
+    except RecursionError as error:
+        raise _not_json(error) from error
     return value
 
 
@@ -160,7 +162,13 @@ def _tidied(node: Node, data: Any) -> tuple[Any, _Extras | None]:
             items = [_tidied(node.item, _filled(node.item, item)) for item in data]
             below = {index: extras for index, (_, extras) in enumerate(items) if extras}
             return [tidy for tidy, _ in items], (None, below)
+        case Value(hint=hint) if hint is bytes and isinstance(data, str):
+            return data.translate(_LINE_ENDS), None
     return data, None
+
+
+# Base64 in a manifest may be folded, and Go reads it so.
+_LINE_ENDS = {ord("\r"): None, ord("\n"): None}
 
 
 def _tidied_object(node: Object, data: dict[str, Any]) -> tuple[Any, _Extras | None]:
@@ -284,6 +292,8 @@ def to_builtins(model: Model) -> dict[str, Any]:
         fields = _object(model)
     except _Unsendable as error:
         raise InvalidValue(f"cannot send {type(model).__name__}.{error.path}: {error}") from error
+    except RecursionError as error:
+        raise InvalidValue(f"cannot send {type(model).__name__}: nested too deeply") from error
     if not isinstance(model, Kind):
         return fields
     said = {"apiVersion": model.api_version, "kind": model.kind}

@@ -248,13 +248,8 @@ async def test_thousands_of_malformed_requests_do_the_server_no_harm(
         query = chance.choice(_QUERIES) if chance.random() < 0.4 else {}
         headers = {"Content-Type": _type(chance, method)}
         said = await api(method, path, _body(chance), headers=headers, **query)
-        assert said.code != 500 or "should not be set on objects" in said.json["message"], (
-            method,
-            path,
-            query,
-            headers,
-            said,
-        )
+        # kube-apiserver has 500s of its own, but none that says that the server failed.
+        assert said.code != 500 or not said.reason, (method, path, query, headers, said)
         assert b"Traceback" not in said.raw
 
     assert "the server failed" not in caplog.text

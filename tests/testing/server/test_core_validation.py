@@ -94,7 +94,7 @@ def test_keys_of_config_maps_are_file_names() -> None:
 def test_a_config_map_holds_a_mebibyte() -> None:
     assert problems("", "ConfigMap", {"data": {"a": "x" * 1024 * 1024}}) == []
     assert told(problems("", "ConfigMap", {"data": {"a": "x" * (1024 * 1024 + 1)}})) == [
-        ("", "Too long: may not be more than 1048576 bytes")
+        ("[]", "Too long: may not be more than 1048576 bytes")
     ]
 
 

@@ -109,6 +109,7 @@ def test_a_bad_definition_is_refused_with_every_cause() -> None:
         "metadata.name",
         "spec.group",
         "spec.versions",
+        "status.storedVersions",
     ]
 
 

@@ -50,7 +50,7 @@ async def test_the_schema_refuses_prunes_and_defaults(api: Api) -> None:
     pruned = await api.create(WIDGETS, _widget("b", shape="round"))
 
     assert refused.code == 422
-    assert refused.json["message"].startswith('Widget.example.com "a" is invalid: spec.replicas: ')
+    assert refused.json["message"].startswith('Widget.example.com "a" is invalid: [spec.replicas: ')
     assert pruned.json["spec"] == {"replicas": 1}
     assert pruned.warnings == ['299 - "unknown field \\"spec.shape\\""']
 

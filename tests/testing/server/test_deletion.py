@@ -88,8 +88,8 @@ async def test_a_pod_on_a_node_has_its_grace_period(api: Api) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        ({"preconditions": {"uid": "other"}}, 409, "Precondition failed: UID in precondition"),
-        ({"preconditions": {"resourceVersion": "1"}}, 409, "ResourceVersion in precondition: 1"),
+        ({"preconditions": {"uid": "other"}}, 409, "the UID in the precondition (other)"),
+        ({"preconditions": {"resourceVersion": "1"}}, 409, "the ResourceVersion in the precondition (1)"),
         ({"propagationPolicy": "Never"}, 422, "Unsupported value"),
         (
             {"propagationPolicy": "Orphan", "orphanDependents": True},

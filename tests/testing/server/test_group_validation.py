@@ -79,7 +79,7 @@ def test_an_autoscaler_has_an_upper_end() -> None:
     none = problems(group, kind, {"spec": {**target}})
     low = problems(group, kind, {"spec": {**target, "minReplicas": 3, "maxReplicas": 2}})
 
-    assert ("spec.maxReplicas", "Required value: must be set and greater than 0") in told(none)
+    assert ("spec.maxReplicas", "Required value") in told(none)
     assert told(low) == [
         ("spec.maxReplicas", "Invalid value: 2: must be greater than or equal to `minReplicas`")
     ]

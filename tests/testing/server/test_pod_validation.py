@@ -60,7 +60,7 @@ def pod(*containers: Json, **spec: Any) -> Json:
         (
             pod(restartPolicy="Sometimes"),
             "spec.restartPolicy",
-            'Unsupported value: "Sometimes": supported values: "Always", "Never", "OnFailure"',
+            'Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"',
         ),
         (
             pod(volumes=[{"name": "v"}, {"name": "v"}]),

@@ -24,7 +24,7 @@ from tests.testing.server.schema_steps import SPEC, Json, schema, told, website
             'must be of type integer,string: "number"',
         ),
         ({"type": "string", "format": "ipv4"}, "1.2.3", 'must be of type ipv4: "1.2.3"'),
-        ({"type": "string", "format": "date-time"}, "now", 'must be of type datetime: "now"'),
+        ({"type": "string", "format": "date-time"}, "now", 'must be of type date-time: "now"'),
     ],
 )
 def test_a_wrong_type_is_told_by_its_name(rules: Json, value: Any, message: str) -> None:

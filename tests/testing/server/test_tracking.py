@@ -25,7 +25,7 @@ def _tracked(tracker: Tracker, served: Served, obj: dict[str, Any], now: str) ->
 
 def test_a_second_object_of_a_sort_is_owned_as_if_it_were_the_first(served: Served) -> None:
     tracker = Tracker()
-    _tracked(tracker, served, pod("one", app="x"), "2030-01-01T00:00:00Z")
+    _tracked(tracker, served, pod("one", app="y"), "2030-01-01T00:00:00Z")
 
     remembered = _tracked(tracker, served, pod("two", app="x"), "2030-01-01T00:00:05Z")
 

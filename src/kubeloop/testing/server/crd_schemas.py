@@ -88,6 +88,13 @@ def problems_of_schema(schema: _Raw, path: str, *, has_status: bool) -> list[Cau
 
 
 def _root_problems(schema: _Raw, path: str, *, has_status: bool) -> Iterator[Cause]:
+    kind = schema.get("type") or ""
+    if has_status and kind and kind != "object":
+        rule = (
+            'only "object" is allowed as the type at the root of the schema if the status '
+            "subresource is enabled"
+        )
+        yield causes.invalid(f"{path}.type", kind, rule)
     strange = {key for key, said in schema.items() if said} - _AT_ROOT_WITH_STATUS
     if has_status and strange - {"nullable"}:
         names = ", ".join(sorted(_AT_ROOT_WITH_STATUS))

@@ -141,6 +141,7 @@ def _read_token(text: str) -> _Token:
         raise bad_request(f"invalid continue token: continue key is not valid: {error}") from error
     if token.v != "meta.k8s.io/v1" or token.rv == 0 or not token.start:
         raise bad_request(
-            "invalid continue token: continue key is not valid: incorrect encoded version or position"
+            "invalid continue token: continue key is not valid: incorrect encoded version or "
+            "position"
         )
     return token

@@ -28,6 +28,7 @@ __all__ = [
     "changed",
     "checked",
     "created",
+    "duplicates_in",
     "is_finished",
     "new_uid",
     "place",
@@ -56,15 +57,17 @@ def read_object(
     """
     obj = decoded_body(raw, media, what=served.kind)
     _check_own(served, obj, raw)
-    duplicates: list[str] = []
-    if validation != "Ignore" and media == JSON and not _is_plain(raw, obj):
-        duplicates = [f'duplicate field "{path}"' for path in duplicate_fields(raw)]
-    return checked(served, obj, validation=validation, noted=duplicates)
+    noted = duplicates_in(raw, obj) if validation != "Ignore" and media == JSON else []
+    return checked(served, obj, validation=validation, noted=noted)
 
 
-def _is_plain(raw: bytes, obj: Object) -> bool:
-    """Whether writing `obj` gives back `raw` but for spaces: then no key stood twice."""
-    return msgspec.json.format(raw, indent=-1) == encoded(obj)
+def duplicates_in(raw: bytes, value: Any = None) -> list[str]:
+    """What is said of keys that stand twice in a body, which reads as `value`."""
+    value = msgspec.json.decode(raw) if value is None else value
+    # Where writing it gives back the body but for spaces, no key stood twice.
+    if msgspec.json.format(raw, indent=-1) == encoded(value):
+        return []
+    return [f'duplicate field "{path}"' for path in duplicate_fields(raw)]
 
 
 def checked(

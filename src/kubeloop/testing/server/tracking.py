@@ -19,6 +19,8 @@ _KEPT = 512  # sorts of objects remembered
 # What of an object's metadata is owned by whoever writes it.
 _OWNED = ("annotations", "finalizers", "generateName", "labels", "ownerReferences")
 
+_MAPS = frozenset({"annotations", "labels"})
+
 
 @final
 class Tracker:
@@ -74,5 +76,10 @@ class Tracker:
 def _likeness(obj: Object) -> bytes:
     """All of an object that says who owns what; equal for objects that differ in name only."""
     meta = obj["metadata"]
-    owned = {field: meta[field] for field in _OWNED if field in meta}
+    owned = {field: _told_of(meta[field], field) for field in _OWNED if field in meta}
     return encoded({**obj, "metadata": owned})
+
+
+def _told_of(value: Any, field: str) -> Any:
+    # Of these maps each key is owned, whatever stands under it.
+    return list(value) if field in _MAPS and isinstance(value, dict) else value

@@ -25,6 +25,7 @@ from .objects import (
     changed,
     checked,
     created,
+    duplicates_in,
     is_finished,
     place,
     read_object,
@@ -47,7 +48,6 @@ from .statuses import (
 )
 from .store import Entry, Object, Store, encoded, key_of, timestamp
 from .tracking import Tracker
-from .unknown_fields import duplicate_fields
 
 __all__ = ["Admission", "Call", "Verbs", "Written"]
 
@@ -267,17 +267,24 @@ class Verbs:
         if old is None:
             raise not_found(served.group, served.plural, call.name)
         result = patched(served, shown(served, old.obj), raw, sort)
-        try:
-            noted = [f'duplicate field "{path}"' for path in duplicate_fields(raw)]
-            sent = checked(served, result, validation=call.options.validation, noted=noted)
-        except Refusal as refusal:
-            raise _bad_patch(refusal, result) if refusal.code == 400 else refusal from refusal
+        sent = self._read_patched(call, result, raw)
         obj = place(served, sent.obj, call.namespace, call.name)
         uid = obj["metadata"].get("uid")
         if uid and uid != old.uid:
             cause = Cause("metadata.uid", "FieldValueInvalid", f'Invalid value: "{uid}": {_FIXED}')
             raise invalid(served.group, served.kind, call.name, [cause])
         return await self.replace(call, old, obj, sent.warnings)
+
+    def _read_patched(self, call: Call, result: Object, raw: bytes) -> Sent:
+        """The object that a patch made, as its kind knows it."""
+        validation = call.options.validation
+        noted = [] if validation == "Ignore" else duplicates_in(raw)
+        try:
+            return checked(call.served, result, validation=validation, noted=noted)
+        except Refusal as refusal:
+            if refusal.code != 400:
+                raise
+            raise _bad_patch(refusal, result) from refusal
 
     async def _apply(self, call: Call, old: Entry | None, raw: bytes) -> Written:
         served = call.served

@@ -91,6 +91,10 @@ def _stateful_set(obj: _Raw, old: _Raw | None) -> Found:
     if policy not in (None, "", "OrderedReady", "Parallel"):
         rule = "must be 'OrderedReady' or 'Parallel'"
         yield causes.invalid("spec.podManagementPolicy", policy, rule)
+    strategy = spec.get("updateStrategy") or {}
+    if strategy.get("type") not in (None, "", "RollingUpdate", "OnDelete"):
+        rule = "must be 'RollingUpdate' or 'OnDelete'"
+        yield causes.invalid("spec.updateStrategy", dict(strategy), rule)
     yield from not_below("spec.replicas", spec.get("replicas"))
     yield from _selector_problems(spec, "statefulset")
     yield from _template_problems(spec, "spec.template", always=True)
@@ -102,8 +106,9 @@ def _daemon_set(obj: _Raw, old: _Raw | None) -> Found:
     spec = obj.get("spec") or {}
     yield from _selector_problems(spec, "daemonset")
     yield from _template_problems(spec, "spec.template", always=True)
-    kind = (spec.get("updateStrategy") or {}).get("type")
-    yield from choice("spec.updateStrategy.type", kind, ("RollingUpdate", "OnDelete"))
+    strategy, kinds = spec.get("updateStrategy") or {}, ("RollingUpdate", "OnDelete")
+    if strategy.get("type") not in (None, "", *kinds):
+        yield causes.not_supported("spec.updateStrategy", dict(strategy), kinds)
     for field in ("minReadySeconds", "revisionHistoryLimit"):
         yield from not_below(f"spec.{field}", spec.get(field))
     yield from _fixed(spec, old, "selector")
@@ -164,7 +169,10 @@ def _job_change(spec: _Raw, before: _Raw) -> Found:
     new, old = spec.get("template"), before.get("template")
     if before.get("suspend"):
         new, old = _schedulable(new), _schedulable(old)
-    yield from not_changed("spec.template", new, old)
+        inner = (new or {}).get("spec"), (old or {}).get("spec")
+        yield from not_changed("spec.template.spec", *inner)
+    else:
+        yield from not_changed("spec.template", new, old)
     names = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy")
     for field in (*names, "successPolicy"):
         yield from not_changed(f"spec.{field}", spec.get(field), before.get(field))
@@ -225,7 +233,8 @@ def _cron_job(obj: _Raw, old: _Raw | None) -> Found:
 def _selector_problems(spec: _Raw, kind: str) -> Found:
     path, said = "spec.selector", spec.get("selector")
     if said is None:
-        yield causes.required(path)
+        if kind != "daemonset":
+            yield causes.required(path)
         yield _mismatch(spec, "spec.template")
         return
     yield from selector(path, said)

@@ -1,0 +1,37 @@
+"""A controller for any kind, named on the command line: it labels what it sees.
+
+    python examples/dynamic_controller.py v1 ConfigMap
+    python examples/dynamic_controller.py example.com/v1 Website
+
+The kind need not have a class, and need not exist yet: it is waited for.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from kubeloop import Context, Manager, ObjectKey, run
+from kubeloop.machinery import GroupVersionKind
+
+LABEL = "example.com/seen"
+
+
+def labelling(kind: GroupVersionKind) -> Manager:
+    manager = Manager()
+
+    @manager.controller(kind)
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        found = ctx.get(kind, key)  # a dict
+        if found is None or LABEL in (found["metadata"].get("labels") or {}):
+            return
+        objects = ctx.client.resource(kind, namespace=key.namespace or None)
+        patch = {"metadata": {"labels": {LABEL: "true"}}}
+        await objects.patch(key.name, patch, type="merge")
+        print(f"{kind.kind} {key}: labelled", flush=True)
+
+    return manager
+
+
+if __name__ == "__main__":
+    api_version, kind = sys.argv[1:] or ("v1", "ConfigMap")
+    run(labelling(GroupVersionKind.of(api_version, kind)).run())

@@ -1,0 +1,44 @@
+"""Of many processes one works, as long as it holds a lease.
+
+    python examples/leader_election.py first &
+    python examples/leader_election.py second
+
+Stop the first with Ctrl-C, and the second takes over at once: the lease was given back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+
+from kubeloop import Client, run
+from kubeloop.election import LeaderElector, LeadershipLost
+from kubeloop.wire.coordination.v1 import Lease
+
+
+async def main() -> None:
+    identity = sys.argv[1] if len(sys.argv) > 1 else "first"
+    async with Client() as client:
+        elector = LeaderElector(
+            client.resource(Lease),
+            "example-election",
+            identity=identity,
+            observers=[lambda leader: print(f"{identity}: {leader} leads", flush=True)],
+        )
+        try:
+            async with elector.leadership() as leadership:
+                await work(identity, leadership.transitions)
+        except LeadershipLost as error:
+            # The work was cancelled before anybody else could begin.
+            sys.exit(str(error))
+
+
+async def work(identity: str, transitions: int) -> None:
+    print(f"{identity}: working, the lease has changed hands {transitions} times", flush=True)
+    await asyncio.Event().wait()  # whatever must not be done by two at once
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(KeyboardInterrupt):
+        run(main())

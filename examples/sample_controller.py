@@ -1,0 +1,77 @@
+"""A controller: a Foo owns a Deployment, says in its status how far that is, and writes events.
+
+    python examples/sample_controller.py
+
+It installs the kind Foo from the class below. Run it twice: the lease `sample-controller`
+decides which of the two works. Ctrl-C lets it finish what it is at.
+"""
+
+from __future__ import annotations
+
+from kubeloop import Context, Manager, Model, ObjectKey, Resource, Result, TerminalError, run
+from kubeloop.wire import Column
+from kubeloop.wire.apps.v1 import Deployment, DeploymentSpec
+from kubeloop.wire.core.v1 import Container, PodSpec, PodTemplateSpec
+from kubeloop.wire.meta.v1 import LabelSelector, ObjectMeta
+
+
+class FooSpec(Model):
+    deployment_name: str
+    replicas: int = 1
+
+
+class FooStatus(Model):
+    available_replicas: int = 0
+
+
+class Foo(
+    Resource,
+    group="samplecontroller.example.com",
+    version="v1alpha1",
+    plural="foos",
+    columns=(Column("Available", ".status.availableReplicas", type="integer"),),
+):
+    spec: FooSpec
+    status: FooStatus | None = None
+
+
+manager = Manager(leader_election="sample-controller")
+
+
+@manager.controller(Foo, owns=[Deployment], workers=2, install_crd=True)
+async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
+    """Make the world as one Foo wants it; called when it, or its Deployment, has changed."""
+    foo = ctx.get(Foo, key)  # from the cache; ours to change
+    if foo is None:
+        return None  # it is gone, and the server collects what it owned
+    if foo.spec.replicas < 0:
+        raise TerminalError("spec.replicas: less than none")  # no try mends it, only a change
+
+    wanted = deployment_for(foo)
+    there = ctx.get(Deployment, ObjectKey(key.namespace, foo.spec.deployment_name))
+    await ctx.client.apply(wanted, owner=foo)
+    if there is None:
+        ctx.recorder.event(foo, "Normal", "Created", "created %s", wanted.metadata.name)
+
+    available = there.status.available_replicas if there is not None else None
+    foo.status = FooStatus(available_replicas=available or 0)
+    await ctx.update_status(foo)  # no request when it says so already
+    ctx.log.info("%d of %d available", foo.status.available_replicas, foo.spec.replicas)
+    return None
+
+
+def deployment_for(foo: Foo) -> Deployment:
+    labels = {"app": "nginx", "controller": foo.metadata.name}
+    pod = PodSpec(containers=[Container(name="nginx", image="nginx:1.29")])
+    return Deployment(
+        metadata=ObjectMeta(name=foo.spec.deployment_name),
+        spec=DeploymentSpec(
+            replicas=foo.spec.replicas,
+            selector=LabelSelector(match_labels=labels),
+            template=PodTemplateSpec(metadata=ObjectMeta(labels=labels), spec=pod),
+        ),
+    )
+
+
+if __name__ == "__main__":
+    run(manager.run())

@@ -1,0 +1,447 @@
+"""The blocking client against the embedded server: every way that a call can go."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, assert_type
+
+import pytest
+
+from kubeloop.blocking import Client, MetadataClient, ResourceClient, Stream, retry_on_conflict
+from kubeloop.clients import ALL, WaitTimeout, WatchEvent
+from kubeloop.config import ClusterConfig
+from kubeloop.machinery import (
+    AlreadyExists,
+    Conflict,
+    GroupResource,
+    GroupVersion,
+    GroupVersionResource,
+    InvalidValue,
+    NotFound,
+    TransportError,
+)
+from kubeloop.rest import RESTClient, path_request
+from kubeloop.testing import APIServer
+from kubeloop.wire.apps.v1 import Deployment
+from kubeloop.wire.core.v1 import ConfigMap, Pod
+from kubeloop.wire.meta.v1 import ObjectMeta
+
+from .conftest import a_pod, until
+
+
+@pytest.fixture
+def pods(client: Client) -> ResourceClient[Pod]:
+    return client.core_v1.pods()
+
+
+# --- one result
+
+
+def test_the_verbs_are_the_async_ones_waited_for(pods: ResourceClient[Pod]) -> None:
+    made = pods.create(a_pod(app="web"))
+    made.metadata.labels = {"app": "front"}
+    updated = pods.update(made)
+    patched = pods.patch("web", {"metadata": {"annotations": {"a": "b"}}}, type="merge")
+    pods.delete("web", grace_period=0)
+
+    assert updated.metadata.labels == {"app": "front"}
+    assert patched.metadata.annotations == {"a": "b"}
+    assert pods.get_or_none("web") is None
+
+
+def test_errors_are_of_the_same_classes(pods: ResourceClient[Pod]) -> None:
+    pods.create(a_pod())
+
+    with pytest.raises(AlreadyExists):
+        pods.create(a_pod())
+    with pytest.raises(NotFound) as caught:
+        pods.get("other")
+    assert caught.value.code == 404
+
+
+def test_both_spellings_and_names_lead_to_one_collection(client: Client) -> None:
+    client.resource(Pod).create(a_pod())
+
+    assert client.core_v1.pods().exists("web")
+    assert client.core_v1.pods(ALL).list().items[0].metadata.name == "web"
+    assert client.resource("v1", "Pod", namespace="default").get("web")["kind"] == "Pod"
+    assert client.dynamic.resource(Pod).get("web")["kind"] == "Pod"
+    found = client.resource(GroupVersionResource("", "v1", "pods"), namespace="default")
+    assert found.get("web")["kind"] == "Pod"
+    assert client.metadata(Pod).get("web").metadata.name == "web"
+
+
+def test_what_names_no_kind_is_refused_by_the_first_call(client: Client) -> None:
+    nothing = client.resource("v1", "")
+
+    with pytest.raises(InvalidValue):
+        nothing.list()
+
+
+def test_another_namespace_is_another_client(pods: ResourceClient[Pod]) -> None:
+    shop = pods.in_namespace("shop")
+
+    assert shop.namespace == "shop"
+    assert pods.namespace is None
+
+
+def test_parts_of_objects_are_written_alone(pods: ResourceClient[Pod]) -> None:
+    pods.create(a_pod())
+
+    pods.status.patch("web", {"status": {"phase": "Running"}}, type="merge")
+
+    found = pods.get("web").status
+    assert found is not None
+    assert found.phase == "Running"
+
+
+def test_replicas_are_set_by_kind_and_by_resource(client: Client) -> None:
+    client.apply(
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "web", "namespace": "default"},
+            "spec": {
+                "selector": {"matchLabels": {"app": "web"}},
+                "template": {
+                    "metadata": {"labels": {"app": "web"}},
+                    "spec": {"containers": [{"name": "main", "image": "app:1"}]},
+                },
+            },
+        }
+    )
+
+    client.apps_v1.deployments().scale.set("web", 3)
+
+    scale = client.scales.get(GroupResource("apps", "deployments"), "default", "web")
+    assert scale.spec is not None
+    assert scale.spec.replicas == 3
+
+
+def test_manifests_are_applied_in_order(client: Client, tmp_path: Path) -> None:
+    path = tmp_path / "all.yaml"
+    path.write_text(
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop}}\n---\n"
+        "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}\n"
+    )
+
+    applied = client.apply(path)
+
+    assert len(applied) == 2
+    assert client.core_v1.config_maps("shop").exists("a")
+
+
+def test_the_server_can_be_asked_what_it_is(client: Client) -> None:
+    core = GroupVersion("", "v1")
+
+    assert client.version() == client.discovery.version()
+    assert any(row.name == "pods" for row in client.discovery.resources(core))
+    assert client.mapper.find("deploy").kind == "Deployment"
+    assert "api/v1" in client.discovery.openapi.paths()
+
+
+def test_requests_without_a_verb_have_a_way(client: Client) -> None:
+    request = path_request("GET", "/version")
+
+    assert b"gitVersion" in client.rest.send(request).body
+    assert b"gitVersion" in b"".join(client.rest.stream(request))
+    assert client.stats().requests == 2
+
+
+# --- changes
+
+
+def test_an_edit_sends_the_difference_when_its_block_ends(
+    pods: ResourceClient[Pod], server: APIServer
+) -> None:
+    pods.create(a_pod())
+
+    with pods.edit("web") as pod:
+        pods.patch("web", {"metadata": {"labels": {"by": "another"}}}, type="merge")
+        pod.metadata.annotations = {"a": "b"}
+
+    assert pods.get("web").metadata.labels == {"by": "another"}
+    assert pod.metadata.annotations == {"a": "b"}
+    assert pod.metadata.labels == {"by": "another"}  # as the server has it
+
+
+def test_an_edit_that_fails_sends_nothing_and_its_error_goes_on(pods: ResourceClient[Pod]) -> None:
+    pods.create(a_pod())
+
+    def change() -> None:
+        with pods.edit("web") as pod:
+            pod.metadata.annotations = {"a": "b"}
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        change()
+
+    assert "asyncio" not in str(caught.getrepr())
+    assert not pods.get("web").metadata.annotations
+
+
+def test_an_edit_of_nothing_is_not_begun(pods: ResourceClient[Pod]) -> None:
+    with pytest.raises(NotFound), pods.edit("web"):
+        pytest.fail("the block began")
+
+
+def test_an_edit_that_cannot_be_made_is_an_error_of_its_block(pods: ResourceClient[Pod]) -> None:
+    pods.create(a_pod())
+
+    def change() -> None:
+        with pods.edit("web") as pod:
+            pods.patch("web", {"metadata": {"labels": {"tier": "theirs"}}}, type="merge")
+            pod.metadata.labels = {"tier": "ours"}
+
+    with pytest.raises(Conflict):
+        change()
+
+
+def test_a_function_that_changes_is_called_in_the_callers_thread(
+    pods: ResourceClient[Pod],
+) -> None:
+    pods.create(a_pod())
+    threads = []
+
+    def change(pod: Pod) -> None:
+        threads.append(threading.current_thread())
+        pod.metadata.annotations = {"seen": str(len(pods.list()))}  # may make calls of its own
+
+    changed = pods.modify("web", change)
+
+    assert threads == [threading.current_thread()]
+    assert changed.metadata.annotations == {"seen": "1"}
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt, StopIteration])
+def test_what_such_a_function_raises_leaves(
+    pods: ResourceClient[Pod], error: type[BaseException]
+) -> None:
+    pods.create(a_pod())
+
+    def change(_: Pod) -> None:
+        raise error
+
+    with pytest.raises(RuntimeError if error is StopIteration else error):
+        pods.modify("web", change)
+    assert pods.exists("web")
+
+
+def test_a_change_is_tried_again_on_a_conflict(pods: ResourceClient[Pod]) -> None:
+    pods.create(a_pod())
+    tries: list[Pod] = []
+
+    def relabel() -> Pod:
+        pod = pods.get("web")
+        if not tries:
+            pods.patch("web", {"metadata": {"labels": {"a": "b"}}}, type="merge")
+        tries.append(pod)
+        pod.metadata.annotations = {"try": str(len(tries))}
+        return pods.update(pod)
+
+    assert retry_on_conflict(relabel).metadata.annotations == {"try": "2"}
+
+
+# --- one by one
+
+
+def test_everything_comes_one_by_one_in_pages(pods: ResourceClient[Pod]) -> None:
+    names = [f"web-{index:03}" for index in range(150)]
+    for name in names:
+        pods.create(a_pod(name))
+
+    assert [pod.metadata.name for pod in pods.each(page_size=40)] == names
+
+
+def test_a_watch_tells_what_there_is_and_what_comes(pods: ResourceClient[Pod]) -> None:
+    pods.create(a_pod("first"))
+
+    with pods.watch() as events:
+        first = next(events)
+        pods.create(a_pod("second"))
+        second = next(events)
+
+    assert [first.object.metadata.name, second.object.metadata.name] == ["first", "second"]
+    with pytest.raises(StopIteration):
+        next(events)
+
+
+def test_leaving_a_watch_ends_it_at_the_server(
+    pods: ResourceClient[Pod], server: APIServer
+) -> None:
+    pods.create(a_pod())
+    version = pods.list().version
+    pods.create(a_pod("second"))
+
+    for _ in pods.watch(since=version):
+        assert server.stats().watches.watchers == 1
+        break
+
+    until(lambda: server.stats().watches.watchers == 0)
+
+
+def test_an_error_comes_behind_the_items(pods: ResourceClient[Pod], server: APIServer) -> None:
+    pods.create(a_pod())
+    server.expire_history()
+
+    events = pods.watch(since="1")
+
+    with pytest.raises(Exception, match="410"):
+        next(events)
+    assert list(events) == []
+
+
+def test_a_log_comes_line_by_line(pods: ResourceClient[Pod], server: APIServer) -> None:
+    pods.create(a_pod())
+    server.set_log("default", "web", "one\ntwo\n")
+
+    assert list(pods.logs("web")) == ["one", "two"]
+
+
+def test_a_wait_ends_when_it_is_so_or_when_it_takes_too_long(pods: ResourceClient[Pod]) -> None:
+    pods.create(a_pod())
+    pods.status.patch("web", {"status": {"phase": "Running"}}, type="merge")
+
+    assert pods.wait_for("web", jsonpath="{.status.phase}=Running").metadata.name == "web"
+    with pytest.raises(WaitTimeout):
+        pods.wait_for("web", condition="Ready", timeout=0.05)
+
+
+def test_events_are_waited_for(pods: ResourceClient[Pod]) -> None:
+    version = pods.list().version
+    pods.create(a_pod())
+
+    event = pods.until(lambda event: event.object.metadata.name == "web", since=version)
+
+    assert event is not None
+    assert event.type == "ADDED"
+
+
+# --- threads
+
+
+def test_many_threads_use_one_client(client: Client) -> None:
+    maps = client.core_v1.config_maps()
+
+    def work(number: int) -> int:
+        name = f"map-{number}"
+        maps.create(ConfigMap(metadata=ObjectMeta(name=name)))
+        with maps.edit(name) as found:
+            found.data = {"number": str(number)}
+        return int((maps.get(name).data or {})["number"])
+
+    with ThreadPoolExecutor(16) as pool:
+        assert list(pool.map(work, range(64))) == list(range(64))
+    assert len(maps.list()) == 64
+
+
+def test_many_threads_may_read_one_stream(client: Client) -> None:
+    maps = client.core_v1.config_maps()
+    for number in range(200):
+        maps.create(ConfigMap(metadata=ObjectMeta(name=f"map-{number:03}")))
+    stream = maps.each(page_size=20)
+
+    with ThreadPoolExecutor(4) as pool:
+        parts = list(pool.map(lambda _: [each.metadata.name for each in stream], range(4)))
+
+    assert sorted(name for part in parts for name in part) == [
+        f"map-{number:03}" for number in range(200)
+    ]
+
+
+# --- its life
+
+
+def test_a_closed_client_says_so(server: APIServer) -> None:
+    with Client(server.config) as client:
+        pods = client.core_v1.pods()
+        pods.list()
+
+    client.close()
+    with pytest.raises(TransportError, match="closed"):
+        pods.list()
+
+
+def test_closing_ends_what_other_threads_wait_for(server: APIServer) -> None:
+    client = Client(server.config)
+    pods = client.core_v1.pods()
+    version = pods.list().version
+    with ThreadPoolExecutor(2) as pool:
+        waiting = pool.submit(next, pods.watch(since=version))
+        other = pool.submit(lambda: pods.wait_for("web", condition="Ready", timeout=None))
+        until(lambda: server.stats().watches.watchers == 2)
+
+        client.close()
+
+        with pytest.raises(TransportError, match="closed"):
+            waiting.result()
+        with pytest.raises(TransportError, match="closed"):
+            other.result()
+
+
+def test_a_client_that_nobody_holds_is_closed(server: APIServer) -> None:
+    from kubeloop.blocking import PORTAL
+
+    client = Client(server.config)
+    before = PORTAL.stats().clients
+    pods = client.core_v1.pods()
+    pods.list()
+    del client
+    assert pods.list().items == []  # those made of it keep it
+    del pods
+
+    until(lambda: PORTAL.stats().clients == before)
+
+
+def test_the_way_to_the_server_may_be_made_by_a_function(server: APIServer) -> None:
+    with Client(rest=lambda: RESTClient(server.config, user_agent="mine/1")) as client:
+        client.core_v1.pods().list()
+
+    assert server.requests[-1].headers["User-Agent"] == "mine/1"
+
+
+def test_a_configuration_and_a_function_are_one_too_many(server: APIServer) -> None:
+    with pytest.raises(InvalidValue):
+        Client(server.config, rest=lambda: RESTClient(server.config))
+
+
+def test_a_client_says_who_it_is_once_it_was_used(client: Client, server: APIServer) -> None:
+    pods = client.core_v1.pods()
+
+    assert repr(pods) == "blocking not used yet"
+    pods.list()
+    assert repr(pods) == "blocking ResourceClient(pods in default)"
+    assert server.url in repr(client)
+    assert client.namespace == "default"
+
+
+def test_no_server_is_an_error_of_ours() -> None:
+    config = ClusterConfig(server="http://127.0.0.1:9", anonymous=True)
+
+    with Client(config) as client, pytest.raises(TransportError):
+        client.version()
+
+
+# --- types, which the type checker looks at
+
+
+def types(client: Client) -> None:
+    assert_type(client.core_v1.pods("shop"), ResourceClient[Pod])
+    assert_type(client.apps_v1.deployments("shop"), ResourceClient[Deployment])
+    assert_type(client.resource(Deployment), ResourceClient[Deployment])
+    assert_type(client.resource("v1", "Pod"), ResourceClient[dict[str, Any]])
+    assert_type(client.metadata(Pod), MetadataClient)
+    pods = client.core_v1.pods()
+    assert_type(pods.get("web"), Pod)
+    assert_type(pods.get_or_none("web"), Pod | None)
+    assert_type(pods.each(), Stream[Pod])
+    assert_type(pods.watch(), Stream[WatchEvent[Pod]])
+    assert_type(pods.logs("web"), Stream[str])
+    assert_type(pods.wait_for("web", condition="Ready"), Pod)
+    assert_type(pods.wait_for("web", deleted=True), None)
+    assert_type(client.apply(Pod()), Pod)
+    with pods.edit("web") as pod:
+        assert_type(pod, Pod)
+    client.apps_v1.deployments().evict("web")  # type: ignore[misc] # only pods are evicted

@@ -1,0 +1,51 @@
+"""The order of faults and writes, which a seed decides, and their carrying out.
+
+Promises: the same seed is the same campaign; every kind of fault comes once before any
+comes again. SOAK_FAULTS says how many faults there are (40), SOAK_SEED which campaign it
+is (0).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from random import Random
+
+from .faults import Fault
+from .world import World
+
+__all__ = ["FAULTS", "SEED", "live_through", "order"]
+
+FAULTS = int(os.environ.get("SOAK_FAULTS", "40"))
+SEED = int(os.environ.get("SOAK_SEED", "0"))
+
+
+def order(kinds: Iterable[str], *, count: int, seed: int) -> list[str]:
+    """`count` kinds of faults: all of them in an order of chance, then again in another."""
+    random, deck = Random(seed), sorted(kinds)
+    found: list[str] = []
+    while len(found) < count:
+        found += random.sample(deck, len(deck))
+    return found[:count]
+
+
+async def live_through(
+    world: World, faults: Mapping[str, Fault], kinds: Sequence[str], *, seed: str
+) -> None:
+    """One fault after the other, with writes before, meanwhile and after."""
+    import time
+
+    for number, kind in enumerate(kinds):
+        t = time.monotonic()
+        random = Random(f"{seed} {number} {kind}")
+        try:
+            await world.write(random, most=4)
+            async with faults[kind](world, random):
+                await world.write(random, most=4)
+            await world.write(random, most=2)
+            t2 = time.monotonic()
+            await world.is_true_again()
+            print(f"TIME {kind} {t2 - t:.2f} {time.monotonic() - t2:.2f}")
+        except BaseException as error:
+            error.add_note(f"seed {seed}: in fault {number} of {', '.join(kinds[: number + 1])}")
+            raise

@@ -1,0 +1,33 @@
+"""A thread for the server, and the embedded server in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kubeloop.testing import APIServer
+from kubeloop.testing.threads import LoopThread
+
+from .faults import Embedded
+from .quick_clock import QuickClock
+from .world import SPEED
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "campaign: faults, many of them (`make soak`: a thousand)")
+
+
+@pytest.fixture
+def thread() -> Iterator[LoopThread]:
+    """The server's own, so that all tasks of ours are the client's."""
+    with LoopThread() as running:
+        yield running
+
+
+@pytest.fixture
+def place(thread: LoopThread, tmp_path: Path) -> Iterator[Embedded]:
+    server = APIServer(tokens={}, clock=QuickClock(SPEED))
+    with thread.running(server):
+        yield Embedded(server, tmp_path)

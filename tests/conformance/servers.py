@@ -1,0 +1,121 @@
+"""The two servers the suite runs against, behind one small interface.
+
+Promises: whatever a test asks of a server here, both can do; a server lives for the whole
+run, and what the tests leave in it goes with it.
+Elsewhere: speaking to it (`caller`).
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Protocol, final
+
+import aiohttp
+
+from kubeloop.testing.control_plane import ControlPlane
+from kubeloop.testing.server import Service
+from kubeloop.testing.server.certs import KeyPair, load_into
+
+__all__ = ["UNCACHED", "Server", "embedded", "envtest"]
+
+# kube-apiserver serves this one straight from etcd, so that history can be expired.
+UNCACHED = "podtemplates"
+
+
+class Server(Protocol):
+    """What the suite needs of a server beside HTTP."""
+
+    name: str
+    url: str
+
+    async def session(self, user: str = "", groups: tuple[str, ...] = ()) -> aiohttp.ClientSession:
+        """A way in for a user with a certificate; without a user, with no credentials at all."""
+        ...
+
+    async def expire(self, version: str) -> None:
+        """Forget the history of `UNCACHED` up to `version`."""
+        ...
+
+
+@final
+class _Sessions:
+    """One session for each user, closed at the end."""
+
+    def __init__(self, issuer: Service | ControlPlane, stack: AsyncExitStack) -> None:
+        self._issuer = issuer
+        self._stack = stack
+        self._known: dict[tuple[str, tuple[str, ...]], aiohttp.ClientSession] = {}
+
+    async def of(self, user: str, groups: tuple[str, ...]) -> aiohttp.ClientSession:
+        if (user, groups) not in self._known:
+            pair = self._issuer.client_certificate(user, groups) if user else None
+            assert self._issuer.ca is not None  # both serve TLS
+            connector = aiohttp.TCPConnector(ssl=_context(self._issuer.ca, pair), limit=50)
+            session = aiohttp.ClientSession(
+                connector=connector, headers={"User-Agent": "conformance/1.0 (test)"}
+            )
+            self._known[user, groups] = await self._stack.enter_async_context(session)
+        return self._known[user, groups]
+
+
+def _context(ca: bytes, pair: KeyPair | None) -> ssl.SSLContext:
+    context = ssl.create_default_context(cadata=ca.decode())
+    if pair is not None:
+        load_into(context, pair)
+    return context
+
+
+@final
+class _Embedded:
+    name = "embedded"
+
+    def __init__(self, service: Service, sessions: _Sessions) -> None:
+        self._service = service
+        self._sessions = sessions
+        self.url = service.url
+
+    async def session(self, user: str = "", groups: tuple[str, ...] = ()) -> aiohttp.ClientSession:
+        return await self._sessions.of(user, groups)
+
+    async def expire(self, version: str) -> None:
+        self._service.expire_history()
+
+
+@final
+class _Envtest:
+    name = "envtest"
+
+    def __init__(self, plane: ControlPlane, sessions: _Sessions) -> None:
+        self._plane = plane
+        self._sessions = sessions
+        self.url = plane.url
+
+    async def session(self, user: str = "", groups: tuple[str, ...] = ()) -> aiohttp.ClientSession:
+        return await self._sessions.of(user, groups)
+
+    async def expire(self, version: str) -> None:
+        etcd = f"http://127.0.0.1:{self._plane._ports[1]}/v3/kv/compaction"
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(etcd, json={"revision": version, "physical": True}) as answer,
+        ):
+            assert answer.status == 200, await answer.text()
+
+
+@asynccontextmanager
+async def embedded() -> AsyncIterator[Server]:
+    """The embedded server, with TLS and roles."""
+    async with AsyncExitStack() as stack:
+        service = await stack.enter_async_context(Service(tls=True, rbac=True, anonymous=True))
+        yield _Embedded(service, _Sessions(service, stack))
+
+
+@asynccontextmanager
+async def envtest() -> AsyncIterator[Server]:
+    """A real kube-apiserver with an etcd of its own."""
+    async with AsyncExitStack() as stack:
+        plane = ControlPlane(api_server_flags=[f"--watch-cache-sizes={UNCACHED}#0"])
+        await stack.enter_async_context(plane)
+        yield _Envtest(plane, _Sessions(plane, stack))

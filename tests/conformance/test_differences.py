@@ -1,0 +1,25 @@
+"""The list of known differences is whole: in the documents, in the table and in the tests."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.conformance.differences import DIFFERENCES
+
+HERE = Path(__file__).parent
+DOCUMENT = HERE.parents[1] / "docs" / "conformance.md"
+
+
+async def test_every_difference_is_held_by_a_test() -> None:
+    sources = "".join(path.read_text() for path in HERE.glob("test_*.py"))
+
+    assert set(re.findall(r'differs\("([^"]+)"\)', sources)) == set(DIFFERENCES)
+
+
+async def test_the_document_lists_the_differences_that_the_tests_hold() -> None:
+    text = DOCUMENT.read_text().partition("## Known differences")[2]
+
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", text, re.MULTILINE)
+
+    assert {what.strip(): why.strip() for what, why in rows[1:]} == DIFFERENCES

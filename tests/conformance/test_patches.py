@@ -1,0 +1,333 @@
+"""The three ways to patch; the golden values are those of behaviour.md, section 17."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.conformance.caller import JSON_PATCH, MERGE, STRATEGIC, Caller
+from tests.conformance.differences import differs
+from tests.conformance.samples import config_map, deployment, pod
+from tests.conformance.widgets import WIDGETS, Defined
+
+Object = dict[str, Any]
+DEPLOYMENTS = "apps/v1/deployments"
+
+
+async def patched(api: Caller, operations: list[Object]) -> Object:
+    await api.create(api.at("configmaps"), config_map("a", x="1", y="2"))
+    reply = await api.patch(api.at("configmaps", "a"), operations, JSON_PATCH)
+    assert reply.code == 200, reply
+    return dict(reply.body["data"])
+
+
+@pytest.mark.parametrize(
+    ("operations", "data"),
+    [
+        ([{"op": "add", "path": "/data/z", "value": "3"}], {"x": "1", "y": "2", "z": "3"}),
+        ([{"op": "add", "path": "/data/x", "value": "3"}], {"x": "3", "y": "2"}),
+        ([{"op": "add", "path": "/data", "value": {"z": "3"}}], {"z": "3"}),
+        ([{"op": "replace", "path": "/data/x", "value": "9"}], {"x": "9", "y": "2"}),
+        ([{"op": "remove", "path": "/data/x"}], {"y": "2"}),
+        ([{"op": "move", "from": "/data/x", "path": "/data/z"}], {"y": "2", "z": "1"}),
+        ([{"op": "copy", "from": "/data/x", "path": "/data/z"}], {"x": "1", "y": "2", "z": "1"}),
+        ([{"op": "test", "path": "/data/x", "value": "1"}], {"x": "1", "y": "2"}),
+        ([], {"x": "1", "y": "2"}),
+        (
+            [
+                {"op": "test", "path": "/data/x", "value": "1"},
+                {"op": "remove", "path": "/data/x"},
+                {"op": "add", "path": "/data/a~1b~0c", "value": "3"},
+                {"op": "move", "from": "/data/a~1b~0c", "path": "/data/z"},
+            ],
+            {"y": "2", "z": "3"},
+        ),
+    ],
+    ids=[
+        "add", "add-over", "add-object", "replace", "remove", "move", "copy", "test", "nothing",
+        "many",
+    ],
+)  # fmt: skip
+async def test_a_json_patch_is_carried_out_step_by_step(
+    api: Caller, operations: list[Object], data: Object
+) -> None:
+    """API-28"""
+    assert await patched(api, operations) == data
+
+
+async def test_a_json_patch_replaces_a_key_that_is_not_there(api: Caller) -> None:
+    operation = {"op": "replace", "path": "/data/z", "value": "3"}
+
+    assert await patched(api, [operation]) == {"x": "1", "y": "2", "z": "3"}
+
+
+@differs("lenient JSON patches")
+async def test_a_json_patch_copies_and_tests_what_is_not_there_as_null(api: Caller) -> None:
+    operations: list[Object] = [
+        {"op": "test", "path": "/data/nope", "value": None},
+        {"op": "copy", "from": "/data/nope", "path": "/data/x"},
+    ]
+
+    assert (await patched(api, operations))["y"] == "2"
+
+
+async def test_a_json_patch_that_fails_in_the_middle_changes_nothing(api: Caller) -> None:
+    """API-28"""
+    created = await api.create(api.at("configmaps"), config_map("a", x="1"))
+    operations = [
+        {"op": "remove", "path": "/data/x"},
+        {"op": "test", "path": "/data/y", "value": "1"},
+    ]
+
+    reply = await api.patch(api.at("configmaps", "a"), operations, JSON_PATCH)
+
+    assert reply.code == 422
+    assert (await api.get(api.at("configmaps", "a"))).body == created.body
+
+
+@pytest.mark.parametrize(
+    ("path", "names"), [("-", "abx"), ("0", "xab"), ("1", "axb"), ("2", "abx")]
+)
+async def test_a_json_patch_adds_to_a_list_where_it_says(
+    api: Caller, path: str, names: str
+) -> None:
+    """API-28"""
+    body = pod()
+    body["metadata"]["finalizers"] = ["example.com/a", "example.com/b"]
+    await api.create(api.at("pods"), body)
+    operation = {"op": "add", "path": f"/metadata/finalizers/{path}", "value": "example.com/x"}
+
+    reply = await api.patch(api.at("pods", "web"), [operation], JSON_PATCH)
+
+    assert reply.meta["finalizers"] == [f"example.com/{name}" for name in names]
+
+
+@pytest.mark.parametrize(
+    ("patch", "data"),
+    [
+        ({"data": {"x": "9"}}, {"x": "9", "y": "2"}),
+        ({"data": {"x": None}}, {"y": "2"}),
+        ({"data": {"nope": None}}, {"x": "1", "y": "2"}),
+        ({"data": {"z": "3"}}, {"x": "1", "y": "2", "z": "3"}),
+        ({"data": None}, None),
+        ({}, {"x": "1", "y": "2"}),
+    ],
+    ids=["change", "delete", "delete-missing", "add", "delete-all", "nothing"],
+)
+async def test_a_merge_patch_merges(api: Caller, patch: Object, data: Object | None) -> None:
+    """API-27, API-C11"""
+    await api.create(api.at("configmaps"), config_map("a", x="1", y="2"))
+
+    reply = await api.patch(api.at("configmaps", "a"), patch, MERGE)
+
+    assert (reply.code, reply.body.get("data")) == (200, data)
+
+
+async def test_a_merge_patch_replaces_lists(api: Caller) -> None:
+    """API-27, API-C9"""
+    body = deployment()
+    body["spec"]["template"]["spec"]["containers"].append({"name": "side", "image": "other:1"})
+    await api.create(api.at(DEPLOYMENTS), body)
+    patch = {"spec": {"template": {"spec": {"containers": [{"name": "new", "image": "new:1"}]}}}}
+
+    reply = await api.patch(api.at(DEPLOYMENTS, "web"), patch, MERGE)
+
+    assert names_of(reply.spec) == ["new"]
+
+
+async def test_a_merge_patch_carries_its_version_as_a_condition(api: Caller) -> None:
+    created = await api.create(api.at("configmaps"), config_map("a", x="1"))
+    version = created.meta["resourceVersion"]
+    patch = {"metadata": {"resourceVersion": version}, "data": {"x": "2"}}
+
+    first = await api.patch(api.at("configmaps", "a"), patch, MERGE)
+    again = await api.patch(api.at("configmaps", "a"), patch, MERGE)
+
+    assert (first.code, again.code, again.reason) == (200, 409, "Conflict")
+
+
+def names_of(spec: Object) -> list[str]:
+    return [each["name"] for each in spec["template"]["spec"]["containers"]]
+
+
+async def strategic(api: Caller, containers: str, pod_spec: Object) -> Object:
+    """What becomes of a deployment with these containers under a strategic patch."""
+    body = deployment()
+    body["spec"]["template"]["spec"]["containers"] = [
+        {"name": name, "image": f"{name}:1", "env": [{"name": "A", "value": "1"}]}
+        for name in containers
+    ]
+    await api.create(api.at(DEPLOYMENTS), body)
+    patch = {"spec": {"template": {"spec": pod_spec}}}
+    reply = await api.patch(api.at(DEPLOYMENTS, "web"), patch, STRATEGIC)
+    assert reply.code == 200, reply
+    return reply.spec
+
+
+def boxes(names: str) -> list[Object]:
+    return [{"name": name, "image": f"{name}:2"} for name in names]
+
+
+def order(names: str) -> list[Object]:
+    return [{"name": name} for name in names]
+
+
+@pytest.mark.parametrize(
+    ("patch", "names"),
+    [
+        ({"containers": boxes("c")}, "cab"),
+        ({"containers": boxes("c"), "$setElementOrder/containers": order("abc")}, "abc"),
+        ({"containers": boxes("b")}, "ab"),
+        ({"containers": boxes("ba")}, "ba"),
+        ({"containers": [{"name": "a", "$patch": "delete"}]}, "b"),
+        ({"containers": [{"name": "x", "$patch": "delete"}]}, "ab"),
+        ({"containers": [*boxes("c"), {"$patch": "replace"}]}, "c"),
+        ({"$setElementOrder/containers": order("ba")}, "ba"),
+        ({"hostNetwork": None}, "ab"),
+    ],
+    ids=[
+        "new-first", "ordered", "known", "patch-order", "delete", "delete-missing", "replace",
+        "reorder", "nothing",
+    ],
+)  # fmt: skip
+async def test_a_strategic_patch_of_containers(api: Caller, patch: Object, names: str) -> None:
+    """V-1, API-30, API-31, API-32, API-C10"""
+    assert names_of(await strategic(api, "ab", patch)) == list(names)
+
+
+async def test_a_strategic_patch_merges_the_variables_of_a_container(api: Caller) -> None:
+    """API-C9"""
+    patch = {"containers": [{"name": "a", "env": [{"name": "B", "value": "2"}]}]}
+
+    spec = await strategic(api, "a", patch)
+
+    container = spec["template"]["spec"]["containers"][0]
+    assert container["env"] == [{"name": "B", "value": "2"}, {"name": "A", "value": "1"}]
+    assert container["image"] == "a:1"
+
+
+async def test_a_strategic_patch_puts_new_finalizers_first(api: Caller) -> None:
+    """V-1"""
+    body = config_map("a")
+    body["metadata"]["finalizers"] = ["example.com/x", "example.com/y"]
+    await api.create(api.at("configmaps"), body)
+
+    patch = {"metadata": {"finalizers": ["example.com/z"]}}
+    reply = await api.patch(api.at("configmaps", "a"), patch, STRATEGIC)
+
+    assert reply.meta["finalizers"] == ["example.com/z", "example.com/x", "example.com/y"]
+
+
+async def test_a_strategic_patch_deletes_from_a_list_of_words(api: Caller) -> None:
+    """API-32"""
+    body = config_map("a")
+    body["metadata"]["finalizers"] = ["example.com/x", "example.com/y"]
+    await api.create(api.at("configmaps"), body)
+
+    patch = {"metadata": {"$deleteFromPrimitiveList/finalizers": ["example.com/x"]}}
+    reply = await api.patch(api.at("configmaps", "a"), patch, STRATEGIC)
+
+    assert reply.meta["finalizers"] == ["example.com/y"]
+
+
+async def test_a_strategic_patch_replaces_lists_that_have_no_key(api: Caller) -> None:
+    """API-29, API-35"""
+    toleration = {"key": "a", "operator": "Exists"}
+    spec = await strategic(api, "a", {"tolerations": [toleration]})
+    assert spec["template"]["spec"]["tolerations"] == [toleration]
+
+    patch = {"spec": {"template": {"spec": {"tolerations": [{"key": "b", "operator": "Exists"}]}}}}
+    reply = await api.patch(api.at(DEPLOYMENTS, "web"), patch, STRATEGIC)
+
+    assert [each["key"] for each in reply.spec["template"]["spec"]["tolerations"]] == ["b"]
+
+
+async def test_a_strategic_patch_replaces_a_map_when_told(api: Caller) -> None:
+    """API-31"""
+    await api.create(api.at("configmaps"), config_map("a", x="1"))
+
+    patch = {"data": {"$patch": "replace", "y": "2"}}
+    reply = await api.patch(api.at("configmaps", "a"), patch, STRATEGIC)
+
+    assert reply.body["data"] == {"y": "2"}
+
+
+async def test_a_strategic_patch_empties_a_map_when_told(api: Caller) -> None:
+    """API-31"""
+    await api.create(api.at("configmaps"), config_map("a", x="1"))
+
+    reply = await api.patch(api.at("configmaps", "a"), {"data": {"$patch": "delete"}}, STRATEGIC)
+
+    assert not reply.body.get("data")
+
+
+async def test_a_strategic_patch_keeps_only_the_keys_it_retains(api: Caller) -> None:
+    """API-32"""
+    await api.create(api.at(DEPLOYMENTS), deployment())
+
+    patch = {"spec": {"strategy": {"$retainKeys": ["type"], "type": "Recreate"}}}
+    reply = await api.patch(api.at(DEPLOYMENTS, "web"), patch, STRATEGIC)
+
+    assert (reply.code, reply.spec["strategy"]) == (200, {"type": "Recreate"})
+
+
+async def test_a_strategic_patch_deletes_with_null(api: Caller) -> None:
+    """API-33"""
+    await api.create(api.at("configmaps"), config_map("a", x="1", y="2"))
+
+    reply = await api.patch(api.at("configmaps", "a"), {"data": {"x": None}}, STRATEGIC)
+
+    assert reply.body["data"] == {"y": "2"}
+
+
+async def test_ports_of_a_service_are_merged_by_their_number(api: Caller) -> None:
+    """API-35"""
+    ports = [{"name": "a", "port": 80}, {"name": "b", "port": 81}]
+    await api.create(api.at("services"), {"metadata": {"name": "web"}, "spec": {"ports": ports}})
+
+    patch = {"spec": {"ports": [{"port": 81, "targetPort": 8081}]}}
+    reply = await api.patch(api.at("services", "web"), patch, STRATEGIC)
+
+    assert [(each["name"], each["targetPort"]) for each in reply.spec["ports"]] == [
+        ("a", 80),
+        ("b", 8081),
+    ]
+
+
+async def test_conditions_are_merged_by_their_type(api: Caller) -> None:
+    """API-35"""
+    await api.create(api.at("pods"), pod())
+    path = api.at("pods", "web", "status")
+
+    for kind in ("Ready", "Initialized"):
+        condition = {"type": kind, "status": "True"}
+        await api.patch(path, {"status": {"conditions": [condition]}}, STRATEGIC)
+    reply = await api.get(path)
+
+    found = [each["type"] for each in reply.body["status"]["conditions"]]
+    assert sorted(found) == ["Initialized", "Ready"]
+
+
+async def test_a_kind_of_our_own_takes_json_and_merge_patches(
+    api: Caller, widgets: Defined
+) -> None:
+    """API-29"""
+    await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 1, "tags": ["x"]}))
+    path = api.at(WIDGETS, "a")
+
+    merged = await api.patch(path, {"spec": {"tags": ["y", "z"]}}, MERGE)
+    stepped = await api.patch(
+        path, [{"op": "add", "path": "/spec/tags/0", "value": "w"}], JSON_PATCH
+    )
+
+    assert merged.spec["tags"] == ["y", "z"]
+    assert stepped.spec["tags"] == ["w", "y", "z"]
+
+
+async def test_a_patch_defaults_what_it_adds(api: Caller, widgets: Defined) -> None:
+    await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 1}))
+
+    reply = await api.patch(api.at(WIDGETS, "a"), {"spec": {"ports": [{"name": "http"}]}})
+
+    assert reply.spec["ports"] == [{"name": "http", "protocol": "TCP"}]

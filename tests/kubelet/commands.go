@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/cri-streaming/pkg/streaming/remotecommand"
+	"k8s.io/utils/exec"
+)
+
+// commands are all that a container here can do:
+//
+//	echo WORDS    writes the words and a line end
+//	warn WORDS    the same, to stderr
+//	cat           copies its input until that ends
+//	sizes N       writes the first N sizes of the terminal, as WIDTHxHEIGHT
+//	sleep         waits until the caller leaves
+//	exit CODE     ends with the code
+type commands struct{}
+
+func (commands) ExecInContainer(
+	ctx context.Context, _, _, _ string, command []string,
+	in io.Reader, out, errors io.WriteCloser,
+	_ bool, sizes <-chan remotecommand.TerminalSize, _ time.Duration,
+) error {
+	words := strings.Join(command[1:], " ")
+	switch command[0] {
+	case "echo":
+		return line(out, words)
+	case "warn":
+		return line(errors, words)
+	case "cat":
+		return copied(in, out)
+	case "sizes":
+		return written(out, sizes, words)
+	case "sleep":
+		<-ctx.Done()
+		return nil
+	case "exit":
+		return ended(words)
+	}
+	return fmt.Errorf("exec: %q: executable file not found in $PATH", command[0])
+}
+
+// AttachContainer finds every container running `cat`.
+func (commands) AttachContainer(
+	_ context.Context, _, _, _ string, in io.Reader, out, _ io.WriteCloser,
+	_ bool, _ <-chan remotecommand.TerminalSize,
+) error {
+	return copied(in, out)
+}
+
+func line(out io.Writer, text string) error {
+	if out == nil {
+		return nil
+	}
+	_, err := fmt.Fprintln(out, text)
+	return err
+}
+
+func copied(in io.Reader, out io.Writer) error {
+	if in == nil || out == nil {
+		return nil
+	}
+	_, err := io.Copy(out, in)
+	return err
+}
+
+func written(out io.Writer, sizes <-chan remotecommand.TerminalSize, count string) error {
+	wanted, err := strconv.Atoi(count)
+	if err != nil {
+		return err
+	}
+	for ; wanted > 0; wanted-- {
+		size, open := <-sizes
+		if !open {
+			return nil
+		}
+		if err := line(out, fmt.Sprintf("%dx%d", size.Width, size.Height)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ended(code string) error {
+	number, err := strconv.Atoi(code)
+	if err != nil || number == 0 {
+		return err
+	}
+	return exec.CodeExitError{Err: fmt.Errorf("exit status %d", number), Code: number}
+}

@@ -1,0 +1,72 @@
+"""A server, a client with informers, and managers that arrange nothing in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from kubeloop.kit import SystemClock
+from kubeloop.machinery import crd_of
+from kubeloop.runtime import Client, Manager
+from kubeloop.testing import APIServer
+
+from .sites import Website
+
+
+class HastyClock:
+    """The machine's clocks, but nobody waits for long on purpose."""
+
+    def __init__(self) -> None:
+        clock = SystemClock()
+        self._now, self.time, self.timeout = clock.now, clock.time, clock.timeout
+        self._ahead = 0.0
+
+    def now(self) -> float:
+        return self._now() + self._ahead
+
+    def skip(self, seconds: float) -> None:
+        """Let time pass that nobody waits through."""
+        self._ahead += seconds
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(0.002 if seconds > 0 else 0)
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[APIServer]:
+    async with APIServer() as running:
+        yield running
+
+
+@pytest.fixture
+async def client(server: APIServer) -> AsyncIterator[Client]:
+    async with Client(server.config) as connected:
+        yield connected
+
+
+@pytest.fixture
+async def hasty(server: APIServer) -> AsyncIterator[Client]:
+    """A client that does not wait a second before it tries again."""
+    async with Client(server.config, clock=HastyClock()) as connected:
+        yield connected
+
+
+@pytest.fixture
+async def with_sites(client: Client) -> Client:
+    """A client of a server that knows websites."""
+    await client.apply(crd_of(Website))
+    return client
+
+
+@pytest.fixture
+def managed(server: APIServer) -> Callable[..., Manager]:
+    """A manager of the server."""
+
+    def make(**options: Any) -> Manager:
+        quiet: dict[str, Any] = {"signals": False, "tune_gc": False, "logs": False}
+        return Manager(server.config, **{**quiet, **options})
+
+    return make

@@ -1,0 +1,248 @@
+"""Reviews as bytes: what is asked, what is answered, and what is refused."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import msgspec
+import pytest
+
+from kubeloop.machinery import InvalidValue, apply_json_patch
+from kubeloop.runtime import AdmissionRequest, Denied
+from kubeloop.runtime.admission import (
+    Asked,
+    allowed,
+    denied,
+    objects_of,
+    patch_between,
+    read_review,
+)
+from kubeloop.runtime.conversion import Conversions
+from kubeloop.wire import Model, Resource
+
+from .sites import Website, WebsiteSpec
+
+SITE = {
+    "apiVersion": "example.com/v1",
+    "kind": "Website",
+    "metadata": {"name": "shop", "namespace": "default"},
+    "spec": {"image": "nginx", "replicas": 3, "newerThanUs": {"a": 1}},
+}
+
+
+def a_review(**request: Any) -> bytes:
+    asked = {
+        "uid": "42",
+        "kind": {"group": "example.com", "version": "v1", "kind": "Website"},
+        "resource": {"group": "example.com", "version": "v1", "resource": "websites"},
+        "operation": "CREATE",
+        "namespace": "default",
+        "userInfo": {"username": "ada", "groups": ["dev"]},
+        "object": SITE,
+        **request,
+    }
+    return msgspec.json.encode(
+        {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
+    )
+
+
+def test_a_review_is_read_into_typed_objects() -> None:
+    asked = read_review(a_review(operation="UPDATE", oldObject=SITE, dryRun=True))
+
+    site, old = objects_of(asked, Website)
+    request = AdmissionRequest(asked, old)
+
+    assert site.spec.replicas == 3
+    assert old == site
+    assert (request.operation, request.user.username, request.dry_run) == ("UPDATE", "ada", True)
+    assert str(request.key) == "default/shop"
+    assert request.resource.resource == "websites"
+
+
+def test_of_a_delete_the_object_is_the_one_that_is_to_go() -> None:
+    site, old = objects_of(
+        read_review(a_review(operation="DELETE", object=None, oldObject=SITE)), Website
+    )
+
+    assert old is site
+
+
+@pytest.mark.parametrize(
+    ("body", "complaint"),
+    [
+        (b"", "cannot be read"),
+        (b"[1, 2]", "cannot be read"),
+        (b"\xff", "cannot be read"),
+        (b'{"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1beta1"}', "say v1"),
+        (b'{"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1"}', "no request"),
+        (a_review(operation="DANCE"), "cannot be read"),
+        (a_review(uid=None), "cannot be read"),
+    ],
+)
+def test_what_is_no_review_is_refused_with_words(body: bytes, complaint: str) -> None:
+    with pytest.raises(InvalidValue, match=complaint):
+        read_review(body)
+
+
+@pytest.mark.parametrize(
+    "obj", [None, {**SITE, "spec": {"replicas": "many"}}], ids=["nothing", "another shape"]
+)
+def test_an_object_that_does_not_read_is_denied(obj: Any) -> None:
+    with pytest.raises(Denied) as caught:
+        objects_of(read_review(a_review(object=obj)), Website)
+
+    assert caught.value.code == 400
+
+
+def test_a_change_is_answered_as_the_difference() -> None:
+    asked = read_review(a_review())
+    site, _ = objects_of(asked, Website)
+    before = site.to_dict()
+    site.spec.replicas = 5
+    site.metadata.labels["tier"] = "front"
+
+    answer = msgspec.json.decode(allowed("42", patch=patch_between(before, site, Website)))
+
+    patch = msgspec.json.decode(base64.b64decode(answer["response"]["patch"]))
+    changed: Any = apply_json_patch(SITE, patch)
+    assert answer["response"]["patchType"] == "JSONPatch"
+    assert changed["spec"] == {"image": "nginx", "replicas": 5, "newerThanUs": {"a": 1}}
+    assert changed["metadata"]["labels"] == {"tier": "front"}
+
+
+def test_no_change_is_no_patch() -> None:
+    site = Website.from_dict(SITE)
+
+    assert patch_between(site.to_dict(), site, Website) is None
+    assert msgspec.json.decode(allowed("42"))["response"] == {"uid": "42", "allowed": True}
+
+
+def test_a_mutation_returns_the_object() -> None:
+    with pytest.raises(InvalidValue, match="mutate returned 5"):
+        patch_between(SITE, 5, Website)
+
+
+def test_a_denial_says_why() -> None:
+    answer = msgspec.json.decode(denied("42", "no", code=403, reason="Forbidden", warnings=["old"]))
+
+    assert answer["response"] == {
+        "uid": "42",
+        "allowed": False,
+        "status": {"status": "Failure", "message": "no", "code": 403, "reason": "Forbidden"},
+        "warnings": ["old"],
+    }
+
+
+# --- conversion
+
+
+class OldSpec(Model):
+    image: str = ""
+    count: int = 1
+
+
+class OldWebsite(
+    Resource, group="example.com", version="v1beta1", kind="Website", plural="websites"
+):
+    spec: OldSpec
+
+
+class OldestWebsite(
+    Resource, group="example.com", version="v1alpha1", kind="Website", plural="websites"
+):
+    spec: OldSpec
+
+
+def to_new(old: OldWebsite) -> Website:
+    return Website(spec=WebsiteSpec(image=old.spec.image, replicas=old.spec.count))
+
+
+def to_old(new: Website) -> OldWebsite:
+    return OldWebsite(spec=OldSpec(image=new.spec.image, count=new.spec.replicas))
+
+
+@pytest.fixture
+def conversions() -> Conversions:
+    known = Conversions()
+    known.add(OldWebsite, Website, to_new)
+    known.add(Website, OldWebsite, to_old)
+    known.add(OldestWebsite, OldWebsite, lambda oldest: OldWebsite(spec=oldest.spec))
+    return known
+
+
+def an_old_site(version: str = "v1beta1") -> dict[str, Any]:
+    metadata = {"name": "shop", "uid": "7", "labels": {"a": "b"}}
+    return {
+        "apiVersion": f"example.com/{version}",
+        "kind": "Website",
+        "metadata": metadata,
+        "spec": {"image": "nginx", "count": 4},
+    }
+
+
+@pytest.mark.parametrize("version", ["v1beta1", "v1alpha1"], ids=["one step", "two steps"])
+def test_an_object_is_converted_and_stays_the_one_it_is(
+    conversions: Conversions, version: str
+) -> None:
+    found = conversions.convert(an_old_site(version), "example.com/v1")
+
+    assert found["apiVersion"] == "example.com/v1"
+    assert found["spec"] == {"image": "nginx", "replicas": 4}
+    assert found["metadata"] == {"name": "shop", "uid": "7"}  # the function gave no labels
+
+
+def test_a_version_that_it_is_in_already_needs_no_function(conversions: Conversions) -> None:
+    assert conversions.convert(an_old_site(), "example.com/v1beta1") == an_old_site()
+
+
+def asked(*objects: dict[str, Any], version: str = "example.com/v1") -> bytes:
+    request = {"uid": "1", "desiredAPIVersion": version, "objects": objects}
+    return msgspec.json.encode(
+        {"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "request": request}
+    )
+
+
+def test_a_review_is_answered_with_all_objects_in_order(conversions: Conversions) -> None:
+    answer = msgspec.json.decode(conversions.answer(asked(an_old_site(), an_old_site("v1alpha1"))))
+
+    assert answer["response"]["result"] == {"status": "Success"}
+    assert [each["apiVersion"] for each in answer["response"]["convertedObjects"]] == [
+        "example.com/v1"
+    ] * 2
+
+
+def test_what_nobody_can_convert_fails_the_review(conversions: Conversions) -> None:
+    answer = msgspec.json.decode(conversions.answer(asked(an_old_site(), version="example.com/v9")))
+
+    assert answer["response"]["result"]["status"] == "Failure"
+    assert "from example.com/v1beta1 to example.com/v9" in answer["response"]["result"]["message"]
+
+
+@pytest.mark.parametrize(
+    "body", [b"{", b"{}", asked().replace(b"ConversionReview", b"AdmissionReview")]
+)
+def test_what_is_no_conversion_review_is_refused(conversions: Conversions, body: bytes) -> None:
+    with pytest.raises(InvalidValue, match="conversion review"):
+        conversions.answer(body)
+
+
+def test_a_function_that_returns_something_else_is_said_with_the_key() -> None:
+    known = Conversions()
+    known.add(OldWebsite, Website, lambda old: old)
+
+    with pytest.raises(InvalidValue, match="convert shop: the function returned"):
+        known.convert(an_old_site(), "example.com/v1")
+
+
+def test_two_kinds_are_not_converted() -> None:
+    class Other(Resource, group="example.com", version="v1", plural="others"):
+        """Another kind."""
+
+    with pytest.raises(InvalidValue, match="not two versions of one kind"):
+        Conversions().add(Website, Other, lambda site: site)
+
+
+def test_asked_holds_nothing_that_is_not_there() -> None:
+    assert read_review(a_review(object=None)).object is None
+    assert isinstance(read_review(a_review()), Asked)

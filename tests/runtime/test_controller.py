@@ -1,0 +1,564 @@
+"""One controller, its time moved by hand, without a server."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kubeloop.events import FakeRecorder
+from kubeloop.kit import ManualClock, TaskOwner
+from kubeloop.machinery import GroupVersionResource, InvalidValue, ObjectKey, api_error, failure
+from kubeloop.runtime import (
+    Client,
+    Context,
+    NotCached,
+    Reconcile,
+    Result,
+    TerminalError,
+    Watch,
+    generation_changed,
+)
+from kubeloop.runtime.caches import Caches, Declarations
+from kubeloop.runtime.context import Surroundings
+from kubeloop.runtime.controller import Controller, ControllerSpec
+from kubeloop.wire.apps.v1 import Deployment
+from kubeloop.wire.core.v1 import ConfigMap
+
+from .mirrors import Mirrors
+from .sites import SHOP, Website, a_config, a_site, deployment_for
+
+
+class Stage:
+    """A controller with its caches, and what it did."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.mirrors = Mirrors(self.clock)
+        self.sites = self.mirrors.source(Website)
+        self.calls: list[ObjectKey] = []
+        self.moments: list[float] = []
+        self.recorder = FakeRecorder(100)
+        self.controller: Controller
+
+    @asynccontextmanager
+    async def running(self, reconcile: Reconcile | None = None, **spec: Any) -> AsyncIterator[None]:
+        """Run a controller while the block lasts; without a function it only notes calls."""
+
+        async def noted(key: ObjectKey, ctx: Context) -> Result | None:
+            self.calls.append(key)
+            self.moments.append(self.clock.now())
+            return await reconcile(key, ctx) if reconcile else None
+
+        made = ControllerSpec(name="site", kind=Website, reconcile=noted, **spec)
+        wanted = Declarations()
+        for kind in made.kinds:
+            wanted.want(kind, resync=made.resync)
+        caches = Caches(self.mirrors, wanted)
+        around = Surroundings(cast("Client", None), caches, self.clock)
+        self.controller = Controller(made, around, recorder=self.recorder)
+        async with TaskOwner() as tasks:
+            for informer in caches:
+                tasks.spawn(informer.run(), name=str(informer))
+            tasks.spawn(self.controller.run(), name="controller")
+            await self.clock.settle()
+            yield
+
+    def names(self) -> list[str]:
+        return [key.name for key in self.calls]
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
+
+
+def says(*answers: object) -> Reconcile:
+    """A function that gives these answers in turn, then nothing; errors are raised."""
+    left = list(answers)
+
+    async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
+        answer = left.pop(0) if left else None
+        if isinstance(answer, BaseException):
+            raise answer
+        return cast("Result | None", answer)
+
+    return reconcile
+
+
+async def test_what_is_there_and_what_changes_is_reconciled(stage: Stage) -> None:
+    stage.sites.put(a_site("one"))
+    async with stage.running():
+        stage.sites.put(a_site("two"))
+        await stage.clock.settle()
+        stage.sites.drop(ObjectKey("default", "one"))
+        await stage.clock.settle()
+
+    assert stage.names() == ["one", "two", "one"]
+
+
+async def test_a_deleted_object_reads_as_none(stage: Stage) -> None:
+    found: list[Website | None] = []
+
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        found.append(ctx.get(Website, key))
+
+    async with stage.running(reconcile):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.settle()
+        stage.sites.drop(SHOP)
+        await stage.clock.settle()
+
+    assert [site and site.metadata.name for site in found] == ["shop", None]
+
+
+async def test_live_changes_go_before_the_first_list(stage: Stage) -> None:
+    gate = asyncio.Event()
+
+    async def slow(key: ObjectKey, ctx: Context) -> None:
+        await gate.wait()
+
+    for number in range(5):
+        stage.sites.put(a_site(f"old-{number}"))
+    async with stage.running(slow):
+        stage.sites.put(a_site("new"))
+        await stage.clock.settle()
+        gate.set()
+        await stage.clock.settle()
+
+    assert stage.names()[:2] == ["old-0", "new"]
+
+
+async def test_a_failing_key_waits_longer_and_longer_and_keeps_nobody_waiting(stage: Stage) -> None:
+    """X-4: 5 ms, 10 ms, 20 ms, …, while others go on."""
+
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        if key.name == "bad" and ctx.attempt < 4:
+            raise RuntimeError("not yet")
+
+    async with stage.running(reconcile):
+        stage.sites.put(a_site("bad"))
+        await stage.clock.settle()
+        stage.sites.put(a_site("good"))
+        await stage.clock.settle()
+        assert stage.names() == ["bad", "good"]
+        await stage.clock.advance(1)
+
+    bad = [
+        moment for key, moment in zip(stage.calls, stage.moments, strict=True) if key.name == "bad"
+    ]
+    waits = [later - earlier for earlier, later in itertools.pairwise(bad)]
+    assert waits == pytest.approx([0.005, 0.010, 0.020, 0.040])
+    assert stage.controller.stats().failed == 4
+    assert stage.controller.stats().queue.waiting == 0
+
+
+async def test_after_a_success_the_next_failure_waits_briefly_again(stage: Stage) -> None:
+    async with stage.running(says(RuntimeError(), RuntimeError(), None, RuntimeError(), None)):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(1)
+        began = stage.clock.now()
+        stage.sites.put(a_site("shop", replicas=2))
+        await stage.clock.advance(1)
+
+    assert stage.moments[-1] - began == pytest.approx(0.005)
+
+
+@given(st.lists(st.integers(0, 3), max_size=40), st.integers(1, 4))
+@settings(max_examples=25)
+def test_no_key_is_ever_worked_on_twice_at_once(changes: list[int], workers: int) -> None:
+    """X-4: however many workers there are, and whatever comes while they work."""
+
+    async def scenario() -> None:
+        stage = Stage()
+        at_work: Counter[ObjectKey] = Counter()
+        seen: dict[ObjectKey, int] = {}
+
+        async def reconcile(key: ObjectKey, ctx: Context) -> None:
+            at_work[key] += 1
+            assert at_work[key] == 1
+            await ctx._around.clock.sleep(0.01)
+            site = ctx.get(Website, key)
+            seen[key] = site.spec.replicas if site else 0
+            at_work[key] -= 1
+
+        async with stage.running(reconcile, workers=workers):
+            for count, name in enumerate(changes, start=1):
+                stage.sites.put(a_site(f"site-{name}", replicas=count))
+                await stage.clock.advance(0.003)
+            await stage.clock.advance(5)
+
+        assert stage.controller.stats().failed == 0
+        last = {f"site-{name}": count for count, name in enumerate(changes, start=1)}
+        assert {key.name: replicas for key, replicas in seen.items()} == last
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("answer", "again_after"),
+    [(Result(requeue_after=30), 30.0), (Result(requeue=True), 0.005), (RuntimeError("no"), 0.005)],
+    ids=["requeue after", "requeue", "error"],
+)
+async def test_a_result_says_when_the_key_comes_again(
+    stage: Stage, answer: object, again_after: float
+) -> None:
+    async with stage.running(says(answer)):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(100)
+
+    assert stage.moments == pytest.approx([0.0, again_after])
+
+
+@pytest.mark.parametrize("answer", [None, Result()], ids=["nothing", "done"])
+async def test_what_is_done_does_not_come_again(stage: Stage, answer: object) -> None:
+    async with stage.running(says(answer)):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(10_000)
+
+    assert stage.names() == ["shop"]
+
+
+async def test_a_terminal_error_is_not_tried_again_until_something_changes(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with stage.running(says(TerminalError("no such registry"))):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(10_000)
+        assert stage.names() == ["shop"]
+        stage.sites.put(a_site("shop", replicas=2))
+        await stage.clock.settle()
+
+    assert stage.names() == ["shop", "shop"]
+    assert stage.controller.stats().terminal == 1
+    assert "default/shop: given up until it changes: no such registry" in caplog.text
+
+
+@pytest.mark.parametrize("rubbish", [5, "done", True, {"requeue_after": 3}], ids=repr)
+async def test_an_answer_that_is_none_is_said_with_the_key(
+    stage: Stage, rubbish: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with stage.running(says(rubbish)):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(100)
+
+    assert stage.names() == ["shop"]
+    assert "site default/shop" in caplog.text
+    assert f"reconcile returned {rubbish!r}" in caplog.text
+
+
+@pytest.mark.parametrize("after", [-1, float("nan"), float("inf"), "5", True], ids=repr)
+def test_a_delay_that_is_none_is_refused(after: Any) -> None:
+    with pytest.raises(InvalidValue, match="give seconds"):
+        Result(requeue_after=after)
+
+
+async def test_a_function_that_hangs_is_cancelled_and_tried_again(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def hang(key: ObjectKey, ctx: Context) -> None:
+        if key.name == "bad" and not ctx.attempt:
+            await asyncio.Event().wait()
+
+    async with stage.running(hang, timeout=60, workers=2):
+        stage.sites.put(a_site("bad"))
+        stage.sites.put(a_site("good"))
+        await stage.clock.advance(59)
+        assert stage.names() == ["bad", "good"]
+        assert stage.controller.stats().active == ("default/bad",)
+        await stage.clock.advance(2)
+
+    assert stage.names() == ["bad", "good", "bad"]
+    assert stage.controller.stats().timed_out == 1
+    assert "default/bad: failed, to be tried again (1): cancelled after 60 s" in caplog.text
+
+
+async def test_a_cancellation_from_inside_does_not_cost_the_worker(stage: Stage) -> None:
+    async with stage.running(says(asyncio.CancelledError())):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(1)
+
+    assert stage.names() == ["shop", "shop"]
+    assert stage.controller.stats().failed == 1
+
+
+async def test_a_timeout_of_the_functions_own_is_an_error_like_any_other(stage: Stage) -> None:
+    async with stage.running(says(TimeoutError("the registry did not answer"))):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(1)
+
+    assert stage.controller.stats().timed_out == 0
+    assert stage.controller.stats().last_error == "default/shop: the registry did not answer"
+
+
+async def test_whoever_changes_what_it_was_given_changes_nothing_else(stage: Stage) -> None:
+    seen: list[int] = []
+
+    async def vandal(key: ObjectKey, ctx: Context) -> Result | None:
+        site = ctx.get(Website, key)
+        assert site is not None
+        seen.append(site.spec.replicas)
+        site.spec.replicas = 99
+        return Result(requeue_after=1) if len(seen) < 3 else None
+
+    async with stage.running(vandal):
+        stage.sites.put(a_site("shop", replicas=3))
+        await stage.clock.advance(10)
+
+    assert seen == [3, 3, 3]
+
+
+def conflict() -> Exception:
+    return api_error("PUT websites/shop", failure("Conflict", "it has been modified"))
+
+
+@pytest.mark.parametrize(
+    ("error", "level"),
+    [
+        (conflict(), logging.INFO),
+        (InvalidValue("no"), logging.WARNING),
+        (KeyError("x"), logging.ERROR),
+    ],
+    ids=["conflict", "of the API", "a fault"],
+)
+async def test_a_failure_is_logged_as_loudly_as_it_deserves(
+    stage: Stage, error: Exception, level: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+
+    async with stage.running(says(error)):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(1)
+
+    (record,) = [each for each in caplog.records if "tried again" in each.getMessage()]
+    assert record.levelno == level
+    assert bool(record.exc_info) == (level == logging.ERROR)
+
+
+async def test_changes_of_an_owned_object_are_the_owners(stage: Stage) -> None:
+    owned = stage.mirrors.source(Deployment)
+    reference = {"apiVersion": "example.com/v1", "kind": "Website", "name": "shop", "uid": "1"}
+    async with stage.running(owns=(Watch(Deployment),)):
+        owned.put(
+            deployment_for(a_site("shop")), ownerReferences=[{**reference, "controller": True}]
+        )
+        await stage.clock.settle()
+        owned.put(deployment_for(a_site("other")), ownerReferences=[reference])
+        owned.put(deployment_for(a_site("alone")))
+        await stage.clock.settle()
+        owned.put(deployment_for(a_site("shop")))  # it has lost its owner
+        await stage.clock.settle()
+
+    assert stage.names() == ["shop", "shop"]
+
+
+@pytest.mark.parametrize("style", ["plain", "async"])
+async def test_changes_of_another_kind_are_mapped_to_keys(stage: Stage, style: str) -> None:
+    configs = stage.mirrors.source(ConfigMap)
+
+    def sites_of(config: ConfigMap) -> list[ObjectKey]:
+        return [ObjectKey("default", config.data["site"])]
+
+    async def later(config: ConfigMap) -> list[ObjectKey]:
+        await asyncio.sleep(0)
+        return sites_of(config)
+
+    to = sites_of if style == "plain" else later
+    async with stage.running(watches=(Watch(ConfigMap, to),)):
+        configs.put(a_config("settings", site="one"))
+        await stage.clock.settle()
+        configs.put(a_config("settings", site="two"))
+        await stage.clock.settle()
+
+    assert stage.names() == ["one", "one", "two"]
+
+
+async def test_a_mapping_that_fails_is_logged_with_the_key_and_the_next_is_told(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    configs = stage.mirrors.source(ConfigMap)
+
+    async with stage.running(
+        watches=(Watch(ConfigMap, lambda config: [ObjectKey("default", config.data["site"])]),)
+    ):
+        configs.put(a_config("wrong"))
+        configs.put(a_config("right", site="shop"))
+        await stage.clock.settle()
+
+    assert stage.names() == ["shop"]
+    assert "default/wrong" in caplog.text
+
+
+async def test_a_mapping_to_what_is_no_key_is_logged(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    configs = stage.mirrors.source(ConfigMap)
+
+    async with stage.running(watches=(Watch(ConfigMap, lambda config: cast("Any", ["shop"])),)):
+        configs.put(a_config("settings"))
+        await stage.clock.settle()
+
+    assert stage.names() == []
+    assert "default/settings: mapped to 'shop', which is no ObjectKey" in caplog.text
+
+
+async def test_predicates_choose_among_changes(stage: Stage) -> None:
+    async with stage.running(predicates=(generation_changed,)):
+        stage.sites.put(a_site("shop"), generation=1)
+        await stage.clock.settle()
+        stage.sites.put(a_site("shop"), generation=1)
+        await stage.clock.settle()
+        stage.sites.put(a_site("shop", replicas=2), generation=2)
+        await stage.clock.settle()
+
+    assert stage.names() == ["shop", "shop"]
+
+
+async def test_a_predicate_that_fails_lets_the_change_pass(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(change: object) -> bool:
+        raise KeyError("oops")
+
+    async with stage.running(predicates=(broken,)):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.settle()
+
+    assert stage.names() == ["shop"]
+    assert "default/shop: the predicate" in caplog.text
+
+
+async def test_a_resync_has_everything_reconciled_again(stage: Stage) -> None:
+    async with stage.running(resync=60.0):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(59)
+        assert stage.names() == ["shop"]
+        await stage.clock.advance(62)
+
+    assert len(stage.names()) >= 2
+
+
+async def test_nothing_begins_before_the_caches_are_complete(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    stage.sites.put(a_site("shop"))
+    never = asyncio.Event()
+    stage.mirrors.source(Deployment).list = cast("Any", lambda **_: never.wait())  # type: ignore[method-assign] # a server that does not answer
+
+    async with stage.running(owns=(Watch(Deployment),)):
+        await stage.clock.advance(31)
+
+        assert stage.names() == []
+        assert stage.controller.stats().state == "waiting for caches"
+        assert "site: still waiting for the first list of deployments" in caplog.text
+
+
+async def test_a_kind_that_nobody_declared_is_not_read(stage: Stage) -> None:
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        ctx.get(ConfigMap, key)
+
+    async with stage.running(reconcile):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.settle()
+
+    assert "read ConfigMap from the cache: it holds Website" in stage.controller.stats().last_error
+
+
+def test_a_kind_that_nobody_declared_starts_no_mirror() -> None:
+    with pytest.raises(NotCached, match="declare it with manager"):
+        Caches(Mirrors(ManualClock()), ()).lister(ConfigMap)
+
+
+async def test_what_is_in_work_is_finished_and_nothing_more_is_begun(stage: Stage) -> None:
+    gate = asyncio.Event()
+    finished: list[ObjectKey] = []
+
+    async def slow(key: ObjectKey, ctx: Context) -> None:
+        await gate.wait()
+        finished.append(key)
+
+    for name in ("one", "two"):
+        stage.sites.put(a_site(name))
+    async with stage.running(slow):
+        stage.controller.close()
+        drained = asyncio.create_task(stage.controller.drained())
+        await stage.clock.settle()
+        assert not drained.done()
+
+        gate.set()
+        await drained
+
+    assert stage.names() == ["one"]
+    assert len(finished) == 1
+
+
+async def test_a_key_can_be_asked_for_by_hand(stage: Stage) -> None:
+    async with stage.running():
+        await asyncio.to_thread(stage.controller.enqueue, SHOP)
+        stage.controller.enqueue(ObjectKey("default", "later"), after=5)
+        await stage.clock.settle()
+        assert stage.names() == ["shop"]
+        await stage.clock.advance(5)
+
+    assert stage.names() == ["shop", "later"]
+
+
+async def test_the_context_speaks_in_the_name_of_the_key(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        site = ctx.get(Website, key)
+        assert site is not None
+        ctx.recorder.event(site, "Normal", "Seen", "%d replicas", site.spec.replicas)
+        ctx.log.info("seen %d", site.spec.replicas)
+
+    async with stage.running(reconcile):
+        stage.sites.put(a_site("shop", replicas=3))
+        await stage.clock.settle()
+
+    (record,) = [each for each in caplog.records if "seen" in each.getMessage()]
+    assert record.getMessage() == "site default/shop: seen 3"
+    assert record.__dict__["key"] == "default/shop"
+    assert stage.recorder.lines == ["Normal Seen 3 replicas"]
+
+
+async def test_an_unknown_type_of_event_costs_the_event_and_no_more(stage: Stage) -> None:
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        ctx.recorder.event(ctx.get(Website, key), "Catastrophe", "Oops", "…")  # type: ignore[arg-type] # on purpose
+
+    async with stage.running(reconcile):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.settle()
+
+    assert stage.controller.stats().succeeded == 1
+
+
+@pytest.mark.parametrize(
+    ("spec", "complaint"),
+    [
+        ({"workers": 0}, "0 workers"),
+        ({"timeout": 0}, "timeout 0"),
+        ({"name": ""}, "needs a name"),
+        ({"watches": (Watch(ConfigMap),)}, "a watch without `to`"),
+        (
+            {"kind": GroupVersionResource("a.b", "v1", "cs"), "owns": (Watch(Deployment),)},
+            "owners are known by kind",
+        ),
+    ],
+    ids=["workers", "timeout", "name", "watch", "owner"],
+)
+def test_a_controller_that_cannot_work_is_refused_at_once(
+    spec: dict[str, Any], complaint: str
+) -> None:
+    with pytest.raises(InvalidValue, match=complaint):
+        ControllerSpec(**{"name": "c", "kind": Website, "reconcile": says(), **spec})

@@ -1,0 +1,289 @@
+"""Mirrors of a real server, asked for from the client."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import weakref
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from kubeloop.cache import Change, SharedInformer, SharedInformerFactory
+from kubeloop.clients import PartialObjectMetadata
+from kubeloop.machinery import (
+    GroupVersionKind,
+    GroupVersionResource,
+    InvalidValue,
+    ObjectKey,
+    crd_of,
+)
+from kubeloop.runtime import Client
+from kubeloop.testing import APIServer
+from kubeloop.wire.core.v1 import ConfigMap, Namespace, Pod
+from kubeloop.wire.meta.v1 import ObjectMeta
+
+from .conftest import HastyClock
+from .sites import Website, a_config, a_pod, a_site, until
+
+SITES = GroupVersionKind("example.com", "v1", "Website")
+
+
+def own_tasks() -> set[asyncio.Task[Any]]:
+    """All but those of the server, which keeps a task for each connection."""
+    return {task for task in asyncio.all_tasks() if "RequestHandler" not in repr(task)}
+
+
+def names(mirror: SharedInformer[Any]) -> list[str]:
+    keys = mirror.lister.keys()
+    return sorted(key.name for key in keys)
+
+
+async def in_another_namespace(client: Client, pod: Pod) -> None:
+    await client.core_v1.namespaces().create(Namespace(metadata=ObjectMeta(name="other")))
+    await client.core_v1.pods("other").create(pod)
+
+
+async def test_an_informer_mirrors_all_namespaces_unless_one_is_named(client: Client) -> None:
+    await client.core_v1.pods().create(a_pod("here"))
+    await in_another_namespace(client, a_pod("there"))
+
+    async with (
+        client.informer(Pod) as everywhere,
+        client.informer(Pod, namespace="other") as elsewhere,
+        client.informer(Pod, namespace=None) as at_home,
+    ):
+        assert names(everywhere) == ["here", "there"]
+        assert names(elsewhere) == ["there"]
+        assert names(at_home) == ["here"]
+
+
+async def test_an_informer_follows_what_changes(client: Client) -> None:
+    pods = client.core_v1.pods()
+    async with client.informer(Pod, index={"node": "spec.nodeName"}) as mirror:
+        made = await pods.create(a_pod("web", node="node-7", app="web"))
+
+        found = await mirror.get(
+            ObjectKey("default", "web"), at_least=made.metadata.resource_version
+        )
+
+        assert found is not None
+        assert found.spec.node_name == "node-7"
+        assert [pod.metadata.name for pod in mirror.lister.by_index("node", "node-7")] == ["web"]
+        assert mirror.lister.list("app=web") == [found]
+
+
+async def test_selectors_go_to_the_server(client: Client) -> None:
+    for pod in (a_pod("one", app="web"), a_pod("two", node="node-1"), a_pod("three")):
+        await client.core_v1.pods().create(pod)
+
+    async with (
+        client.informer(Pod, labels={"app": "web"}) as labelled,
+        client.informer(Pod, fields="spec.nodeName=node-1") as placed,
+    ):
+        assert names(labelled) == ["one"]
+        assert names(placed) == ["two"]
+
+
+class Placement(msgspec.Struct, rename="camel"):
+    node_name: str | None = None
+
+
+class PlacedPod(msgspec.Struct):
+    spec: Placement
+
+
+async def test_a_view_is_decoded_instead_of_the_kind(client: Client) -> None:
+    await client.core_v1.pods().create(a_pod("web", node="node-7"))
+
+    async with client.informer(Pod, of=PlacedPod) as pods:
+        assert pods.lister.list() == [PlacedPod(Placement("node-7"))]
+
+
+async def test_metadata_alone_is_asked_for_as_such(client: Client, server: APIServer) -> None:
+    await client.core_v1.pods().create(a_pod("web", app="web"))
+
+    async with client.informer(Pod, metadata_only=True) as pods:
+        (found,) = pods.lister.list("app=web")
+
+    assert isinstance(found, PartialObjectMetadata)
+    assert found.metadata.name == "web"
+    assert pods.stats().keeper.taken == 1
+
+
+def test_metadata_alone_has_no_view(client: Client) -> None:
+    with pytest.raises(InvalidValue, match="say one of them"):
+        client.informer(Pod, metadata_only=True, of=PlacedPod)  # type: ignore[call-overload] # on purpose
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(GroupVersionKind("", "v1", "ConfigMap"), id="kind"),
+        pytest.param(GroupVersionResource("", "v1", "configmaps"), id="resource"),
+    ],
+)
+async def test_a_kind_by_name_comes_as_dicts_that_say_what_they_are(
+    client: Client, kind: Any
+) -> None:
+    await client.core_v1.config_maps().create(a_config("colors", sky="blue"))
+
+    async with client.informer(kind, namespace="default") as mirror:
+        (found,) = mirror.lister.list()
+
+    assert (found["apiVersion"], found["kind"]) == ("v1", "ConfigMap")
+    assert found["data"] == {"sky": "blue"}
+
+
+async def test_a_kind_that_is_served_later_is_found_when_it_is(hasty: Client) -> None:
+    mirror = hasty.informer(SITES)
+    running = asyncio.create_task(mirror.run())
+    await until(lambda: mirror.stats().reflector.errors)
+
+    await hasty.apply(crd_of(Website))
+    await hasty.resource(Website).create(a_site("shop"))
+    await until(lambda: len(mirror.lister))
+
+    assert [site["metadata"]["name"] for site in mirror.lister.list()] == ["shop"]
+    running.cancel()
+    await asyncio.wait([running])
+
+
+async def test_a_client_serves_a_factory(client: Client) -> None:
+    await client.core_v1.pods().create(a_pod("web"))
+
+    async with SharedInformerFactory(client) as factory:
+        pods, namespaces = factory.informer(Pod), factory.informer(Namespace)
+        again = factory.informer(Pod)
+        factory.start()
+        (await factory.wait_synced(timeout=4)).check()
+
+        assert pods is again
+        assert len(pods.lister) == 1
+        assert namespaces.lister.get("default") is not None
+
+
+async def test_a_server_that_was_away_is_caught_up_with(hasty: Client, server: APIServer) -> None:
+    """X-1: what changed meanwhile is known, and told as what it was."""
+    maps = hasty.core_v1.config_maps()
+    for name in ("stays", "changes", "goes"):
+        await maps.create(a_config(name, state="old"))
+    told: list[tuple[str, str]] = []
+
+    def note(change: Change[ConfigMap]) -> None:
+        if not change.is_resync:  # a new list tells everything again
+            told.append((change.type, change.key.name))
+
+    async with hasty.informer(ConfigMap, namespace="default") as mirror:
+        mirror.add_handler(on_change=note)
+        await until(lambda: len(told) == 3)
+        told.clear()
+
+        await server.refuse_connections()
+        await _change_behind_the_back(server)
+        await server.accept_connections()
+        await until(lambda: {name for _, name in told} >= {"changes", "goes", "comes"})
+
+        assert set(told) == {("Updated", "changes"), ("Deleted", "goes"), ("Added", "comes")}
+        listed = await maps.list()
+        assert sorted(mirror.lister.keys()) == sorted(ObjectKey.of(each) for each in listed)
+
+
+async def _change_behind_the_back(server: APIServer) -> None:
+    # The door opens for a moment, and only the other client comes through it in time.
+    await server.accept_connections()
+    async with Client(server.config) as other:
+        maps = other.core_v1.config_maps()
+        await maps.patch("changes", {"data": {"state": "new"}}, type="merge")
+        await maps.delete("goes")
+        await maps.create(a_config("comes"))
+    await server.refuse_connections()
+
+
+async def test_a_version_that_expired_costs_one_list_and_no_change(
+    hasty: Client, server: APIServer
+) -> None:
+    """X-2: no adds are told twice, and the mirror counts as complete all the while."""
+    await hasty.core_v1.config_maps().create(a_config("one"))
+    told: list[str] = []
+    async with hasty.informer(ConfigMap, namespace="default") as mirror:
+        mirror.add_handler(on_add=lambda added: told.append(added.metadata.name))
+        await until(lambda: told)
+
+        server.expire_history()
+        server.drop_connections()
+        made = await hasty.core_v1.config_maps().create(a_config("two"))
+        await mirror.wait_for_version(made.metadata.resource_version, timeout=4)
+        await until(lambda: len(told) == 2)
+
+        assert mirror.has_synced
+        assert told == ["one", "two"]
+        assert mirror.stats().reflector.rounds == 2
+
+
+@pytest.mark.parametrize("what", ["token", "certificate", "ca"])
+async def test_a_rotation_loses_no_event(tmp_path: Path, what: str) -> None:
+    """X-3: a watch that is open meanwhile, or cut off because of it, tells everything."""
+    async with APIServer(rbac=True) as server:
+        token, ca, clock = tmp_path / "token", tmp_path / "ca.crt", HastyClock()
+
+        def write() -> None:
+            token.write_text(server.config.token)
+            ca.write_bytes(server.config.ca)
+
+        write()
+        config = server.config.replace(token="", token_file=str(token), ca=b"", ca_file=str(ca))
+        async with (
+            Client(config, clock=clock) as client,
+            client.informer(ConfigMap, namespace="default") as mirror,
+        ):
+            rotate = {
+                "token": server.rotate_token,
+                "certificate": server.rotate_certificate,
+                "ca": server.rotate_ca,
+            }
+            rotate[what]()
+            write()
+            clock.skip(400)  # CA files are looked at every five minutes
+            server.drop_connections()
+            async with Client(server.config) as other:
+                made = await other.core_v1.config_maps().create(a_config("one"))
+            await mirror.wait_for_version(made.metadata.resource_version, timeout=4)
+
+            assert mirror.lister.get(ObjectKey("default", "one")) is not None
+
+
+async def test_an_informer_ends_at_once_and_leaves_nothing(client: Client) -> None:
+    """X-6, X-7: its block ends, its tasks end, and its handlers are forgotten."""
+    before = own_tasks()
+    mirror = client.informer(ConfigMap)
+    handler = Handler()
+    gone = weakref.ref(handler)
+    async with mirror:
+        registration = mirror.add_handler(on_add=handler.on_add)
+        await registration.wait_synced(timeout=2)
+        await registration.aclose()
+        del handler, registration
+        await until(lambda: gc.collect() and gone() is None)
+        began = asyncio.get_running_loop().time()
+
+    assert asyncio.get_running_loop().time() - began < 0.5
+    assert own_tasks() == before
+
+
+class Handler:
+    def on_add(self, obj: object) -> None:
+        """Nothing."""
+
+
+async def test_a_first_list_that_never_comes_can_be_given_up(client: Client) -> None:
+    """X-7: cancelled in the middle, nothing is left running."""
+    before = own_tasks()
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.1), client.informer(SITES):
+            pass
+
+    assert own_tasks() == before

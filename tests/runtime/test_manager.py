@@ -1,0 +1,491 @@
+"""A whole controller process against a server that really answers."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import aiohttp
+import pytest
+
+from kubeloop import clients
+from kubeloop.election import ElectionTimes, LeadershipLost
+from kubeloop.kit import running
+from kubeloop.machinery import (
+    ConfigError,
+    GroupVersionKind,
+    InvalidValue,
+    ObjectKey,
+    controller_of,
+    crd_of,
+)
+from kubeloop.runtime import Client, Context, LeaderElection, Manager, Result, Watch
+from kubeloop.testing import APIServer
+from kubeloop.wire.apps.v1 import Deployment
+from kubeloop.wire.coordination.v1 import Lease
+from kubeloop.wire.core.v1 import ConfigMap, Event
+
+from .conftest import HastyClock
+from .sites import SHOP, Website, WebsiteStatus, a_config, a_site, deployment_for, until
+
+Managed = Callable[..., Manager]
+
+
+def a_website_controller(manager: Manager, **options: Any) -> None:
+    @manager.controller(Website, owns=[Deployment], install_crd=True, **options)
+    async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
+        site = ctx.get(Website, key)
+        if site is None:
+            return None
+        await ctx.client.apply(deployment_for(site), owner=site)
+        ctx.recorder.event(site, "Normal", "Applied", "applied %s", site.spec.image)
+        site.status = WebsiteStatus(ready=True)
+        await ctx.update_status(site)
+        return None
+
+
+async def test_a_class_is_installed_and_its_objects_are_reconciled(
+    managed: Managed, client: Client
+) -> None:
+    manager = managed()
+    a_website_controller(manager)
+
+    async with running(manager):
+        await manager.wait_ready(timeout=4)
+        sites = client.resource(Website)
+        await sites.create(a_site("shop", replicas=3))
+        site = await sites.wait_for("shop", jsonpath="{.status.ready}=true", timeout=4)
+        deployment = await client.resource(Deployment).get("shop")
+        manager.stop()
+        await until(lambda: manager.stats().state == "ended")
+
+    assert deployment.spec.replicas == 3
+    owner = controller_of(deployment)
+    assert owner is not None
+    assert owner.uid == site.metadata.uid
+    assert [event.reason for event in await client.resource(Event).list()] == ["Applied"]
+
+
+async def test_what_is_owned_is_made_again(managed: Managed, client: Client) -> None:
+    manager = managed()
+    a_website_controller(manager)
+
+    async with running(manager):
+        await manager.wait_ready(timeout=4)
+        await client.resource(Website).create(a_site("shop"))
+        deployments = client.resource(Deployment)
+        first = await deployments.wait_for("shop", jsonpath="{.metadata.uid}", timeout=4)
+        await deployments.delete("shop")
+        again = await deployments.wait_for(
+            "shop", function=lambda found: found.metadata.uid != first.metadata.uid, timeout=4
+        )
+
+    assert again.metadata.name == "shop"
+
+
+async def test_a_controller_for_a_kind_known_only_by_name(
+    managed: Managed, with_sites: Client
+) -> None:
+    kind = GroupVersionKind("example.com", "v1", "Website")
+    manager = managed()
+    seen: list[dict[str, Any]] = []
+
+    @manager.controller(kind, owns=[Deployment])
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        site = ctx.get(kind, key)
+        if site is not None:
+            seen.append(site)
+
+    async with running(manager):
+        await with_sites.resource(Website).create(a_site("shop", replicas=2))
+        await until(lambda: seen)
+
+    assert seen[0]["kind"] == "Website"
+    assert seen[0]["spec"]["replicas"] == 2
+
+
+async def test_functions_that_map_read_the_managers_caches(
+    managed: Managed, with_sites: Client
+) -> None:
+    manager = managed(namespace="default")
+    manager.cache(Website, index={"image": "spec.image"})
+    calls: list[ObjectKey] = []
+
+    def sites_with(config: ConfigMap) -> list[ObjectKey]:
+        return manager.lister(Website).keys_by_index("image", config.data["image"])
+
+    @manager.controller(Website, watches=[Watch(ConfigMap, to=sites_with)])
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        calls.append(key)
+
+    await with_sites.resource(Website).create(a_site("shop"))
+    async with running(manager):
+        await until(lambda: len(calls) == 1)
+        await with_sites.resource(ConfigMap).create(a_config("one", image="other"))
+        await with_sites.resource(ConfigMap).create(a_config("two", image="nginx"))
+        await until(lambda: len(calls) == 2)
+
+    assert calls == [SHOP, SHOP]
+
+
+async def test_a_kind_that_is_not_served_yet_holds_up_nobody_else(
+    server: APIServer, client: Client
+) -> None:
+    manager = Manager(
+        server.config, clock=HastyClock(), health="127.0.0.1:0", signals=False, logs=False
+    )
+    calls: list[str] = []
+
+    @manager.controller(Website)
+    async def sites(key: ObjectKey, ctx: Context) -> None:
+        calls.append(f"site {key.name}")
+
+    @manager.controller(ConfigMap)
+    async def maps(key: ObjectKey, ctx: Context) -> None:
+        calls.append(f"map {key.name}")
+
+    async with running(manager):
+        await client.resource(ConfigMap).create(a_config("one"))
+        await until(lambda: "map one" in calls)
+        assert (await page(manager, "/readyz"))[0] == 503
+        assert (await page(manager, "/healthz"))[0] == 200
+        assert "websites.example.com" in (await page(manager, "/readyz"))[1]
+
+        await client.apply(crd_of(Website))
+        await client.resource(Website).create(a_site("shop"))
+        await until(lambda: "site shop" in calls)
+
+        assert (await page(manager, "/readyz"))[0] == 200
+
+
+async def page(manager: Manager, path: str) -> tuple[int, str]:
+    address = manager.stats().addresses["metrics" if path == "/metrics" else "health"]
+    async with aiohttp.ClientSession() as session, session.get(f"http://{address}{path}") as found:
+        return found.status, await found.text()
+
+
+# --- how it ends
+
+
+class Part:
+    """Something of a user's; it ends or fails when it is told to."""
+
+    def __init__(self) -> None:
+        self.fate: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def run(self) -> None:
+        await self.fate
+
+
+async def test_a_part_that_fails_ends_the_manager_with_its_cause(managed: Managed) -> None:
+    manager, part = managed(), Part()
+    manager.add(part)
+    ended = asyncio.create_task(manager.run())
+    await until(lambda: manager.stats().state == "running")
+
+    part.fate.set_exception(OSError("the disk is full"))
+
+    with pytest.raises(OSError, match="the disk is full"):
+        await ended
+    assert manager.stats().state == "ended"
+
+
+async def test_a_part_may_come_to_its_end(managed: Managed) -> None:
+    manager, part = managed(), Part()
+    manager.add(part, leader_only=True)
+    async with running(manager):
+        await until(lambda: manager.stats().state == "running")
+        part.fate.set_result(None)
+        await asyncio.sleep(0.01)
+
+        assert manager.stats().state == "running"
+
+
+async def test_stopping_finishes_what_is_in_work(managed: Managed, client: Client) -> None:
+    manager = managed()
+    begun, finish, finished = asyncio.Event(), asyncio.Event(), []
+
+    @manager.controller(ConfigMap)
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        begun.set()
+        await finish.wait()
+        # The client and the recorder are still there.
+        await ctx.client.resource(ConfigMap).patch(key.name, {"data": {"a": "b"}}, type="merge")
+        ctx.recorder.event(ctx.get(ConfigMap, key), "Normal", "Finished", "at last")  # type: ignore[arg-type] # it is there
+        finished.append(key)
+
+    ended = asyncio.create_task(manager.run())
+    await client.resource(ConfigMap).create(a_config("one"))
+    await begun.wait()
+    manager.stop()
+    await until(lambda: manager.stats().state == "stopping")
+    await client.resource(ConfigMap).create(a_config("two"))
+    finish.set()
+    await ended
+
+    assert [key.name for key in finished] == ["one"]
+    assert (await client.resource(ConfigMap).get("one")).data == {"a": "b"}
+    assert [event.reason for event in await client.resource(Event).list()] == ["Finished"]
+
+
+async def test_work_that_outlasts_the_grace_is_cancelled(
+    managed: Managed, client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    manager = managed(grace=0.05)
+    begun = asyncio.Event()
+
+    @manager.controller(ConfigMap)
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    ended = asyncio.create_task(manager.run())
+    await client.resource(ConfigMap).create(a_config("one"))
+    await begun.wait()
+    manager.stop()
+    await ended
+
+    assert "ending: cancelled after 0.05 s: default/one" in caplog.text
+
+
+async def test_a_cancelled_manager_ends_at_once_and_leaves_nothing(
+    managed: Managed, client: Client
+) -> None:
+    """X-7: well below a second, with no task left and work cancelled."""
+    before = {task for task in asyncio.all_tasks() if "RequestHandler" not in repr(task)}
+    manager = managed(leader_election="sites", health="127.0.0.1:0")
+    begun = asyncio.Event()
+
+    @manager.controller(ConfigMap)
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    ended = asyncio.create_task(manager.run())
+    await client.resource(ConfigMap).create(a_config("one"))
+    await begun.wait()
+    began = asyncio.get_running_loop().time()
+    ended.cancel()
+    await asyncio.wait([ended])
+
+    assert ended.cancelled()
+    assert asyncio.get_running_loop().time() - began < 1
+    after = {task for task in asyncio.all_tasks() if "RequestHandler" not in repr(task)}
+    assert after == before
+
+
+async def test_a_signal_ends_it_in_order(managed: Managed) -> None:
+    manager = managed(signals=True)
+    ended = asyncio.create_task(manager.run())
+    await until(lambda: manager.stats().state == "running")
+
+    signal.raise_signal(signal.SIGTERM)
+
+    await ended
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+async def test_a_second_signal_does_not_wait(managed: Managed, client: Client) -> None:
+    manager = managed(signals=True)
+    begun = asyncio.Event()
+
+    @manager.controller(ConfigMap)
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    ended = asyncio.create_task(manager.run())
+    await client.resource(ConfigMap).create(a_config("one"))
+    await begun.wait()
+    signal.raise_signal(signal.SIGTERM)
+    await until(lambda: manager.stats().state == "stopping")
+    signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(asyncio.CancelledError):
+        await ended
+
+
+# --- election
+
+QUICK = ElectionTimes(lease_duration=2.0, renew_deadline=1.0, retry_period=0.05)
+
+
+async def test_of_two_managers_one_works_and_the_other_takes_over(
+    managed: Managed, client: Client
+) -> None:
+    """X-5: no key is with both, and the lease is given back at the end."""
+    worked: list[tuple[str, str]] = []
+
+    def candidate(identity: str) -> Manager:
+        election = LeaderElection("maps", identity=identity, times=QUICK)
+        manager = managed(leader_election=election)
+
+        @manager.controller(ConfigMap)
+        async def reconcile(key: ObjectKey, ctx: Context) -> None:
+            worked.append((identity, key.name))
+
+        return manager
+
+    first, second = candidate("first"), candidate("second")
+    async with running(second_started := _After(first, second)):
+        await first.wait_ready(timeout=3)
+        second_started.go.set()
+        await client.resource(ConfigMap).create(a_config("one"))
+        await until(lambda: worked)
+        await until(lambda: second.stats().informers and second.stats().informers[0].has_synced)
+        assert (first.is_leader, second.is_leader) == (True, False)
+        assert worked == [("first", "one")]
+
+        first.stop()
+        await second.wait_ready(timeout=3)
+        await until(lambda: ("second", "one") in worked)
+
+    assert worked == [("first", "one"), ("second", "one")]
+
+
+class _After:
+    """Two managers, of which the second begins when it is told to."""
+
+    def __init__(self, first: Manager, second: Manager) -> None:
+        self.go = asyncio.Event()
+        self._first, self._second = first, second
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._first.run())
+            await self.go.wait()
+            group.create_task(self._second.run())
+
+
+async def test_who_loses_the_lease_ends(managed: Managed, client: Client) -> None:
+    manager = managed(leader_election=LeaderElection("maps", identity="us", times=QUICK))
+    ended = asyncio.create_task(manager.run())
+    leases = client.resource(Lease)
+    await until(lambda: manager.is_leader)
+
+    # No precondition: it is renewed all the while.
+    await leases.patch("maps", {"spec": {"holderIdentity": "them"}}, type="merge")
+
+    with pytest.raises(LeadershipLost, match="the lease names them"):
+        await ended
+
+
+def test_times_that_contradict_each_other_are_refused() -> None:
+    with pytest.raises(InvalidValue, match="lease_duration must be longer"):
+        LeaderElection("maps", times=ElectionTimes(lease_duration=5, renew_deadline=10))
+
+
+def test_a_lease_needs_a_name_that_it_can_have(managed: Managed) -> None:
+    with pytest.raises(InvalidValue, match="leader election 'Not A Name'"):
+        managed(leader_election="Not A Name")
+
+
+# --- being asked
+
+
+async def test_pages_say_whether_it_lives_and_what_it_counts(
+    managed: Managed, client: Client
+) -> None:
+    manager = managed(health="127.0.0.1:0", metrics="127.0.0.1:0", leader_election="maps")
+    manager.add_health_check("disk", lambda: True)
+
+    @manager.controller(ConfigMap, name="maps")
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        """Nothing."""
+
+    async with running(manager):
+        await manager.wait_ready(timeout=4)
+        await client.resource(ConfigMap).create(a_config("one"))
+        await until(lambda: manager.stats().controllers[0].succeeded)
+
+        assert await page(manager, "/healthz") == (
+            200,
+            "[+]disk ok\n[+]streams ok\n[+]leadership ok\npassed\n",
+        )
+        status, text = await page(manager, "/metrics")
+
+    assert status == 200
+    for line in (
+        'controller_runtime_reconcile_total{controller="maps",result="success"} 1.0',
+        'workqueue_adds_total{name="maps"} 1.0',
+        'leader_election_master_status{name="maps"} 1.0',
+        "rest_client_requests_total",
+        "reflector_",
+        "process_resident_memory_bytes",
+    ):
+        assert line in text
+
+
+async def test_an_address_that_is_taken_is_said_at_the_start(
+    managed: Managed, unused_tcp_port: int
+) -> None:
+    first = managed(health=f"127.0.0.1:{unused_tcp_port}")
+    second = managed(health=f"127.0.0.1:{unused_tcp_port}")
+    async with running(first):
+        await until(lambda: first.stats().addresses)
+
+        with pytest.raises(ConfigError, match=f"listen at 127.0.0.1:{unused_tcp_port}"):
+            await second.run()
+
+
+@pytest.mark.parametrize("address", ["here", "host:", "1:2:port", 70000, ":99999"])
+def test_an_address_that_is_none_is_refused(managed: Managed, address: Any) -> None:
+    with pytest.raises(InvalidValue, match="no port"):
+        managed(health=address)
+
+
+async def test_a_manager_runs_once_and_is_put_together_before(managed: Managed) -> None:
+    manager = managed()
+    with pytest.raises(InvalidValue, match="does not run yet"):
+        _ = manager.client
+    async with running(manager):
+        await until(lambda: manager.stats().state == "running")
+
+        with pytest.raises(InvalidValue, match="run: the manager is running"):
+            await manager.run()
+        with pytest.raises(InvalidValue, match="declare a cache: the manager is running"):
+            manager.cache(ConfigMap)
+
+
+def test_two_controllers_need_two_names(managed: Managed) -> None:
+    manager = managed()
+
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        """Nothing."""
+
+    assert manager.controller(ConfigMap)(reconcile) is reconcile
+
+    with pytest.raises(InvalidValue, match="'configmap': there is one of that name already"):
+        manager.controller(ConfigMap)(reconcile)
+    with pytest.raises(InvalidValue, match="declared already"):
+        manager.cache(ConfigMap, labels="app=web")
+
+
+async def test_a_client_of_the_users_own_is_used_and_left_open(server: APIServer) -> None:
+    own: clients.Client = clients.Client(server.config)
+    manager = Manager(own, signals=False, logs=False, tune_gc=False)
+    async with running(manager):
+        await until(lambda: manager.stats().state == "running")
+
+    assert (await own.version()).minor
+    await own.aclose()
+
+
+async def test_keys_can_be_enqueued_by_hand(managed: Managed) -> None:
+    manager = managed()
+    calls: list[ObjectKey] = []
+
+    @manager.controller(ConfigMap)
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        calls.append(key)
+
+    async with running(manager):
+        await manager.wait_ready(timeout=4)
+        manager.enqueue("configmap", SHOP)
+        await until(lambda: calls)
+        with pytest.raises(InvalidValue, match="there is no controller 'other'"):
+            manager.enqueue("other", SHOP)
+
+    assert calls == [SHOP]

@@ -1,0 +1,169 @@
+"""Which changes pass, and whose keys they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from kubeloop.cache import Change, Entry, Keeper
+from kubeloop.cache.notices import Notice
+from kubeloop.machinery import GroupKind, InvalidValue, ObjectKey
+from kubeloop.runtime import (
+    Predicate,
+    all_of,
+    annotations_changed,
+    any_of,
+    generation_changed,
+    labels_changed,
+    matching,
+    none_of,
+    version_changed,
+)
+from kubeloop.runtime.handlers import on_self, owner_keys
+from kubeloop.wire.core.v1 import ConfigMap
+from kubeloop.workqueue import LOW_PRIORITY
+
+keeper: Keeper[ConfigMap] = Keeper(ConfigMap)
+
+
+def a_state(version: str, **metadata: Any) -> Entry:
+    said = {"namespace": "shop", "name": "web", "uid": "1", "resourceVersion": version, **metadata}
+    return keeper.take(msgspec.json.encode({"metadata": said}))
+
+
+def update(old: dict[str, Any], new: dict[str, Any]) -> Change[ConfigMap]:
+    states = (a_state("1", **old), a_state("2", **new))
+    return Change(Notice(ObjectKey("shop", "web"), *states), keeper)
+
+
+def added(*, is_initial: bool = False, **metadata: Any) -> Change[ConfigMap]:
+    state = a_state("1", **metadata)
+    return Change(Notice(state.key, None, state, is_initial=is_initial), keeper)
+
+
+def deleted(**metadata: Any) -> Change[ConfigMap]:
+    state = a_state("1", **metadata)
+    return Change(Notice(state.key, state, None), keeper)
+
+
+def resync() -> Change[ConfigMap]:
+    state = a_state("1", generation=1)
+    return Change(Notice(state.key, state, state), keeper)
+
+
+@pytest.mark.parametrize(
+    ("predicate", "same", "other"),
+    [
+        (generation_changed, {"generation": 1}, {"generation": 2}),
+        (labels_changed, {"labels": {"a": "b"}}, {"labels": {"a": "c"}}),
+        (annotations_changed, {"annotations": {"a": "b"}}, {"annotations": {}}),
+    ],
+)
+def test_an_update_passes_when_that_part_is_another(
+    predicate: Predicate, same: dict[str, Any], other: dict[str, Any]
+) -> None:
+    assert not predicate(update(same, same))
+    assert predicate(update(same, other))
+    assert predicate(added(**same))
+    assert predicate(deleted(**same))
+
+
+@pytest.mark.parametrize("predicate", [generation_changed, labels_changed, annotations_changed])
+def test_an_object_that_was_replaced_by_another_of_its_name_passes(predicate: Predicate) -> None:
+    assert predicate(update({"uid": "1", "generation": 1}, {"uid": "2", "generation": 1}))
+
+
+def test_a_kind_without_generations_always_passes() -> None:
+    assert generation_changed(update({}, {}))
+
+
+def test_what_is_only_told_again_has_the_same_version() -> None:
+    assert not version_changed(resync())
+    assert version_changed(update({}, {}))
+
+
+def test_labels_match_before_or_after() -> None:
+    web: dict[str, Any] = {"labels": {"app": "web"}}
+    other: dict[str, Any] = {"labels": {"app": "other"}}
+    is_web = matching("app=web")
+
+    assert is_web(update(web, other))
+    assert is_web(update(other, web))
+    assert is_web(deleted(**web))
+    assert not is_web(update(other, other))
+    assert not is_web(added(**other))
+
+
+def test_a_selector_that_cannot_be_read_is_never_everything() -> None:
+    with pytest.raises(InvalidValue):
+        matching("app in (")
+
+
+def test_predicates_are_joined() -> None:
+    def yes(change: Change[Any]) -> bool:
+        return True
+
+    def no(change: Change[Any]) -> bool:
+        return False
+
+    change = added()
+
+    assert any_of(no, yes)(change)
+    assert not any_of(no, no)(change)
+    assert all_of(yes, yes)(change)
+    assert not all_of(yes, no)(change)
+    assert none_of(no, no)(change)
+    assert not none_of(no, yes)(change)
+
+
+class Sink:
+    def __init__(self) -> None:
+        self.added: list[tuple[str, int]] = []
+
+    def add(self, key: ObjectKey, *, priority: int = 0) -> None:
+        self.added.append((str(key), priority))
+
+
+def test_what_was_there_before_and_what_is_told_again_can_wait() -> None:
+    sink = Sink()
+    handle = on_self(sink, ())
+
+    for change in (added(), added(is_initial=True), update({}, {}), resync(), deleted()):
+        handle(change)
+
+    priorities = [priority for _, priority in sink.added]
+    assert priorities == [0, LOW_PRIORITY, 0, LOW_PRIORITY, 0]
+
+
+def owned(
+    version: str = "example.com/v1", *, kind: str = "Website", controller: bool = True
+) -> Entry:
+    reference = {"apiVersion": version, "kind": kind, "name": "shop", "uid": "9"}
+    return a_state("1", ownerReferences=[{**reference, "controller": controller}])
+
+
+SITE = GroupKind("example.com", "Website")
+
+
+@pytest.mark.parametrize(
+    ("state", "found"),
+    [
+        (owned(), True),
+        (owned("example.com/v2"), True),
+        (owned("other.com/v1"), False),
+        (owned(kind="Shop"), False),
+        (owned(controller=False), False),
+        (None, False),
+    ],
+    ids=["its own", "another version", "another group", "another kind", "no controller", "nothing"],
+)
+def test_an_owner_is_found_by_group_and_kind_in_any_version(
+    state: Entry | None, found: bool
+) -> None:
+    assert owner_keys([state], SITE, namespaced=True) == [ObjectKey("shop", "shop")] * found
+
+
+def test_an_owner_without_a_namespace_has_a_key_without() -> None:
+    assert owner_keys([owned()], SITE, namespaced=False) == [ObjectKey("", "shop")]

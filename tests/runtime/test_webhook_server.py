@@ -1,0 +1,245 @@
+"""Webhooks as the server calls them: over TLS, before it stores anything."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from kubeloop.kit import ManualClock, running
+from kubeloop.machinery import ApiError, ConfigError, Forbidden, InvalidValue
+from kubeloop.runtime import AdmissionRequest, Client, Denied, ServingCertificate, WebhookServer
+from kubeloop.testing.server.certs import Authority
+from kubeloop.wire.admissionregistration.v1 import ServiceReference
+from kubeloop.wire.core.v1 import ConfigMap
+
+from .sites import Website, a_config, a_site
+from .test_admission import OldWebsite, a_review, an_old_site, asked, to_new
+
+AUTHORITY = Authority()
+
+
+@pytest.fixture
+def certificates(tmp_path: Path) -> Path:
+    AUTHORITY.server().write(tmp_path)
+    return tmp_path
+
+
+@asynccontextmanager
+async def installed(webhooks: WebhookServer, client: Client) -> AsyncIterator[None]:
+    """The webhooks run, and the server asks them."""
+    async with running(webhooks):
+        url = f"https://{await webhooks.address()}"
+        for each in webhooks.configurations("tests", url=url, ca=AUTHORITY.pem):
+            await client.apply(each)
+        yield
+
+
+async def test_an_object_is_changed_and_then_checked_before_it_is_stored(
+    with_sites: Client, certificates: Path
+) -> None:
+    webhooks = WebhookServer("127.0.0.1:0", certificates=certificates)
+
+    @webhooks.mutate(Website)
+    def default(site: Website, request: AdmissionRequest[Website]) -> Website:
+        site.metadata.labels.setdefault("tier", "front")
+        return site
+
+    @webhooks.validate(Website)
+    async def check(site: Website, request: AdmissionRequest[Website]) -> None:
+        assert site.metadata.labels["tier"]
+        if site.spec.replicas > 10:
+            raise Denied("spec.replicas: at most 10")
+
+    sites = with_sites.resource(Website)
+    async with installed(webhooks, with_sites):
+        made = await sites.create(a_site("shop"))
+        with pytest.raises(Forbidden, match="at most 10"):
+            await sites.create(a_site("giant", replicas=11))
+
+    assert made.metadata.labels == {"tier": "front"}
+    assert (webhooks.stats().allowed, webhooks.stats().denied) == (3, 1)
+
+
+async def test_a_deletion_can_be_refused(client: Client, certificates: Path) -> None:
+    webhooks = WebhookServer("127.0.0.1:0", certificates=certificates)
+
+    @webhooks.validate(ConfigMap, operations=["DELETE"])
+    def keep(config: ConfigMap, request: AdmissionRequest[ConfigMap]) -> None:
+        raise Denied(f"{config.metadata.name} stays", code=409, reason="Conflict")
+
+    await client.resource(ConfigMap).create(a_config("one"))
+    async with installed(webhooks, client):
+        with pytest.raises(ApiError, match="one stays") as caught:
+            await client.resource(ConfigMap).delete("one")
+
+    assert caught.value.status.code == 409
+
+
+async def test_a_function_that_fails_is_a_no_and_a_line_with_the_key(
+    client: Client, certificates: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    webhooks = WebhookServer("127.0.0.1:0", certificates=certificates)
+
+    @webhooks.validate(ConfigMap)
+    def broken(config: ConfigMap, request: AdmissionRequest[ConfigMap]) -> None:
+        raise KeyError("oops")
+
+    async with installed(webhooks, client):
+        with pytest.raises(ApiError, match="the webhook failed: KeyError"):
+            await client.resource(ConfigMap).create(a_config("one"))
+
+    assert webhooks.stats().failed == 1
+    assert "default/one" in caplog.text
+
+
+@asynccontextmanager
+async def plain(webhooks: WebhookServer) -> AsyncIterator[aiohttp.ClientSession]:
+    """Asked without TLS, by hand."""
+    async with (
+        running(webhooks),
+        aiohttp.ClientSession(f"http://{await webhooks.address()}") as session,
+    ):
+        yield session
+
+
+async def test_warnings_are_shown_whatever_is_decided() -> None:
+    webhooks = WebhookServer("127.0.0.1:0")
+
+    @webhooks.validate(Website)
+    def check(site: Website, request: AdmissionRequest[Website]) -> None:
+        request.warn("spec.image: pin it by digest")
+
+    async with plain(webhooks) as session:
+        answer = await session.post("/validate-example-com-v1-website", data=a_review())
+
+        assert (await answer.json())["response"] == {
+            "uid": "42",
+            "allowed": True,
+            "warnings": ["spec.image: pin it by digest"],
+        }
+
+
+async def test_a_function_that_hangs_is_a_no_in_time() -> None:
+    clock = ManualClock()
+    webhooks = WebhookServer("127.0.0.1:0", clock=clock)
+    begun = asyncio.Event()
+
+    @webhooks.mutate(Website)
+    async def hang(site: Website, request: AdmissionRequest[Website]) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    async with plain(webhooks) as session:
+        asking = asyncio.create_task(
+            session.post("/mutate-example-com-v1-website", data=a_review())
+        )
+        await begun.wait()
+        await clock.advance(11)
+        answer: Any = await (await asking).json()
+
+    assert answer["response"]["allowed"] is False
+    assert "no decision within 10 s" in answer["response"]["status"]["message"]
+
+
+async def test_what_is_no_review_is_refused() -> None:
+    webhooks = WebhookServer("127.0.0.1:0")
+    webhooks.validate(Website)(lambda site, request: None)
+    webhooks.convert(OldWebsite, Website)(to_new)
+
+    async with plain(webhooks) as session:
+        path = "/validate-example-com-v1-website"
+        answers = [
+            await session.post(path, data=b"hello"),
+            await session.post("/convert", data=b"hello"),
+            await session.post("/other", data=a_review()),
+        ]
+
+    assert [answer.status for answer in answers] == [400, 400, 404]
+
+
+async def test_versions_are_converted() -> None:
+    webhooks = WebhookServer("127.0.0.1:0")
+    webhooks.convert(OldWebsite, Website)(to_new)
+
+    async with plain(webhooks) as session:
+        answer = await (await session.post("/convert", data=asked(an_old_site()))).json()
+
+    assert answer["response"]["convertedObjects"][0]["spec"]["replicas"] == 4
+    assert webhooks.stats().converted == 1
+
+
+def test_a_path_is_given_once() -> None:
+    webhooks = WebhookServer("127.0.0.1:0")
+    webhooks.validate(Website)(lambda site, request: None)
+
+    with pytest.raises(InvalidValue, match="there is one already"):
+        webhooks.validate(Website)(lambda site, request: None)
+
+
+def test_a_configuration_names_a_url_or_a_service() -> None:
+    webhooks = WebhookServer("127.0.0.1:0")
+    webhooks.validate(Website)(lambda site, request: None)
+
+    (made,) = webhooks.configurations("w", service=ServiceReference(name="hooks", namespace="ops"))
+
+    service = made.webhooks[0].client_config.service
+    assert service is not None
+    assert service.path == "/validate-example-com-v1-website"
+    with pytest.raises(InvalidValue, match="one of them"):
+        webhooks.configurations("w")
+
+
+# --- certificates
+
+
+async def shown(address: str) -> bytes:
+    """The certificate that a server shows to who connects now."""
+    host, _, port = address.rpartition(":")
+    context = ssl.create_default_context(cadata=AUTHORITY.pem.decode())
+    _, writer = await asyncio.open_connection(host, int(port), ssl=context, server_hostname=host)
+    found: bytes = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+    writer.close()
+    return found
+
+
+async def test_a_new_certificate_is_shown_without_a_restart(certificates: Path) -> None:
+    clock = ManualClock()
+    webhooks = WebhookServer("127.0.0.1:0", certificates=certificates, clock=clock)
+    async with running(webhooks):
+        address = await webhooks.address()
+        before = await shown(address)
+
+        AUTHORITY.server("another").write(certificates)
+        await clock.advance(11)
+
+        assert await shown(address) != before
+
+
+def test_a_pair_that_does_not_fit_changes_nothing(
+    certificates: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    certificate = ServingCertificate(certificates)
+    certificate.context()
+
+    (certificates / "tls.key").write_bytes(AUTHORITY.server().key)
+
+    assert not certificate.look()
+    assert certificate.stats().loads == 1
+    assert "the one before is still shown" in caplog.text
+    assert not certificate.look()  # said once
+
+    AUTHORITY.server().write(certificates)
+    assert certificate.look()
+    assert certificate.stats() == type(certificate.stats())(loads=2, last_error="")
+
+
+def test_a_certificate_that_is_not_there_is_said_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"read the certificate .*tls.crt"):
+        ServingCertificate(tmp_path).context()

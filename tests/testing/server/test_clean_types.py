@@ -1,0 +1,149 @@
+"""A body that needs no closer look, against the closer look."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeloop.testing.server.clean_types import is_clean
+from kubeloop.testing.server.scalar_reading import Findings
+from kubeloop.testing.server.unknown_fields import _object_reader
+from kubeloop.wire import Model
+from kubeloop.wire.apps.v1 import Deployment
+from kubeloop.wire.coordination.v1 import Lease
+from kubeloop.wire.core.v1 import Node, Pod, Secret
+
+GOOD: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "web", "labels": {"app": "web"}, "finalizers": ["example.com/a"]},
+    "spec": {
+        "containers": [
+            {
+                "name": "nginx",
+                "image": "",
+                "ports": [{"containerPort": 80}],
+                "resources": {"limits": {"cpu": "1500m", "memory": "64Mi"}},
+                "livenessProbe": {"httpGet": {"port": "http"}},
+                "readinessProbe": {"httpGet": {"port": 80}},
+            }
+        ],
+        "terminationGracePeriodSeconds": 2**40,
+        "nodeSelector": {},
+    },
+    "status": {"startTime": "2030-01-02T03:04:05Z"},
+}
+
+
+def looked_at(cls: type[Model], obj: dict[str, Any]) -> bool:
+    """Whether the closer look finds nothing to say and nothing to change."""
+    found = Findings()
+    known = _object_reader(cls)(obj, found)
+    return known is obj and not found.unknown and not found.problems
+
+
+def changed(path: str, value: Any) -> dict[str, Any]:
+    obj = copy.deepcopy(GOOD)
+    *steps, last = path.split(".")
+    place: Any = obj
+    for step in steps:
+        place = place[int(step)] if step.isdigit() else place.setdefault(step, {})
+    place[int(last) if last.isdigit() else last] = value
+    return obj
+
+
+def test_what_is_as_the_server_writes_it_needs_no_closer_look() -> None:
+    assert is_clean(Pod, GOOD)
+    assert looked_at(Pod, GOOD)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("extra", 1),
+        ("spec.containers.0.imagee", "x"),
+        ("spec.containers.0.image", None),
+        ("spec.containers.0.image", 5),
+        ("spec.containers.0", None),
+        ("spec.containers", {}),
+        ("spec.containers.0.ports.0.containerPort", 3.0),
+        ("spec.containers.0.ports.0.containerPort", True),
+        ("spec.containers.0.ports.0.containerPort", "80"),
+        ("spec.containers.0.ports.0.containerPort", 2**31),
+        ("spec.containers.0.readinessProbe.httpGet.port", 2**31),
+        ("spec.containers.0.readinessProbe.httpGet.port", 1.5),
+        ("spec.terminationGracePeriodSeconds", 2**63),
+        ("spec.containers.0.resources.limits.cpu", "1000m"),
+        ("spec.containers.0.resources.limits.cpu", "0.5"),
+        ("spec.containers.0.resources.limits.cpu", 1),
+        ("spec.containers.0.resources.limits.cpu", "1\n"),
+        ("spec.containers.0.resources.limits.memory", "1024Mi"),
+        ("spec.hostNetwork", "yes"),
+        ("metadata.labels", {}),
+        ("metadata.labels.app", None),
+        ("metadata.namespace", ""),
+        ("metadata.generation", 0),
+        ("metadata.creationTimestamp", None),
+        ("metadata.creationTimestamp", "2030-01-02T03:04:05+01:00"),
+        ("metadata.creationTimestamp", "2030-02-30T03:04:05Z"),
+        ("status.startTime", "2030-01-02T03:04:05.5Z"),
+    ],
+)
+def test_everything_else_does(path: str, value: Any) -> None:
+    obj = changed(path, value)
+
+    assert not looked_at(Pod, obj)
+    assert not is_clean(Pod, obj)
+
+
+@given(
+    st.from_regex(r"[0-9]{1,5}(\.[0-9]{1,3})?(n|u|m|k|M|G|T|Ki|Mi|Gi|e3)?", fullmatch=True)
+    | st.sampled_from([f"{n * 1024}Ki" for n in range(12)] + [f"{n}000m" for n in range(12)])
+)
+def test_an_amount_that_passes_is_written_the_one_way(text: str) -> None:
+    obj = {"spec": {"containers": [{"resources": {"limits": {"cpu": text}}}]}}
+
+    assert looked_at(Pod, obj) or not is_clean(Pod, obj)
+
+
+@given(st.from_regex(r"[A-Za-z0-9+/=]{0,9}", fullmatch=True))
+def test_data_that_passes_is_base64(text: str) -> None:
+    obj = {"data": {"key": text}}
+
+    assert looked_at(Secret, obj) or not is_clean(Secret, obj)
+
+
+@given(
+    st.from_regex(
+        r"[0-9]{4}-[0-3][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9](\.[0-9]{6})?Z",
+        fullmatch=True,
+    )
+)
+def test_a_time_that_passes_is_one(text: str) -> None:
+    for cls, obj in (
+        (Lease, {"spec": {"renewTime": text}}),
+        (Pod, {"metadata": {"creationTimestamp": text}}),
+    ):
+        assert looked_at(cls, obj) or not is_clean(cls, obj)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.floats(-2, 2) | st.sampled_from(["", "a"]),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(["metadata", "spec", "name", "containers", "replicas", "status"]), inner
+        )
+    ),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["metadata", "spec", "status", "kind"]), JSON))
+def test_nothing_passes_that_a_closer_look_would_change(obj: dict[str, Any]) -> None:
+    for cls in (Pod, Deployment, Node):
+        assert looked_at(cls, obj) or not is_clean(cls, obj)

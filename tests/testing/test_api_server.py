@@ -1,0 +1,173 @@
+"""The embedded server behind the interface that tests use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeloop import NotFound, TransportError, Unauthorized
+from kubeloop.clients import Client
+from kubeloop.config import ClusterConfig
+from kubeloop.machinery import TooManyRequests
+from kubeloop.testing import APIServer, Match, Refusal, Reply, SeenRequest, User
+from kubeloop.testing.server.statuses import bad_request
+from kubeloop.wire.core.v1 import ConfigMap
+from kubeloop.wire.meta.v1 import ObjectMeta
+
+MANIFESTS = """
+apiVersion: stable.example.com/v1
+kind: CronTab
+metadata: {name: nightly, namespace: jobs}
+spec: {schedule: "0 3 * * *"}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: jobs}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: crontabs.stable.example.com}
+spec:
+  group: stable.example.com
+  scope: Namespaced
+  names: {plural: crontabs, kind: CronTab}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties: {spec: {type: object, properties: {schedule: {type: string}}}}
+"""
+
+
+def config_map(name: str) -> ConfigMap:
+    return ConfigMap(metadata=ObjectMeta(name=name))
+
+
+async def test_a_client_speaks_to_the_server_and_is_closed_with_it() -> None:
+    async with APIServer() as server:
+        client = server.client()
+        await client.core_v1.config_maps("default").create(config_map("web"))
+
+    with pytest.raises((TransportError, RuntimeError)):
+        await client.core_v1.config_maps("default").get("web")
+
+
+async def test_manifests_are_there_when_the_block_begins_whatever_their_order(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "all.yaml"
+    path.write_text(MANIFESTS)
+
+    async with APIServer(manifests=[path]) as server:
+        tabs = server.client().resource("stable.example.com/v1", "CronTab", namespace="jobs")
+
+        assert (await tabs.get("nightly"))["spec"] == {"schedule": "0 3 * * *"}
+
+
+async def test_manifests_that_are_wrong_are_said_and_nothing_stays(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.yaml"
+    path.write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: nowhere}")
+    server = APIServer(manifests=[path])
+
+    with pytest.raises(NotFound, match="nowhere"):
+        async with server:
+            pass
+
+    async with Client(ClusterConfig(server=server.url)) as client:
+        with pytest.raises(TransportError):
+            await client.core_v1.namespaces().list()
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"tls": True}, {"rbac": True}, {"tls": True, "rbac": True}]
+)
+async def test_the_kubeconfig_says_what_the_config_says(options: dict[str, Any]) -> None:
+    async with APIServer(**options) as server:
+        config = ClusterConfig.from_kubeconfig(server.kubeconfig(), anonymous=True)
+        async with Client(config) as client:
+            await client.core_v1.namespaces().get("default")
+
+        ours = server.config
+        assert (config.server, config.ca, config.token) == (ours.server, ours.ca, ours.token)
+
+
+async def test_others_come_in_with_their_tokens_and_nobody_without() -> None:
+    async with APIServer(tokens={"secret": User("jane")}) as server:
+        jane = server.client(server.config.replace(token="secret"))
+        nobody = server.client(server.config.without_credentials())
+
+        await jane.core_v1.namespaces().get("default")
+        with pytest.raises(Unauthorized):
+            await nobody.core_v1.namespaces().get("default")
+        assert [seen.user for seen in server.requests] == ["jane", ""]
+
+
+async def test_data_in_a_file_survives(tmp_path: Path) -> None:
+    path = tmp_path / "dev.db"
+    async with APIServer(data=path) as server:
+        await server.client().core_v1.config_maps("default").create(config_map("web"))
+
+    async with APIServer(data=path) as server:
+        await server.client().core_v1.config_maps("default").get("web")
+
+
+async def test_requests_are_recorded() -> None:
+    async with APIServer() as server:
+        await server.client().core_v1.config_maps("default").create(config_map("web"))
+
+    (seen,) = server.requests
+    assert (seen.verb, seen.resource, seen.namespace) == ("create", "configmaps", "default")
+    assert seen.json()["metadata"] == {"name": "web"}
+
+
+async def test_a_reactor_answers_refuses_and_changes() -> None:
+    def react(seen: SeenRequest) -> Reply | None:
+        if seen.name == "refused":
+            raise bad_request("not today")
+        return Reply(body={"kind": "ConfigMap", "data": {"a": "b"}}) if seen.name == "web" else None
+
+    async with APIServer() as server:
+        server.faults.reactors.append(react)
+        maps = server.client().core_v1.config_maps("default")
+
+        assert (await maps.get("web")).data == {"a": "b"}
+        with pytest.raises(Exception, match="not today"):
+            await maps.get("refused")
+        with pytest.raises(NotFound):
+            await maps.get("other")
+    assert issubclass(Refusal, Exception)
+
+
+async def test_a_fault_is_met_as_often_as_it_was_asked_for() -> None:
+    async with APIServer() as server:
+        server.faults.fail(429, times=2, match=Match(resource="configmaps"))
+        maps = server.client().core_v1.config_maps("default")
+
+        for _ in range(2):
+            with pytest.raises(TooManyRequests):
+                await maps.list()
+        assert (await maps.list()).items == []
+
+
+async def test_everything_can_be_rotated_while_it_runs() -> None:
+    async with APIServer(tls=True, rbac=True) as server:
+        before = server.config
+        server.rotate_ca()
+        server.rotate_token()
+        server.drop_connections()
+
+        assert before.ca != server.config.ca
+        assert before.token != server.config.token
+        await server.client().core_v1.namespaces().get("default")
+
+
+async def test_the_log_of_a_container_is_what_the_test_says() -> None:
+    async with APIServer() as server:
+        server.set_log("default", "web", "hello\n")
+
+        assert server.stats().url == server.url

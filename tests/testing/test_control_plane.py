@@ -1,0 +1,129 @@
+"""A real control plane: that it starts, answers, fails loudly and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kubeloop.clients import Client
+from kubeloop.config import ClusterConfig
+from kubeloop.testing import ControlPlane, ControlPlaneFailed, assets_folder
+from kubeloop.wire.core.v1 import Namespace
+from kubeloop.wire.meta.v1 import ObjectMeta
+
+try:
+    ASSETS: Path | None = assets_folder()
+    WITHOUT = ""
+except ControlPlaneFailed as error:
+    ASSETS, WITHOUT = None, str(error)
+
+real = pytest.mark.skipif(ASSETS is None, reason=WITHOUT)
+slow = pytest.mark.timeout(90)
+
+VICTIM = """
+import asyncio
+from pathlib import Path
+from kubeloop.testing import ControlPlane
+
+async def main():
+    async with ControlPlane() as plane:
+        guardian = plane._guardian.pid
+        children = Path(f"/proc/{guardian}/task/{guardian}/children").read_text().split()
+        print(plane._folder, guardian, *children, flush=True)
+        await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+@real
+@slow
+async def test_it_serves_an_administrator_and_leaves_nothing(tmp_path: Path) -> None:
+    manifest = tmp_path / "shop.yaml"
+    manifest.write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}")
+
+    async with ControlPlane(manifests=[manifest]) as plane:
+        namespaces = plane.client().core_v1.namespaces()
+        await namespaces.get("shop")
+        await namespaces.create(Namespace(metadata=ObjectMeta(name="other")))
+        async with Client(ClusterConfig.from_kubeconfig(plane.kubeconfig())) as other:
+            await other.core_v1.namespaces().get("other")
+        folder = plane._folder
+        assert "etcd" in plane.log("etcd")
+
+    assert not folder.exists()
+
+
+@real
+@slow
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
+def test_killed_it_leaves_no_process_and_no_folder() -> None:
+    victim = subprocess.Popen([sys.executable, "-c", VICTIM], stdout=subprocess.PIPE, text=True)
+    assert victim.stdout is not None
+    folder, *pids = victim.stdout.readline().split()
+    ends = [os.pidfd_open(int(pid)) for pid in pids]  # readable once the process is gone
+
+    victim.send_signal(signal.SIGKILL)
+    victim.wait()
+
+    assert len(pids) == 3
+    try:
+        for end in ends:
+            assert select.select([end], [], [], 30)[0], f"one of {pids} is still there"
+    finally:
+        for end in ends:
+            os.close(end)
+        victim.stdout.close()
+    assert not Path(folder).exists()
+
+
+@real
+@slow
+async def test_a_flag_that_is_wrong_is_shown_with_the_log() -> None:
+    plane = ControlPlane(api_server_flags=["--no-such-flag"])
+
+    with pytest.raises(ControlPlaneFailed) as raised:
+        async with plane:
+            pass
+
+    assert "kube-apiserver ended with 1" in str(raised.value)
+    assert "unknown flag: --no-such-flag" in str(raised.value)
+    assert not plane._folder.exists()
+
+
+async def test_missing_binaries_are_said_with_where_they_were_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBEBUILDER_ASSETS", str(tmp_path / "given"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    with pytest.raises(ControlPlaneFailed, match="make assets") as raised:
+        async with ControlPlane():
+            pass
+
+    assert str(tmp_path / "given") in str(raised.value)
+    assert str(tmp_path / "cache" / "kubeloop" / "assets") in str(raised.value)
+
+
+def test_a_folder_that_is_given_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBEBUILDER_ASSETS", str(tmp_path))
+    for folder in (tmp_path, tmp_path / "mine"):
+        folder.mkdir(exist_ok=True)
+        for name in ("etcd", "kube-apiserver"):
+            (folder / name).touch(mode=0o755)
+
+    assert assets_folder(tmp_path / "mine") == tmp_path / "mine"
+    assert assets_folder() == tmp_path
+
+
+def test_before_it_runs_there_is_nothing_to_connect_to() -> None:
+    with pytest.raises(RuntimeError, match="async with"):
+        ControlPlane().kubeconfig()
