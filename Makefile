@@ -70,12 +70,14 @@ assets: .venv/.ready ## build or copy etcd, kube-apiserver and kubectl into the 
 	$(PY) tools/assets.py
 
 .PHONY: test-real
-test-real: assets ## run the conformance tests against kube-apiserver; make test runs them embedded
-	$(PY) -m pytest tests/conformance --server envtest $(ARGS)
+test-real: assets ## run conformance and faults against kube-apiserver; make test runs them embedded
+	$(PY) -m pytest tests/conformance tests/campaign/test_real_campaign.py \
+	  --server envtest --kube envtest $(ARGS)
 
 .PHONY: soak
-soak: .venv/.ready ## run the property tests for long, with examples of chance
-	HYPOTHESIS_PROFILE=soak $(PY) -m pytest -m hypothesis --timeout=1800 $(ARGS)
+soak: .venv/.ready ## run the property tests for long, with examples of chance, and 1,000 faults
+	HYPOTHESIS_PROFILE=soak SOAK_FAULTS=$${SOAK_FAULTS:-1000} \
+	  $(PY) -m pytest -m 'hypothesis or campaign' --timeout=1800 $(ARGS)
 
 .PHONY: bench
 bench: .venv/.bench ## measure against the peers; ARGS="--only wire --markdown"

@@ -34,7 +34,8 @@ async def write_pods(etcd: str, numbers: range) -> None:
 async def change_pods(etcd: str, events: int, *, mark: str) -> None:
     """Change pods one after the other, each change with a version of its own.
 
-    `mark` becomes part of a label, so that no two rounds write the same.
+    It is the status that changes, as with most events of a busy cluster; `mark` becomes part
+    of it, so that no two rounds write the same.
     """
     changes = ((number % CHANGED, f"{mark}-{number}") for number in range(events))
     await _send(etcd, [[change] for change in changes], "changes")
@@ -72,7 +73,7 @@ def stored(number: int, mark: str = "") -> dict[str, Any]:
     body = pod(number)
     del body["metadata"]["resourceVersion"]
     if mark:
-        body["metadata"]["labels"]["round"] = mark
+        body["status"]["message"] = mark
     return body
 
 

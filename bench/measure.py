@@ -29,8 +29,8 @@ __all__ = [
     "median_cost",
     "ratio",
     "ratios",
-    "spread",
     "side_by_side",
+    "spread",
 ]
 
 ROOT = Path(__file__).parent.parent  # where `bench` can be imported from

@@ -33,19 +33,14 @@ async def live_through(
     world: World, faults: Mapping[str, Fault], kinds: Sequence[str], *, seed: str
 ) -> None:
     """One fault after the other, with writes before, meanwhile and after."""
-    import time
-
     for number, kind in enumerate(kinds):
-        t = time.monotonic()
         random = Random(f"{seed} {number} {kind}")
         try:
             await world.write(random, most=4)
             async with faults[kind](world, random):
                 await world.write(random, most=4)
             await world.write(random, most=2)
-            t2 = time.monotonic()
             await world.is_true_again()
-            print(f"TIME {kind} {t2 - t:.2f} {time.monotonic() - t2:.2f}")
         except BaseException as error:
             error.add_note(f"seed {seed}: in fault {number} of {', '.join(kinds[: number + 1])}")
             raise

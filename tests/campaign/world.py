@@ -95,7 +95,6 @@ class World:
 
     def __init__(
         self,
-        thread: LoopThread,
         proxy: Proxy,
         *,
         client: Client,
@@ -103,7 +102,6 @@ class World:
         clock: QuickClock,
         subject: Subject,
     ) -> None:
-        self._thread = thread
         self.proxy = proxy
         self.client = client
         self.clock = clock
@@ -235,7 +233,7 @@ async def world_at(
             Client(place.config(place.port), clock=QuickClock(speed)) as direct,
             Client(place.config(proxy.port), clock=clock) as client,
         ):
-            world = World(thread, proxy, client=client, direct=direct, clock=clock, subject=subject)
+            world = World(proxy, client=client, direct=direct, clock=clock, subject=subject)
             async with world.informer:
                 await world.until(lambda: bool(world.proxy.lines))
                 world.tasks_before = task_names()

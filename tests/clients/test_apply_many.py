@@ -135,3 +135,15 @@ def test_text_is_yaml_and_words_are_paths(tmp_path: Path) -> None:
 def _version(thing: Any) -> str:
     data = thing if isinstance(thing, dict) else thing.to_dict()
     return str(data["metadata"]["resourceVersion"])
+
+
+def test_bytes_are_yaml_as_text_is() -> None:
+    assert objects_in(dump_yaml(WEBSITE, NAMESPACE).encode(), kinds=()) == objects_in(
+        dump_yaml(WEBSITE, NAMESPACE)
+    )
+
+
+@pytest.mark.parametrize("given", [None, 7, [None], ["v1"]])
+def test_what_is_no_object_is_refused_before_anything_is_sent(given: Any) -> None:
+    with pytest.raises(InvalidValue, match=r"apply a (NoneType|int|str): expected an object"):
+        objects_in(given)

@@ -45,9 +45,9 @@ def test_a_selector_that_cannot_be_sent_is_never_everything(labels: Any) -> None
 
 @pytest.mark.parametrize("selection", [["app=web"], 7, ("a", "b")])
 def test_what_is_no_selector_at_all_is_named(selection: Any) -> None:
-    with pytest.raises(InvalidValue, match=r"labels=.*expected text"):
+    with pytest.raises(InvalidValue, match=r"label selector .*expected text"):
         ListOptions.of(labels=selection)
-    with pytest.raises(InvalidValue, match=r"fields=.*expected text"):
+    with pytest.raises(InvalidValue, match=r"field selector .*expected text"):
         WatchOptions.of(fields=selection)
 
 

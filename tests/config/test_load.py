@@ -279,3 +279,13 @@ def test_a_password_is_read_from_a_terminal_only() -> None:
 
     with pytest.raises(CredentialError, match="not a terminal"):
         prompt.password()
+
+
+def test_a_context_whose_cluster_is_not_there_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "config"
+    file.write_text(
+        "current-context: dev\ncontexts: [{name: dev, context: {cluster: far, user: me}}]\n"
+    )
+
+    with pytest.raises(EmptyConfig, match='context "dev" that names the cluster "far", and no'):
+        ClusterConfig.load(file, environ={})

@@ -16,7 +16,7 @@ import aiohttp
 
 from kubeloop.testing.control_plane import ControlPlane
 from kubeloop.testing.server import Service
-from kubeloop.testing.server.certs import KeyPair, load_into
+from kubeloop.testing.server.access.certs import KeyPair, load_into
 
 __all__ = ["UNCACHED", "Server", "embedded", "envtest"]
 

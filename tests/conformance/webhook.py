@@ -13,7 +13,7 @@ from typing import Any, final
 import msgspec
 from aiohttp import web
 
-from kubeloop.testing.server.certs import Authority, server_context
+from kubeloop.testing.server.access.certs import Authority, server_context
 
 __all__ = ["Hook", "hooked", "patch_of"]
 

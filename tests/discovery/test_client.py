@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from kubeloop.discovery import (
@@ -19,6 +21,7 @@ from kubeloop.discovery import (
     preferred_resources,
 )
 from kubeloop.machinery import (
+    DecodeError,
     Forbidden,
     GroupVersion,
     GroupVersionResource,
@@ -30,6 +33,7 @@ from kubeloop.machinery import (
 
 from .conftest import (
     V2,
+    Said,
     ScriptedServer,
     aggregated,
     group,
@@ -257,3 +261,18 @@ async def test_a_missing_group_version_serves_nothing(old: ScriptedServer) -> No
     assert await client.serves(GroupVersionResource("apps", "v1", "deployments"))
     assert not await client.serves(GroupVersionResource("apps", "v1", "things"))
     assert not await client.serves(GroupVersionResource("gone.io", "v1", "things"))
+
+
+@pytest.mark.parametrize("path", ["/version", "/apis", "/api/v1", "/openapi/v3"])
+async def test_an_answer_that_cannot_be_read_is_named(path: str, modern: ScriptedServer) -> None:
+    modern.answers[path] = Said(b"<html>log in</html>", "text/html")
+    client = DiscoveryClient(modern)
+    asking = {
+        "/version": client.version,
+        "/apis": client.groups,
+        "/api/v1": partial(client.resources, GroupVersion("", "v1")),
+        "/openapi/v3": client.openapi.paths,
+    }
+
+    with pytest.raises(DecodeError, match=f"GET .*{path}: .*is this the API server"):
+        await asking[path]()

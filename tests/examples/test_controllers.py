@@ -16,7 +16,7 @@ from kubeloop.kit import running
 from kubeloop.machinery import Forbidden, GroupVersionKind, controller_of
 from kubeloop.runtime import Manager, WebhookServer
 from kubeloop.testing import APIServer
-from kubeloop.testing.server.certs import Authority
+from kubeloop.testing.server.access.certs import Authority
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import ConfigMap, Container, Event, Pod, PodSpec
 from kubeloop.wire.meta.v1 import ObjectMeta

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -199,3 +200,9 @@ def test_any_text_either_parses_to_what_prints_alike_or_is_refused(text: str) ->
     except InvalidValue:
         return
     assert parse_fields(str(selector)) == selector
+
+
+@pytest.mark.parametrize("said", [None, 7, ["a=b"], False])
+def test_what_is_no_field_selector_is_an_error_of_ours(said: Any) -> None:
+    with pytest.raises(InvalidValue, match=r"field selector .*expected text"):
+        as_field_selector(said)

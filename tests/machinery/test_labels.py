@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -392,3 +393,23 @@ def test_any_text_either_parses_to_what_prints_alike_or_is_refused(text: str) ->
     except InvalidValue:
         return
     assert parse_labels(str(selector)) == selector
+
+
+@pytest.mark.parametrize("said", [None, 7, ["a"], False])
+def test_what_is_no_selector_is_an_error_of_ours(said: Any) -> None:
+    with pytest.raises(InvalidValue, match=r"label selector .*expected text"):
+        as_selector(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"matchLabel": {"app": "web"}},
+        {"matchLabels": {"app": "web"}, "matchFields": []},
+        {"matchExpressions": [{"key": "a", "operator": "Exists", "value": ["x"]}]},
+    ],
+)
+def test_a_selector_with_a_field_that_nobody_knows_is_never_everything(said: Any) -> None:
+    """API-9: leaving it out would select more than was meant."""
+    with pytest.raises(InvalidValue, match=r"unknown field (match|value)"):
+        selector_from_wire(said)

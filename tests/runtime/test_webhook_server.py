@@ -15,7 +15,7 @@ import pytest
 from kubeloop.kit import ManualClock, running
 from kubeloop.machinery import ApiError, ConfigError, Forbidden, InvalidValue
 from kubeloop.runtime import AdmissionRequest, Client, Denied, ServingCertificate, WebhookServer
-from kubeloop.testing.server.certs import Authority
+from kubeloop.testing.server.access.certs import Authority
 from kubeloop.wire.admissionregistration.v1 import ServiceReference
 from kubeloop.wire.core.v1 import ConfigMap
 

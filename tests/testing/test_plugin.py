@@ -11,8 +11,8 @@ import pytest
 
 from kubeloop.config import Cluster, Context, Kubeconfig, User, write_kubeconfig
 from kubeloop.testing import APIServer, ControlPlaneFailed, assets_folder, running_in_thread
-from kubeloop.testing.server.certs import Authority
-from kubeloop.testing.server.signing import SigningKey
+from kubeloop.testing.server.access.certs import Authority
+from kubeloop.testing.server.access.signing import SigningKey
 
 pytest_plugins = ["pytester"]
 

@@ -9,7 +9,7 @@ import pytest
 
 # Imported here, because pytester forgets what is imported during a test, and cryptography
 # cannot be imported twice.
-from kubeloop.testing.server.certs import Authority
+from kubeloop.testing.server.access.certs import Authority
 
 pytest_plugins = ["pytester"]
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeloop.wire import DecodeError, InvalidValue, KubeError, Model, decode
+from kubeloop.wire.apiextensions.v1 import JSONSchemaProps
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import ConfigMap, Pod, PodList, Secret
 from kubeloop.wire.rbac.v1 import ClusterRole
@@ -192,3 +193,27 @@ def test_any_json_is_read_or_refused_with_an_error_of_ours(data: Any) -> None:
 def test_any_bytes_are_read_or_refused_with_an_error_of_ours(data: bytes) -> None:
     with contextlib.suppress(KubeError):
         Pod.from_json(data)
+
+
+@pytest.mark.parametrize("folded", ["aGVs\nbG8=", "aGVs\r\nbG8=\n"])
+def test_base64_may_be_folded_as_it_is_in_manifests(folded: str) -> None:
+    assert Secret.from_dict({"data": {"a": folded}}).data == {"a": b"hello"}
+
+
+def test_what_is_nested_too_deeply_to_be_sent_is_an_error_of_ours() -> None:
+    deep: Any = []
+    for _ in range(900):
+        deep = [deep]
+    pod = Pod.from_dict({"newer": deep})
+
+    with pytest.raises(InvalidValue, match="cannot send Pod: nested too deeply"):
+        pod.to_dict()
+
+
+def test_known_fields_nested_too_deeply_are_an_error_of_ours() -> None:
+    schema: Any = {"newer": 1}
+    for _ in range(700):
+        schema = {"not": schema}
+
+    with pytest.raises(DecodeError, match="nested too deeply"):
+        JSONSchemaProps.from_dict(schema)

@@ -2,8 +2,10 @@
 
 Promises: the thread is started by the first call and never before; calls may come from any
 thread; when the interpreter ends, what runs is cancelled and every connection closed, in
-bounded time. A forked child forgets the thread, the loop and the connections of its parent
-without touching them, and starts its own at its first call.
+bounded time. While the process is forked the loop stands still between two steps, so that a
+child does not inherit half a step: a lock that nobody will release, half a module. The child
+forgets the thread, the loop and the connections of its parent without touching them, and
+starts its own at its first call.
 Elsewhere: how a thread waits for a call (`calls`), what is made anew after a fork (`route`).
 """
 
@@ -30,6 +32,8 @@ __all__ = ["PORTAL", "Branch", "Closable", "Place", "Portal", "PortalStats"]
 # What is cancelled at the end of the program has so long to close, and then the thread.
 _PATIENCE = 1.0
 _LAST_PATIENCE = 2.0
+# A fork waits so long for the step that the loop is at.
+_LONGEST_STEP = 1.0
 
 
 class Closable(Protocol):
@@ -92,6 +96,19 @@ class _Loop:
 
 
 @final
+class _Pause:
+    """The loop stands still from `reached` until `over`."""
+
+    def __init__(self) -> None:
+        self.reached = threading.Event()
+        self.over = threading.Event()
+
+    def hold(self) -> None:
+        self.reached.set()
+        self.over.wait(_LONGEST_STEP)
+
+
+@final
 class Portal:
     """The way from threads into the loop. There is one a process: `PORTAL`."""
 
@@ -100,6 +117,7 @@ class Portal:
         self._there: _Loop | None = None
         self._forks = 0
         self._ending = False
+        self._forking = threading.local()  # `pause`: the loop's, for the thread that forks
 
     @property
     def portal(self) -> Portal:
@@ -193,6 +211,21 @@ class Portal:
         if there is not None and not was_ending:
             there.loop.call_soon_threadsafe(there.loop.stop)
             there.thread.join(_LAST_PATIENCE)
+
+    def before_fork(self) -> None:
+        """Let the loop stand still, between two steps."""
+        there = self._there
+        if there is None or self._ending or there.thread is threading.current_thread():
+            return
+        self._forking.pause = pause = _Pause()
+        there.loop.call_soon_threadsafe(pause.hold)
+        pause.reached.wait(_LONGEST_STEP)
+
+    def after_fork(self) -> None:
+        """Let the parent's loop go on."""
+        pause: _Pause | None = self._forking.__dict__.pop("pause", None)
+        if pause is not None:
+            pause.over.set()
 
     def forget(self) -> None:
         """Be the portal of a new process, right after the fork that made it."""
@@ -294,4 +327,8 @@ PORTAL = Portal()
 
 atexit.register(PORTAL.end)
 if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
-    os.register_at_fork(after_in_child=PORTAL.forget)
+    os.register_at_fork(
+        before=PORTAL.before_fork,
+        after_in_parent=PORTAL.after_fork,
+        after_in_child=PORTAL.forget,
+    )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .api_server import APIServer
     from .control_plane import ControlPlane, ControlPlaneFailed, assets_folder
-    from .server.access import User
+    from .server.access.identity import User
     from .server.faults import Match, Reply, SeenRequest
     from .server.statuses import Refusal
     from .threads import running_in_thread
@@ -43,7 +43,7 @@ _HOMES = {
     "Refusal": "server.statuses",
     "Reply": "server.faults",
     "SeenRequest": "server.faults",
-    "User": "server.access",
+    "User": "server.access.identity",
     "assets_folder": "control_plane",
     "running_in_thread": "threads",
 }

@@ -20,7 +20,7 @@ from kubeloop.runtime import Client
 
 from .kubeconfigs import kubeconfig_text
 from .loading import apply_files
-from .server.access import User
+from .server.access.identity import User
 from .server.faults import Faults, SeenRequest
 from .server.service import Service, ServiceStats
 from .threads import Home

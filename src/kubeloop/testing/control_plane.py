@@ -33,8 +33,8 @@ from kubeloop.runtime import Client
 from . import guardian
 from .kubeconfigs import kubeconfig_text
 from .loading import apply_files
-from .server.certs import Authority, KeyPair, write_key
-from .server.signing import SigningKey
+from .server.access.certs import Authority, KeyPair, write_key
+from .server.access.signing import SigningKey
 from .threads import Home
 
 __all__ = ["ControlPlane", "ControlPlaneFailed", "assets_folder"]

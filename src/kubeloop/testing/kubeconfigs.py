@@ -7,7 +7,7 @@ from typing import Any
 
 from kubeloop.wire.yaml import dump_document
 
-from .server.certs import KeyPair
+from .server.access.certs import KeyPair
 
 __all__ = ["kubeconfig_text"]
 

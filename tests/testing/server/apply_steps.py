@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from kubeloop.testing.server import managed
-from kubeloop.testing.server.fieldsets import FieldSet, path_text
+from kubeloop.testing.server.apply import managed
+from kubeloop.testing.server.apply.fieldsets import FieldSet, path_text
 from kubeloop.testing.server.statuses import Refusal
 from kubeloop.wire import TypeFacts, facts_of
 from kubeloop.wire.apps.v1 import Deployment

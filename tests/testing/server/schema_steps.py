@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubeloop.testing.server.schemas import Schema
+from kubeloop.testing.server.schema.schemas import Schema
 from kubeloop.testing.server.statuses import Cause
 
 Json = dict[str, Any]

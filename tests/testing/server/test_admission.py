@@ -12,17 +12,17 @@ import pytest
 from aiohttp import web
 
 from kubeloop.kit import ManualClock
-from kubeloop.testing.server.access import User
-from kubeloop.testing.server.admission import (
+from kubeloop.testing.server.access.certs import Authority, server_context
+from kubeloop.testing.server.access.identity import User
+from kubeloop.testing.server.admission.webhook_calls import CallFailed, post
+from kubeloop.testing.server.admission.webhooks import (
     AdmissionRequest,
     Target,
     Webhooks,
     check_namespace,
 )
-from kubeloop.testing.server.certs import Authority, server_context
 from kubeloop.testing.server.registry import Registry
 from kubeloop.testing.server.statuses import Refusal
-from kubeloop.testing.server.webhook_calls import CallFailed, post
 
 ANN = User("ann", "7", ("dev",), {"team": ("x",)})
 PODS = Target("", "v1", "pods", "Pod")

@@ -6,8 +6,8 @@ import copy
 
 import pytest
 
-from kubeloop.testing.server import managed
-from kubeloop.testing.server.schemas import Schema
+from kubeloop.testing.server.apply import managed
+from kubeloop.testing.server.schema.schemas import Schema
 from kubeloop.testing.server.statuses import Refusal
 from tests.testing.server.apply_steps import (
     KINDS,

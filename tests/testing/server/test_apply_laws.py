@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.testing.server.fieldsets import EMPTY, FieldSet
-from kubeloop.testing.server.managers import read_managers
-from kubeloop.testing.server.object_fields import compare, set_of
-from kubeloop.testing.server.shapes import shape_of
+from kubeloop.testing.server.apply.fieldsets import EMPTY, FieldSet
+from kubeloop.testing.server.apply.managers import read_managers
+from kubeloop.testing.server.apply.object_fields import compare, set_of
+from kubeloop.testing.server.apply.shapes import shape_of
 from tests.testing.server.apply_steps import (
     KINDS,
     LATER,

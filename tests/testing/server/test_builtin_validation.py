@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from kubeloop.testing.server.builtin_defaults import default
-from kubeloop.testing.server.builtin_validation import (
+from kubeloop.testing.server.builtin.builtin_defaults import default
+from kubeloop.testing.server.builtin.builtin_validation import (
     Allocator,
     prepare_for_create,
     prepare_for_update,
     validate,
 )
-from kubeloop.testing.server.conversion import convert
+from kubeloop.testing.server.builtin.conversion import convert
+from kubeloop.testing.server.builtin.unknown_fields import check_types
 from kubeloop.testing.server.registry import Registry, Served
 from kubeloop.testing.server.statuses import Refusal
-from kubeloop.testing.server.unknown_fields import check_types
 from kubeloop.wire import Duration, MicroTime, Quantity
 from kubeloop.wire.plan import ListOf, MapOf, Node, Object, plan_of
 

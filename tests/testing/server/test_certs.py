@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from kubeloop.testing.server.authn import Subject, subject_of
-from kubeloop.testing.server.certs import (
+from kubeloop.testing.server.access.authn import Subject, subject_of
+from kubeloop.testing.server.access.certs import (
     Authority,
     KeyPair,
     MissingCryptography,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop.testing.server.crds import (
+from kubeloop.testing.server.schema.crds import (
     AGE_COLUMN,
     Column,
     CustomKind,

@@ -89,7 +89,11 @@ async def test_a_pod_on_a_node_has_its_grace_period(api: Api) -> None:
     ("options", "code", "message"),
     [
         ({"preconditions": {"uid": "other"}}, 409, "the UID in the precondition (other)"),
-        ({"preconditions": {"resourceVersion": "1"}}, 409, "the ResourceVersion in the precondition (1)"),
+        (
+            {"preconditions": {"resourceVersion": "1"}},
+            409,
+            "the ResourceVersion in the precondition (1)",
+        ),
         ({"propagationPolicy": "Never"}, 422, "Unsupported value"),
         (
             {"propagationPolicy": "Orphan", "orphanDependents": True},

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kubeloop.testing.server import discovery
-from kubeloop.testing.server.crds import CustomKind
+from kubeloop.testing.server.describe import discovery
 from kubeloop.testing.server.registry import Registry
+from kubeloop.testing.server.schema.crds import CustomKind
 
 CRD: dict[str, Any] = {
     "apiVersion": "apiextensions.k8s.io/v1",

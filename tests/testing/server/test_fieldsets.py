@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.testing.server.fieldsets import EMPTY, FieldSet, path_text
-from kubeloop.testing.server.object_fields import compare, same, set_of
-from kubeloop.testing.server.schemas import Schema
-from kubeloop.testing.server.shapes import DEDUCED, Shape, shape_of
+from kubeloop.testing.server.apply.fieldsets import EMPTY, FieldSet, path_text
+from kubeloop.testing.server.apply.object_fields import compare, same, set_of
+from kubeloop.testing.server.apply.shapes import DEDUCED, Shape, shape_of
+from kubeloop.testing.server.schema.schemas import Schema
 from kubeloop.wire import FieldFacts, InvalidValue, TypeFacts, facts_of
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import Pod

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.testing.server.builtin_defaults import default
-from kubeloop.testing.server.builtin_validation import (
+from kubeloop.testing.server.builtin.builtin_defaults import default
+from kubeloop.testing.server.builtin.builtin_validation import (
     Allocator,
     for_update,
     prepare_for_create,
     prepare_for_update,
 )
-from kubeloop.testing.server.preparation import quality_of_service
+from kubeloop.testing.server.builtin.preparation import quality_of_service
 from kubeloop.testing.server.statuses import Refusal
 
 Json = dict[str, Any]

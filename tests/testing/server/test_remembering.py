@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kubeloop.testing.server.remembering import remembered, remembered_good
+from kubeloop.testing.server.builtin.remembering import remembered, remembered_good
 
 
 def test_a_change_is_worked_out_once_for_equal_specs() -> None:

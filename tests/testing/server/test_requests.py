@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kubeloop.testing.server.negotiation import body_type, wanted
-from kubeloop.testing.server.options import Query, list_options, manager_of, write_options
-from kubeloop.testing.server.paths import ResourcePath, parse_resource_path, verb_of
+from kubeloop.testing.server.serving.negotiation import body_type, wanted
+from kubeloop.testing.server.serving.paths import ResourcePath, parse_resource_path, verb_of
 from kubeloop.testing.server.statuses import Cause, Refusal, invalid
+from kubeloop.testing.server.verbs.options import Query, list_options, manager_of, write_options
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,11 @@ def test_a_flag_is_true_unless_it_says_false(text: str, value: bool) -> None:
             ("dryRun", "Some"),
             'dryRun: Unsupported value: ["Some"]: supported values: "All"',
         ),
-        ("UpdateOptions", ("fieldValidation", "x"), 'supported values: "", "Ignore", "Strict", "Warn"'),
+        (
+            "UpdateOptions",
+            ("fieldValidation", "x"),
+            'supported values: "", "Ignore", "Strict", "Warn"',
+        ),
         ("UpdateOptions", ("fieldManager", "x" * 200), "fieldManager: Too long"),
         ("UpdateOptions", ("fieldManager", "a\tb"), "invalid character U+0009 (at position 1)"),
         ("PatchOptions", ("force", "true"), "force: Forbidden: may not be specified for non-apply"),

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from kubeloop.testing.server import reviews
-from kubeloop.testing.server.access import AllowAll, User
-from kubeloop.testing.server.authn import Authenticator
-from kubeloop.testing.server.rbac import Authorizer
-from kubeloop.testing.server.service_accounts import ServiceAccountTokens
-from kubeloop.testing.server.signing import SigningKey
+from kubeloop.testing.server.access import reviews
+from kubeloop.testing.server.access.authn import Authenticator
+from kubeloop.testing.server.access.identity import AllowAll, User
+from kubeloop.testing.server.access.rbac import Authorizer
+from kubeloop.testing.server.access.service_accounts import ServiceAccountTokens
+from kubeloop.testing.server.access.signing import SigningKey
+from kubeloop.testing.server.access.token_requests import token_request
 from kubeloop.testing.server.statuses import Refusal
-from kubeloop.testing.server.token_requests import token_request
 
 ANN = User("ann", "7", ("dev",), {"team": ("x",)})
 NOW = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kubeloop.testing.server.schema_formats import fits_format
-from kubeloop.testing.server.schema_nodes import pattern_of
+from kubeloop.testing.server.schema.schema_formats import fits_format
+from kubeloop.testing.server.schema.schema_nodes import pattern_of
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop.testing.server.schemas import Schema
+from kubeloop.testing.server.schema.schemas import Schema
 from tests.testing.server.schema_steps import SPEC, Json, schema, told, website
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.testing.server.schemas import Schema
+from kubeloop.testing.server.schema.schemas import Schema
 from kubeloop.testing.server.statuses import Refusal
 from kubeloop.wire import NO_FACTS, FieldFacts
 from tests.testing.server.schema_steps import SPEC, Json, schema, website

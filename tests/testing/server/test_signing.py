@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubeloop.testing.server.signing import BadToken, SigningKey, verified
+from kubeloop.testing.server.access.signing import BadToken, SigningKey, verified
 from kubeloop.wire import InvalidValue
 
 KEY = SigningKey()

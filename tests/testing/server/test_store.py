@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.testing.server.store import Store
+from kubeloop.testing.server.storage.store import Store
 
 MAPS = ("", "configmaps")
 

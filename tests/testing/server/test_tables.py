@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubeloop.testing.server.crds import CustomKind
-from kubeloop.testing.server.human import human_duration, human_since
+from kubeloop.testing.server.describe.human import human_duration, human_since
+from kubeloop.testing.server.describe.table_kinds import layout_of
+from kubeloop.testing.server.describe.tables import partial_list, table
 from kubeloop.testing.server.registry import Registry, Served
-from kubeloop.testing.server.table_kinds import layout_of
-from kubeloop.testing.server.tables import partial_list, table
+from kubeloop.testing.server.schema.crds import CustomKind
 
 NOW = datetime(2024, 1, 10, 0, 0, 0, tzinfo=UTC)
 CREATED = "2024-01-06T20:00:00Z"  # 3d4h ago

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from kubeloop.testing.server.managed import track
+from kubeloop.testing.server.apply.managed import track
+from kubeloop.testing.server.apply.tracking import Tracker
 from kubeloop.testing.server.registry import Registry, Served
-from kubeloop.testing.server.tracking import Tracker
 from tests.testing.server.server_steps import pod
 
 

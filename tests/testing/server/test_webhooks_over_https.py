@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from kubeloop.testing.server.certs import Authority, server_context
+from kubeloop.testing.server.access.certs import Authority, server_context
 from tests.testing.server.conftest import Api
 from tests.testing.server.server_steps import CONFIG_MAPS, config_map
 

@@ -12,33 +12,33 @@ from typing import TYPE_CHECKING, final
 
 from kubeloop.kit import Clock, Runnable
 
-from .access import User
-from .builtin_validation import Allocator
-from .catalogue import Catalogue
-from .definitions import Definitions
-from .deletion import Deleter
-from .dispatch import Dispatcher
+from .access.gate import Gate
+from .access.identity import User
+from .access.security import Security
+from .access.virtual import Virtual
+from .builtin.builtin_validation import Allocator
+from .describe.catalogue import Catalogue
 from .faults import Faults
-from .gate import Gate
-from .gc import GarbageCollector
-from .housekeeping import BookmarkTicker, Housekeeper
-from .http import Gateway
-from .logs import Logs
-from .namespaces import Terminator
 from .registry import Registry
-from .security import Security
+from .schema.definitions import Definitions
 from .seeds import born, seed
-from .store import Change, Object, Store, timestamp
-from .streaming import Streamer
-from .subresources import Subresources
-from .verbs import Call, Verbs
-from .virtual import Virtual
-from .watching import Hub
+from .serving.dispatch import Dispatcher
+from .serving.http import Gateway
+from .serving.streaming import Streamer
+from .storage.store import Change, Object, Store, timestamp
+from .storage.watching import Hub
+from .verbs.deletion import Deleter
+from .verbs.gc import GarbageCollector
+from .verbs.housekeeping import BookmarkTicker, Housekeeper
+from .verbs.logs import Logs
+from .verbs.namespaces import Terminator
+from .verbs.subresources import Subresources
+from .verbs.writing import Call, Verbs
 
 if TYPE_CHECKING:
-    from .authn import Authenticator
-    from .service_accounts import ServiceAccountTokens
-    from .sqlite import SqliteFile
+    from .access.authn import Authenticator
+    from .access.service_accounts import ServiceAccountTokens
+    from .storage.sqlite import SqliteFile
 
 __all__ = ["Core"]
 
@@ -125,8 +125,8 @@ class Core:
     @functools.cached_property
     def accounts(self) -> ServiceAccountTokens:
         """Signs and checks the tokens of service accounts; the key is made when it is needed."""
-        from .service_accounts import ServiceAccountTokens
-        from .signing import SigningKey
+        from .access.service_accounts import ServiceAccountTokens
+        from .access.signing import SigningKey
 
         return ServiceAccountTokens([SigningKey()], self.store.objects, now=self.clock.time)
 
@@ -134,14 +134,14 @@ class Core:
         self, tokens: Mapping[str, User], *, client_ca: bytes | None, anonymous: bool | None
     ) -> None:
         """Ask for credentials from now on; tokens of service accounts are good too."""
-        from .authn import Authenticator
+        from .access.authn import Authenticator
 
         self.security.authenticator = Authenticator(
             tokens=tokens, client_ca=client_ca, service_accounts=self.accounts, anonymous=anonymous
         )
 
     def _issue(self, call: Call, body: Object) -> Object:
-        from .token_requests import token_request
+        from .access.token_requests import token_request
 
         account = self.verbs.get(call).obj
         return token_request(
@@ -155,14 +155,14 @@ class Core:
         return self.accounts.configuration()
 
     def _vouching(self) -> Authenticator:
-        from .authn import Authenticator
+        from .access.authn import Authenticator
 
         return Authenticator(service_accounts=self.accounts)
 
     def use_roles(self) -> None:
         """Let the stored roles decide from now on; the usual ones are created."""
-        from .bootstrap_roles import bootstrap_bindings, bootstrap_roles
-        from .rbac import GROUP, Authorizer
+        from .access.bootstrap_roles import bootstrap_bindings, bootstrap_roles
+        from .access.rbac import GROUP, Authorizer
 
         now = timestamp(self.clock.time())
         plurals = ("clusterroles", "clusterrolebindings")

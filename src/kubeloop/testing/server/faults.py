@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, final
 import msgspec
 
 from .statuses import Refusal, internal_error, service_unavailable, too_many_requests
-from .store import encoded
+from .storage.store import encoded
 
 __all__ = ["Cut", "Faults", "Match", "Reaction", "Reactor", "Reply", "SeenRequest"]
 

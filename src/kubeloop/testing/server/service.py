@@ -2,7 +2,7 @@
 
 Promises: it listens when the block begins and is gone, with all its tasks and sockets,
 when the block ends; what is rarely needed is imported when it is.
-Elsewhere: what each part does, in the module of its name; the address (`address`).
+Elsewhere: how the parts fit together (`core`), sockets and certificates (`serving.listening`).
 
     async with Service() as server:
         ...  # speak to server.url
@@ -21,13 +21,13 @@ import msgspec
 
 from kubeloop.kit import Clock, SystemClock, TaskOwner
 
-from .access import User
+from .access.identity import User
+from .access.security import ADMIN, Security
 from .core import Core
 from .faults import Faults
-from .listening import Listener
-from .security import ADMIN, Security
-from .store import HISTORY, StoreStats
-from .watching import QUEUE, HubStats
+from .serving.listening import Listener
+from .storage.store import HISTORY, StoreStats
+from .storage.watching import QUEUE, HubStats
 
 __all__ = ["Service", "ServiceStats"]
 
@@ -213,7 +213,7 @@ class Service:
     def _open_file(self) -> Any:
         if self._data is None:
             return None
-        from .sqlite import SqliteFile
+        from .storage.sqlite import SqliteFile
 
         return SqliteFile(self._data)
 

@@ -1,0 +1,212 @@
+"""The roles and bindings that a server with RBAC starts with.
+
+Promises: the roles people build on (`cluster-admin`, `admin`, `edit`, `view` and what
+makes them up) and those every client needs (discovery, reviews of oneself) are the ones
+of Kubernetes 1.37. Roles of Kubernetes' own controllers are left out: none runs here.
+Elsewhere: how they are evaluated (`rbac`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from .identity import AUTHENTICATED, MASTERS, UNAUTHENTICATED
+from .rbac import GROUP, aggregated
+from .rbac_rules import Rule
+
+__all__ = ["bootstrap_bindings", "bootstrap_roles"]
+
+_READ: Final = ("get", "list", "watch")
+_WRITE: Final = ("create", "delete", "deletecollection", "patch", "update")
+_ALL: Final = tuple(sorted((*_READ, *_WRITE)))
+_AGGREGATE: Final = "rbac.authorization.k8s.io/aggregate-to-"
+
+
+def _rule(verbs: tuple[str, ...], groups: str, resources: str) -> Rule:
+    """A rule from words; the core group is written as `core`."""
+    names = tuple("" if each == "core" else each for each in groups.split())
+    return Rule(verbs, names, tuple(resources.split()))
+
+
+_VIEW: Final = (
+    _rule(
+        _READ,
+        "core",
+        "configmaps endpoints persistentvolumeclaims persistentvolumeclaims/status pods "
+        "replicationcontrollers replicationcontrollers/scale serviceaccounts services "
+        "services/status",
+    ),
+    _rule(
+        _READ,
+        "core",
+        "bindings limitranges namespaces/status pods/log pods/status "
+        "replicationcontrollers/status resourcequotas resourcequotas/status",
+    ),
+    _rule(_READ, "core", "namespaces"),
+    _rule(_READ, "core events.k8s.io", "events"),
+    _rule(_READ, "discovery.k8s.io", "endpointslices"),
+    _rule(
+        _READ,
+        "apps",
+        "controllerrevisions daemonsets daemonsets/status deployments deployments/scale "
+        "deployments/status replicasets replicasets/scale replicasets/status statefulsets "
+        "statefulsets/scale statefulsets/status",
+    ),
+    _rule(_READ, "autoscaling", "horizontalpodautoscalers horizontalpodautoscalers/status"),
+    _rule(_READ, "batch", "cronjobs cronjobs/status jobs jobs/status"),
+    _rule(
+        _READ,
+        "extensions",
+        "daemonsets daemonsets/status deployments deployments/scale deployments/status "
+        "ingresses ingresses/status networkpolicies replicasets replicasets/scale "
+        "replicasets/status replicationcontrollers/scale",
+    ),
+    _rule(_READ, "policy", "poddisruptionbudgets poddisruptionbudgets/status"),
+    _rule(_READ, "networking.k8s.io", "ingresses ingresses/status networkpolicies"),
+    _rule(_READ, "resource.k8s.io", "resourceclaims resourceclaims/status resourceclaimtemplates"),
+)
+
+_EDIT: Final = (
+    _rule(
+        _READ,
+        "core",
+        "pods/attach pods/exec pods/portforward pods/proxy secrets services/proxy",
+    ),
+    _rule(("impersonate",), "core", "serviceaccounts"),
+    _rule(_WRITE, "core", "pods pods/attach pods/exec pods/portforward pods/proxy"),
+    _rule(("create",), "core", "pods/eviction"),
+    _rule(
+        _WRITE,
+        "core",
+        "configmaps persistentvolumeclaims replicationcontrollers "
+        "replicationcontrollers/scale secrets serviceaccounts services services/proxy",
+    ),
+    _rule(("create",), "core", "serviceaccounts/token"),
+    _rule(_WRITE, "core events.k8s.io", "events"),
+    _rule(
+        _WRITE,
+        "apps",
+        "daemonsets deployments deployments/rollback deployments/scale replicasets "
+        "replicasets/scale statefulsets statefulsets/scale",
+    ),
+    _rule(_WRITE, "autoscaling", "horizontalpodautoscalers"),
+    _rule(_WRITE, "batch", "cronjobs jobs"),
+    _rule(
+        _WRITE,
+        "extensions",
+        "daemonsets deployments deployments/rollback deployments/scale ingresses "
+        "networkpolicies replicasets replicasets/scale replicationcontrollers/scale",
+    ),
+    _rule(_WRITE, "policy", "poddisruptionbudgets"),
+    _rule(_WRITE, "networking.k8s.io", "ingresses networkpolicies"),
+    _rule(_ALL, "coordination.k8s.io", "leases"),
+    _rule(_WRITE, "resource.k8s.io", "resourceclaims resourceclaimtemplates"),
+)
+
+_ADMIN: Final = (
+    _rule(("create",), "authorization.k8s.io", "localsubjectaccessreviews"),
+    _rule(_ALL, GROUP, "rolebindings roles"),
+)
+
+_HEALTH: Final = ("/healthz", "/livez", "/readyz", "/version", "/version/")
+_ISSUER: Final = (
+    "/.well-known/openid-configuration",
+    "/.well-known/openid-configuration/",
+    "/openid/v1/jwks",
+    "/openid/v1/jwks/",
+)
+_DISCOVERY: Final = ("/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*")
+
+_ROLES: Final[Mapping[str, tuple[Rule, ...]]] = {
+    "cluster-admin": (Rule(("*",), ("*",), ("*",)), Rule(("*",), urls=("*",))),
+    "system:aggregate-to-admin": _ADMIN,
+    "system:aggregate-to-edit": _EDIT,
+    "system:aggregate-to-view": _VIEW,
+    "system:auth-delegator": (
+        _rule(("create",), "authentication.k8s.io", "tokenreviews"),
+        _rule(("create",), "authorization.k8s.io", "subjectaccessreviews"),
+    ),
+    "system:basic-user": (
+        _rule(
+            ("create",),
+            "authorization.k8s.io",
+            "selfsubjectaccessreviews selfsubjectrulesreviews",
+        ),
+        _rule(("create",), "authentication.k8s.io", "selfsubjectreviews"),
+    ),
+    "system:discovery": (Rule(("get",), urls=tuple(sorted((*_DISCOVERY, *_HEALTH)))),),
+    "system:public-info-viewer": (Rule(("get",), urls=_HEALTH),),
+    "system:service-account-issuer-discovery": (Rule(("get",), urls=_ISSUER),),
+}
+_AGGREGATED: Final = ("admin", "edit", "view")
+# Into which of those a role is gathered.
+_GATHERED: Final = {
+    "system:aggregate-to-admin": "admin",
+    "system:aggregate-to-edit": "edit",
+    "system:aggregate-to-view": "view",
+    "edit": "admin",
+    "view": "edit",
+}
+_BINDINGS: Final[Mapping[str, tuple[str, ...]]] = {
+    "cluster-admin": (MASTERS,),
+    "system:basic-user": (AUTHENTICATED,),
+    "system:discovery": (AUTHENTICATED,),
+    "system:public-info-viewer": (AUTHENTICATED, UNAUTHENTICATED),
+    "system:service-account-issuer-discovery": ("system:serviceaccounts",),
+}
+
+
+def bootstrap_roles() -> list[dict[str, Any]]:
+    """The ClusterRoles to create, aggregated ones with their rules filled in."""
+    plain = [_role(name, rules) for name, rules in _ROLES.items()]
+    gathering = [_aggregate(name) for name in _AGGREGATED]
+    everyone = [*plain, *gathering]
+    filled = [{**role, "rules": aggregated(role, everyone)} for role in gathering]
+    return [*plain, *filled]
+
+
+def bootstrap_bindings() -> list[dict[str, Any]]:
+    """The ClusterRoleBindings to create."""
+    return list(_bindings())
+
+
+def _bindings() -> Iterator[dict[str, Any]]:
+    for name, groups in _BINDINGS.items():
+        yield {
+            "apiVersion": f"{GROUP}/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": _metadata(name),
+            "roleRef": {"apiGroup": GROUP, "kind": "ClusterRole", "name": name},
+            "subjects": [{"apiGroup": GROUP, "kind": "Group", "name": each} for each in groups],
+        }
+
+
+def _role(name: str, rules: tuple[Rule, ...]) -> dict[str, Any]:
+    return {
+        "apiVersion": f"{GROUP}/v1",
+        "kind": "ClusterRole",
+        "metadata": _metadata(name),
+        "rules": [rule.wire() for rule in rules],
+    }
+
+
+def _aggregate(name: str) -> dict[str, Any]:
+    selector = {"matchLabels": {f"{_AGGREGATE}{name}": "true"}}
+    return {
+        "aggregationRule": {"clusterRoleSelectors": [selector]},
+        "apiVersion": f"{GROUP}/v1",
+        "kind": "ClusterRole",
+        "metadata": _metadata(name),
+    }
+
+
+def _metadata(name: str) -> dict[str, Any]:
+    labels = {"kubernetes.io/bootstrapping": "rbac-defaults"}
+    if name in _GATHERED:
+        labels[f"{_AGGREGATE}{_GATHERED[name]}"] = "true"
+    return {
+        "name": name,
+        "labels": labels,
+        "annotations": {"rbac.authorization.kubernetes.io/autoupdate": "true"},
+    }

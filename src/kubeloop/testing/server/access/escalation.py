@@ -1,0 +1,120 @@
+"""Who may write roles and bindings: nobody hands on what they do not have.
+
+Promises: with the verbs `escalate` (on roles) and `bind` (on the role that is bound) it is
+allowed all the same, as in kube-apiserver; `system:masters` may always.
+Elsewhere: what somebody has (`rbac`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from .. import statuses
+from ..builtin.causes import quoted
+from .identity import MASTERS, Attributes, User, go_list
+from .rbac import GROUP, Authorizer, RoleMissing
+from .rbac_rules import EVERYTHING, Rule, compact, uncovered
+
+__all__ = ["check_write"]
+
+_AGGREGATION: Final = "must have cluster-admin privileges to use the aggregationRule"
+_KEPT_BY_THE_SERVER: Final = frozenset({"ownerReferences", "finalizers", "managedFields"})
+
+
+def check_write(
+    authorizer: Authorizer,
+    user: User,
+    plural: str,
+    *,
+    new: Mapping[str, Any],
+    old: Mapping[str, Any] | None = None,
+) -> None:
+    """Check a create (without `old`) or an update of an object of the RBAC group.
+
+    Raises:
+        Refusal: it would hand on rights that `user` does not have (403), or a role that is
+            bound is not there (404).
+    """
+    if MASTERS in user.groups or (old is not None and _frees_only(new, old)):
+        return
+    if plural in {"roles", "clusterroles"}:
+        _check_role(authorizer, user, plural, new, old or {})
+    elif plural in {"rolebindings", "clusterrolebindings"}:
+        _check_binding(authorizer, user, plural, new)
+
+
+def _check_role(
+    authorizer: Authorizer,
+    user: User,
+    plural: str,
+    new: Mapping[str, Any],
+    old: Mapping[str, Any],
+) -> None:
+    meta = new["metadata"]
+    namespace, name = meta.get("namespace", ""), meta.get("name", "")
+    asked = Attributes(
+        user, "escalate", group=GROUP, version="*", resource=plural, name=name, namespace=namespace
+    )
+    if authorizer.allows(asked).allowed:
+        return
+    rules = [Rule.of(each) for each in new.get("rules") or ()]
+    owned = authorizer.rules_for(user, namespace)
+    _confirm(user, owned, rules, plural=plural, name=name)
+    if (_aggregates(new) or _aggregates(old)) and uncovered(owned[0], EVERYTHING):
+        raise statuses.forbidden(GROUP, plural, name, _AGGREGATION)
+
+
+def _check_binding(authorizer: Authorizer, user: User, plural: str, new: Mapping[str, Any]) -> None:
+    meta, role = new["metadata"], new.get("roleRef") or {}
+    namespace, name = meta.get("namespace", ""), meta.get("name", "")
+    kind, bound = role.get("kind", ""), role.get("name", "")
+    roles = {"ClusterRole": "clusterroles", "Role": "roles"}.get(kind, "")
+    asked = Attributes(
+        user, "bind", group=GROUP, version="*", resource=roles, name=bound, namespace=namespace
+    )
+    if roles and authorizer.allows(asked).allowed:
+        return
+    try:
+        rules = authorizer.rules_of(kind, bound, namespace)
+    except RoleMissing as error:
+        if roles:
+            raise statuses.not_found(GROUP, roles, bound) from None
+        raise statuses.bad_request(str(error)) from None
+    _confirm(user, authorizer.rules_for(user, namespace), rules, plural=plural, name=name)
+
+
+def _confirm(
+    user: User,
+    owned: tuple[list[Rule], str],
+    rules: Sequence[Rule],
+    *,
+    plural: str,
+    name: str,
+) -> None:
+    held, problem = owned
+    missing = uncovered(held, rules)
+    if not missing:
+        return
+    told = "\n".join(sorted({str(rule) for rule in compact(missing)}))
+    why = (
+        f"user {quoted(user.name)} (groups={go_list(user.groups)}) is attempting to grant RBAC "
+        f"permissions not currently held:\n{told}"
+    )
+    if problem:
+        why += f"; resolution errors: [{problem}]"
+    raise statuses.forbidden(GROUP, plural, name, why)
+
+
+def _aggregates(role: Mapping[str, Any]) -> bool:
+    return bool((role.get("aggregationRule") or {}).get("clusterRoleSelectors"))
+
+
+def _frees_only(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+    """Whether an update changes nothing but what garbage collection needs changed."""
+    return _bare(new) == _bare(old)
+
+
+def _bare(obj: Mapping[str, Any]) -> dict[str, Any]:
+    meta = {k: v for k, v in obj["metadata"].items() if k not in _KEPT_BY_THE_SERVER}
+    return {**obj, "metadata": meta}

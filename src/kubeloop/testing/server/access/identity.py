@@ -1,0 +1,171 @@
+"""Who asks, for what, and the answer: the values that authentication and authorization share.
+
+Promises: values only; nobody here looks anything up.
+Elsewhere: who a request comes from (`authn`), what roles say (`rbac`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, Protocol, TypeAlias, final
+
+import msgspec
+
+from .. import statuses
+from ..builtin.causes import quoted
+
+__all__ = [
+    "ANONYMOUS",
+    "AUTHENTICATED",
+    "MASTERS",
+    "UNAUTHENTICATED",
+    "AllowAll",
+    "Attributes",
+    "Authorizer",
+    "Decision",
+    "Objects",
+    "User",
+    "find_object",
+    "forbidden",
+    "go_list",
+    "service_account_groups",
+    "service_account_name",
+    "split_service_account",
+]
+
+ANONYMOUS: Final = "system:anonymous"
+AUTHENTICATED: Final = "system:authenticated"
+UNAUTHENTICATED: Final = "system:unauthenticated"
+MASTERS: Final = "system:masters"
+
+_ACCOUNT: Final = "system:serviceaccount:"
+_ACCOUNTS: Final = "system:serviceaccounts"
+
+# Reads the stored objects of a collection: `objects("rbac.authorization.k8s.io", "roles")`.
+Objects: TypeAlias = Callable[[str, str], Iterable[dict[str, Any]]]
+
+
+@final
+class User(msgspec.Struct, frozen=True):
+    """Somebody who asks, as the rest of the server sees them."""
+
+    name: str
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+    extra: Mapping[str, tuple[str, ...]] = {}
+
+    def user_info(self) -> dict[str, Any]:
+        """The user as `UserInfo` in reviews: what is empty is left out."""
+        said = {
+            "username": self.name,
+            "uid": self.uid,
+            "groups": list(self.groups),
+            "extra": {key: list(values) for key, values in self.extra.items()},
+        }
+        return {key: value for key, value in said.items() if value}
+
+
+@final
+class Attributes(msgspec.Struct, frozen=True):
+    """What is asked for: a verb on a resource or, when `path` is set, on a path that is none."""
+
+    user: User
+    verb: str
+    group: str = ""
+    version: str = ""
+    resource: str = ""
+    subresource: str = ""
+    name: str = ""
+    namespace: str = ""
+    path: str = ""
+
+    @property
+    def is_resource(self) -> bool:
+        return not self.path
+
+    @property
+    def full_resource(self) -> str:
+        """`pods`, or `pods/log` with its subresource."""
+        return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
+
+
+@final
+class Decision(msgspec.Struct, frozen=True):
+    """Yes or no, and why as kube-apiserver says it; the reason may be empty."""
+
+    allowed: bool
+    reason: str = ""
+
+
+class Authorizer(Protocol):
+    """Answers whether somebody may do something."""
+
+    def allows(self, attributes: Attributes, /) -> Decision: ...
+
+
+@final
+class AllowAll:
+    """The authorizer of a server without RBAC."""
+
+    def allows(self, attributes: Attributes, /) -> Decision:  # noqa: ARG002 # whatever it is
+        return Decision(allowed=True)
+
+
+def forbidden(attributes: Attributes, reason: str = "") -> statuses.Refusal:
+    """The 403 that an authorizer's no becomes."""
+    why = _escaped(_said(attributes))
+    return statuses.forbidden(
+        attributes.group,
+        attributes.resource,
+        attributes.name,
+        f"{why}: {reason}" if reason else why,
+    )
+
+
+def _said(asked: Attributes) -> str:
+    who = f"User {quoted(asked.user.name)} cannot {asked.verb}"
+    if not asked.is_resource:
+        return f"{who} path {quoted(asked.path)}"
+    what = f"{who} resource {quoted(asked.full_resource)} in API group {quoted(asked.group)}"
+    if asked.namespace:
+        return f"{what} in the namespace {quoted(asked.namespace)}"
+    return f"{what} at the cluster scope"
+
+
+def _escaped(text: str) -> str:
+    """Text that no browser takes for HTML, as kube-apiserver sends it."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def service_account_name(namespace: str, name: str) -> str:
+    """The user name of a service account."""
+    return f"{_ACCOUNT}{namespace}:{name}"
+
+
+def service_account_groups(namespace: str) -> tuple[str, str]:
+    """The groups that every service account of a namespace is in."""
+    return _ACCOUNTS, f"{_ACCOUNTS}:{namespace}"
+
+
+def split_service_account(user_name: str) -> tuple[str, str] | None:
+    """Namespace and name of the service account that a user name stands for, if it does."""
+    namespace, _, name = user_name.removeprefix(_ACCOUNT).partition(":")
+    if not user_name.startswith(_ACCOUNT) or not namespace or not name or ":" in name:
+        return None
+    return namespace, name
+
+
+def find_object(
+    objects: Objects, group: str, plural: str, name: str, *, namespace: str = ""
+) -> dict[str, Any] | None:
+    """The stored object of this name, or None."""
+    for obj in objects(group, plural):
+        meta = obj["metadata"]
+        if meta["name"] == name and meta.get("namespace", "") == namespace:
+            return obj
+    return None
+
+
+def go_list(words: Iterable[str]) -> str:
+    """Words as Go prints a list of quoted strings: `["a" "b"]`."""
+    return f"[{' '.join(map(quoted, words))}]"

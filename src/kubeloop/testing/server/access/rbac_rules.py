@@ -1,0 +1,132 @@
+"""A policy rule: what it allows, and whether other rules cover it.
+
+Promises: the comparisons are kube-apiserver's, stars and subresources included.
+Elsewhere: whose rules they are (`rbac`), who may hand them on (`escalation`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, final
+
+import msgspec
+
+from .identity import Attributes, go_list
+
+__all__ = ["EVERYTHING", "Rule", "compact", "uncovered"]
+
+
+@final
+class Rule(msgspec.Struct, frozen=True):
+    """Verbs on resources of API groups, perhaps by name, or on paths that are no resources."""
+
+    verbs: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, wire: Mapping[str, Any]) -> Rule:
+        """The rule that stands in a Role or ClusterRole."""
+        keys = ("verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs")
+        return cls(*(tuple(wire.get(key) or ()) for key in keys))
+
+    def wire(self) -> dict[str, Any]:
+        """The rule as it stands in a role; what is empty is left out, but for the verbs."""
+        said = {
+            "apiGroups": list(self.groups),
+            "resources": list(self.resources),
+            "resourceNames": list(self.names),
+            "nonResourceURLs": list(self.urls),
+        }
+        return {
+            "verbs": list(self.verbs),
+            **{key: value for key, value in said.items() if value},
+        }
+
+    def allows(self, asked: Attributes) -> bool:
+        if not _has(self.verbs, asked.verb):
+            return False
+        if not asked.is_resource:
+            return any(_url_covers(url, asked.path) for url in self.urls)
+        return (
+            _has(self.groups, asked.group)
+            and _resource_matches(self.resources, asked.full_resource)
+            and (not self.names or asked.name in self.names)
+        )
+
+    def covers(self, part: Rule) -> bool:
+        """Whether all that `part` allows is allowed here; `part` has one value in each place."""
+        return (
+            all(_has(self.verbs, each) for each in part.verbs)
+            and all(_has(self.groups, each) for each in part.groups)
+            and all(_resource_matches(self.resources, each) for each in part.resources)
+            and all(any(_url_covers(own, each) for own in self.urls) for each in part.urls)
+            and (not self.names or (bool(part.names) and set(part.names) <= set(self.names)))
+        )
+
+    def parts(self) -> Iterator[Rule]:
+        """The rule taken apart: one verb on one resource (and name), or on one path, each."""
+        for group in self.groups:
+            for resource in self.resources:
+                for verb in self.verbs:
+                    for name in self.names or ("",):
+                        names = (name,) if name else ()
+                        yield Rule((verb,), (group,), (resource,), names)
+        for url in self.urls:
+            for verb in self.verbs:
+                yield Rule((verb,), urls=(url,))
+
+    def __str__(self) -> str:
+        said = {
+            "APIGroups": self.groups,
+            "Resources": self.resources,
+            "NonResourceURLs": self.urls,
+            "ResourceNames": self.names,
+            "Verbs": self.verbs,
+        }
+        return "{" + ", ".join(f"{key}:{go_list(each)}" for key, each in said.items() if each) + "}"
+
+
+EVERYTHING = (Rule(("*",), ("*",), ("*",)), Rule(("*",), urls=("*",)))
+
+
+def uncovered(owned: Sequence[Rule], wanted: Iterable[Rule]) -> list[Rule]:
+    """The parts of `wanted` that nothing of `owned` covers."""
+    return [
+        part
+        for rule in wanted
+        for part in rule.parts()
+        if not any(own.covers(part) for own in owned)
+    ]
+
+
+def compact(rules: Iterable[Rule]) -> list[Rule]:
+    """Rules for the same one resource put together, as messages show them."""
+    verbs: dict[Rule, list[str]] = {}
+    rest = []
+    for rule in rules:
+        if rule.urls:
+            rest.append(rule)
+        else:
+            without = Rule((), rule.groups, rule.resources, rule.names)
+            verbs.setdefault(without, []).extend(rule.verbs)
+    joined = [
+        Rule(tuple(said), rule.groups, rule.resources, rule.names) for rule, said in verbs.items()
+    ]
+    return rest + joined
+
+
+def _has(words: tuple[str, ...], word: str) -> bool:
+    return "*" in words or word in words
+
+
+def _resource_matches(resources: tuple[str, ...], asked: str) -> bool:
+    """`asked` may be `pods/log`: then `*/log` matches as well as `pods/log` and `*`."""
+    subresource = asked.partition("/")[2]
+    return _has(resources, asked) or bool(subresource and f"*/{subresource}" in resources)
+
+
+def _url_covers(url: str, path: str) -> bool:
+    return url == path or (url.endswith("*") and path.startswith(url.rstrip("*")))

@@ -1,0 +1,228 @@
+"""Questions about access that are asked as objects: an object in, the answered object out.
+
+Promises: nothing is stored and the object given is not changed; the answers are those the
+same server would act on.
+Elsewhere: who may do what (`rbac`), requests for tokens (`token_requests`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from kubeloop.machinery.fields import parse_fields
+from kubeloop.machinery.labels import parse_labels
+from kubeloop.wire import InvalidValue
+
+from .. import statuses
+from ..builtin import causes
+from ..statuses import Cause
+from . import rbac
+from .authn import Authenticator
+from .identity import Attributes, Authorizer, User
+from .rbac_rules import EVERYTHING
+from .signing import BadToken
+
+__all__ = [
+    "local_subject_access_review",
+    "self_subject_access_review",
+    "self_subject_review",
+    "self_subject_rules_review",
+    "subject_access_review",
+    "token_review",
+]
+
+_GROUP: Final = "authorization.k8s.io"
+_ONE_OF: Final = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+
+
+def self_subject_access_review(
+    obj: Mapping[str, Any], user: User, authorizer: Authorizer
+) -> dict[str, Any]:
+    """Whether `user` may do what the review asks for.
+
+    Raises:
+        Refusal: the review is not valid (422).
+    """
+    spec = obj.get("spec") or {}
+    _check("SelfSubjectAccessReview", [*_spec_problems(spec), *_metadata_problems(obj)])
+    return _answered(obj, _attributes(user, spec), authorizer)
+
+
+def subject_access_review(obj: Mapping[str, Any], authorizer: Authorizer) -> dict[str, Any]:
+    """Whether somebody else may do what the review asks for.
+
+    Raises:
+        Refusal: the review is not valid (422).
+    """
+    spec = obj.get("spec") or {}
+    _check(
+        "SubjectAccessReview",
+        [*_spec_problems(spec), *_subject_problems(spec), *_metadata_problems(obj)],
+    )
+    return _answered(obj, _attributes(_subject(spec), spec), authorizer)
+
+
+def local_subject_access_review(
+    obj: Mapping[str, Any], namespace: str, authorizer: Authorizer
+) -> dict[str, Any]:
+    """The same within one namespace, the one of the request.
+
+    Raises:
+        Refusal: the review is not valid or for another namespace (422, 400).
+    """
+    spec, own = obj.get("spec") or {}, (obj.get("metadata") or {}).get("namespace", "")
+    if own and own != namespace:
+        raise statuses.bad_request("namespace in object does not match namespace in request")
+    found = [*_spec_problems(spec), *_subject_problems(spec), *_local_problems(spec, namespace)]
+    _check("LocalSubjectAccessReview", found)
+    return _answered(obj, _attributes(_subject(spec), spec), authorizer)
+
+
+def self_subject_rules_review(
+    obj: Mapping[str, Any], user: User, authorizer: Authorizer
+) -> dict[str, Any]:
+    """Everything that `user` may do in a namespace.
+
+    Raises:
+        Refusal: no namespace is named (400).
+    """
+    namespace = (obj.get("spec") or {}).get("namespace", "")
+    if not namespace:
+        raise statuses.bad_request("no namespace on request")
+    rules, problem = list(EVERYTHING), ""
+    if isinstance(authorizer, rbac.Authorizer):
+        rules, problem = authorizer.rules_for(user, namespace)
+    wire = [rule.wire() for rule in rules]
+    status: dict[str, Any] = {
+        "resourceRules": [each for each in wire if "resources" in each],
+        "nonResourceRules": [each for each in wire if "nonResourceURLs" in each],
+        "incomplete": False,
+    }
+    if problem:
+        status["evaluationError"] = problem
+    # Only the status is answered: kube-apiserver leaves the question out.
+    return {**_head(obj), "metadata": {}, "spec": {}, "status": status}
+
+
+def self_subject_review(obj: Mapping[str, Any], user: User, *, now: str) -> dict[str, Any]:
+    """Who `user` is."""
+    meta = {**(obj.get("metadata") or {}), "creationTimestamp": now}
+    return {**_head(obj), "metadata": meta, "status": {"userInfo": user.user_info()}}
+
+
+def token_review(
+    obj: Mapping[str, Any], authenticator: Authenticator, *, namespace: str = ""
+) -> dict[str, Any]:
+    """Whom a token stands for.
+
+    Raises:
+        Refusal: no token, or a namespace (400).
+    """
+    if namespace:
+        raise statuses.bad_request(f"namespace is not allowed on this type: {namespace}")
+    spec = obj.get("spec") or {}
+    token, audiences = spec.get("token", ""), spec.get("audiences") or ()
+    if not token:
+        raise statuses.bad_request("token is required for TokenReview in authentication")
+    try:
+        vouched = authenticator.vouch(token, audiences)
+    except BadToken as problem:
+        status: dict[str, Any] = {"user": {}, "error": str(problem)}
+    else:
+        status = {"authenticated": True, "user": vouched.user.user_info()}
+        if vouched.audiences:
+            status["audiences"] = list(vouched.audiences)
+    return {**_head(obj), "metadata": obj.get("metadata") or {}, "spec": spec, "status": status}
+
+
+# --- asking
+
+
+def _answered(obj: Mapping[str, Any], asked: Attributes, authorizer: Authorizer) -> dict[str, Any]:
+    decision = authorizer.allows(asked)
+    status: dict[str, Any] = {"allowed": decision.allowed}
+    if decision.reason:
+        status["reason"] = decision.reason
+    problem = _selector_problem((obj.get("spec") or {}).get("resourceAttributes") or {})
+    if problem:
+        status["evaluationError"] = problem
+    meta = obj.get("metadata") or {}
+    return {**_head(obj), "metadata": meta, "spec": obj.get("spec") or {}, "status": status}
+
+
+def _head(obj: Mapping[str, Any]) -> dict[str, Any]:
+    return {"kind": obj.get("kind", ""), "apiVersion": obj.get("apiVersion", "")}
+
+
+def _attributes(user: User, spec: Mapping[str, Any]) -> Attributes:
+    path = spec.get("nonResourceAttributes")
+    if path is not None:
+        return Attributes(user, path.get("verb", ""), path=path.get("path", "") or "/")
+    said = spec["resourceAttributes"]
+    return Attributes(
+        user,
+        said.get("verb", ""),
+        group=said.get("group", ""),
+        version=said.get("version", "") or "*",
+        resource=said.get("resource", ""),
+        subresource=said.get("subresource", ""),
+        name=said.get("name", ""),
+        namespace=said.get("namespace", ""),
+    )
+
+
+def _subject(spec: Mapping[str, Any]) -> User:
+    extra = {key: tuple(values) for key, values in (spec.get("extra") or {}).items()}
+    return User(spec.get("user", ""), spec.get("uid", ""), tuple(spec.get("groups") or ()), extra)
+
+
+def _selector_problem(said: Mapping[str, Any]) -> str:
+    """RBAC does not look at selectors, but those that cannot be read are told."""
+    told = []
+    for key, parse in (("fieldSelector", parse_fields), ("labelSelector", parse_labels)):
+        raw = (said.get(key) or {}).get("rawSelector", "")
+        try:
+            parse(raw)
+        except InvalidValue:
+            told.append(f"spec.resourceAttributes.{key} ignored due to parse error")
+    return "; ".join(told)
+
+
+# --- what is wrong with a review
+
+
+def _check(kind: str, found: list[Cause]) -> None:
+    if found:
+        raise statuses.invalid(_GROUP, kind, "", found)
+
+
+def _spec_problems(spec: Mapping[str, Any]) -> list[Cause]:
+    path, resource = spec.get("nonResourceAttributes"), spec.get("resourceAttributes")
+    if (path is None) == (resource is None):
+        return [causes.invalid("spec", path, _ONE_OF)]
+    return []
+
+
+def _subject_problems(spec: Mapping[str, Any]) -> list[Cause]:
+    if spec.get("user") or spec.get("groups"):
+        return []
+    return [causes.invalid("spec.user", "", "at least one of user or group must be specified")]
+
+
+def _metadata_problems(obj: Mapping[str, Any]) -> list[Cause]:
+    meta = {k: v for k, v in (obj.get("metadata") or {}).items() if v and k != "managedFields"}
+    return [causes.invalid("metadata", meta, "must be empty")] if meta else []
+
+
+def _local_problems(spec: Mapping[str, Any], namespace: str) -> list[Cause]:
+    resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
+    found = []
+    if resource is not None and resource.get("namespace", "") != namespace:
+        field = "spec.resourceAttributes.namespace"
+        said = resource.get("namespace", "")
+        found.append(causes.invalid(field, said, "must match metadata.namespace"))
+    if path is not None:
+        field = "spec.nonResourceAttributes"
+        found.append(causes.invalid(field, path, "disallowed on this kind of request"))
+    return found

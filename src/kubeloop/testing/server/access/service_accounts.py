@@ -1,0 +1,253 @@
+"""Tokens of service accounts: issued for an account, and believed while it lives.
+
+Promises: a token is good for its audiences until it expires, and only while the account
+and the object it is bound to are still the ones they were.
+Elsewhere: signatures (`signing`), the request for a token (`token_requests`).
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, final
+
+import msgspec
+
+from kubeloop.wire import InvalidValue
+from kubeloop.wire.times import parse_time
+
+from ..builtin.causes import quoted
+from .identity import (
+    Objects,
+    User,
+    find_object,
+    go_list,
+    service_account_groups,
+    service_account_name,
+)
+from .signing import BadToken, SigningKey, unverified_claims, verified
+
+__all__ = ["ISSUER", "Bound", "ServiceAccountTokens", "Vouched"]
+
+ISSUER: Final = "https://kubernetes.default.svc.cluster.local"
+
+_LEEWAY: Final = 60.0  # seconds that the clocks of issuer and reader may differ
+_EXTRA: Final = "authentication.kubernetes.io/"
+_INVALIDATED: Final = "service account token has been invalidated"
+
+
+@final
+class Bound(msgspec.Struct, frozen=True):
+    """The object that a token lives and dies with; `node` is where a bound pod runs."""
+
+    kind: str  # "Pod", "Secret" or "Node"
+    name: str
+    uid: str
+    node: tuple[str, str] = ("", "")  # its name and uid
+
+
+@final
+class Vouched(msgspec.Struct, frozen=True):
+    """Whom a token stands for, and which of the audiences asked for it is good for."""
+
+    user: User
+    audiences: tuple[str, ...]
+
+
+@final
+class ServiceAccountTokens:
+    """Issues and checks tokens; the first of `keys` signs, all of them are believed."""
+
+    def __init__(
+        self,
+        keys: Sequence[SigningKey],
+        objects: Objects,
+        *,
+        now: Callable[[], datetime],
+        issuer: str = ISSUER,
+        audiences: Sequence[str] = (),
+    ) -> None:
+        self._keys = tuple(keys)
+        self._objects = objects
+        self._now = now
+        self.issuer = issuer
+        self.audiences = tuple(audiences) or (issuer,)
+
+    def rotate(self, key: SigningKey, *, keep_old: bool = True) -> None:
+        """Sign with `key` from now on; tokens of older keys stay good while they are kept."""
+        self._keys = (key, *self._keys) if keep_old else (key,)
+
+    def keys(self) -> dict[str, Any]:
+        """The public keys, as `/openid/v1/jwks` shows them."""
+        return {"keys": [key.jwk() for key in self._keys]}
+
+    def configuration(self) -> dict[str, Any]:
+        """The document at `/.well-known/openid-configuration`."""
+        return {
+            "issuer": self.issuer,
+            "jwks_uri": f"{self.issuer}/openid/v1/jwks",
+            "response_types_supported": ["id_token"],
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": ["ES256"],
+        }
+
+    def issue(
+        self,
+        account: Mapping[str, Any],
+        *,
+        seconds: float,
+        audiences: Sequence[str] = (),
+        bound: Bound | None = None,
+    ) -> str:
+        """A new token for a service account (the object)."""
+        meta = account["metadata"]
+        now = int(self._now().timestamp())
+        kubernetes: dict[str, Any] = {
+            "namespace": meta["namespace"],
+            **_bound_claims(bound),
+            "serviceaccount": {"name": meta["name"], "uid": meta.get("uid", "")},
+        }
+        return self._keys[0].sign(
+            {
+                "aud": list(audiences) or list(self.audiences),
+                "exp": now + int(seconds),
+                "iat": now,
+                "iss": self.issuer,
+                "jti": str(uuid.uuid4()),
+                "kubernetes.io": kubernetes,
+                "nbf": now,
+                "sub": service_account_name(meta["namespace"], meta["name"]),
+            }
+        )
+
+    def claims_to_be_ours(self, token: str) -> bool:
+        """Whether a token says that this server issued it; nothing is verified yet."""
+        try:
+            return unverified_claims(token).get("iss") == self.issuer
+        except BadToken:
+            return False
+
+    def vouch(self, token: str, audiences: Sequence[str] = ()) -> Vouched:
+        """Whom a token stands for, asked by one of `audiences` (this server, when empty).
+
+        Raises:
+            BadToken: it is not believed, expired, for others, or what it is bound to is gone.
+        """
+        claims = verified(token, self._keys)
+        if claims.get("iss") != self.issuer:
+            raise BadToken(f"token issuer {quoted(str(claims.get('iss')))} is invalid")
+        wanted = tuple(audiences) or self.audiences
+        said = _words(claims.get("aud")) or self.audiences
+        common = tuple(each for each in said if each in wanted)
+        if not common:
+            raise BadToken(
+                f"token audiences {go_list(said)} is invalid for the target audiences "
+                f"{go_list(wanted)}"
+            )
+        self._check_times(claims)
+        return Vouched(self._user(claims), common)
+
+    def _check_times(self, claims: Mapping[str, Any]) -> None:
+        now = self._now().timestamp()
+        if now - _LEEWAY > _number(claims.get("exp"), now):
+            raise BadToken("service account token has expired")
+        if now + _LEEWAY < _number(claims.get("nbf"), now):
+            raise BadToken("service account token is not valid yet")
+        if now + _LEEWAY < _number(claims.get("iat"), now):
+            raise BadToken("service account token is issued in the future")
+
+    def _user(self, claims: Mapping[str, Any]) -> User:
+        private = claims.get("kubernetes.io")
+        if not isinstance(private, dict):
+            raise BadToken("service account token claims could not be validated")
+        namespace = str(private.get("namespace", ""))
+        account = _reference(private, "serviceaccount") or ("", "")
+        self._check_account(namespace, *account)
+        extra = self._bound_extra(namespace, private)
+        if claims.get("jti"):
+            extra[f"{_EXTRA}credential-id"] = (f"JTI={claims['jti']}",)
+        return User(
+            service_account_name(namespace, account[0]),
+            account[1],
+            service_account_groups(namespace),
+            extra,
+        )
+
+    def _check_account(self, namespace: str, name: str, uid: str) -> None:
+        found = find_object(self._objects, "", "serviceaccounts", name, namespace=namespace)
+        if found is None:
+            raise BadToken(f"serviceaccounts {quoted(name)} not found")
+        if found["metadata"].get("uid", "") != uid:
+            raise BadToken(
+                f"service account UID ({found['metadata'].get('uid', '')}) does not match "
+                f"claim ({uid})"
+            )
+        if self._is_long_deleted(found):
+            raise BadToken(f"service account {namespace}/{name} has been deleted")
+
+    def _bound_extra(
+        self, namespace: str, private: Mapping[str, Any]
+    ) -> dict[str, tuple[str, ...]]:
+        secret, pod = _reference(private, "secret"), _reference(private, "pod")
+        node = _reference(private, "node")
+        if secret:
+            self._check_bound("secret", "secrets", secret, namespace)
+        if pod:
+            self._check_bound("pod", "pods", pod, namespace)
+        elif node:  # with a pod the node is only told, and may be gone
+            self._check_bound("node", "nodes", node, "")
+        said = [("pod-name", pod, 0), ("pod-uid", pod, 1), ("node-name", node, 0)]
+        said += [("node-uid", node, 1)]
+        return {f"{_EXTRA}{key}": (ref[at],) for key, ref, at in said if ref and ref[at]}
+
+    def _check_bound(
+        self, kind: str, plural: str, reference: tuple[str, str], namespace: str
+    ) -> None:
+        name, uid = reference
+        found = find_object(self._objects, "", plural, name, namespace=namespace)
+        if found is None or self._is_long_deleted(found):
+            raise BadToken(_INVALIDATED)
+        if found["metadata"].get("uid", "") != uid:
+            raise BadToken(
+                f"{kind} UID ({found['metadata'].get('uid', '')}) does not match service "
+                f"account {kind} ref claim ({uid})"
+            )
+
+    def _is_long_deleted(self, obj: Mapping[str, Any]) -> bool:
+        deleted = obj["metadata"].get("deletionTimestamp")
+        if not deleted:
+            return False
+        try:
+            moment = parse_time(deleted)
+        except InvalidValue:
+            return True
+        return (self._now() - moment).total_seconds() > _LEEWAY
+
+
+def _bound_claims(bound: Bound | None) -> dict[str, Any]:
+    if bound is None:
+        return {}
+    claims: dict[str, Any] = {bound.kind.lower(): {"name": bound.name, "uid": bound.uid}}
+    if bound.kind == "Pod" and bound.node[0]:
+        name, uid = bound.node
+        claims["node"] = {"name": name, "uid": uid} if uid else {"name": name}
+    return claims
+
+
+def _reference(private: Mapping[str, Any], key: str) -> tuple[str, str] | None:
+    found = private.get(key)
+    if not isinstance(found, dict):
+        return None
+    return str(found.get("name", "")), str(found.get("uid", ""))
+
+
+def _words(value: object) -> tuple[str, ...]:
+    """The audiences of a token: one text or a list of them."""
+    if isinstance(value, str):
+        return (value,)
+    return tuple(map(str, value)) if isinstance(value, Iterable) else ()
+
+
+def _number(value: object, otherwise: float) -> float:
+    return float(value) if isinstance(value, int | float) else otherwise

@@ -1,0 +1,135 @@
+"""TokenRequest: a token for a service account, perhaps bound to a pod, secret or node.
+
+Promises: an object in, the answered object out; nothing is stored; what a token would be
+bound to exists, is the one that is meant, and belongs to the account.
+Elsewhere: what a token says (`service_accounts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from kubeloop.wire.times import format_time
+
+from .. import statuses
+from ..builtin import causes
+from ..builtin.causes import quoted
+from .identity import Objects, find_object
+from .service_accounts import Bound, ServiceAccountTokens
+
+__all__ = ["token_request"]
+
+_GROUP: Final = "authentication.k8s.io"
+_DEFAULT_SECONDS: Final = 3600
+_SHORTEST: Final = 600
+_LONGEST: Final = 2**32
+
+
+def token_request(
+    obj: Mapping[str, Any],
+    account: Mapping[str, Any],
+    tokens: ServiceAccountTokens,
+    objects: Objects,
+    *,
+    now: datetime,
+) -> dict[str, Any]:
+    """Answer a request for a token of `account` (the ServiceAccount object).
+
+    Raises:
+        Refusal: the request is not valid (422), names another account (422, 409), or what it
+            is to be bound to is missing or not the account's (404, 400, 409).
+    """
+    name = account["metadata"]["name"]
+    meta, spec = _metadata(obj, account, now=now), obj.get("spec") or {}
+    seconds = spec.get("expirationSeconds")
+    seconds = _DEFAULT_SECONDS if seconds is None else seconds
+    _check_seconds(seconds)
+    audiences = spec.get("audiences") or list(tokens.audiences)
+    bound = _bound(spec.get("boundObjectRef"), name, meta["namespace"], objects)
+    token = tokens.issue(account, seconds=seconds, audiences=audiences, bound=bound)
+    expires = format_time(now + timedelta(seconds=seconds))
+    return {
+        "kind": "TokenRequest",
+        "apiVersion": f"{_GROUP}/v1",
+        "metadata": meta,
+        "spec": {
+            "audiences": list(audiences),
+            "expirationSeconds": seconds,
+            "boundObjectRef": spec.get("boundObjectRef"),
+        },
+        "status": {"token": token, "expirationTimestamp": expires},
+    }
+
+
+def _metadata(
+    obj: Mapping[str, Any], account: Mapping[str, Any], *, now: datetime
+) -> dict[str, Any]:
+    given, own = obj.get("metadata") or {}, account["metadata"]
+    for key in ("name", "namespace"):
+        if given.get(key) and given[key] != own[key]:
+            why = f"must match the service account {key} if specified"
+            cause = causes.invalid(f"metadata.{key}", given[key], why)
+            raise statuses.invalid(_GROUP, "TokenRequest", own["name"], [cause])
+    uid = own.get("uid", "")
+    if given.get("uid") and given["uid"] != uid:
+        why = (
+            f"the UID in the token request ({given['uid']}) does not match the UID of the "
+            f"service account ({uid})"
+        )
+        raise statuses.conflict(_GROUP, "TokenRequest", own["name"], why)
+    known = {"name": own["name"], "namespace": own["namespace"], "uid": uid}
+    return {**given, **known, "creationTimestamp": format_time(now)}
+
+
+def _check_seconds(seconds: int) -> None:
+    field = "spec.expirationSeconds"
+    why = ""
+    if seconds < _SHORTEST:
+        why = "may not specify a duration less than 10 minutes"
+    elif seconds > _LONGEST:
+        why = "may not specify a duration larger than 2^32 seconds"
+    if why:
+        raise statuses.invalid(_GROUP, "TokenRequest", "", [causes.invalid(field, seconds, why)])
+
+
+_BINDABLE: Final = {"Pod": "pods", "Secret": "secrets", "Node": "nodes"}
+
+
+def _bound(
+    reference: Mapping[str, Any] | None, account: str, namespace: str, objects: Objects
+) -> Bound | None:
+    if not reference:
+        return None
+    group, _, version = reference.get("apiVersion", "").rpartition("/")
+    kind, name = reference.get("kind", ""), reference.get("name", "")
+    if group or kind not in _BINDABLE:
+        told = f"{group}/{version}, Kind={kind}"
+        raise statuses.bad_request(f"cannot bind token to object of type {told}")
+    plural = _BINDABLE[kind]
+    home = "" if kind == "Node" else namespace
+    found = find_object(objects, "", plural, name, namespace=home)
+    if found is None:
+        raise statuses.not_found("", plural, name)
+    uid = found["metadata"].get("uid", "")
+    if reference.get("uid") and reference["uid"] != uid:
+        why = (
+            f"the UID in the bound object reference ({reference['uid']}) does not match the UID "
+            "in record. The object might have been deleted and then recreated"
+        )
+        raise statuses.conflict("", kind, name, why)
+    node = _node_of(found, account, objects) if kind == "Pod" else ("", "")
+    return Bound(kind, name, uid, node)
+
+
+def _node_of(pod: Mapping[str, Any], account: str, objects: Objects) -> tuple[str, str]:
+    spec = pod.get("spec") or {}
+    if spec.get("serviceAccountName", "") != account:
+        raise statuses.bad_request(
+            f"cannot bind token for serviceaccount {quoted(account)} to pod running with "
+            "different serviceaccount name."
+        )
+    name = spec.get("nodeName", "")
+    node = find_object(objects, "", "nodes", name) if name else None
+    return name, node["metadata"].get("uid", "") if node else ""

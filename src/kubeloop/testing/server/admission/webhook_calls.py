@@ -1,0 +1,142 @@
+"""Calls a webhook over HTTP.
+
+Promises: a call ends within the webhook's timeout, with a body or with a `CallFailed`
+whose message reads as kube-apiserver's; only the webhook's own caBundle is trusted where
+it has one.
+Elsewhere: what is sent and what the answer means (`webhook_reviews`).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import ssl
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+import aiohttp
+
+from kubeloop.kit import Clock
+from kubeloop.wire import KubeError
+
+from ..builtin.causes import quoted
+
+__all__ = ["CallFailed", "Post", "call_webhook", "post"]
+
+_DEFAULT_SECONDS: Final = 10.0
+_LONGEST_ANSWER: Final = 3 * 1024 * 1024
+
+
+class CallFailed(KubeError):
+    """A webhook could not be asked; the message says what came of it."""
+
+
+class Post(Protocol):
+    """Sends a review: answers the HTTP status and the body.
+
+    Raises `CallFailed`, `TimeoutError`, `OSError` or aiohttp's errors when there is none.
+    """
+
+    async def __call__(
+        self, url: str, body: bytes, ca_bundle: bytes | None, seconds: float, /
+    ) -> tuple[int, bytes]: ...
+
+
+async def post(
+    url: str, body: bytes, ca_bundle: bytes | None, seconds: float, /
+) -> tuple[int, bytes]:
+    """The plain way to send a review: a connection of its own, no redirects.
+
+    Safe to cancel: the connection is closed.
+    """
+    context = ssl.create_default_context()
+    if ca_bundle is not None:
+        context = _trusting(ca_bundle)
+    bound = aiohttp.ClientTimeout(total=seconds)
+    async with (
+        aiohttp.ClientSession(timeout=bound) as session,
+        session.post(
+            url,
+            data=body,
+            ssl=context,
+            headers={"Content-Type": "application/json", "Accept": "application/json, */*"},
+            allow_redirects=False,
+        ) as answer,
+    ):
+        said = await answer.content.read(_LONGEST_ANSWER)
+        while rest := await answer.content.read(_LONGEST_ANSWER):
+            said += rest
+            if len(said) > _LONGEST_ANSWER:
+                raise CallFailed(f"the answer is longer than {_LONGEST_ANSWER} bytes")
+        return answer.status, said
+
+
+def _trusting(ca_bundle: bytes) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cadata=ca_bundle.decode())
+    except (ssl.SSLError, UnicodeDecodeError) as error:
+        raise CallFailed(f"the caBundle holds no certificate: {error}") from error
+
+
+async def call_webhook(hook: Mapping[str, Any], body: bytes, *, post: Post, clock: Clock) -> bytes:
+    """The body of a webhook's answer.
+
+    Raises:
+        CallFailed: there is none, or its HTTP status is no success.
+    """
+    seconds = float(hook.get("timeoutSeconds") or _DEFAULT_SECONDS)
+    url, ca_bundle = f"{_url_of(hook)}?timeout={seconds:g}s", _ca_of(hook)
+    failed = f"failed to call webhook: Post {quoted(url)}"
+    try:
+        async with clock.timeout(seconds):
+            status, answer = await post(url, body, ca_bundle, seconds)
+    except TimeoutError as error:
+        raise CallFailed(f"{failed}: context deadline exceeded") from error
+    except (CallFailed, OSError, aiohttp.ClientError) as error:
+        raise CallFailed(f"{failed}: {error}") from error
+    if not 200 <= status < 300:
+        raise CallFailed(f"failed to call webhook: {_status_text(status, answer)}")
+    return answer
+
+
+def _url_of(hook: Mapping[str, Any]) -> str:
+    config = hook.get("clientConfig") or {}
+    if config.get("url"):
+        return str(config["url"])
+    service = config.get("service") or {}
+    where = f"{service.get('namespace', '')}/{service.get('name', '')}"
+    raise CallFailed(
+        f"could not get REST client: service {quoted(where)}: this server has no service network "
+        "(give the webhook a clientConfig.url)"
+    )
+
+
+def _ca_of(hook: Mapping[str, Any]) -> bytes | None:
+    bundle = (hook.get("clientConfig") or {}).get("caBundle")
+    if not bundle:
+        return None
+    try:
+        return base64.b64decode(str(bundle), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise CallFailed(f"could not get REST client: caBundle: {error}") from error
+
+
+_BY_STATUS: Final = {
+    400: "the server rejected our request for an unknown reason",
+    401: "the server has asked for the client to provide credentials",
+    403: "forbidden",
+    404: "the server could not find the requested resource",
+    405: "the server does not allow this method on the requested resource",
+    429: "the server has received too many requests and has asked us to try again later",
+    503: "the server is currently unable to handle the request",
+    504: "the server was unable to return a response in the time allotted",
+}
+_SHOWN: Final = 2048  # bytes of a webhook's complaint
+
+
+def _status_text(status: int, body: bytes) -> str:
+    """An HTTP error as client-go words it."""
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    said = body[:_SHOWN].decode(errors="replace").strip() or "unknown"
+    return f"an error on the server ({quoted(said)}) has prevented the request from succeeding"

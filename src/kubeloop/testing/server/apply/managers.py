@@ -1,0 +1,205 @@
+"""The entries of `metadata.managedFields`: who owns which fields since when.
+
+Promises: pure; entries come out in kube-apiserver's order, and one that did not change
+comes out as it was written. An applier is the same applier in every API version.
+Elsewhere: when ownership changes hands (`managed`), the sets themselves (`fieldsets`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+
+from kubeloop.wire import InvalidValue
+
+from ..statuses import Cause, Refusal, apply_conflict
+from .fieldsets import FieldSet, path_text
+
+__all__ = [
+    "Entry",
+    "Identity",
+    "Managers",
+    "apply_refusal",
+    "capped",
+    "is_reset",
+    "read_managers",
+    "without_fields",
+    "written_managers",
+]
+
+MAX_UPDATERS: Final = 10
+_ANCIENT: Final = "ancient-changes"
+
+Operation: TypeAlias = Literal["Apply", "Update"]
+
+
+class Identity(msgspec.Struct, frozen=True, order=True):
+    """What makes two entries the same manager; an applier has no API version here."""
+
+    manager: str
+    operation: Operation
+    api_version: str = ""
+    subresource: str = ""
+
+    def __str__(self) -> str:
+        said = msgspec.json.encode(self.manager).decode()
+        if self.subresource:
+            said += f' with subresource "{self.subresource}"'
+        return f"{said} using {self.api_version}" if self.operation == "Update" else said
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """What one manager owns, in which API version the fields are named, and since when."""
+
+    fields: FieldSet
+    api_version: str
+    time: str = ""
+    written: dict[str, Any] | None = None  # as it was read, while nothing has changed
+
+    def owning(self, fields: FieldSet) -> Entry:
+        """This manager with other fields."""
+        return Entry(fields, self.api_version, self.time)
+
+
+Managers: TypeAlias = dict[Identity, Entry]
+
+
+def is_reset(raw: object) -> bool:
+    """Whether a request says that nobody owns anything any more: `[]` or `[{}]`."""
+    if not isinstance(raw, list):
+        return False
+    return not raw or (len(raw) == 1 and isinstance(raw[0], dict) and not any(raw[0].values()))
+
+
+def read_managers(raw: object) -> Managers:
+    """The entries by manager; later ones win.
+
+    Raises: InvalidValue for what is no list of entries.
+    """
+    if raw is None:
+        return {}
+    if not isinstance(raw, list):
+        raise InvalidValue(f"managedFields: expected a list, found {type(raw).__name__}")
+    return dict(_read_entry(index, each) for index, each in enumerate(raw))
+
+
+def _read_entry(index: int, raw: object) -> tuple[Identity, Entry]:
+    if not isinstance(raw, Mapping):
+        raise InvalidValue(f"managedFields[{index}]: expected an object")
+    operation, version = raw.get("operation"), raw.get("apiVersion")
+    if operation not in {"Apply", "Update"}:
+        raise InvalidValue("operation must be `Apply` or `Update`")
+    if not isinstance(version, str) or not version:
+        raise InvalidValue("apiVersion must not be empty")
+    _check_format(index, raw.get("fieldsType"))
+    identity = Identity(
+        manager=str(raw.get("manager") or ""),
+        operation=operation,
+        api_version=version if operation == "Update" else "",
+        subresource=str(raw.get("subresource") or ""),
+    )
+    fields = FieldSet.parse(raw.get("fieldsV1") or {})
+    return identity, Entry(fields, version, str(raw.get("time") or ""), dict(raw))
+
+
+def _check_format(index: int, name: object) -> None:
+    if not name:
+        raise InvalidValue(f"missing fieldsType in managed fields entry {index}")
+    if name != "FieldsV1":
+        raise InvalidValue(f'invalid fieldsType "{name}" in managed fields entry {index}')
+
+
+def written_managers(managers: Managers) -> list[dict[str, Any]]:
+    """`managedFields` for these managers: appliers first, then by time."""
+    order = sorted(
+        managers.items(),
+        key=lambda each: (
+            each[0].operation,
+            each[1].time,
+            each[0].manager,
+            each[1].api_version,
+            each[0].subresource,
+        ),
+    )
+    return [entry.written or _written(identity, entry) for identity, entry in order]
+
+
+def _written(identity: Identity, entry: Entry) -> dict[str, Any]:
+    said = {
+        "manager": identity.manager,
+        "operation": identity.operation,
+        "apiVersion": entry.api_version,
+        "time": entry.time,
+        "fieldsType": "FieldsV1",
+        "fieldsV1": entry.fields.as_json(),
+        "subresource": identity.subresource,
+    }
+    return {key: value for key, value in said.items() if value or key == "fieldsV1"}
+
+
+def without_fields(managers: Managers, lost: FieldSet, *, spared: Identity) -> Managers:
+    """Everybody but `spared` without the fields `lost`; who owns nothing is gone."""
+    left: Managers = {}
+    for identity, entry in managers.items():
+        kept = entry
+        if identity != spared and lost:
+            fields = entry.fields - lost
+            kept = entry if fields == entry.fields else entry.owning(fields)
+        if kept.fields:
+            left[identity] = kept
+    return left
+
+
+def capped(managers: Managers) -> Managers:
+    """At most ten updaters: the oldest of each API version become one."""
+    updaters = [each for each in managers.items() if each[0].operation == "Update"]
+    excess = len(updaters) - MAX_UPDATERS
+    if excess <= 0:
+        return managers
+    left = dict(managers)
+    first: dict[str, Identity] = {}
+    for identity, entry in sorted(updaters, key=lambda each: (each[1].time, each[0])):
+        if excess <= 0:
+            break
+        bucket = Identity(_ANCIENT, "Update", entry.api_version)
+        if identity == bucket or entry.api_version not in first:
+            first.setdefault(entry.api_version, identity)
+            continue
+        if bucket not in left:
+            left[bucket] = left.pop(first[entry.api_version])
+        del left[identity]
+        both = left[bucket].fields | entry.fields
+        left[bucket] = Entry(both, entry.api_version, entry.time)
+        excess -= 1
+    return left
+
+
+def apply_refusal(conflicts: Mapping[Identity, FieldSet]) -> Refusal:
+    """409 that names each field and who has it."""
+    found = [
+        (manager, path_text(path))
+        for manager, fields in sorted(conflicts.items(), key=lambda each: each[0])
+        for path in fields.paths()
+    ]
+    causes = [
+        Cause(field=path, reason="FieldManagerConflict", message=f"conflict with {manager}")
+        for manager, path in found
+    ]
+    return apply_conflict(causes, _message(found))
+
+
+def _message(found: list[tuple[Identity, str]]) -> str:
+    if len(found) == 1:
+        return f"Apply failed with 1 conflict: conflict with {found[0][0]}: {found[0][1]}"
+    lines: list[str] = []
+    for manager in dict.fromkeys(manager for manager, _ in found):
+        lines.append(f"conflicts with {manager}:")
+        lines += [f"- {path}" for path in _of(manager, found)]
+    told = "\n".join(lines)
+    return f"Apply failed with {len(found)} conflicts: {told}"
+
+
+def _of(manager: Identity, found: Iterable[tuple[Identity, str]]) -> Iterable[str]:
+    return (path for each, path in found if each == manager)

@@ -1,0 +1,1 @@
+"""Built-in kinds: their defaults, their validation, their conversion between versions."""

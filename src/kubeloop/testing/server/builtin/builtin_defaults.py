@@ -1,0 +1,413 @@
+"""What the API server fills in for built-in kinds, as a table of small functions.
+
+Promises: objects are never changed in place; filling in twice is the same as once; a kind
+that is not in the table is let be.
+Elsewhere: pods (`pod_defaults`), what is only added at creation (`preparation`).
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..schema.crds import default_crd
+from .editing import Change, Json, at, each, filled, within, without
+from .pod_defaults import default_pod, default_template
+
+__all__ = ["default"]
+
+_RBAC: Final = "rbac.authorization.k8s.io"
+
+
+def default(group: str, kind: str, obj: dict[str, Any]) -> dict[str, Any]:
+    """`obj` with what kube-apiserver fills in for its kind and version."""
+    for change in _CHANGES.get((group, kind), ()):
+        obj = change(obj)
+    return obj
+
+
+def _spec(change: Change) -> Change:
+    return lambda obj: within(obj, "spec", change, make=True)
+
+
+def _spec_fills(**defaults: Any) -> Change:
+    return _spec(lambda spec: filled(spec, defaults))
+
+
+def _status_fills(**defaults: Any) -> Change:
+    return lambda obj: within(obj, "status", lambda said: filled(said, defaults), make=True)
+
+
+def _fills(**defaults: Any) -> Change:
+    return lambda obj: filled(obj, defaults)
+
+
+def _items_in_spec(key: str, change: Change) -> Change:
+    return _spec(lambda spec: each(spec, key, change))
+
+
+# --- workloads
+
+
+def _template(spec: Json) -> Json:
+    return within(spec, "template", default_template, make=True)
+
+
+def _rolling(key: str, **defaults: Any) -> Change:
+    """A strategy that rolls unless it says otherwise, and how it rolls."""
+
+    def fill(strategy: Json) -> Json:
+        strategy = filled(strategy, {"type": "RollingUpdate"})
+        if strategy["type"] != "RollingUpdate":
+            return strategy
+        return within(strategy, "rollingUpdate", lambda said: filled(said, defaults), make=True)
+
+    return _spec(lambda spec: within(spec, key, fill, make=True))
+
+
+def _claim_templates(spec: Json) -> Json:
+    return each(
+        spec,
+        "volumeClaimTemplates",
+        lambda claim: _claim(filled(claim, {"apiVersion": "v1", "kind": "PersistentVolumeClaim"})),
+    )
+
+
+def _retention(spec: Json) -> Json:
+    kept = {"whenDeleted": "Retain", "whenScaled": "Retain"}
+    name = "persistentVolumeClaimRetentionPolicy"
+    return within(spec, name, lambda said: filled(said, kept), make=True)
+
+
+def _labels_of_template(obj: Json) -> Json:
+    labels = at(obj, "spec", "template", "metadata", "labels")
+    if not labels or at(obj, "metadata", "labels"):
+        return obj
+    return within(obj, "metadata", lambda meta: {**meta, "labels": labels}, make=True)
+
+
+def _controller_selector(spec: Json) -> Json:
+    labels = at(spec, "template", "metadata", "labels")
+    return {**spec, "selector": labels} if labels and not spec.get("selector") else spec
+
+
+def _job(spec: Json) -> Json:
+    if spec.get("completions") is None and spec.get("parallelism") is None:
+        spec = {**spec, "completions": 1}
+    per_index = spec.get("backoffLimitPerIndex") is not None
+    strict = spec.get("podFailurePolicy") is not None
+    spec = filled(
+        spec,
+        {
+            "parallelism": 1,
+            "backoffLimit": 2**31 - 1 if per_index else 6,
+            "completionMode": "NonIndexed",
+            "suspend": False,
+            "podReplacementPolicy": "Failed" if strict else "TerminatingOrFailed",
+            "manualSelector": False,
+        },
+    )
+    return within(spec, "podFailurePolicy", lambda policy: each(policy, "rules", _failure_rule))
+
+
+def _failure_rule(rule: Json) -> Json:
+    return each(rule, "onPodConditions", lambda pattern: filled(pattern, {"status": "True"}))
+
+
+def _job_template(spec: Json) -> Json:
+    def fill(template: Json) -> Json:
+        template = filled(template, {"metadata": {}})
+        return within(template, "spec", _template, make=True)
+
+    return within(spec, "jobTemplate", fill, make=True)
+
+
+# --- core
+
+
+def _secret(obj: Json) -> Json:
+    """What is written as text is kept as bytes, and the text is not kept."""
+    text = obj.get("stringData")
+    if text is None:
+        return obj
+    data = {key: base64.b64encode(said.encode()).decode() for key, said in text.items()}
+    merged = {**(obj.get("data") or {}), **data}
+    rest = without(obj, "stringData")
+    return {**rest, "data": merged} if merged else rest
+
+
+def _claim(obj: Json) -> Json:
+    obj = within(obj, "spec", lambda spec: filled(spec, {"volumeMode": "Filesystem"}), make=True)
+    return _status_fills(phase="Pending")(obj)
+
+
+def _namespace(obj: Json) -> Json:
+    name = at(obj, "metadata", "name")
+    if not name:
+        return obj
+    own = {"kubernetes.io/metadata.name": name}
+
+    def label(meta: Json) -> Json:
+        labels = meta.get("labels") or {}
+        return meta if own.items() <= labels.items() else {**meta, "labels": {**labels, **own}}
+
+    return within(obj, "metadata", label)
+
+
+def _node_status(status: Json) -> Json:
+    capacity = status.get("capacity")
+    return filled(status, {"allocatable": dict(capacity)}) if capacity else status
+
+
+def _limit(item: Json) -> Json:
+    if item.get("type") != "Container":
+        return item
+    usual = {**(item.get("max") or {}), **(item.get("default") or {})}
+    request = {**(item.get("min") or {}), **usual, **(item.get("defaultRequest") or {})}
+    made = {"default": usual, "defaultRequest": request}
+    changed = {key: said for key, said in made.items() if said and item.get(key) != said}
+    return {**item, **changed} if changed else item
+
+
+def _subset(subset: Json) -> Json:
+    return each(subset, "ports", lambda port: filled(port, {"protocol": "TCP"}))
+
+
+def _service(spec: Json) -> Json:
+    spec = filled(spec, {"sessionAffinity": "None", "type": "ClusterIP"})
+    spec = _affinity(spec)
+    kind = spec["type"]
+    if kind in {"NodePort", "LoadBalancer"} or (kind == "ClusterIP" and spec.get("externalIPs")):
+        spec = filled(spec, {"externalTrafficPolicy": "Cluster"})
+    if kind in {"ClusterIP", "NodePort", "LoadBalancer"}:
+        spec = filled(spec, {"internalTrafficPolicy": "Cluster"})
+    if kind == "LoadBalancer":
+        spec = filled(spec, {"allocateLoadBalancerNodePorts": True})
+    return each(spec, "ports", _service_port)
+
+
+def _affinity(spec: Json) -> Json:
+    if spec["sessionAffinity"] == "None":
+        return without(spec, "sessionAffinityConfig")
+    if spec["sessionAffinity"] != "ClientIP":
+        return spec
+    if at(spec, "sessionAffinityConfig", "clientIP", "timeoutSeconds") is not None:
+        return spec
+    return {**spec, "sessionAffinityConfig": {"clientIP": {"timeoutSeconds": 10800}}}
+
+
+def _service_port(port: Json) -> Json:
+    port = filled(port, {"protocol": "TCP"})
+    if port.get("targetPort") in (None, 0, "") and "port" in port:
+        port = {**port, "targetPort": port["port"]}
+    return port
+
+
+# --- the other groups
+
+
+def _autoscaler(obj: Json) -> Json:
+    obj = _spec_fills(minReplicas=1)(obj)
+    if str(obj.get("apiVersion", "")).endswith("/v1"):
+        return _status_fills(currentReplicas=0, desiredReplicas=0)(obj)
+    obj = _status_fills(desiredReplicas=0)(obj)
+    return _spec(_scaling)(obj)
+
+
+def _scaling(spec: Json) -> Json:
+    if not spec.get("metrics"):
+        target = {"type": "Utilization", "averageUtilization": 80}
+        metric = {"type": "Resource", "resource": {"name": "cpu", "target": target}}
+        spec = {**spec, "metrics": [metric]}
+    return within(spec, "behavior", _behavior)
+
+
+_PERCENT: Final = {"type": "Percent", "value": 100, "periodSeconds": 15}
+_PODS: Final = {"type": "Pods", "value": 4, "periodSeconds": 15}
+
+
+def _behavior(behavior: Json) -> Json:
+    up = {
+        "stabilizationWindowSeconds": 0,
+        "selectPolicy": "Max",
+        "policies": [_PODS, _PERCENT],
+    }
+    down = {"selectPolicy": "Max", "policies": [_PERCENT]}
+    behavior = within(behavior, "scaleUp", lambda said: filled(said, up), make=True)
+    return within(behavior, "scaleDown", lambda said: filled(said, down), make=True)
+
+
+def _network_policy(spec: Json) -> Json:
+    spec = filled(spec, {"podSelector": {}})
+    if not spec.get("policyTypes"):
+        types = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
+        spec = {**spec, "policyTypes": types}
+    return each(
+        spec,
+        ("ingress", "egress"),
+        lambda rule: each(rule, "ports", lambda port: filled(port, {"protocol": "TCP"})),
+    )
+
+
+def _binding(obj: Json) -> Json:
+    obj = within(obj, "roleRef", lambda ref: filled(ref, {"apiGroup": _RBAC}), make=True)
+    return each(obj, "subjects", _subject)
+
+
+def _subject(subject: Json) -> Json:
+    return (
+        filled(subject, {"apiGroup": _RBAC})
+        if subject.get("kind") in {"User", "Group"}
+        else subject
+    )
+
+
+_SELECTORS: Final = {"matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {}}
+
+
+def _webhooks(**defaults: Any) -> Change:
+    usual = {"failurePolicy": "Fail", "timeoutSeconds": 10, **_SELECTORS, **defaults}
+
+    def fill(webhook: Json) -> Json:
+        webhook = each(filled(webhook, usual), "rules", _rule)
+        return within(webhook, "clientConfig", _service_reference)
+
+    return lambda obj: each(obj, "webhooks", fill)
+
+
+def _rule(rule: Json) -> Json:
+    return filled(rule, {"scope": "*"})
+
+
+def _service_reference(config: Json) -> Json:
+    return within(config, "service", lambda service: filled(service, {"port": 443}))
+
+
+def _policy(spec: Json) -> Json:
+    def constraints(said: Json) -> Json:
+        return each(filled(said, _SELECTORS), ("resourceRules", "excludeResourceRules"), _rule)
+
+    return within(filled(spec, {"failurePolicy": "Fail"}), "matchConstraints", constraints)
+
+
+def _driver(spec: Json) -> Json:
+    if not spec.get("volumeLifecycleModes"):
+        spec = {**spec, "volumeLifecycleModes": ["Persistent"]}
+    return filled(
+        spec,
+        {
+            "attachRequired": True,
+            "podInfoOnMount": False,
+            "storageCapacity": False,
+            "fsGroupPolicy": "ReadWriteOnceWithFSType",
+            "requiresRepublish": False,
+            "seLinuxMount": False,
+        },
+    )
+
+
+def _ingress_class(spec: Json) -> Json:
+    return within(spec, "parameters", lambda said: filled(said, {"scope": "Cluster"}))
+
+
+def _load_balancer(obj: Json) -> Json:
+    return _status_fills(loadBalancer={})(obj)
+
+
+def _budget_status(obj: Json) -> Json:
+    names = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
+    return _status_fills(**dict.fromkeys(names, 0))(obj)
+
+
+def _daemon_status(obj: Json) -> Json:
+    names = ("currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled")
+    return _status_fills(**dict.fromkeys((*names, "numberReady"), 0))(obj)
+
+
+_SERVICE_PORT: Final = {"name": "", "protocol": "TCP"}
+
+
+def _endpoint_port(port: Json) -> Json:
+    return {**_SERVICE_PORT, **port} if _SERVICE_PORT.keys() - port.keys() else port
+
+
+_CHANGES: Final[dict[tuple[str, str], tuple[Callable[[Json], Json], ...]]] = {
+    ("", "Endpoints"): (lambda obj: each(obj, "subsets", _subset),),
+    ("", "LimitRange"): (_items_in_spec("limits", _limit),),
+    ("", "Namespace"): (_namespace, _spec_fills(), _status_fills(phase="Active")),
+    ("", "Node"): (lambda obj: within(obj, "status", _node_status),),
+    ("", "PersistentVolume"): (
+        _spec_fills(persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem"),
+        _status_fills(phase="Pending"),
+    ),
+    ("", "PersistentVolumeClaim"): (_claim,),
+    ("", "Pod"): (default_pod,),
+    ("", "PodTemplate"): (lambda obj: within(obj, "template", default_template, make=True),),
+    ("", "ReplicationController"): (
+        _labels_of_template,
+        _spec(_controller_selector),
+        _spec_fills(replicas=1),
+        _spec(_template),
+        _status_fills(replicas=0),
+    ),
+    ("", "Secret"): (_secret, _fills(type="Opaque")),
+    ("", "Service"): (_spec(_service), _load_balancer),
+    ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"): (_spec(_policy),),
+    ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"): (
+        _webhooks(reinvocationPolicy="Never"),
+    ),
+    ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"): (_spec(_policy),),
+    ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"): (_webhooks(),),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): (default_crd,),
+    ("apiregistration.k8s.io", "APIService"): (_spec(_service_reference),),
+    ("apps", "DaemonSet"): (
+        _rolling("updateStrategy", maxUnavailable=1, maxSurge=0),
+        _spec_fills(revisionHistoryLimit=10),
+        _spec(_template),
+        _daemon_status,
+    ),
+    ("apps", "Deployment"): (
+        _spec_fills(replicas=1, revisionHistoryLimit=10, progressDeadlineSeconds=600),
+        _rolling("strategy", maxUnavailable="25%", maxSurge="25%"),
+        _spec(_template),
+        _status_fills(),
+    ),
+    ("apps", "ReplicaSet"): (
+        _spec_fills(replicas=1),
+        _spec(_template),
+        _status_fills(replicas=0),
+    ),
+    ("apps", "StatefulSet"): (
+        _spec_fills(replicas=1, revisionHistoryLimit=10, podManagementPolicy="OrderedReady"),
+        _rolling("updateStrategy", partition=0),
+        _spec(_retention),
+        _spec(_claim_templates),
+        _spec(_template),
+        _status_fills(replicas=0, availableReplicas=0),
+    ),
+    ("autoscaling", "HorizontalPodAutoscaler"): (_autoscaler,),
+    ("batch", "CronJob"): (
+        _spec_fills(
+            concurrencyPolicy="Allow",
+            suspend=False,
+            successfulJobsHistoryLimit=3,
+            failedJobsHistoryLimit=1,
+        ),
+        _spec(_job_template),
+        _status_fills(),
+    ),
+    ("batch", "Job"): (_labels_of_template, _spec(_job), _spec(_template), _status_fills()),
+    ("discovery.k8s.io", "EndpointSlice"): (lambda obj: each(obj, "ports", _endpoint_port),),
+    ("networking.k8s.io", "Ingress"): (_load_balancer,),
+    ("networking.k8s.io", "IngressClass"): (_spec(_ingress_class),),
+    ("networking.k8s.io", "NetworkPolicy"): (_spec(_network_policy),),
+    ("policy", "PodDisruptionBudget"): (_budget_status,),
+    (_RBAC, "ClusterRoleBinding"): (_binding,),
+    (_RBAC, "RoleBinding"): (_binding,),
+    ("scheduling.k8s.io", "PriorityClass"): (_fills(preemptionPolicy="PreemptLowerPriority"),),
+    ("storage.k8s.io", "CSIDriver"): (_spec(_driver),),
+    ("storage.k8s.io", "StorageClass"): (
+        _fills(reclaimPolicy="Delete", volumeBindingMode="Immediate"),
+    ),
+}

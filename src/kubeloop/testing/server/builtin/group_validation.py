@@ -1,0 +1,361 @@
+"""What the kinds of the smaller groups must look like: networking, RBAC, scaling, and so on.
+
+Promises: the checks that people meet daily, with kube-apiserver's paths, reasons and words.
+Elsewhere: core kinds (`core_validation`), workloads (`workload_validation`).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+from urllib.parse import urlsplit
+
+from kubeloop.machinery.names import (
+    problems_of_dns_label,
+    problems_of_dns_subdomain,
+    problems_of_path_segment,
+)
+
+from ..schema.crd_validation import problems_of_crd
+from ..schema.schema_validation import alike
+from . import causes
+from .value_rules import (
+    Found,
+    choice,
+    int_or_percent,
+    listed,
+    name,
+    not_below,
+    not_changed,
+    port,
+    port_or_name,
+    selector,
+)
+
+__all__ = ["GROUPS"]
+
+_Raw: TypeAlias = Mapping[str, Any]
+_Check: TypeAlias = Callable[[_Raw, _Raw | None], Found]
+
+_RBAC: Final = "rbac.authorization.k8s.io"
+_ADMISSION: Final = "admissionregistration.k8s.io"
+_PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")
+_BAD_PATHS: Final = ("//", "/./", "/../", "%2f", "%2F")
+_BAD_ENDS: Final = ("/..", "/.")
+_HIGHEST_PRIORITY: Final = 1_000_000_000
+
+
+# --- networking
+
+
+def _ingress(obj: _Raw, _: _Raw | None) -> Found:
+    spec = obj.get("spec") or {}
+    if not spec.get("rules") and spec.get("defaultBackend") is None:
+        rule = "either `defaultBackend` or `rules` must be specified"
+        yield causes.invalid("spec", None, rule)
+    if isinstance(spec.get("defaultBackend"), Mapping):
+        yield from _backend(spec["defaultBackend"], "spec.defaultBackend")
+    for index, each in listed(spec.get("rules")):
+        path, host = f"spec.rules[{index}]", each.get("host") or ""
+        if _is_address(host):
+            yield causes.invalid(f"{path}.host", host, "must be a DNS name, not an IP address")
+        elif host:
+            plain = host.removeprefix("*.")
+            yield from name(f"{path}.host", plain, problems_of_dns_subdomain)
+        http = each.get("http")
+        if isinstance(http, Mapping):
+            yield from _paths(http, f"{path}.http.paths")
+    if spec.get("ingressClassName"):
+        where = "spec.ingressClassName"
+        yield from name(where, spec["ingressClassName"], problems_of_dns_subdomain)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _paths(http: _Raw, path: str) -> Found:
+    if not http.get("paths"):
+        yield causes.required(path)
+    for index, each in listed(http.get("paths")):
+        yield from _ingress_path(each, f"{path}[{index}]")
+
+
+def _ingress_path(each: _Raw, path: str) -> Found:
+    kind, said = each.get("pathType"), each.get("path") or ""
+    if not kind:
+        yield causes.required(f"{path}.pathType", "pathType must be specified")
+        return
+    yield from choice(f"{path}.pathType", kind, _PATH_TYPES)
+    optional = kind == "ImplementationSpecific" and not said
+    if not said.startswith("/") and not optional:
+        yield causes.invalid(f"{path}.path", said, "must be an absolute path")
+    if kind in {"Exact", "Prefix"}:
+        for bad in _BAD_PATHS:
+            if bad in said:
+                yield causes.invalid(f"{path}.path", said, f"must not contain '{bad}'")
+        for bad in _BAD_ENDS:
+            if said.endswith(bad):
+                yield causes.invalid(f"{path}.path", said, f"cannot end with '{bad}'")
+    yield from _backend(each.get("backend") or {}, f"{path}.backend")
+
+
+def _backend(backend: _Raw, path: str) -> Found:
+    service, resource = backend.get("service"), backend.get("resource")
+    if service is not None and resource is not None:
+        yield causes.invalid(path, "", "cannot set both resource and service backends")
+    elif service is None and resource is None:
+        yield causes.invalid(path, "", "resource or service backend is required")
+    elif isinstance(service, Mapping):
+        yield from _service_backend(service, path)
+
+
+def _service_backend(service: _Raw, path: str) -> Found:
+    said = service.get("port") or {}
+    if not service.get("name"):
+        yield causes.required(f"{path}.service.name")
+    else:
+        yield from name(f"{path}.service.name", service["name"], problems_of_dns_label)
+    if said.get("name") and said.get("number"):
+        yield causes.invalid(path, "", "cannot set both port name & port number")
+    elif said.get("name"):
+        yield from port_or_name(f"{path}.service.port.name", said["name"])
+    elif said.get("number"):
+        yield from port(f"{path}.service.port.number", said["number"])
+    else:
+        yield causes.required(path, "port name or number is required")
+
+
+def _network_policy(obj: _Raw, _: _Raw | None) -> Found:
+    spec = obj.get("spec") or {}
+    yield from selector("spec.podSelector", spec.get("podSelector"))
+    for index, kind in enumerate(spec.get("policyTypes") or ()):
+        yield from choice(f"spec.policyTypes[{index}]", kind, ("Egress", "Ingress"))
+    for direction in ("ingress", "egress"):
+        for index, rule in listed(spec.get(direction)):
+            for place, each in listed(rule.get("ports")):
+                where = f"spec.{direction}[{index}].ports[{place}].port"
+                if each.get("port") is not None:
+                    yield from port_or_name(where, each["port"])
+
+
+# --- RBAC
+
+
+def _binding(*, namespaced: bool) -> _Check:
+    kinds = ("Role", "ClusterRole") if namespaced else ("ClusterRole",)
+
+    def check(obj: _Raw, old: _Raw | None) -> Found:
+        ref = obj.get("roleRef") or {}
+        group, kind = ref.get("apiGroup") or "", ref.get("kind") or ""
+        if group != _RBAC:
+            yield causes.not_supported("roleRef.apiGroup", group, (_RBAC,))
+        if kind not in kinds:
+            yield causes.not_supported("roleRef.kind", kind, kinds)
+        if not ref.get("name"):
+            yield causes.required("roleRef.name")
+        else:
+            yield from name("roleRef.name", ref["name"], problems_of_path_segment)
+        for index, subject in listed(obj.get("subjects")):
+            yield from _subject(subject, f"subjects[{index}]", namespaced=namespaced)
+        if old is not None:
+            yield from not_changed("roleRef", ref, old.get("roleRef"))
+
+    return check
+
+
+def _subject(subject: _Raw, path: str, *, namespaced: bool) -> Found:
+    kind, group = subject.get("kind") or "", subject.get("apiGroup") or ""
+    if not subject.get("name"):
+        yield causes.required(f"{path}.name")
+    if kind == "ServiceAccount":
+        if group:
+            yield causes.not_supported(f"{path}.apiGroup", group, ("",))
+        if not namespaced and not subject.get("namespace"):
+            yield causes.required(f"{path}.namespace")
+    elif kind not in {"User", "Group"}:
+        kinds = ("ServiceAccount", "User", "Group")
+        yield causes.not_supported(f"{path}.kind", kind, kinds)
+    elif group != _RBAC:
+        yield causes.not_supported(f"{path}.apiGroup", group, (_RBAC,))
+
+
+def _role(*, namespaced: bool) -> _Check:
+    def check(obj: _Raw, _: _Raw | None) -> Found:
+        for index, rule in listed(obj.get("rules")):
+            yield from _rule(rule, f"rules[{index}]", namespaced=namespaced)
+
+    return check
+
+
+def _rule(rule: _Raw, path: str, *, namespaced: bool) -> Found:
+    urls, where = rule.get("nonResourceURLs"), f"{path}.nonResourceURLs"
+    if not rule.get("verbs"):
+        yield causes.required(f"{path}.verbs")
+    if urls:
+        if namespaced:
+            said = "namespaced rules cannot apply to non-resource URLs"
+            yield causes.invalid(where, urls, said)
+        if rule.get("apiGroups") or rule.get("resources") or rule.get("resourceNames"):
+            said = "rules cannot apply to both regular resources and non-resource URLs"
+            yield causes.invalid(where, urls, said)
+        return
+    if not rule.get("apiGroups"):
+        said = "resource rules must supply at least one api group"
+        yield causes.required(f"{path}.apiGroups", said)
+    if not rule.get("resources"):
+        said = "resource rules must supply at least one resource"
+        yield causes.required(f"{path}.resources", said)
+
+
+# --- scaling and disruption
+
+
+def _autoscaler(obj: _Raw, _: _Raw | None) -> Found:
+    spec = obj.get("spec") or {}
+    lowest, highest = spec.get("minReplicas"), spec.get("maxReplicas") or 0
+    yield from not_below("spec.minReplicas", lowest, 1)
+    if isinstance(lowest, int) and highest < lowest:
+        rule = "must be greater than or equal to `minReplicas`"
+        yield causes.invalid("spec.maxReplicas", highest, rule)
+    if highest == 0:
+        yield causes.required("spec.maxReplicas")
+    else:
+        yield from not_below("spec.maxReplicas", highest, 1)
+    target = spec.get("scaleTargetRef") or {}
+    for field in ("kind", "name"):
+        if not target.get(field):
+            yield causes.required(f"spec.scaleTargetRef.{field}")
+
+
+def _budget(obj: _Raw, _: _Raw | None) -> Found:
+    spec = obj.get("spec") or {}
+    least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
+    if least is not None and most is not None:
+        rule = "minAvailable and maxUnavailable cannot be both set"
+        yield causes.invalid("spec", dict(spec), rule)
+    yield from int_or_percent("spec.minAvailable", least, at_most_all=True)
+    yield from int_or_percent("spec.maxUnavailable", most, at_most_all=True)
+    yield from selector("spec.selector", spec.get("selector"))
+
+
+def _lease(obj: _Raw, _: _Raw | None) -> Found:
+    spec = obj.get("spec") or {}
+    seconds = spec.get("leaseDurationSeconds")
+    if isinstance(seconds, int) and seconds <= 0:
+        yield causes.invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0")
+    yield from not_below("spec.leaseTransitions", spec.get("leaseTransitions"))
+    if spec.get("preferredHolder") and not spec.get("strategy"):
+        rule = "may only be specified if `strategy` is defined"
+        yield causes.forbidden("spec.preferredHolder", rule)
+
+
+def _priority_class(obj: _Raw, old: _Raw | None) -> Found:
+    said, value = (obj.get("metadata") or {}).get("name") or "", obj.get("value") or 0
+    if value > _HIGHEST_PRIORITY and not said.startswith("system-"):
+        rule = f"maximum allowed value of a user defined priority is {_HIGHEST_PRIORITY}"
+        yield causes.forbidden("value", rule)
+    policy = obj.get("preemptionPolicy")
+    yield from choice("preemptionPolicy", policy, ("Never", "PreemptLowerPriority"))
+    if old is not None:
+        if value != (old.get("value") or 0):
+            yield causes.forbidden("value", "may not be changed in an update.")
+        yield from not_changed("preemptionPolicy", policy, old.get("preemptionPolicy"))
+
+
+def _endpoint_slice(obj: _Raw, old: _Raw | None) -> Found:
+    kind = obj.get("addressType")
+    yield from choice("addressType", kind, ("FQDN", "IPv4", "IPv6"), required=True)
+    for index, each in listed(obj.get("endpoints")):
+        if not each.get("addresses"):
+            rule = "must contain at least 1 address"
+            yield causes.required(f"endpoints[{index}].addresses", rule)
+    if old is not None:
+        yield from not_changed("addressType", kind, old.get("addressType"))
+
+
+# --- webhooks and definitions
+
+
+def _webhooks(obj: _Raw, _: _Raw | None) -> Found:
+    seen: set[str] = set()
+    for index, each in listed(obj.get("webhooks")):
+        path, said = f"webhooks[{index}]", each.get("name") or ""
+        yield from _qualified(said, f"{path}.name")
+        if said in seen:
+            yield causes.duplicate(f"{path}.name", said)
+        seen.add(said)
+        yield from _webhook(each, path)
+
+
+def _qualified(said: str, path: str) -> Found:
+    if not said:
+        yield causes.required(path)
+        return
+    yield from name(path, said, problems_of_dns_subdomain)
+    if len(said.split(".")) < 3:
+        rule = "should be a domain with at least three segments separated by dots"
+        yield causes.invalid(path, said, rule)
+
+
+def _webhook(each: _Raw, path: str) -> Found:
+    effects, client = each.get("sideEffects"), each.get("clientConfig") or {}
+    if not each.get("admissionReviewVersions"):
+        where = f"{path}.admissionReviewVersions"
+        yield causes.required(where, "must specify one of v1, v1beta1")
+    yield from choice(f"{path}.failurePolicy", each.get("failurePolicy"), ("Fail", "Ignore"))
+    yield from choice(f"{path}.matchPolicy", each.get("matchPolicy"), ("Equivalent", "Exact"))
+    if effects is None:
+        rule = "must specify one of None, NoneOnDryRun"
+        yield causes.required(f"{path}.sideEffects", rule)
+    yield from choice(f"{path}.sideEffects", effects, ("None", "NoneOnDryRun"))
+    seconds = each.get("timeoutSeconds")
+    if isinstance(seconds, int) and not 1 <= seconds <= 30:
+        rule = "the timeout value must be between 1 and 30 seconds"
+        yield causes.invalid(f"{path}.timeoutSeconds", seconds, rule)
+    yield from selector(f"{path}.namespaceSelector", each.get("namespaceSelector"))
+    yield from selector(f"{path}.objectSelector", each.get("objectSelector"))
+    yield from _client_config(client, f"{path}.clientConfig")
+
+
+def _client_config(client: _Raw, path: str) -> Found:
+    url, service = client.get("url"), client.get("service")
+    if (url is None) == (service is None):
+        yield causes.required(path, "exactly one of url or service is required")
+    elif url is not None and urlsplit(url).scheme != "https":
+        rule = "'https' is the only allowed URL scheme; desired format: https://host[/path]"
+        yield causes.invalid(f"{path}.url", urlsplit(url).scheme, rule)
+    elif isinstance(service, Mapping):
+        for field in ("name", "namespace"):
+            if not service.get(field):
+                where = f"{path}.service.{field}"
+                yield causes.required(where, f"service {field} is required")
+
+
+def _definition(obj: _Raw, old: _Raw | None) -> Found:
+    if old is not None and alike(obj.get("spec"), old.get("spec")):
+        return  # only its status or metadata changed
+    yield from problems_of_crd(obj, old)
+
+
+GROUPS: Final[dict[tuple[str, str], _Check]] = {
+    (_ADMISSION, "MutatingWebhookConfiguration"): _webhooks,
+    (_ADMISSION, "ValidatingWebhookConfiguration"): _webhooks,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): _definition,
+    ("autoscaling", "HorizontalPodAutoscaler"): _autoscaler,
+    ("coordination.k8s.io", "Lease"): _lease,
+    ("discovery.k8s.io", "EndpointSlice"): _endpoint_slice,
+    ("networking.k8s.io", "Ingress"): _ingress,
+    ("networking.k8s.io", "NetworkPolicy"): _network_policy,
+    ("policy", "PodDisruptionBudget"): _budget,
+    (_RBAC, "ClusterRole"): _role(namespaced=False),
+    (_RBAC, "ClusterRoleBinding"): _binding(namespaced=False),
+    (_RBAC, "Role"): _role(namespaced=True),
+    (_RBAC, "RoleBinding"): _binding(namespaced=True),
+    ("scheduling.k8s.io", "PriorityClass"): _priority_class,
+}

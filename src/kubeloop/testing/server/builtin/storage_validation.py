@@ -1,0 +1,147 @@
+"""What volumes, claims on them and classes of them must look like.
+
+Promises: the checks that people meet daily, with kube-apiserver's paths, reasons and words.
+Elsewhere: the other kinds of the core group (`core_validation`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+from kubeloop.machinery.names import problems_of_dns_subdomain
+from kubeloop.wire import InvalidValue, Quantity
+
+from ..schema.schema_validation import alike
+from . import causes
+from .value_rules import Found, choice, name, not_changed, quantity, selector
+
+__all__ = ["STORAGE"]
+
+_Raw: TypeAlias = Mapping[str, Any]
+
+_ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+
+
+def _claim(obj: _Raw, old: _Raw | None) -> Found:
+    spec = obj.get("spec") or {}
+    yield from _access_modes(spec, "spec.accessModes")
+    yield from selector("spec.selector", spec.get("selector"))
+    requests, where = (spec.get("resources") or {}).get("requests") or {}, "spec.resources[storage]"
+    if "storage" not in requests:
+        yield causes.required(where)
+    elif _amount(requests["storage"]) <= Quantity("0"):
+        yield causes.invalid(where, requests["storage"], "must be greater than zero")
+    if spec.get("storageClassName"):
+        where = "spec.storageClassName"
+        yield from name(where, spec["storageClassName"], problems_of_dns_subdomain)
+    yield from choice("spec.volumeMode", spec.get("volumeMode"), ("Block", "Filesystem"))
+    if old is not None:
+        yield from _claim_change(obj, old)
+
+
+def _amount(value: Any) -> Quantity:
+    try:
+        return Quantity(value)
+    except InvalidValue:
+        return Quantity("0")
+
+
+def _access_modes(spec: _Raw, path: str) -> Found:
+    modes = spec.get("accessModes") or []
+    if not modes:
+        yield causes.required(path, "at least 1 access mode is required")
+    for mode in modes:
+        yield from choice(path, mode, _ACCESS_MODES)
+    if "ReadWriteOncePod" in modes and len(modes) > 1:
+        yield causes.forbidden(path, "may not use ReadWriteOncePod with other access modes")
+
+
+def _claim_change(obj: _Raw, old: _Raw) -> Found:
+    bound = (obj.get("status") or {}).get("phase") == "Bound"
+    new, before = dict(obj.get("spec") or {}), dict(old.get("spec") or {})
+    if not before.get("volumeName"):
+        new.pop("volumeName", None)
+        before.pop("volumeName", None)
+    if before.get("storageClassName") is None:
+        new.pop("storageClassName", None)
+    if bound:
+        for spec in (new, before):
+            spec.pop("resources", None)
+            spec.pop("volumeAttributesClassName", None)
+    if not alike(new, before):
+        yield causes.forbidden(
+            "spec",
+            "spec is immutable after creation except resources.requests and "
+            "volumeAttributesClassName for bound claims",
+        )
+    wanted, had = _storage(obj), _storage(old)
+    if bound and wanted < had and wanted <= _capacity(old):
+        rule = "field can not be less than status.capacity"
+        yield causes.forbidden("spec.resources.requests.storage", rule)
+
+
+def _storage(obj: _Raw) -> Quantity:
+    resources = (obj.get("spec") or {}).get("resources") or {}
+    return _amount((resources.get("requests") or {}).get("storage", "0"))
+
+
+def _capacity(obj: _Raw) -> Quantity:
+    return _amount(((obj.get("status") or {}).get("capacity") or {}).get("storage", "0"))
+
+
+_VOLUME_FIELDS: Final = frozenset(
+    {
+        "accessModes",
+        "capacity",
+        "claimRef",
+        "mountOptions",
+        "nodeAffinity",
+        "persistentVolumeReclaimPolicy",
+        "storageClassName",
+        "volumeAttributesClassName",
+        "volumeMode",
+    }
+)
+
+
+def _volume(obj: _Raw, old: _Raw | None) -> Found:
+    spec = obj.get("spec") or {}
+    if not spec.get("accessModes"):
+        yield causes.required("spec.accessModes")
+    else:
+        yield from _access_modes(spec, "spec.accessModes")
+    capacity = spec.get("capacity") or {}
+    if not capacity:
+        yield causes.required("spec.capacity")
+    for key, said in capacity.items():
+        yield from quantity(f"spec.capacity[{key}]", said)
+    policy = spec.get("persistentVolumeReclaimPolicy")
+    policies = ("Delete", "Recycle", "Retain")
+    yield from choice("spec.persistentVolumeReclaimPolicy", policy, policies)
+    sources = spec.keys() - _VOLUME_FIELDS
+    if not sources:
+        yield causes.required("spec", "must specify a volume type")
+    elif old is not None:
+        before = old.get("spec") or {}
+        if any(not alike(spec.get(each), before.get(each)) for each in sources):
+            rule = "spec.persistentvolumesource is immutable after creation"
+            yield causes.forbidden("spec.persistentvolumesource", rule)
+
+
+def _storage_class(obj: _Raw, old: _Raw | None) -> Found:
+    if not obj.get("provisioner"):
+        yield causes.required("provisioner")
+    modes = ("Immediate", "WaitForFirstConsumer")
+    yield from choice("volumeBindingMode", obj.get("volumeBindingMode"), modes)
+    yield from choice("reclaimPolicy", obj.get("reclaimPolicy"), ("Delete", "Retain"))
+    if old is not None:
+        for field in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"):
+            yield from not_changed(field, obj.get(field), old.get(field))
+
+
+STORAGE: Final[dict[tuple[str, str], Callable[[_Raw, _Raw | None], Found]]] = {
+    ("", "PersistentVolume"): _volume,
+    ("", "PersistentVolumeClaim"): _claim,
+    ("storage.k8s.io", "StorageClass"): _storage_class,
+}

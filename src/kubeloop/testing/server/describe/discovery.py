@@ -1,0 +1,253 @@
+"""What the server serves, told to clients: aggregated and legacy discovery, the version.
+
+Promises: documents are built once for each state of the registry and kept as bytes; groups
+come in the server's order, custom ones behind the built-in by name; versions in the order
+of preference. A document's ETag is the same for all its forms and changes with its content.
+Elsewhere: what is served (`registry`), the shapes of objects (`openapi`).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal
+
+import msgspec
+
+from ..registry import Registry, Served
+from .documents import Document, kept_for
+
+__all__ = [
+    "AGGREGATED_V2",
+    "AGGREGATED_V2BETA1",
+    "Document",
+    "aggregated",
+    "aggregated_version",
+    "legacy_group",
+    "legacy_groups",
+    "legacy_resources",
+    "legacy_versions",
+    "paths",
+    "version",
+]
+
+# What a client accepts when it wants everything in one document.
+AGGREGATED_V2: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+AGGREGATED_V2BETA1: Final = (
+    "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
+)
+_FORMS: Final = {"v2": AGGREGATED_V2, "v2beta1": AGGREGATED_V2BETA1}
+_MEDIA: Final = frozenset({"application/json", "application/*", "*/*"})
+
+Root = Literal["/api", "/apis"]
+
+
+def aggregated_version(accept: str) -> Literal["", "v2", "v2beta1"]:
+    """The form of aggregated discovery that an Accept header asks for first; empty when it
+    asks for the legacy documents before."""
+    for clause in accept.split(","):
+        media, *rest = [part.strip() for part in clause.split(";")]
+        if media not in _MEDIA:
+            continue
+        pairs = (part.partition("=") for part in rest)
+        said = {key.strip(): value.strip().strip('"') for key, _, value in pairs}
+        if "as" not in said:
+            return ""
+        if (said.get("g"), said["as"]) == ("apidiscovery.k8s.io", "APIGroupDiscoveryList"):
+            match said.get("v"):
+                case "v2":
+                    return "v2"
+                case "v2beta1":
+                    return "v2beta1"
+    return ""
+
+
+def aggregated(registry: Registry, root: Root, form: Literal["v2", "v2beta1"] = "v2") -> Document:
+    """Everything below `/api` or `/apis` in one document."""
+    kept = kept_for(registry)
+    key = ("aggregated", root, form)
+    if key not in kept:
+        items = [_group(registry, group) for group in _groups(registry, root)]
+        tag = hashlib.sha512(msgspec.json.encode(items)).hexdigest().upper()
+        body = {
+            "kind": "APIGroupDiscoveryList",
+            "apiVersion": f"apidiscovery.k8s.io/{form}",
+            "metadata": {},
+            "items": items,
+        }
+        kept[key] = Document(msgspec.json.encode(body), _FORMS[form], f'"{tag}"')
+    return kept[key]
+
+
+def legacy_versions(address: str) -> dict[str, Any]:
+    """The document at `/api`; `address` is where the server is (`127.0.0.1:6443`)."""
+    return {
+        "kind": "APIVersions",
+        "versions": ["v1"],
+        "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": address}],
+    }
+
+
+def legacy_groups(registry: Registry) -> dict[str, Any]:
+    """The document at `/apis`."""
+    groups = [_api_group(registry, group) for group in _groups(registry, "/apis")]
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
+
+
+def legacy_group(registry: Registry, group: str) -> dict[str, Any] | None:
+    """The document at `/apis/<group>`; None where the group is not served."""
+    if not group or group not in registry.groups():
+        return None
+    return {"kind": "APIGroup", "apiVersion": "v1", **_api_group(registry, group)}
+
+
+def legacy_resources(registry: Registry, group: str, version: str) -> dict[str, Any] | None:
+    """The document at `/api/v1` or `/apis/<group>/<version>`; None where it is not served."""
+    if not registry.has_version(group, version):
+        return None
+    found = [
+        each
+        for served in _in_order(registry.in_version(group, version))
+        for each in _api_resources(served)
+    ]
+    api_version = f"{group}/{version}" if group else version
+    head: dict[str, Any] = {"kind": "APIResourceList"}
+    if group:  # the oldest document has no apiVersion to this day
+        head["apiVersion"] = "v1"
+    return {**head, "groupVersion": api_version, "resources": found}
+
+
+def paths(registry: Registry) -> dict[str, Any]:
+    """The document at `/`: what can be asked."""
+    found = ["/.well-known/openid-configuration", "/api", "/api/v1", "/apis", "/apis/"]
+    for group in _groups(registry, "/apis"):
+        found.append(f"/apis/{group}")
+        found += [f"/apis/{group}/{each}" for each in registry.groups()[group]]
+    found += ["/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/openid/v1/jwks", "/readyz"]
+    return {"paths": [*found, "/version"]}
+
+
+def version() -> dict[str, str]:
+    """The document at `/version`."""
+    return {
+        "major": "1",
+        "minor": "37",
+        "emulationMajor": "1",
+        "emulationMinor": "37",
+        "minCompatibilityMajor": "1",
+        "minCompatibilityMinor": "36",
+        "gitVersion": "v1.37.0+kubeloop",
+        "gitCommit": "",
+        "gitTreeState": "clean",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": "",
+        "compiler": "",
+        "platform": "python/any",
+    }
+
+
+# --- groups
+
+
+def _groups(registry: Registry, root: Root) -> list[str]:
+    """The groups below a root: built-in ones as they come, then custom ones by name."""
+    if root == "/api":
+        return [""]
+    custom = {each.group for each in registry.all() if each.custom is not None}
+    built_in = {each.group for each in registry.all() if each.custom is None}
+    known = [group for group in registry.groups() if group]
+    own = [group for group in known if group in built_in]
+    return own + sorted(group for group in known if group in custom - built_in)
+
+
+def _api_group(registry: Registry, group: str) -> dict[str, Any]:
+    versions = [
+        {"groupVersion": f"{group}/{each}", "version": each} for each in registry.groups()[group]
+    ]
+    return {"name": group, "versions": versions, "preferredVersion": versions[0]}
+
+
+def _group(registry: Registry, group: str) -> dict[str, Any]:
+    versions = [
+        {
+            "version": each,
+            "resources": [
+                _resource(served) for served in _in_order(registry.in_version(group, each))
+            ],
+            "freshness": "Current",
+        }
+        for each in registry.groups()[group]
+    ]
+    return {"metadata": {"name": group} if group else {}, "versions": versions}
+
+
+def _in_order(served: tuple[Served, ...]) -> list[Served]:
+    return sorted(served, key=lambda each: each.plural)
+
+
+# --- resources
+
+
+def _resource(served: Served) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "resource": served.plural,
+        "responseKind": _response_kind(served, served.group, served.version, served.kind),
+        "scope": "Namespaced" if served.namespaced else "Cluster",
+        "singularResource": served.singular,
+        "verbs": list(served.verbs),
+        "shortNames": list(served.short_names),
+        "categories": list(served.categories),
+        "subresources": [
+            {
+                "subresource": part.name,
+                "responseKind": _response_kind(served, part.group, part.version, part.kind),
+                "verbs": list(part.verbs),
+            }
+            for part in served.parts
+        ],
+    }
+    return _without_empty(shown, "shortNames", "categories", "subresources")
+
+
+def _response_kind(served: Served, group: str, version: str, kind: str) -> dict[str, str]:
+    """A kind of the group version at hand is told without them, but for custom kinds."""
+    if served.custom is None and (group, version) == (served.group, served.version):
+        group = version = ""
+    return {"group": group, "version": version, "kind": kind}
+
+
+def _without_empty(shown: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in shown.items() if value or key not in keys}
+
+
+def _api_resources(served: Served) -> Iterator[dict[str, Any]]:
+    """A resource and its subresources as the legacy document lists them."""
+    shown: dict[str, Any] = {
+        "name": served.plural,
+        "singularName": served.singular,
+        "namespaced": served.namespaced,
+        "kind": served.kind,
+        "verbs": list(served.verbs),
+        "shortNames": list(served.short_names),
+        "categories": list(served.categories),
+        "storageVersionHash": _storage_hash(served) if "get" in served.verbs else "",
+    }
+    yield _without_empty(shown, "shortNames", "categories", "storageVersionHash")
+    for part in served.parts:
+        foreign = (part.group, part.version) != (served.group, served.version)
+        place = {"group": part.group, "version": part.version} if foreign else {}
+        yield {
+            "name": f"{served.plural}/{part.name}",
+            "singularName": "",
+            "namespaced": served.namespaced,
+            **place,
+            "kind": part.kind,
+            "verbs": list(part.verbs),
+        }
+
+
+def _storage_hash(served: Served) -> str:
+    """Stands for how objects are stored: the same in every version of a resource."""
+    said = f"{served.storage[0]}/{served.storage_version}/{served.kind}"
+    return base64.b64encode(hashlib.sha256(said.encode()).digest()[:8]).decode()

@@ -1,0 +1,193 @@
+"""The paths of the API in OpenAPI: which operations a resource has, and what they take.
+
+Promises: each operation names its action and kind the way kubectl looks for them; the
+parameters are those that clients look for (`fieldValidation`, `dryRun`, …).
+Elsewhere: the shapes that are sent (`openapi_schemas`), the documents (`openapi`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, TypeAlias, final
+
+import msgspec
+
+from kubeloop.wire import Subresource, class_for
+
+from ..registry import Served
+from .openapi_schemas import Dialect, custom_name, definition_name, reference
+
+__all__ = ["paths_of"]
+
+Schema: TypeAlias = dict[str, Any]
+
+_JSON: Final = "application/json"
+_PATCHES: Final = (
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    "application/apply-patch+yaml",
+)
+_STRATEGIC: Final = "application/strategic-merge-patch+json"
+_WRITES: Final = {"dryRun": "string", "fieldManager": "string", "fieldValidation": "string"}
+_READS: Final = {
+    "allowWatchBookmarks": "boolean",
+    "continue": "string",
+    "fieldSelector": "string",
+    "labelSelector": "string",
+    "limit": "integer",
+    "resourceVersion": "string",
+    "resourceVersionMatch": "string",
+    "sendInitialEvents": "boolean",
+    "timeoutSeconds": "integer",
+    "watch": "boolean",
+}
+_DELETES: Final = {
+    "dryRun": "string",
+    "gracePeriodSeconds": "integer",
+    "orphanDependents": "boolean",
+    "propagationPolicy": "string",
+}
+
+
+@final
+class _Verb(msgspec.Struct, frozen=True):
+    """How a verb of the API is told in OpenAPI."""
+
+    verb: str
+    method: str
+    action: str
+    word: str  # the start of its operationId
+    query: dict[str, str]
+
+
+_ON_ALL: Final = (
+    _Verb("list", "get", "list", "list", _READS),
+    _Verb("create", "post", "post", "create", _WRITES),
+    _Verb("deletecollection", "delete", "deletecollection", "delete", _DELETES | _READS),
+)
+_ON_ONE: Final = (
+    _Verb("get", "get", "get", "read", {}),
+    _Verb("update", "put", "put", "replace", _WRITES),
+    _Verb("patch", "patch", "patch", "patch", _WRITES | {"force": "boolean"}),
+    _Verb("delete", "delete", "delete", "delete", _DELETES),
+)
+_ON_PART: Final = (*_ON_ONE, _Verb("create", "post", "post", "create", _WRITES))
+
+
+def paths_of(served: Served, dialect: Dialect) -> dict[str, Schema]:
+    """Every path of a resource with its operations; paths without any are left out."""
+    return {path: item for path, item in _paths(served, dialect) if item}
+
+
+def _paths(served: Served, dialect: Dialect) -> Iterator[tuple[str, Schema]]:
+    prefix = f"/apis/{served.group}" if served.group else "/api"
+    root = f"{prefix}/{served.version}"
+    everywhere = f"{root}/{served.plural}"
+    collection = everywhere
+    if served.namespaced:
+        yield everywhere, _item(served, _ON_ALL[:1], dialect, suffix="ForAllNamespaces")
+        collection = f"{root}/namespaces/{{namespace}}/{served.plural}"
+    yield collection, _item(served, _ON_ALL, dialect)
+    yield f"{collection}/{{name}}", _item(served, _ON_ONE, dialect)
+    for part in served.parts:
+        yield f"{collection}/{{name}}/{part.name}", _item(served, _ON_PART, dialect, part=part)
+
+
+def _item(
+    served: Served,
+    verbs: tuple[_Verb, ...],
+    dialect: Dialect,
+    *,
+    part: Subresource | None = None,
+    suffix: str = "",
+) -> Schema:
+    offered = part.verbs if part else served.verbs
+    item: Schema = {
+        each.method: _operation(served, each, dialect, part=part, suffix=suffix)
+        for each in verbs
+        if each.verb in offered
+    }
+    if item:
+        item["parameters"] = [
+            _parameter(name, "string", dialect, where="path") for name in _placeholders(served)
+        ]
+        if not part and verbs is not _ON_ONE:
+            item["parameters"] = [e for e in item["parameters"] if e["name"] != "name"]
+        if suffix:
+            item["parameters"] = []
+    return item
+
+
+def _placeholders(served: Served) -> tuple[str, ...]:
+    return ("name", "namespace") if served.namespaced else ("name",)
+
+
+def _operation(
+    served: Served, verb: _Verb, dialect: Dialect, *, part: Subresource | None, suffix: str
+) -> Schema:
+    kind = (part.group, part.version, part.kind) if part else None
+    group, version, name = kind or (served.group, served.version, served.kind)
+    schema = _schema_ref(served, part, dialect, listed=verb.verb == "list")
+    operation: Schema = {
+        "operationId": _operation_id(served, verb, part, suffix),
+        "parameters": [_parameter(key, sort, dialect) for key, sort in verb.query.items()],
+        "responses": {"200": _response(schema, dialect), "401": {"description": "Unauthorized"}},
+        "x-kubernetes-action": verb.action,
+        "x-kubernetes-group-version-kind": {"group": group, "kind": name, "version": version},
+    }
+    if verb.method in {"post", "put", "patch"}:
+        _add_body(operation, served, verb, schema, dialect)
+    return operation
+
+
+def _add_body(
+    operation: Schema, served: Served, verb: _Verb, schema: Schema, dialect: Dialect
+) -> None:
+    media = [_JSON]
+    if verb.method == "patch":
+        media = [*_PATCHES, *(() if served.custom else (_STRATEGIC,))]
+        schema = {"type": "object"}
+    if dialect == "v2":
+        body = {"in": "body", "name": "body", "required": True, "schema": schema}
+        operation["consumes"] = media
+        operation["parameters"] = [body, *operation["parameters"]]
+    else:
+        content = {each: {"schema": schema} for each in media}
+        operation["requestBody"] = {"content": content, "required": True}
+
+
+def _response(schema: Schema, dialect: Dialect) -> Schema:
+    shown = {"schema": schema} if schema else {}
+    if dialect == "v2":
+        return {"description": "OK", **shown}
+    return {"description": "OK", "content": {_JSON: shown}}
+
+
+def _parameter(name: str, sort: str, dialect: Dialect, *, where: str = "query") -> Schema:
+    said: Schema = {"name": name, "in": where}
+    if where == "path":
+        said["required"] = True
+    return {**said, "type": sort} if dialect == "v2" else {**said, "schema": {"type": sort}}
+
+
+def _schema_ref(
+    served: Served, part: Subresource | None, dialect: Dialect, *, listed: bool
+) -> Schema:
+    """What an operation speaks; empty where that is no schema we have."""
+    own = (served.group, served.version, served.kind)
+    spoken = (part.group, part.version, part.kind) if part else own
+    if served.custom is not None and spoken == own:
+        name = custom_name(served)
+        return reference(f"{name}List" if listed else name, dialect)
+    cls = class_for(spoken[0], spoken[1], served.list_kind if listed else spoken[2])
+    return reference(definition_name(cls), dialect) if cls is not None else {}
+
+
+def _operation_id(served: Served, verb: _Verb, part: Subresource | None, suffix: str) -> str:
+    group = served.group.removesuffix(".k8s.io") or "core"
+    words = [word.capitalize() for word in group.replace("-", ".").split(".")]
+    scope = "Namespaced" if served.namespaced and not suffix else ""
+    scope = f"Collection{scope}" if verb.verb == "deletecollection" else scope
+    tail = part.name.capitalize() if part else ""
+    version = served.version.capitalize()
+    return f"{verb.word}{''.join(words)}{version}{scope}{served.kind}{tail}{suffix}"

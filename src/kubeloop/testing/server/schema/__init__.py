@@ -1,0 +1,1 @@
+"""Custom resources: definitions, structural schemas, what they validate, default and prune."""

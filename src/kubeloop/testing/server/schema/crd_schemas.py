@@ -1,0 +1,284 @@
+"""Which schemas a CustomResourceDefinition may carry: structural ones.
+
+Promises: causes have kube-apiserver's paths, reasons and words; a schema without causes can
+be compiled (`schema_nodes`) and every default in it fits its own place.
+Elsewhere: single keywords (`crd_keywords`), the rest of a definition (`crd_validation`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from ..builtin import causes
+from ..statuses import Cause
+from .crd_keywords import problems_of_keywords
+from .schema_nodes import compiled, pattern_of
+from .schema_validation import problems_of
+from .schemas import Schema
+
+__all__ = ["problems_of_schema"]
+
+_Raw: TypeAlias = Mapping[str, Any]
+
+# What may not stand beside a value's rules in allOf, anyOf, oneOf and not, and how it is refused.
+_NOT_NESTED: Final = {
+    "type": "must be empty to be structural",
+    "additionalProperties": "must be undefined to be structural",
+    "default": "must be undefined to be structural",
+    "title": "must be empty to be structural",
+    "description": "must be empty to be structural",
+    "nullable": "must be false to be structural",
+    "x-kubernetes-preserve-unknown-fields": "must be false to be structural",
+    "x-kubernetes-embedded-resource": "must be false to be structural",
+    "x-kubernetes-int-or-string": "must be false to be structural",
+    "x-kubernetes-list-map-keys": "must be empty to be structural",
+    "x-kubernetes-list-type": "must be undefined to be structural",
+    "x-kubernetes-map-type": "must be undefined to be structural",
+    "x-kubernetes-validations": "must be empty to be structural",
+}
+_EMPTY_TYPE: Final = {
+    "root": "must not be empty at the root",
+    "items": "must not be empty for specified array items",
+    "field": "must not be empty for specified object fields",
+}
+_INT_OR_STRING: Final = [{"type": "integer"}, {"type": "string"}]
+_AT_ROOT_WITH_STATUS: Final = frozenset(
+    [
+        "description",
+        "type",
+        "format",
+        "title",
+        "maximum",
+        "exclusiveMaximum",
+        "minimum",
+        "exclusiveMinimum",
+        "maxLength",
+        "minLength",
+        "pattern",
+        "maxItems",
+        "minItems",
+        "uniqueItems",
+        "multipleOf",
+        "required",
+        "items",
+        "properties",
+        "externalDocs",
+        "example",
+        "x-kubernetes-preserve-unknown-fields",
+        "x-kubernetes-validations",
+    ]
+)
+
+
+def problems_of_schema(schema: _Raw, path: str, *, has_status: bool) -> list[Cause]:
+    """What is wrong with an `openAPIV3Schema` that stands at `path`."""
+    found = [*_root_problems(schema, path, has_status=has_status)]
+    structural = sorted(
+        [
+            *_structural(schema, path, level="root"),
+            *_completeness(schema, schema, path, path),
+        ],
+        key=lambda each: f"{each.field}: {each.message}",
+    )
+    found += structural or _default_problems(schema, path)
+    found += problems_of_keywords(schema, path)
+    return found
+
+
+def _root_problems(schema: _Raw, path: str, *, has_status: bool) -> Iterator[Cause]:
+    kind = schema.get("type") or ""
+    if has_status and kind and kind != "object":
+        rule = (
+            'only "object" is allowed as the type at the root of the schema if the status '
+            "subresource is enabled"
+        )
+        yield causes.invalid(f"{path}.type", kind, rule)
+    strange = {key for key, said in schema.items() if said} - _AT_ROOT_WITH_STATUS
+    if has_status and strange - {"nullable"}:
+        names = ", ".join(sorted(_AT_ROOT_WITH_STATUS))
+        rule = (
+            f"only [{names}] fields are allowed at the root of the schema if the status "
+            "subresource is enabled"
+        )
+        yield causes.invalid(path, dict(schema), rule)
+    if schema.get("nullable"):
+        yield causes.forbidden(f"{path}.nullable", "nullable cannot be true at the root")
+
+
+# --- structural rules
+
+
+def _structural(schema: _Raw, path: str, *, level: str) -> Iterator[Cause]:
+    """What keeps a schema from saying the type of every place outside of alternatives."""
+    yield from _structural_children(schema, path, level)
+    yield from _extension_clashes(schema, path)
+    yield from _value_rules(schema, path, may_list_types=True)
+    yield from _type_problems(schema, path, level)
+    yield from _meta_problems(schema, path, root=level == "root")
+
+
+def _structural_children(schema: _Raw, path: str, level: str) -> Iterator[Cause]:
+    items, rest = schema.get("items"), schema.get("additionalProperties")
+    if schema.get("type") == "array" and items is None:
+        yield causes.required(f"{path}.items", "must be specified")
+    if isinstance(items, Mapping):
+        yield from _structural(items, f"{path}.items", level="items")
+    for name, each in _properties(schema):
+        yield from _structural(each, f"{path}.properties[{name}]", level="field")
+    if rest is not None and level == "root":
+        yield causes.forbidden(f"{path}.additionalProperties", "must not be used at the root")
+    if isinstance(rest, Mapping):
+        yield from _structural(rest, f"{path}.additionalProperties", level="field")
+
+
+def _properties(schema: _Raw) -> list[tuple[str, _Raw]]:
+    said = schema.get("properties")
+    return list(said.items()) if isinstance(said, Mapping) else []
+
+
+def _extension_clashes(schema: _Raw, path: str) -> Iterator[Cause]:
+    if schema.get("x-kubernetes-int-or-string"):
+        for other in ("x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"):
+            if schema.get(other):
+                rule = "must be false if x-kubernetes-int-or-string is true"
+                yield causes.invalid(f"{path}.{other}", schema[other], rule)
+
+
+def _type_problems(schema: _Raw, path: str, level: str) -> Iterator[Cause]:
+    kind, embedded = schema.get("type") or "", schema.get("x-kubernetes-embedded-resource")
+    open_type = schema.get("x-kubernetes-int-or-string") or schema.get(
+        "x-kubernetes-preserve-unknown-fields"
+    )
+    if embedded and kind != "object":
+        rule = "must be object if x-kubernetes-embedded-resource is true"
+        where = f"{path}.type"
+        yield causes.invalid(where, kind, rule) if kind else causes.required(where, rule)
+    elif not kind and not open_type and not schema.get("$ref"):
+        yield causes.required(f"{path}.type", _EMPTY_TYPE[level])
+    if embedded and schema.get("additionalProperties") is not None:
+        rule = "must not be used if x-kubernetes-embedded-resource is set"
+        yield causes.forbidden(f"{path}.additionalProperties", rule)
+    if level == "root" and kind and kind != "object":
+        yield causes.invalid(f"{path}.type", kind, "must be object at the root")
+
+
+def _meta_problems(schema: _Raw, path: str, *, root: bool) -> Iterator[Cause]:
+    """`apiVersion`, `kind` and `metadata` of a resource are what they are."""
+    embedded, properties = schema.get("x-kubernetes-embedded-resource"), dict(_properties(schema))
+    if root or embedded:
+        for name, wanted in (("kind", "string"), ("apiVersion", "string"), ("metadata", "object")):
+            said = properties.get(name)
+            if said is not None and said.get("type") != wanted:
+                where = f"{path}.properties[{name}].type"
+                yield causes.invalid(where, said.get("type") or "", f"must be {wanted}")
+    if root and "metadata" in properties and not _is_plain_metadata(properties["metadata"]):
+        yield causes.forbidden(
+            f"{path}.properties[metadata]",
+            "must not specify anything other than name and generateName, but metadata is "
+            "implicitly specified",
+        )
+    if embedded and not properties and not schema.get("x-kubernetes-preserve-unknown-fields"):
+        yield causes.required(
+            f"{path}.properties",
+            "must not be empty if x-kubernetes-embedded-resource is true without "
+            "x-kubernetes-preserve-unknown-fields",
+        )
+
+
+def _is_plain_metadata(schema: _Raw) -> bool:
+    names = {name for name, _ in _properties(schema)}
+    others = {key for key, said in schema.items() if said} - {"type", "properties", "default"}
+    return names <= {"name", "generateName"} and not others
+
+
+def _value_rules(schema: _Raw, path: str, *, may_list_types: bool) -> Iterator[Cause]:
+    for word in ("anyOf", "allOf", "oneOf"):
+        for index, each in enumerate(schema.get(word) or ()):
+            # The one pattern that may say types: how controllers write int-or-string.
+            if word == "anyOf" and may_list_types and schema["anyOf"] == _INT_OR_STRING:
+                continue
+            listed = word == "allOf" and index == 0 and may_list_types
+            yield from _nested(each, f"{path}.{word}[{index}]", may_list_types=listed)
+    if isinstance(schema.get("not"), Mapping):
+        yield from _nested(schema["not"], f"{path}.not", may_list_types=False)
+    if schema.get("pattern"):
+        yield from _pattern_problems(schema["pattern"], f"{path}.pattern")
+
+
+def _pattern_problems(pattern: str, path: str) -> Iterator[Cause]:
+    try:
+        pattern_of(pattern)
+    except re.error as error:
+        rule = f"must be a valid regular expression, but isn't: {error}"
+        yield causes.invalid(path, pattern, rule)
+
+
+def _nested(schema: _Raw, path: str, *, may_list_types: bool) -> Iterator[Cause]:
+    yield from _value_rules(schema, path, may_list_types=may_list_types)
+    if isinstance(schema.get("items"), Mapping):
+        yield from _nested(schema["items"], f"{path}.items", may_list_types=False)
+    for name, each in _properties(schema):
+        yield from _nested(each, f"{path}.properties[{name}]", may_list_types=False)
+    for word, rule in _NOT_NESTED.items():
+        if schema.get(word) not in (None, "", False, []):
+            yield causes.forbidden(f"{path}.{word}", rule)
+    if "metadata" in dict(_properties(schema)):
+        rule = "must not be specified in a nested context"
+        yield causes.forbidden(f"{path}.properties[metadata]", rule)
+
+
+def _completeness(nested: _Raw, schema: _Raw | None, path: str, source: str) -> Iterator[Cause]:
+    """Each field that alternatives speak of must be declared outside of them."""
+    if schema is None:
+        yield causes.required(path, f"because it is defined in {source}")
+        return
+    below = [(f"{source}.not", nested.get("not"))]
+    for word in ("allOf", "anyOf", "oneOf"):
+        said = nested.get(word) or ()
+        below += [(f"{source}.{word}[{index}]", each) for index, each in enumerate(said)]
+    for where, each in below:
+        if isinstance(each, Mapping):
+            yield from _completeness(each, schema, path, where)
+            yield from _complete_children(each, schema, path, where)
+
+
+def _complete_children(nested: _Raw, schema: _Raw, path: str, source: str) -> Iterator[Cause]:
+    items = schema.get("items")
+    if isinstance(nested.get("items"), Mapping):
+        known = items if isinstance(items, Mapping) else None
+        yield from _complete_child(nested["items"], known, f"{path}.items", f"{source}.items")
+    declared = dict(_properties(schema))
+    for name, each in _properties(nested):
+        step = f"properties[{name}]"
+        yield from _complete_child(each, declared.get(name), f"{path}.{step}", f"{source}.{step}")
+
+
+def _complete_child(nested: _Raw, schema: _Raw | None, path: str, source: str) -> Iterator[Cause]:
+    yield from _completeness(nested, schema, path, source)
+    if schema is not None:
+        yield from _complete_children(nested, schema, path, source)
+
+
+# --- defaults
+
+
+def _default_problems(schema: _Raw, path: str) -> Iterator[Cause]:
+    """What is wrong with defaults: each must be known to its own schema, and fit it."""
+    default = schema.get("default")
+    if default is not None:
+        node, where = compiled(schema), f"{path}.default"
+        if isinstance(default, dict | list) and _loses(schema, default):
+            yield causes.invalid(where, default, "must not have unknown fields")
+        yield from problems_of(node, default, under=where)
+    if isinstance(schema.get("items"), Mapping):
+        yield from _default_problems(schema["items"], f"{path}.items")
+    for name, each in _properties(schema):
+        yield from _default_problems(each, f"{path}.properties[{name}]")
+
+
+def _loses(schema: _Raw, default: Any) -> bool:
+    """Whether pruning would take something from a default."""
+    wrapped = Schema({"type": "object", "properties": {"value": dict(schema)}})
+    return bool(wrapped.prune({"value": default})[1])

@@ -1,0 +1,389 @@
+"""What a CustomResourceDefinition's schema does to objects: prune, default, validate.
+
+Promises: objects are never changed, a changed one is a new one that shares what stayed;
+pruning and defaulting twice is the same as once. Messages are kube-apiserver's.
+Not here: rules in CEL (`x-kubernetes-validations`) are accepted and never evaluated.
+Elsewhere: the schema as nodes (`schema_nodes`), the limits on single values
+(`schema_validation`), schemas that are refused (`crd_schemas`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, final
+
+from kubeloop.machinery.identity import GroupVersion
+from kubeloop.machinery.names import problems_of_dns_1035_label
+from kubeloop.wire import NO_FACTS, FieldFacts, InvalidValue, TypeFacts, facts_of
+from kubeloop.wire.meta.v1 import ObjectMeta
+
+from ..builtin import causes
+from ..builtin.unknown_fields import check_types
+from ..statuses import Cause, bad_request
+from .schema_nodes import ABSENT, META_FIELDS, Node, compiled
+from .schema_validation import alike, problems_of
+
+__all__ = ["Schema", "SchemaFacts"]
+
+# Problems that keep the API server from looking at CEL rules.
+_BLOCKING: Final = frozenset(
+    {
+        "FieldValueNotSupported",
+        "FieldValueRequired",
+        "FieldValueTooLong",
+        "FieldValueTooMany",
+        "FieldValueTypeInvalid",
+    }
+)
+_UNCHECKED: Final = causes.invalid(
+    "<nil>",
+    None,
+    "some validation rules were not checked because the object was invalid; correct the "
+    "existing errors to complete validation",
+)
+
+
+@final
+class Schema:
+    """The schema of one version of a custom kind; without one everything is let through."""
+
+    def __init__(self, raw: Mapping[str, Any] | None) -> None:
+        self.raw: dict[str, Any] = dict(raw or {"x-kubernetes-preserve-unknown-fields": True})
+        self.root: Node = compiled(self.raw)
+        # The root is a resource like every embedded one, only that nobody has to say so.
+        self.root.embedded = True
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Schema) and alike(self.raw, other.raw)
+
+    def __hash__(self) -> int:
+        return hash(causes.as_json(self.raw))
+
+    @functools.cached_property
+    def facts(self) -> TypeFacts:
+        """The merge rules of the fields, for patches and server-side apply."""
+        return SchemaFacts(self.root)
+
+    def prune(self, obj: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+        """`obj` without fields that the schema does not know, and the paths of those.
+
+        Raises:
+            Refusal: metadata, here or in an embedded resource, cannot be decoded, or the object
+                is nested beyond all measure (400).
+        """
+        unknown: list[str] = []
+        try:
+            pruned = _coerced(self.root, obj, "", unknown)
+            pruned = _pruned(self.root, pruned, "", unknown)
+        except RecursionError:
+            raise bad_request("json: exceeded max depth") from None
+        return pruned, sorted(unknown)
+
+    def default(self, obj: dict[str, Any]) -> dict[str, Any]:
+        """`obj` with the schema's defaults where nothing is said, nulls that may not be
+        included."""
+        filled: dict[str, Any] = _defaulted(self.root, _without_nulls(self.root, obj))
+        return filled
+
+    def validate(
+        self, obj: dict[str, Any], old: dict[str, Any] | None = None, *, subresource: str = ""
+    ) -> list[Cause]:
+        """What is wrong with `obj`; unchanged parts of `old` are not held against it.
+
+        With `subresource="status"` only the status is looked at.
+
+        Raises:
+            Refusal: the object is nested beyond all measure (400).
+        """
+        try:
+            return self._problems(obj, old, subresource)
+        except RecursionError:
+            raise bad_request("json: exceeded max depth") from None
+
+    def _problems(
+        self, obj: dict[str, Any], old: dict[str, Any] | None, subresource: str
+    ) -> list[Cause]:
+        before = ABSENT if old is None else old
+        found = list(
+            self._problems_of_status(obj, old or {})
+            if subresource == "status"
+            else problems_of(self.root, obj, before)
+        )
+        found += _problems_inside(self.root, obj, "", root=True)
+        if old is None or not list(_list_problems(self.root, old, "")):
+            found += _list_problems(self.root, obj, "")
+        if self._has_rules and any(each.reason in _BLOCKING for each in found):
+            found.append(_UNCHECKED)
+        return found
+
+    @functools.cached_property
+    def _has_rules(self) -> bool:
+        return any(node.has_rules for node in _every(self.root))
+
+    def _problems_of_status(self, obj: dict[str, Any], old: dict[str, Any]) -> list[Cause]:
+        node = self.root.properties.get("status")
+        if node is None or "status" not in obj:
+            return []
+        return problems_of(node, obj["status"], old.get("status", ABSENT), under="status")
+
+
+@final
+class SchemaFacts:
+    """The merge rules of one object in a schema, asked by field."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    def field(self, name: str) -> FieldFacts:
+        """The rules of a field by its name; unknown ones have none."""
+        if name == "metadata" and self._node.embedded:
+            return NO_FACTS
+        known = self._node.child(name)
+        return _facts_about(known) if known is not None else NO_FACTS
+
+    def inside(self, name: str) -> TypeFacts | None:
+        """The rules of what stands in a field; None where the schema says nothing."""
+        if name == "metadata" and self._node.embedded:
+            return facts_of(ObjectMeta)
+        known = self._node.child(name)
+        return _facts_in(known) if known is not None else None
+
+
+def _facts_about(node: Node) -> FieldFacts:
+    return FieldFacts(
+        list_type=node.list_type,  # type: ignore[arg-type]  # one of the words, by validation
+        list_map_keys=node.list_map_keys,
+        map_type=node.map_type,  # type: ignore[arg-type]  # one of the words, by validation
+    )
+
+
+def _facts_in(node: Node) -> TypeFacts | None:
+    if node.items is not None:
+        return _facts_in(node.items)
+    if node.properties or node.embedded:
+        return SchemaFacts(node)
+    return _facts_in(node.additional) if node.additional is not None else None
+
+
+def _every(node: Node) -> Iterator[Node]:
+    yield node
+    below = [node.items, node.additional, *node.properties.values()]
+    for child in below:
+        if child is not None:
+            yield from _every(child)
+
+
+# --- walking an object beside its schema
+
+
+def _mapped(node: Node, value: Any, change: Callable[[Node | None, Any, str], Any]) -> Any:
+    """`value` with `change(schema, item, step)` put in the place of each child; the value
+    itself when all stayed the same."""
+    if isinstance(value, dict):
+        new = {key: change(node.child(key), item, key) for key, item in value.items()}
+        return value if all(new[key] is item for key, item in value.items()) else new
+    if isinstance(value, list):
+        items = [change(node.items, item, f"[{i}]") for i, item in enumerate(value)]
+        same = all(left is right for left, right in zip(items, value, strict=True))
+        return value if same else items
+    return value
+
+
+def _below(path: str, step: str) -> str:
+    return f"{path}{step}" if step.startswith("[") or not path else f"{path}.{step}"
+
+
+# --- pruning
+
+
+def _coerced(node: Node | None, value: Any, path: str, unknown: list[str]) -> Any:
+    """`value` with the metadata of resources read as such, wherever a resource stands."""
+    if node is None:
+        return value
+
+    def child(below: Node | None, item: Any, step: str) -> Any:
+        if node.embedded and step in META_FIELDS:
+            return _coerced_field(step, item, path, unknown)
+        return _coerced(below, item, _below(path, step), unknown)
+
+    return _mapped(node, value, child)
+
+
+def _coerced_field(name: str, value: Any, path: str, unknown: list[str]) -> Any:
+    where = _below(path, name)
+    if name != "metadata":
+        if not isinstance(value, str):
+            raise bad_request(_told(causes.invalid(where, value, "must be a string")))
+        return value
+    if value is None:
+        return {}
+    checked = check_types(ObjectMeta, value)
+    if checked.problems:
+        raise bad_request(_told(causes.invalid(where, value, checked.problems[0])))
+    unknown += [f"{where}.{each}" for each in checked.unknown]
+    return checked.object
+
+
+def _told(cause: Cause) -> str:
+    return f"{cause.field}: {cause.message}"
+
+
+def _pruned(
+    node: Node | None, value: Any, path: str, unknown: list[str], *, keeps: bool = False
+) -> Any:
+    """`value` without the keys that neither a property nor anything else allows.
+
+    With `keeps` unknown keys stay here, as in a list that preserves them.
+    """
+    keeps = keeps or (node is not None and node.preserve)
+    if isinstance(value, dict):
+        gone = set() if keeps else _unknown_keys(node, value)
+        unknown += [_below(path, key) for key in gone]
+        value = {key: item for key, item in value.items() if key not in gone} if gone else value
+
+    def child(below: Node | None, item: Any, step: str) -> Any:
+        if node is not None and node.embedded and step in META_FIELDS:
+            return item
+        if below is None and keeps:
+            return item  # nothing is known of it, and unknown fields stay
+        spreads = keeps and isinstance(value, list)
+        return _pruned(below, item, _below(path, step), unknown, keeps=spreads)
+
+    return _mapped(node or _NOTHING, value, child)
+
+
+_NOTHING: Final = Node({})
+
+
+def _unknown_keys(node: Node | None, value: dict[str, Any]) -> set[str]:
+    if node is None:
+        return set(value)
+    own = META_FIELDS if node.embedded else frozenset[str]()
+    return {key for key in value if node.child(key) is None and key not in own}
+
+
+# --- defaulting
+
+
+def _without_nulls(node: Node | None, value: Any) -> Any:
+    """`value` without nulls in fields that may not be null and have no default."""
+    if node is None:
+        return value
+    if isinstance(value, dict):
+        gone = {key for key, item in value.items() if _is_idle_null(node.child(key), item)}
+        value = {key: item for key, item in value.items() if key not in gone} if gone else value
+    return _mapped(node, value, lambda below, item, _: _without_nulls(below, item))
+
+
+def _is_idle_null(node: Node | None, value: Any) -> bool:
+    known = value is None and node is not None
+    return known and node is not None and not node.nullable and node.default is ABSENT
+
+
+def _defaulted(node: Node | None, value: Any) -> Any:
+    if node is None:
+        return value
+    if isinstance(value, dict):
+        missing = {
+            name: child.default
+            for name, child in node.properties.items()
+            if child.default is not ABSENT and _is_missing(child, value.get(name, ABSENT))
+        }
+        value = {**value, **missing} if missing else value
+    return _mapped(node, value, lambda below, item, _: _filled(below, item))
+
+
+def _filled(node: Node | None, value: Any) -> Any:
+    if node is not None and value is None and not node.nullable and node.default is not ABSENT:
+        value = node.default
+    return _defaulted(node, value)
+
+
+def _is_missing(node: Node, value: Any) -> bool:
+    return value is ABSENT or (value is None and not node.nullable)
+
+
+# --- lists that are sets or maps
+
+
+def _list_problems(node: Node | None, value: Any, path: str) -> Iterator[Cause]:
+    if node is None:
+        return
+    if isinstance(value, dict):
+        for key, item in value.items():
+            known = key in node.properties
+            below = _below(path, key) if known else f"{path}[{key}]"
+            yield from _list_problems(node.child(key), item, below)
+    elif isinstance(value, list):
+        yield from _duplicates(node, value, path)
+        for index, item in enumerate(value):
+            yield from _list_problems(node.items, item, f"{path}[{index}]")
+
+
+def _duplicates(node: Node, items: list[Any], path: str) -> Iterator[Cause]:
+    if node.list_type == "map":
+        strays = [i for i, each in enumerate(items) if not isinstance(each, dict | None)]
+        if strays:
+            where = f"{path}[{strays[0]}]"
+            rule = "must be an object for an array of list-type map"
+            yield causes.invalid(where, items[strays[0]], rule)
+            return
+        items = [_keys_of(node, each or {}) for each in items]
+    if node.list_type in {"set", "map"}:
+        seen: dict[str, int] = {}
+        for index, item in enumerate(items):
+            key = causes.as_json(item)
+            seen[key] = seen.get(key, 0) + 1
+            if seen[key] == 2:  # told once, at the second one
+                yield causes.duplicate(f"{path}[{index}]", item)
+
+
+def _keys_of(node: Node, item: dict[str, Any]) -> dict[str, Any]:
+    return {key: item[key] for key in node.list_map_keys if key in item}
+
+
+# --- embedded resources
+
+
+def _problems_inside(
+    node: Node | None, value: Any, path: str, *, root: bool = False
+) -> Iterator[Cause]:
+    """What is wrong with the kinds and names of embedded resources."""
+    if node is None:
+        return
+    if isinstance(value, dict):
+        if node.embedded and not root:
+            yield from _resource_problems(value, path)
+        for key, item in value.items():
+            if not (node.embedded and key in META_FIELDS):
+                yield from _problems_inside(node.child(key), item, _below(path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _problems_inside(node.items, item, f"{path}[{index}]")
+
+
+def _resource_problems(value: dict[str, Any], path: str) -> Iterator[Cause]:
+    for name in ("apiVersion", "kind"):
+        where, said = _below(path, name), value.get(name)
+        if name not in value:
+            yield causes.required(where)
+        elif not isinstance(said, str):
+            yield causes.invalid(where, said, "must be a string")
+        elif not said:
+            yield causes.invalid(where, said, "must not be empty")
+        else:
+            yield from _kind_problems(name, said, where)
+
+
+def _kind_problems(name: str, said: str, where: str) -> Iterator[Cause]:
+    if name == "apiVersion":
+        try:
+            GroupVersion.parse(said)
+        except InvalidValue:
+            yield causes.invalid(where, said, f"unexpected GroupVersion string: {said}")
+        return
+    problems = problems_of_dns_1035_label(said.lower())
+    if problems:
+        rule = f"may have mixed case, but should otherwise match: {','.join(problems)}"
+        yield causes.invalid(where, said, rule)

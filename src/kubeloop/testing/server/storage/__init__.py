@@ -1,0 +1,1 @@
+"""What is kept, for how long, and who is told of changes."""

@@ -1,0 +1,165 @@
+"""Which objects a list or a watch is about: a namespace, labels, and the fields a kind offers.
+
+Promises: a field that the kind does not offer is refused, as is text that is no selector;
+neither is ever read as "everything".
+Elsewhere: the grammar of selectors (`kubeloop.machinery`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, final
+
+import msgspec
+
+from kubeloop.machinery import FieldSelector, Selector, parse_fields, parse_labels
+from kubeloop.wire import InvalidValue
+
+from ..registry import Served
+from ..statuses import bad_request
+from .store import Entry, Object
+
+__all__ = ["Selection", "field_paths", "selection"]
+
+_NAMED = ("metadata.name", "metadata.namespace")
+
+_INVOLVED = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
+
+# What a built-in kind lets a selector name, beyond its name and namespace.
+_FIELDS: Mapping[tuple[str, str], Mapping[str, str]] = {
+    ("", "pods"): {
+        path: path
+        for path in (
+            "spec.nodeName",
+            "spec.restartPolicy",
+            "spec.schedulerName",
+            "spec.serviceAccountName",
+            "spec.hostNetwork",
+            "status.phase",
+            "status.podIP",
+            "status.podIPs",
+            "status.nominatedNodeName",
+        )
+    },
+    ("", "events"): {
+        **{f"involvedObject.{name}": f"involvedObject.{name}" for name in _INVOLVED},
+        "reason": "reason",
+        "reportingComponent": "reportingComponent",
+        "source": "source.component",
+        "type": "type",
+    },
+    ("events.k8s.io", "events"): {
+        **{f"regarding.{name}": f"involvedObject.{name}" for name in _INVOLVED},
+        "reason": "reason",
+        "reportingController": "reportingComponent",
+        "type": "type",
+    },
+    ("", "secrets"): {"type": "type"},
+    ("", "namespaces"): {"status.phase": "status.phase", "name": "metadata.name"},
+    ("", "nodes"): {"spec.unschedulable": "spec.unschedulable"},
+    ("", "services"): {"spec.clusterIP": "spec.clusterIP", "spec.type": "spec.type"},
+    ("", "replicationcontrollers"): {"status.replicas": "status.replicas"},
+    ("apps", "replicasets"): {"status.replicas": "status.replicas"},
+    ("batch", "jobs"): {"status.successful": "status.succeeded"},
+    ("certificates.k8s.io", "certificatesigningrequests"): {"spec.signerName": "spec.signerName"},
+    ("certificates.k8s.io", "clustertrustbundles"): {"spec.signerName": "spec.signerName"},
+    ("certificates.k8s.io", "podcertificaterequests"): {
+        path: path for path in ("spec.signerName", "spec.podName", "spec.nodeName")
+    },
+    ("resource.k8s.io", "resourceslices"): {
+        "spec.nodeName": "spec.nodeName",
+        "spec.driver": "spec.driver",
+    },
+}
+_NUMBERS = frozenset({"status.replicas", "status.succeeded"})
+_FLAGS = frozenset({"spec.unschedulable", "spec.hostNetwork"})
+
+
+def field_paths(served: Served) -> dict[str, str]:
+    """The fields that a selector may name, each with the path of its value when stored."""
+    found = {name: name for name in _NAMED}
+    found.update(_FIELDS.get((served.group, served.plural), {}))
+    if served.custom is not None:
+        for path in served.custom.selectable_fields or ():
+            bare = str(path).lstrip(".")
+            found[bare] = bare
+    return found
+
+
+@final
+class Selection(msgspec.Struct, frozen=True):
+    """What is asked for; `everything` saves looking at each object."""
+
+    namespace: str = ""
+    labels: Selector | None = None
+    fields: FieldSelector | None = None
+    paths: Mapping[str, str] = msgspec.field(default_factory=dict)
+
+    @property
+    def everything(self) -> bool:
+        """Whether every object of the namespace is meant."""
+        return self.labels is None and self.fields is None
+
+    def matches(self, entry: Entry) -> bool:
+        """Whether an object of the right namespace is selected."""
+        meta = entry.obj["metadata"]
+        if self.labels is not None and not self.labels.matches(meta.get("labels") or {}):
+            return False
+        return self.fields is None or self.fields.matches(self._reader(entry.obj))
+
+    def wants(self, entry: Entry) -> bool:
+        """Whether an object of any namespace is selected."""
+        if self.namespace and entry.obj["metadata"].get("namespace") != self.namespace:
+            return False
+        return self.everything or self.matches(entry)
+
+    def _reader(self, obj: Object) -> Callable[[str], str]:
+        return lambda field: _text_at(obj, self.paths.get(field, field))
+
+
+def _text_at(obj: Object, path: str) -> str:
+    value: Any = obj
+    for step in path.split("."):
+        value = value.get(step) if isinstance(value, dict) else None
+    match value:
+        case None:
+            return "0" if path in _NUMBERS else "false" if path in _FLAGS else ""
+        case bool():
+            return "true" if value else "false"
+        case list():
+            return ",".join(str(each.get("ip", "")) for each in value if isinstance(each, dict))
+    return str(value)
+
+
+def selection(
+    served: Served, *, namespace: str, label_selector: str, field_selector: str, name: str = ""
+) -> Selection:
+    """Read what a request selects; `name` narrows it to one object.
+
+    Raises:
+        Refusal: 400 for text that is no selector and fields that the kind does not offer.
+    """
+    try:
+        labels = parse_labels(label_selector)
+        fields = parse_fields(field_selector)
+    except InvalidValue as error:
+        raise bad_request(f"unable to parse requirement: {error}") from error
+    paths = field_paths(served)
+    for term in fields.terms:
+        if term.field not in paths:
+            raise bad_request(_unsupported(served, term.field))
+    if name:
+        fields = fields & parse_fields(f"metadata.name={name}")
+    return Selection(
+        namespace=namespace,
+        labels=None if labels.is_everything else labels,
+        fields=None if fields.is_everything else fields,
+        paths=paths,
+    )
+
+
+def _unsupported(served: Served, field: str) -> str:
+    if served.custom is None and (served.group, served.plural) not in _FIELDS:
+        known = ", ".join(f'"{name}"' for name in _NAMED)
+        return f'"{field}" is not a known field selector: only {known}'
+    return f"field label not supported: {field}"

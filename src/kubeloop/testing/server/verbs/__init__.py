@@ -1,0 +1,1 @@
+"""What can be done with objects, decided in plain code."""

@@ -1,0 +1,147 @@
+"""Lists a collection: the latest state or an older one, whole or in pages.
+
+Promises: all pages of a list show one state; a page that can no longer be shown that way
+is 410 with a token for going on without that promise; a token is never trusted.
+Elsewhere: what is selected (`selection`), how items are shown (`forms`).
+"""
+
+from __future__ import annotations
+
+import base64
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import NamedTuple, final
+
+import msgspec
+
+from ..statuses import bad_request, expired, too_large_version
+from ..storage.selection import Selection
+from ..storage.store import Collection, Entry, Object, Storage, Store
+from .options import ListOptions, version_number
+
+__all__ = ["Page", "list_page"]
+
+_TOO_OLD = (
+    "The provided continue parameter is too old to display a consistent list result. You can "
+    "start a new list without the continue parameter, or use the continue token in this "
+    "response to retrieve the remainder of the results. Continuing with the provided token "
+    "results in an inconsistent list - objects that were created, modified, or deleted between "
+    "the time the first chunk was returned and now may show up in the list."
+)
+
+
+class Page(NamedTuple):
+    """Some objects of a list and what the list says of itself."""
+
+    entries: list[Entry]
+    metadata: Object
+
+
+@final
+class _Token(msgspec.Struct, frozen=True):
+    """Where the next page begins; a version of -1 means: in whatever state there is."""
+
+    v: str
+    rv: int
+    start: str
+
+
+def list_page(store: Store, storage: Storage, select: Selection, options: ListOptions) -> Page:
+    """The page that the options ask for.
+
+    Raises:
+        Refusal: 400 for a bad token or version, 410 for a state that is forgotten, 504 for
+            one that is not reached yet.
+    """
+    collection = store.collection(storage)
+    if options.next_page:
+        return _next_page(store, collection, select, options)
+    version = version_number(options.version, listed=True)
+    if version > store.version:
+        raise too_large_version(version, store.version)
+    if _is_exact(options, version):
+        entries = collection.at(version, select.namespace)
+        if entries is None:
+            raise expired("The resourceVersion for the provided list is too old.")
+    else:
+        version = store.version
+        entries = collection.select(select.namespace)
+    # Version "0" is served from a cache that knows no pages.
+    limit = 0 if options.version == "0" else options.limit
+    return _page(collection, select, entries, version=version, limit=limit)
+
+
+def _is_exact(options: ListOptions, version: int) -> bool:
+    if not version:
+        return False
+    return options.version_match == "Exact" or (options.limit > 0 and not options.version_match)
+
+
+def _next_page(
+    store: Store, collection: Collection, select: Selection, options: ListOptions
+) -> Page:
+    if options.version and options.version != "0":
+        raise bad_request("specifying resource version is not allowed when using continue")
+    token = _read_token(options.next_page)
+    prefix = f"{select.namespace}/" if select.namespace else ""
+    if not token.start.startswith(prefix):
+        raise bad_request("invalid continue token: key is outside of the listed collection")
+    version = store.version if token.rv < 0 else token.rv
+    entries = collection.at(version, select.namespace) if version <= store.version else None
+    if entries is None:
+        raise expired(_TOO_OLD, next_page=_write_token(-1, token.start))
+    keys = [entry.key for entry in entries]
+    rest = entries[bisect_left(keys, token.start) :]
+    return _page(collection, select, rest, version=version, limit=options.limit, whole=entries)
+
+
+def _page(
+    collection: Collection,
+    select: Selection,
+    entries: Sequence[Entry],
+    *,
+    version: int,
+    limit: int,
+    whole: Sequence[Entry] | None = None,
+) -> Page:
+    metadata: Object = {"resourceVersion": str(version)}
+    if limit <= 0 or (select.everything and len(entries) <= limit):
+        return Page(_selected(select, entries), metadata)
+    page: list[Entry] = []
+    for index, entry in enumerate(entries):
+        if not (select.everything or select.matches(entry)):
+            continue
+        if len(page) == limit:
+            # Only with nothing selected is the number of the rest known without looking.
+            metadata["continue"] = _write_token(version, entry.key)
+            if select.everything:
+                metadata["remainingItemCount"] = len(entries) - index
+            collection.keep(version, select.namespace, whole if whole is not None else entries)
+            break
+        page.append(entry)
+    return Page(page, metadata)
+
+
+def _selected(select: Selection, entries: Sequence[Entry]) -> list[Entry]:
+    if select.everything:
+        return entries if isinstance(entries, list) else list(entries)
+    return [entry for entry in entries if select.matches(entry)]
+
+
+def _write_token(version: int, start: str) -> str:
+    token = _Token("meta.k8s.io/v1", version, start)
+    return base64.urlsafe_b64encode(msgspec.json.encode(token)).decode().rstrip("=")
+
+
+def _read_token(text: str) -> _Token:
+    try:
+        raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        token = msgspec.json.decode(raw, type=_Token)
+    except (ValueError, RecursionError) as error:
+        raise bad_request(f"invalid continue token: continue key is not valid: {error}") from error
+    if token.v != "meta.k8s.io/v1" or token.rv == 0 or not token.start:
+        raise bad_request(
+            "invalid continue token: continue key is not valid: incorrect encoded version or "
+            "position"
+        )
+    return token

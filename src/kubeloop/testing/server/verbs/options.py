@@ -1,0 +1,357 @@
+"""What a request's query and body ask for, read strictly and checked as kube-apiserver does.
+
+Promises: pure; an option is either understood or refused with the right Status.
+Elsewhere: what the options bring about (`verbs`, `lists`, `deletion`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, final
+
+import msgspec
+
+from ..statuses import Cause, Refusal, bad_request, invalid, unexplained
+
+__all__ = [
+    "DeleteOptions",
+    "ListOptions",
+    "Query",
+    "WriteOptions",
+    "delete_options",
+    "list_options",
+    "manager_of",
+    "version_number",
+    "write_options",
+]
+
+_META_GROUP = "meta.k8s.io"
+_MANAGER_LENGTH = 128
+_LONGEST_NUMBER = 19  # digits of a 64-bit number
+
+
+@final
+class Query:
+    """The query of a request: each name with all its values."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
+        self._values: dict[str, list[str]] = {}
+        for name, value in pairs:
+            self._values.setdefault(name, []).append(value)
+
+    def text(self, name: str) -> str:
+        """The first value; empty where there is none."""
+        found = self._values.get(name)
+        return found[0] if found else ""
+
+    def values(self, name: str) -> list[str]:
+        return self._values.get(name, [])
+
+    def flag(self, name: str) -> bool | None:
+        """A boolean as the API reads one: everything is true but `false` and `0`."""
+        found = self._values.get(name)
+        return None if found is None else found[0].lower() not in {"false", "0"}
+
+    def number(self, name: str) -> int | None:
+        """A 64-bit number; None where there is none or an empty one.
+
+        Raises:
+            Refusal: 400 for what is no number.
+        """
+        text = self.text(name)
+        return _integer(text) if text else None
+
+    def as_dict(self) -> dict[str, list[str]]:
+        return dict(self._values)
+
+    def __bool__(self) -> bool:
+        return bool(self._values)
+
+
+def _integer(text: str) -> int:
+    digits = text.removeprefix("-").removeprefix("+")
+    if not (digits.isascii() and digits.isdigit()):
+        raise bad_request(f'strconv.ParseInt: parsing "{text[:64]}": invalid syntax')
+    if len(digits) > _LONGEST_NUMBER or not -(2**63) <= int(text) < 2**63:
+        raise bad_request(f'strconv.ParseInt: parsing "{text[:64]}": value out of range')
+    return int(text)
+
+
+def version_number(text: str, *, listed: bool = False) -> int:
+    """A resource version that a request names; empty and "0" are 0.
+
+    Raises:
+        Refusal: for what cannot be a version: 400 in a list, an error without a reason
+            elsewhere.
+    """
+    if not text:
+        return 0
+    if not (text.isascii() and text.isdigit()):
+        problem = f'strconv.ParseUint: parsing "{text[:64]}": invalid syntax'
+    elif len(text) > _LONGEST_NUMBER + 1 or int(text) >= 2**64:
+        problem = f'strconv.ParseUint: parsing "{text[:64]}": value out of range'
+    else:
+        return int(text)
+    problem = f'resourceVersion: Invalid value: "{text[:64]}": {problem}'
+    raise bad_request(f"invalid resource version: {problem}") if listed else unexplained(problem)
+
+
+def _refused(kind: str, causes: list[Cause]) -> Refusal:
+    return invalid(_META_GROUP, kind, "", causes)
+
+
+def _unsupported(field: str, value: str, known: Iterable[str]) -> Cause:
+    listed = ", ".join(f'"{each}"' for each in known)
+    message = f'Unsupported value: "{value}": supported values: {listed}'
+    return Cause(field=field, reason="FieldValueNotSupported", message=message)
+
+
+def _forbidden(field: str, why: str) -> Cause:
+    return Cause(field=field, reason="FieldValueForbidden", message=f"Forbidden: {why}")
+
+
+def _wrong(field: str, value: str, why: str) -> Cause:
+    return Cause(field=field, reason="FieldValueInvalid", message=f"Invalid value: {value}: {why}")
+
+
+# --- create, update, patch
+
+FieldValidation = Literal["Ignore", "Warn", "Strict"]
+
+
+@final
+class WriteOptions(msgspec.Struct, frozen=True):
+    """The options of create, update and patch."""
+
+    dry_run: bool = False
+    manager: str = ""
+    validation: FieldValidation = "Warn"
+    force: bool = False
+
+
+NO_OPTIONS = WriteOptions()
+_WRITE_NAMES = ("dryRun", "fieldManager", "fieldValidation", "force")
+_VALIDATIONS: dict[str, FieldValidation] = {
+    "": "Warn",
+    "Ignore": "Ignore",
+    "Warn": "Warn",
+    "Strict": "Strict",
+}
+
+
+def write_options(query: Query, kind: str, *, apply: bool = False) -> WriteOptions:
+    """Read the options of a write; `kind` is the API's name of the options.
+
+    Raises:
+        Refusal: 422 for values outside the rules.
+    """
+    if not query and not apply:
+        return NO_OPTIONS
+    causes = _dry_run_causes(query.values("dryRun"))
+    manager = query.text("fieldManager")
+    causes += _manager_causes(manager)
+    validation = query.text("fieldValidation")
+    if validation not in _VALIDATIONS:
+        known = ("", "Ignore", "Strict", "Warn")
+        causes.append(_unsupported("fieldValidation", validation, known))
+    force = query.flag("force")
+    if kind == "PatchOptions" and apply and not manager:
+        message = "Required value: is required for apply patch"
+        causes.append(Cause(field="fieldManager", reason="FieldValueRequired", message=message))
+    if kind == "PatchOptions" and not apply and force is not None:
+        causes.append(_forbidden("force", "may not be specified for non-apply patch"))
+    if causes:
+        raise _refused(kind, causes)
+    return WriteOptions(
+        dry_run=bool(query.values("dryRun")),
+        manager=manager,
+        validation=_VALIDATIONS[validation],
+        force=bool(force),
+    )
+
+
+def _dry_run_causes(values: list[str]) -> list[Cause]:
+    if all(value == "All" for value in values):
+        return []
+    message = f'Unsupported value: {msgspec.json.encode(values).decode()}: supported values: "All"'
+    return [Cause(field="dryRun", reason="FieldValueNotSupported", message=message)]
+
+
+def _manager_causes(manager: str) -> list[Cause]:
+    if len(manager.encode()) > _MANAGER_LENGTH:
+        message = f"Too long: may not be more than {_MANAGER_LENGTH} bytes"
+        return [Cause(field="fieldManager", reason="FieldValueTooLong", message=message)]
+    for index, letter in enumerate(manager):
+        if not letter.isprintable():
+            shown = msgspec.json.encode(manager).decode()
+            why = f"invalid character U+{ord(letter):04X} (at position {index})"
+            return [_wrong("fieldManager", shown, why)]
+    return []
+
+
+def manager_of(options: WriteOptions, user_agent: str) -> str:
+    """The field manager of a write: the named one, or the start of the user agent."""
+    if options.manager:
+        return options.manager
+    start = user_agent.split("/", 1)[0]
+    return "".join(letter for letter in start if letter.isprintable())[:_MANAGER_LENGTH]
+
+
+# --- list and watch
+
+
+@final
+class ListOptions(msgspec.Struct, frozen=True):
+    """The options of list, watch and deletecollection."""
+
+    label_selector: str = ""
+    field_selector: str = ""
+    version: str = ""
+    version_match: str = ""
+    limit: int = 0
+    next_page: str = ""
+    watch: bool = False
+    bookmarks: bool = False
+    send_initial_events: bool | None = None
+    timeout: int = 0
+
+
+def list_options(query: Query, *, watch: bool = False) -> ListOptions:
+    """Read the options of a list or watch.
+
+    Raises:
+        Refusal: 400 for what is no number, 422 for combinations that are not allowed.
+    """
+    if not query:
+        return ListOptions(watch=watch)
+    options = ListOptions(
+        label_selector=query.text("labelSelector"),
+        field_selector=query.text("fieldSelector"),
+        version=query.text("resourceVersion"),
+        version_match=query.text("resourceVersionMatch"),
+        limit=query.number("limit") or 0,
+        next_page=query.text("continue"),
+        watch=watch or bool(query.flag("watch")),
+        bookmarks=bool(query.flag("allowWatchBookmarks")),
+        send_initial_events=query.flag("sendInitialEvents"),
+        timeout=max(0, query.number("timeoutSeconds") or 0),
+    )
+    causes = _watch_causes(options) if options.watch else _list_causes(options)
+    if causes:
+        raise _refused("ListOptions", causes)
+    return options
+
+
+def _list_causes(options: ListOptions) -> list[Cause]:
+    causes: list[Cause] = []
+    field, match = "resourceVersionMatch", options.version_match
+    if match:
+        if not options.version:
+            why = "resourceVersionMatch is forbidden unless resourceVersion is provided"
+            causes.append(_forbidden(field, why))
+        if options.next_page:
+            why = "resourceVersionMatch is forbidden when continue is provided"
+            causes.append(_forbidden(field, why))
+        if match not in {"Exact", "NotOlderThan"}:
+            causes.append(_unsupported(field, match, ("Exact", "NotOlderThan", "")))
+        if match == "Exact" and options.version == "0":
+            why = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+            causes.append(_forbidden(field, why))
+    if options.send_initial_events is not None:
+        why = "sendInitialEvents is forbidden for list"
+        causes.append(_forbidden("sendInitialEvents", why))
+    return causes
+
+
+def _watch_causes(options: ListOptions) -> list[Cause]:
+    causes: list[Cause] = []
+    field, match = "resourceVersionMatch", options.version_match
+    if options.send_initial_events is not None and match != "NotOlderThan":
+        why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+        causes.append(_forbidden(field, why))
+    if match:
+        if options.send_initial_events is None:
+            why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+            causes.append(_forbidden(field, why))
+        if match != "NotOlderThan":
+            causes.append(_unsupported(field, match, ("NotOlderThan",)))
+        if options.next_page:
+            why = "resourceVersionMatch is forbidden when continue is provided"
+            causes.append(_forbidden(field, why))
+    return causes
+
+
+# --- delete
+
+
+@final
+class DeleteOptions(msgspec.Struct, frozen=True):
+    """The options of delete and deletecollection."""
+
+    grace: int | None = None
+    propagation: str = ""  # "", "Orphan", "Background" or "Foreground"
+    orphan: bool | None = None  # the deprecated way to say it
+    uid: str = ""  # preconditions
+    version: str = ""
+    dry_run: bool = False
+
+
+class _Preconditions(msgspec.Struct, rename="camel"):
+    uid: str | None = None
+    resource_version: str | None = None
+
+
+class _Body(msgspec.Struct, rename="camel"):
+    kind: str = "DeleteOptions"
+    grace_period_seconds: int | None = None
+    propagation_policy: str | None = None
+    orphan_dependents: bool | None = None
+    preconditions: _Preconditions | None = None
+    dry_run: list[str] | None = None
+
+
+def delete_options(query: Query, body: Mapping[str, Any] | None) -> DeleteOptions:
+    """Read the options of a deletion: from the body if there is one, else from the query.
+
+    Raises:
+        Refusal: 400 for what cannot be read, 422 for values outside the rules.
+    """
+    said = _from_query(query) if body is None else _from_body(body)
+    dry_run, policy = said.dry_run or [], said.propagation_policy or ""
+    causes = _dry_run_causes(dry_run)
+    if policy and said.orphan_dependents is not None:
+        why = "orphanDependents and deletionPropagation cannot be both set"
+        causes.append(_wrong("propagationPolicy", f'"{policy}"', why))
+    if policy not in {"", "Orphan", "Background", "Foreground"}:
+        known = ("Foreground", "Background", "Orphan", "nil")
+        causes.append(_unsupported("propagationPolicy", policy, known))
+    if causes:
+        raise _refused("DeleteOptions", causes)
+    preconditions = said.preconditions or _Preconditions()
+    return DeleteOptions(
+        grace=said.grace_period_seconds,
+        propagation=policy,
+        orphan=said.orphan_dependents,
+        uid=preconditions.uid or "",
+        version=preconditions.resource_version or "",
+        dry_run=bool(dry_run),
+    )
+
+
+def _from_query(query: Query) -> _Body:
+    return _Body(
+        grace_period_seconds=query.number("gracePeriodSeconds"),
+        propagation_policy=query.text("propagationPolicy") or None,
+        orphan_dependents=query.flag("orphanDependents"),
+        dry_run=query.values("dryRun"),
+    )
+
+
+def _from_body(body: Mapping[str, Any]) -> _Body:
+    try:
+        said = msgspec.convert(body, _Body)
+    except msgspec.ValidationError as error:
+        raise bad_request(f"json: cannot read DeleteOptions: {error}") from error
+    if said.kind != "DeleteOptions":
+        raise bad_request("decoded object cannot be converted to DeleteOptions")
+    return said

@@ -1,0 +1,175 @@
+"""Applies a patch to an object as the kind's version shows it.
+
+Promises: pure; a patch that cannot be read is 400, one that cannot be applied 422 (JSON
+patch) or 500 (strategic), as kube-apiserver answers; a sort the kind does not know is 415.
+Elsewhere: how patches work (`kubeloop.machinery.patches`), server-side apply (`managed`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from kubeloop.machinery.patches import (
+    MAX_OPERATIONS,
+    PatchError,
+    apply_json_patch,
+    apply_merge_patch,
+    apply_strategic_patch,
+)
+
+from ..registry import Served
+from ..serving.negotiation import YAML, decoded_body, sort_of
+from ..statuses import (
+    Refusal,
+    bad_request,
+    request_entity_too_large,
+    unexplained,
+    unsupported_media_type,
+)
+from ..storage.store import Object
+
+__all__ = ["APPLY", "JSON_PATCH", "MERGE", "STRATEGIC", "patch_type", "patched", "read_applied"]
+
+JSON_PATCH = "application/json-patch+json"
+MERGE = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+APPLY = "application/apply-patch+yaml"
+
+
+def patch_type(served: Served, content_type: str) -> str:
+    """The sort of patch that a request says it sends.
+
+    Raises:
+        Refusal: 415 for a sort that the kind does not know.
+    """
+    known = [JSON_PATCH, MERGE, STRATEGIC, APPLY]
+    if served.custom is not None:
+        known.remove(STRATEGIC)
+    media = content_type.split(";", 1)[0].strip()
+    if media not in known:
+        raise unsupported_media_type(known)
+    return media
+
+
+def patched(served: Served, shown: Object, raw: bytes, sort: str) -> Object:
+    """`shown`, the object in the version of `served`, after the patch.
+
+    Raises:
+        Refusal: the patch cannot be read or applied.
+    """
+    patch = _read(raw)
+    try:
+        match sort:
+            case "application/json-patch+json":
+                result = _stepped(shown, _operations(patch))
+            case "application/merge-patch+json":
+                result = apply_merge_patch(shown, _document(patch))
+            case _:
+                facts = served.facts
+                assert facts is not None  # only built-in kinds know this sort
+                result = apply_strategic_patch(shown, _document(patch), facts)
+    except PatchError as error:
+        raise _refused(error, sort) from error
+    if not isinstance(result, dict):
+        raise bad_request("the patched document is not an object")
+    return result
+
+
+def _stepped(shown: Object, operations: list[Any]) -> Any:
+    """The object after a JSON patch; kube-apiserver replaces keys that are not there, too."""
+    try:
+        return apply_json_patch(shown, operations)
+    except PatchError:
+        if not any(isinstance(each, dict) and each.get("op") == "replace" for each in operations):
+            raise
+    result: Any = shown
+    for each in operations:
+        result = apply_json_patch(result, [_added(result, each)])
+    return result
+
+
+def _added(document: Any, operation: Any) -> Any:
+    """`operation`, or an addition where it replaces a key that its object does not have."""
+    if not isinstance(operation, dict) or operation.get("op") != "replace":
+        return operation
+    steps = str(operation.get("path") or "").split("/")[1:]
+    for step in steps[:-1]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(document, list) and key.isdigit() and int(key) < len(document):
+            document = document[int(key)]
+        else:
+            document = document.get(key) if isinstance(document, dict) else None
+    return {**operation, "op": "add"} if isinstance(document, dict) else operation
+
+
+def _refused(error: PatchError, sort: str) -> Refusal:
+    if sort == JSON_PATCH and error.failure == "limit":
+        refusal = request_entity_too_large(0)
+        refusal.status["message"] = str(error)
+        return refusal
+    if sort == JSON_PATCH:
+        return Refusal(
+            {
+                "kind": "Status",
+                "apiVersion": "v1",
+                "metadata": {},
+                "status": "Failure",
+                "message": "the server rejected our request due to an error in our request",
+                "reason": "Invalid",
+                "details": {},
+                "code": 422,
+            }
+        )
+    # kube-apiserver has no reason for these: they are errors that nobody translated.
+    return unexplained(str(error)) if sort == STRATEGIC else bad_request(str(error))
+
+
+def _read(raw: bytes) -> Any:
+    try:
+        return msgspec.json.decode(raw)
+    except (ValueError, RecursionError) as error:
+        raise bad_request("invalid JSON patch") from error
+
+
+def _operations(patch: Any) -> list[Any]:
+    if not isinstance(patch, list):
+        raise bad_request(
+            "error decoding patch: json: cannot unmarshal object into Go value of type "
+            "[]handlers.jsonPatchOp"
+        )
+    if len(patch) > MAX_OPERATIONS:
+        refusal = request_entity_too_large(0)
+        refusal.status["message"] = (
+            "Request entity too large: The allowed maximum operations in a JSON patch is "
+            f"{MAX_OPERATIONS}, got {len(patch)}"
+        )
+        raise refusal
+    return patch
+
+
+def _document(patch: Any) -> Object:
+    if not isinstance(patch, dict):
+        raise bad_request(
+            f"error decoding patch: json: cannot unmarshal {sort_of(patch)} into Go value of type "
+            "map[string]interface {}"
+        )
+    return patch
+
+
+def read_applied(served: Served, raw: bytes) -> Object:
+    """The object in the body of a server-side apply, which is YAML.
+
+    Raises:
+        Refusal: 400 for what cannot be applied.
+    """
+    obj = decoded_body(raw, YAML, what=served.kind)
+    kind, version = obj.get("kind") or "", obj.get("apiVersion") or ""
+    if (kind, version) != (served.kind, served.api_version):
+        said = version if "/" in version else f"/{version}"
+        raise bad_request(f"invalid object type: {said}, Kind={kind}")
+    meta = obj.get("metadata")
+    if isinstance(meta, dict) and meta.get("managedFields"):
+        raise bad_request("metadata.managedFields must be nil")
+    return obj
