@@ -72,7 +72,7 @@ assets: .venv/.ready ## build or copy etcd, kube-apiserver and kubectl into the 
 .PHONY: test-real
 test-real: assets ## run conformance and faults against kube-apiserver; make test runs them embedded
 	$(PY) -m pytest tests/conformance tests/campaign/test_real_campaign.py \
-	  --server envtest --kube envtest $(ARGS)
+	  --kube envtest $(ARGS)
 
 .PHONY: soak
 soak: .venv/.ready ## run the property tests for long, with examples of chance, and 1,000 faults
@@ -82,6 +82,10 @@ soak: .venv/.ready ## run the property tests for long, with examples of chance, 
 .PHONY: bench
 bench: .venv/.bench ## measure against the peers; ARGS="--only wire --markdown"
 	$(PY) -m bench $(ARGS)
+
+.PHONY: bench-full
+bench-full: .venv/.bench ## the long form, with plots, kept in build/bench
+	$(PY) -m bench --full $(ARGS)
 
 .PHONY: generate
 generate: .venv/.ready ## rewrite the models; OPENAPI=<folder>, or CLUSTER=<url of `kubectl proxy`>
@@ -95,6 +99,7 @@ else
 	@echo '*discovery.json and *protobuf-fields.json>, or CLUSTER=<address of `kubectl proxy`>' >&2
 	@exit 2
 endif
+	$(PY) tools/generate_blocking.py
 
 .PHONY: lock
 lock: .venv/.ready ## pin the newest versions of everything in constraints.txt

@@ -2,5 +2,6 @@
 
 A bench is a module `bench_<name>.py` here that offers `NAME`, `GOAL` (a sentence)
 and `run() -> list[Row]`. Elsewhere: how to measure (`measure`), how one bench runs
-in an interpreter of its own (`alone`), how results are shown (`report`).
+in an interpreter of its own (`alone`), how much is measured (`scale`), how results are
+shown (`report`, `plots`).
 """

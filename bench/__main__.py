@@ -1,5 +1,6 @@
-"""`python -m bench [--only NAME] [--markdown] [--check]`: run the benches, print one table.
+"""`python -m bench [--only NAME] [--markdown] [--check] [--full]`: run the benches, print a table.
 
+`--full` is the long form: larger clusters, Markdown, and plots beside the report in build/bench.
 Promises: the exit code is 1 when a bench crashed, with `--check` also when a goal
 was missed, and 0 otherwise: figures inform, they do not fail a build by themselves.
 """
@@ -7,22 +8,32 @@ was missed, and 0 otherwise: figures inform, they do not fail a build by themsel
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from .alone import Crashed, Outcome, run_alone
+from .measure import ROOT
 from .report import as_text, missed
+from .scale import FULL
 
 __all__ = ["discover", "exit_code", "main"]
+
+OUT = ROOT / "build" / "bench"  # where the long form leaves its report
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what the command line asks for; the result is the exit code."""
     benches = discover(Path(__file__).parent)
     options = _parser(benches).parse_args(arguments)
+    if options.full:
+        os.environ[FULL] = "1"
     outcomes = [_announced(name) for name in options.only or benches]
-    print(as_text(outcomes, markdown=options.markdown))
+    text = as_text(outcomes, markdown=options.markdown or options.full)
+    print(text)
+    if options.full:
+        _keep(text)
     return exit_code(outcomes, check=options.check)
 
 
@@ -35,6 +46,13 @@ def exit_code(outcomes: Sequence[Outcome], *, check: bool) -> int:
     """1 for a crash, and for a missed goal when `check` asks for that; 0 otherwise."""
     crashed = any(isinstance(found, Crashed) for found in outcomes)
     return int(crashed or (check and missed(outcomes) > 0))
+
+
+def _keep(text: str) -> None:
+    OUT.mkdir(parents=True, exist_ok=True)
+    plots = "\n".join(f"![{path.stem}]({path.name})" for path in sorted(OUT.glob("*.svg")))
+    (OUT / "report.md").write_text(f"{text}\n\n{plots}\n")
+    print(f"kept in {OUT.relative_to(ROOT)}/report.md", file=sys.stderr)
 
 
 def _announced(name: str) -> Outcome:
@@ -52,6 +70,7 @@ def _parser(benches: Sequence[str]) -> argparse.ArgumentParser:
         help=f"run this bench alone; may be repeated ({', '.join(benches) or 'there is none yet'})",
     )
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
+    parser.add_argument("--full", action="store_true", help="the long form, with plots")
     parser.add_argument("--check", action="store_true", help="exit with 1 when a goal is missed")
     return parser
 

@@ -22,7 +22,8 @@ from kubeloop.machinery import ObjectKey
 from kubeloop.runtime import Client, Context, Manager, calm_collector
 from kubeloop.runtime.caches import Cached, Caches
 from kubeloop.runtime.context import Surroundings
-from kubeloop.runtime.controller import Controller, ControllerSpec
+from kubeloop.runtime.controller import Controller
+from kubeloop.runtime.specs import ControllerSpec
 from kubeloop.wire import Raw, RawEvent
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.batch.v1 import Job

@@ -46,9 +46,10 @@ class Cluster:
 
     def grow(self, pods: int) -> None:
         """Add pods until there are `pods`, and wait until the server has seen them."""
-        run(write_pods(self._etcd, range(self._pods, pods)))
-        self._pods = pods
-        run(self._seen())
+        if pods > self._pods:
+            run(write_pods(self._etcd, range(self._pods, pods)))
+            self._pods = pods
+            run(self._seen())
 
     async def _seen(self) -> None:
         async with Client(self._config) as client:
@@ -63,6 +64,7 @@ class Cluster:
         with subprocess.Popen(
             [*command, f"--objects={self._pods}", f"--events={events}"],
             cwd=ROOT,
+            stdin=subprocess.PIPE,  # it ends when this does, however we end
             stdout=subprocess.PIPE,
             env={**os.environ, "KUBECONFIG": str(self.kubeconfig)},
         ) as process:

@@ -10,7 +10,7 @@ import asyncio
 import base64
 import sys
 import time
-from typing import Any
+from functools import lru_cache
 
 import aiohttp
 import msgspec
@@ -32,10 +32,11 @@ async def write_pods(etcd: str, numbers: range) -> None:
 
 
 async def change_pods(etcd: str, events: int, *, mark: str) -> None:
-    """Change pods one after the other, each change with a version of its own.
+    """Change pods, each change in a transaction and with a version of its own.
 
-    It is the status that changes, as with most events of a busy cluster; `mark` becomes part
-    of it, so that no two rounds write the same.
+    A watch that is resumed at a version which several share would miss the rest of them. It
+    is the status that changes, as with most events of a busy cluster; `mark` becomes part of
+    it, so that no two rounds write the same.
     """
     changes = ((number % CHANGED, f"{mark}-{number}") for number in range(events))
     await _send(etcd, [[change] for change in changes], "changes")
@@ -55,26 +56,28 @@ async def _send(etcd: str, batches: list[list[tuple[int, str]]], what: str) -> N
 
 
 async def _put(session: aiohttp.ClientSession, etcd: str, batch: list[tuple[int, str]]) -> None:
-    puts = [{"request_put": _entry(stored(number, mark))} for number, mark in batch]
+    puts = [{"request_put": _entry(number, mark)} for number, mark in batch]
     body = msgspec.json.encode({"success": puts})
     async with session.post(f"{etcd}/v3/kv/txn", data=body) as answer:
         answer.raise_for_status()
         await answer.read()
 
 
-def _entry(body: dict[str, Any]) -> dict[str, str]:
-    meta = body["metadata"]
-    key = f"/registry/pods/{meta['namespace']}/{meta['name']}"
-    return {"key": _base64(key.encode()), "value": _base64(msgspec.json.encode(body))}
-
-
-def stored(number: int, mark: str = "") -> dict[str, Any]:
-    """The pod as etcd holds it: its version is etcd's own."""
-    body = pod(number)
-    del body["metadata"]["resourceVersion"]
+def _entry(number: int, mark: str) -> dict[str, str]:
+    key, value = stored(number)
     if mark:
-        body["status"]["message"] = mark
-    return body
+        value = value.replace(b'"phase":', b'"message":"%b","phase":' % mark.encode())
+    return {"key": _base64(key), "value": _base64(value)}
+
+
+@lru_cache(maxsize=CHANGED)  # updates go round the same pods
+def stored(number: int) -> tuple[bytes, bytes]:
+    """The key and the pod as etcd holds them: a pod's version is etcd's own."""
+    body = pod(number)
+    meta = body["metadata"]
+    del meta["resourceVersion"]
+    key = f"/registry/pods/{meta['namespace']}/{meta['name']}"
+    return key.encode(), msgspec.json.encode(body)
 
 
 def _base64(data: bytes) -> str:

@@ -1,7 +1,7 @@
 """Mirrors all pods with our informer and says what it cost: the twin of peers/clientgo.
 
 Prints a line of JSON once the objects are there, and another when it has been told of as
-many updates as asked for.
+many updates as asked for. It ends when its input does: whoever started it is gone then.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ import argparse
 import asyncio
 import gc
 import json
+import os
 import resource
+import sys
+import threading
 import time
 
 from bench.child import resident, status
@@ -41,7 +44,7 @@ async def mirror(options: argparse.Namespace) -> None:
                 await seen.until(options.objects)  # every key has been handed out, too
             report(begun, used, before, hold=hold.longest)
             if options.events:
-                seen.count = 0
+                seen.forget()
                 begun, used = time.perf_counter(), cpu()
                 await seen.until(options.events)
                 report(begun, used, before)
@@ -53,18 +56,27 @@ class Seen:
     """Counts what a handler is told."""
 
     def __init__(self) -> None:
-        self.count = 0
+        self._count = 0
+        self._wanted = 0
+        self._enough = asyncio.Event()
+
+    def forget(self) -> None:
+        self._count = 0
 
     async def until(self, wanted: int) -> None:
-        while self.count < wanted:  # noqa: ASYNC110 - as the Go program
-            await asyncio.sleep(0.005)
+        self._wanted = wanted
+        self._enough.clear()
+        if self._count < wanted:
+            await self._enough.wait()
 
     def key(self, key: object) -> None:  # noqa: ARG002 - a handler is told the key
-        self.count += 1
+        self._count += 1
+        if self._count == self._wanted:
+            self._enough.set()
 
     def update(self, old: Pod, new: Pod) -> None:  # noqa: ARG002 - and both states
         if new.metadata.name:
-            self.count += 1
+            self.key(None)
 
 
 class Hold:
@@ -93,7 +105,13 @@ def cpu() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
+def end_with_input() -> None:
+    sys.stdin.read()
+    os._exit(1)
+
+
 if __name__ == "__main__":
+    threading.Thread(target=end_with_input, daemon=True).start()
     parser = argparse.ArgumentParser()
     parser.add_argument("--objects", type=int, default=0)
     parser.add_argument("--events", type=int, default=0)

@@ -17,7 +17,18 @@ from .measure import Row
 __all__ = ["as_text", "machine", "missed"]
 
 HEAD = ("bench", "what", "figure", "goal", "verdict")
-PACKAGES = ("kubeloop", "msgspec", "aiohttp", "PyYAML", "uvloop", "orjson", "kubernetes")
+PACKAGES = (
+    "kubeloop",
+    "msgspec",
+    "aiohttp",
+    "PyYAML",
+    "uvloop",
+    "orjson",
+    "kubernetes",
+    "kubernetes_asyncio",
+    "lightkube",
+    "kr8s",
+)
 
 
 def as_text(outcomes: Sequence[Outcome], *, markdown: bool = False) -> str:

@@ -53,10 +53,10 @@ async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
     if there is None:
         ctx.recorder.event(foo, "Normal", "Created", "created %s", wanted.metadata.name)
 
-    available = there.status.available_replicas if there is not None else None
-    foo.status = FooStatus(available_replicas=available or 0)
+    available = (there.status.available_replicas if there is not None else None) or 0
+    foo.status = FooStatus(available_replicas=available)
     await ctx.update_status(foo)  # no request when it says so already
-    ctx.log.info("%d of %d available", foo.status.available_replicas, foo.spec.replicas)
+    ctx.log.info("%d of %d available", available, foo.spec.replicas)
     return None
 
 

@@ -17,7 +17,13 @@ from kubeloop.testing import APIServer
 from tests.examples.standins import controllers
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", "docs/clients.md", "docs/models.md", "docs/migrating.md")
+PAGES = (
+    "README.md",
+    "docs/cache.md",
+    "docs/clients.md",
+    "docs/models.md",
+    "docs/migrating.md",
+)
 SHOP = Path(__file__).parent / "examples" / "shop.yaml"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.measure import Failed, Row, figure, measured, ratio, side_by_side
+from bench.measure import Failed, Row, figure, measured, ratio, ratios, side_by_side
 
 MEGABYTE = 1_000_000
 
@@ -14,6 +14,12 @@ MEGABYTE = 1_000_000
 @pytest.mark.parametrize(("ours", "ok"), [(0.5, True), (0.8, True), (0.81, False)])
 def test_a_ratio_meets_its_goal_up_to_and_including_the_bound(ours: float, ok: bool) -> None:
     assert ratio("cpu", ours, 1.0, at_most=0.8).ok is ok
+
+
+def test_the_median_of_several_rounds_is_judged_and_the_spread_is_shown() -> None:
+    row = ratios("cpu", [1.0, 2.0, 9.0], [2.0, 2.5, 10.0], at_most=0.8)
+
+    assert row == Row("cpu", "0.80 (0.50..0.90)", "at most 0.8", ok=True)
 
 
 def test_an_absolute_figure_is_never_judged() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from kubeloop.cache import RawPage
+from kubeloop.cache import RawPage, Scope
 from kubeloop.kit import ManualClock
 from kubeloop.machinery import ApiError
 from tests.cache.model_server import ModelServer, expired, refusal, too_large
@@ -157,6 +159,42 @@ async def test_a_table_is_an_error(clock: ManualClock) -> None:
     async with reflecting(Tables(streams_lists=False), clock) as (reflector, told):
         assert "Table" in reflector.stats().last_error
         assert told.lines == []
+
+
+async def test_a_list_of_another_kind_is_an_error_and_the_cache_stays(clock: ManualClock) -> None:
+    """Its items may be none, and everything would seem to be deleted."""
+
+    class Odd(ModelServer):
+        kind = "PodList"
+
+        async def list(self, **options: Any) -> RawPage:
+            if self.kind == "PodList":
+                return await super().list(**options)
+            return RawPage([], "99", kind=self.kind)
+
+    server = Odd(streams_lists=False)
+    server.put("web")
+    async with reflecting(server, clock) as (reflector, told):
+        before = list(told.lines)
+        server.kind = "SecretList"
+        server.compact()
+        server.fail(expired())
+        server.cut()
+        await clock.advance(5)
+
+        assert "found a SecretList in place of a PodList" in reflector.stats().last_error
+        assert told.lines == before
+
+
+async def test_the_list_of_a_crd_may_be_called_anything(clock: ManualClock) -> None:
+    class Named(ModelServer):
+        async def list(self, **_: object) -> RawPage:
+            return RawPage([], "1", kind="Websites")
+
+    scope = Scope("websites.example.com", kind="Website", api_version="example.com/v1")
+    async with reflecting(Named(streams_lists=False, scope=scope), clock) as (reflector, told):
+        assert told.lines == ["replace  at 1"]
+        assert reflector.stats().errors == 0
 
 
 async def test_a_list_may_be_read_while_it_comes(clock: ManualClock) -> None:

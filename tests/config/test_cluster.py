@@ -248,3 +248,9 @@ def test_an_authorization_header_is_masked(value: str, shown: str) -> None:
 )
 def test_a_url_is_shown_without_its_password(url: str, shown: str) -> None:
     assert redacted_url(url) == shown
+
+
+def test_a_server_that_speaks_neither_http_nor_https_is_refused() -> None:
+    """REST-3."""
+    with pytest.raises(InvalidConfig, match="'ftp://host' is neither http nor https"):
+        _ = ClusterConfig(server="ftp://host", anonymous=True).base_url

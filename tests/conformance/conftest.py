@@ -1,12 +1,11 @@
 """One server for the whole run, and a fresh namespace for each test.
 
-`--server embedded` (the default) or `--server envtest` chooses; the tests do not know.
+`--kube embedded` (the default) or `--kube envtest` chooses; the tests do not know.
 """
 
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -22,15 +21,6 @@ from tests.conformance.widgets import Defined, define
 
 ADMIN = ("admin", ("system:masters",))
 _numbers = itertools.count(1)
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--server",
-        choices=("embedded", "envtest"),
-        default=os.environ.get("CONFORMANCE_SERVER", "embedded"),
-        help="which API server the conformance suite runs against",
-    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -56,8 +46,11 @@ def _prepare(item: pytest.Item, server: str) -> None:
 
 
 def _chosen(config: pytest.Config) -> str:
-    usual = os.environ.get("CONFORMANCE_SERVER", "embedded")
-    return str(config.getoption("--server", default=usual))
+    """Which server: the plugin's own option, of which a kubeconfig context is no choice here."""
+    chosen = str(config.getoption("kube", default=None) or config.getini("kube") or "embedded")
+    if chosen not in {"embedded", "envtest"}:
+        raise pytest.UsageError("the conformance suite runs with --kube embedded or envtest")
+    return chosen
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 import pytest
@@ -267,7 +268,7 @@ async def test_a_missing_group_version_serves_nothing(old: ScriptedServer) -> No
 async def test_an_answer_that_cannot_be_read_is_named(path: str, modern: ScriptedServer) -> None:
     modern.answers[path] = Said(b"<html>log in</html>", "text/html")
     client = DiscoveryClient(modern)
-    asking = {
+    asking: dict[str, Callable[[], Awaitable[object]]] = {
         "/version": client.version,
         "/apis": client.groups,
         "/api/v1": partial(client.resources, GroupVersion("", "v1")),

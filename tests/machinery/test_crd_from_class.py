@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import subprocess
+import sys
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -411,3 +413,26 @@ def test_two_definitions_of_one_class_share_nothing() -> None:
     schema.open_api_v3_schema.x_kubernetes_validations.clear()
 
     assert "x-kubernetes-validations" in crd_of(Ruled).to_yaml()
+
+
+class Plain(Resource, group="example.com", version="v1", plural="plains"):
+    spec: WebsiteSpec
+    status: WebsiteStatus
+
+
+def test_a_status_under_a_path_of_its_own_is_never_required() -> None:
+    """A server takes it away on create, and would then miss it."""
+    schema = crd_of(Plain).to_dict()["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+
+    assert schema["required"] == ["spec"]
+
+
+def test_nothing_of_this_is_loaded_before_it_is_asked_for() -> None:
+    program = (
+        "import sys, kubeloop.machinery as m\n"
+        "assert 'kubeloop.wire.apiextensions.v1' not in sys.modules\n"
+        "assert m.crd_of and m.module_from_crd and m.schema_of\n"
+        "assert set(m.__all__) <= set(dir(m)) | set(m._LATER)\n"
+    )
+
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

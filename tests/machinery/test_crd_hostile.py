@@ -81,6 +81,7 @@ def _is_idle(key: str, value: Any) -> bool:
     )
 
 
+@pytest.mark.timeout(30)  # two seconds, more on a busy machine
 @_PATIENT
 @given(st.data())
 def test_objects_pass_through_generated_classes_unchanged(data: st.DataObject) -> None:

@@ -21,6 +21,7 @@ from kubeloop.machinery.labels import (
     parse_labels,
     selector_from_map,
     selector_from_wire,
+    selector_text,
 )
 from kubeloop.machinery.requirements import LabelOperator, Requirement
 from kubeloop.wire.meta.v1 import LabelSelector, LabelSelectorRequirement
@@ -413,3 +414,11 @@ def test_a_selector_with_a_field_that_nobody_knows_is_never_everything(said: Any
     """API-9: leaving it out would select more than was meant."""
     with pytest.raises(InvalidValue, match=r"unknown field (match|value)"):
         selector_from_wire(said)
+
+
+def test_a_selector_that_selects_nothing_is_never_sent_as_everything() -> None:
+    """API-6: its text is empty, and an empty text selects everything."""
+    with pytest.raises(InvalidValue, match="selects nothing"):
+        selector_text(NOTHING)
+    assert selector_text({"app": "web"}) == "app=web"
+    assert selector_text(EVERYTHING) == ""

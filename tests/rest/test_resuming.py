@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from kubeloop.kit import Backoff, ManualClock
-from kubeloop.machinery import Expired, Forbidden, InternalError, InvalidValue, Unauthorized
+from kubeloop.machinery import (
+    ClientClosed,
+    Expired,
+    Forbidden,
+    InternalError,
+    InvalidValue,
+    Unauthorized,
+)
 from kubeloop.rest import (
     RESUME_BACKOFF,
     RESUME_INTERVAL,
@@ -185,6 +192,17 @@ async def test_a_refusal_that_would_be_repeated_ends_it(
             await anext(watch)
 
     assert len(server.asked) == 1
+
+
+async def test_a_closed_client_ends_it(server: Script, hurried: HurriedClock) -> None:
+    server.says(chunked(event("ADDED", "6")))
+    rest = client_for(server, clock=hurried)
+    async with resuming(rest) as watch:
+        await anext(watch)
+        await rest.aclose()
+
+        with pytest.raises(ClientClosed):
+            await anext(watch)
 
 
 @pytest.mark.parametrize(

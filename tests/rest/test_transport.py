@@ -12,9 +12,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop.config import (
-    ClusterConfig,
-)
+from kubeloop.config import AuthProvider, ClusterConfig
 from kubeloop.machinery import (
     ApiError,
     ConfigError,
@@ -279,3 +277,14 @@ async def test_each_request_is_logged_for_debugging(
             await rest.send(resource_request("get", PODS, namespace="shop", name="web"))
 
     assert caplog.messages[0].startswith("GET pods/web in shop: 200 in ")
+
+
+async def test_a_configuration_that_cannot_be_used_leaves_nothing_open() -> None:
+    config = ClusterConfig(server="https://h", auth_provider=AuthProvider(name="gone"))
+    rest = RESTClient(config)
+
+    with pytest.raises(ConfigError, match='auth-provider "gone" is not known'):
+        await rest.__aenter__()
+
+    del rest
+    gc.collect()  # a session that nobody closed would warn, and a warning is an error here

@@ -28,8 +28,9 @@ from kubeloop.runtime import (
     generation_changed,
 )
 from kubeloop.runtime.caches import Caches, Declarations
-from kubeloop.runtime.context import Surroundings
-from kubeloop.runtime.controller import Controller, ControllerSpec
+from kubeloop.runtime.context import Surroundings, Tracer
+from kubeloop.runtime.controller import Controller
+from kubeloop.runtime.specs import ControllerSpec
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import ConfigMap
 
@@ -47,6 +48,7 @@ class Stage:
         self.calls: list[ObjectKey] = []
         self.moments: list[float] = []
         self.recorder = FakeRecorder(100)
+        self.tracer: Tracer | None = None
         self.controller: Controller
 
     @asynccontextmanager
@@ -64,7 +66,7 @@ class Stage:
             wanted.want(kind, resync=made.resync)
         caches = Caches(self.mirrors, wanted)
         around = Surroundings(cast("Client", None), caches, self.clock)
-        self.controller = Controller(made, around, recorder=self.recorder)
+        self.controller = Controller(made, around, recorder=self.recorder, tracer=self.tracer)
         async with TaskOwner() as tasks:
             for informer in caches:
                 tasks.spawn(informer.run(), name=str(informer))

@@ -262,6 +262,22 @@ async def test_a_cache_that_never_sees_a_write_is_not_waited_for_without_end(
     assert "default/shop: reconciled with an old cache" in caplog.text
 
 
+async def test_writes_that_were_seen_are_not_remembered() -> None:
+    stage = Stage()
+
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        write = Write(GroupKind("example.com", "Website"), key, str(stage.sites.version), {})
+        ctx.writes.append(write)
+
+    async with stage.running(reconcile):
+        for number in range(50):
+            stage.sites.put(a_site(f"site-{number}"))
+            await stage.clock.settle()
+
+    assert len(stage.calls) == 50
+    assert stage.controller._unseen == {}
+
+
 async def test_fresh_reads_wait_with_a_deadline() -> None:
     clock = ManualClock()
     caches = Caches(Mirrors(clock), [Cached(kind=Website, of=Website)])

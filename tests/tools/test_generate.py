@@ -161,7 +161,7 @@ def test_a_class_is_written_with_names_and_types_only() -> None:
     assert "    port: IntOrString | None = None" in text
     assert "    price: Quantity = UNSET" in text
     assert "    secret: bytes | None = None" in text
-    assert "    until: datetime | None = None" in text
+    assert "    until: Time | None = None" in text
     assert "    free: dict[str, Any] = UNSET" in text
     assert not any("sentence" in file or "neither" in file for file in _files().values())
 

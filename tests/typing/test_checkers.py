@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-PROGRAMS = (HERE / "sample_operator.py", HERE.parent.parent / "examples")
+PROGRAMS = (*sorted(HERE.glob("sample_*.py")), HERE.parent.parent / "examples")
 BESIDE = Path(sys.executable).parent
 
 

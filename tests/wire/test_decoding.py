@@ -217,3 +217,12 @@ def test_known_fields_nested_too_deeply_are_an_error_of_ours() -> None:
 
     with pytest.raises(DecodeError, match="nested too deeply"):
         JSONSchemaProps.from_dict(schema)
+
+
+def test_a_time_without_a_zone_is_refused_where_it_is_read() -> None:
+    """API-23: nobody knows which moment it means, and it could never be sent."""
+    with pytest.raises(DecodeError) as caught:
+        Pod.from_dict({"metadata": {"creationTimestamp": "2024-01-02T03:04:05"}})
+
+    assert caught.value.path == "metadata.creationTimestamp"
+    assert "zone" in str(caught.value) or "timezone" in str(caught.value)

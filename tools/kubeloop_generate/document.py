@@ -50,7 +50,7 @@ _SPECIAL = {
     "io.k8s.apimachinery.pkg.api.resource.Quantity": "Quantity",
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "IntOrString",
     "io.k8s.apimachinery.pkg.runtime.RawExtension": "dict[str, Any]",
-    f"{_META}.Time": "datetime",
+    f"{_META}.Time": "Time",
     f"{_META}.MicroTime": "MicroTime",
     f"{_META}.FieldsV1": "dict[str, Any]",
     f"{_META}.Patch": "Any",
@@ -130,7 +130,7 @@ def _field(
     )
     required = required or (key in _PLAIN_STRINGS and hint in {"str", "int"})
     container = hint.startswith(("list[", "dict["))
-    if hint in {"datetime", "MicroTime"}:  # the zero time is null, also where it is required
+    if hint in {"Time", "MicroTime"}:  # the zero time is null, also where it is required
         hint, default = f"{hint} | None", "None"
     elif hint == "Any":
         default = "None"

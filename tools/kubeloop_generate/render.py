@@ -23,7 +23,6 @@ _REDACTED = {
     ("authentication_v1", "TokenReviewSpec"): ("token",),
 }
 _IMPORTS = {
-    "datetime": "from datetime import datetime",
     "Any": "from typing import Any",
     "ClassVar": "from typing import ClassVar",
     "field": "from msgspec import field",
@@ -34,6 +33,7 @@ _IMPORTS = {
     "IntOrString": "from ..scalars import IntOrString",
     "MicroTime": "from ..scalars import MicroTime",
     "Quantity": "from ..scalars import Quantity",
+    "Time": "from ..scalars import Time",
 }
 
 

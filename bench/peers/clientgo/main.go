@@ -3,7 +3,7 @@
 //	clientgo -kubeconfig FILE -objects N [-json] [-events N]
 //
 // It prints a line of JSON once N objects are there, and another one when it has been told
-// of as many updates as asked for.
+// of as many updates as asked for. It ends when its input does: whoever started it is gone then.
 package main
 
 import (
@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -42,6 +43,10 @@ func main() {
 	asJSON := flag.Bool("json", false, "JSON instead of protobuf")
 	events := flag.Int("events", 0, "updates to wait for after that")
 	flag.Parse()
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(1)
+	}()
 
 	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
 	check(err)
@@ -58,10 +63,11 @@ func main() {
 	factory := informers.NewSharedInformerFactory(client, 0)
 	informer := factory.Core().V1().Pods().Informer()
 	var updates atomic.Int64
+	enough := make(chan struct{})
 	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		UpdateFunc: func(_, changed any) {
-			if changed.(*corev1.Pod).Name != "" {
-				updates.Add(1)
+			if changed.(*corev1.Pod).Name != "" && updates.Add(1) == int64(*events) {
+				close(enough)
 			}
 		},
 	})
@@ -76,9 +82,7 @@ func main() {
 
 	if *events > 0 {
 		begun, used = time.Now(), cpu()
-		for updates.Load() < int64(*events) {
-			time.Sleep(5 * time.Millisecond)
-		}
+		<-enough
 		report(begun, used, before, *events)
 	}
 	runtime.KeepAlive(informer)

@@ -13,6 +13,7 @@ ones (tools/generate_blocking.py): some eighty signatures that a hand would copy
 or later, each with one line that sends the call its way, and nothing lost for type checkers.
 Functions that a method is given are called in the caller's thread, except tests of objects
 and events (`wait_for`, `until`): those run in the loop's, and are to be quick.
+Informers are read from any thread, and each handler is called in a thread of its own.
 Elsewhere: what the methods do (`kubeloop.clients`), controllers (`kubeloop.runtime`).
 """
 
@@ -33,6 +34,7 @@ from ._generated.mirrors import (
 )
 from .client import Client, DynamicClient, retry_on_conflict
 from .errors import BlockingInLoop, LoopEnded, OpenedBeforeFork
+from .informer import Registration, SharedInformer
 from .portal import PORTAL, Portal, PortalStats
 from .stream import Stream
 
@@ -52,9 +54,11 @@ __all__ = [
     "PortalStats",
     "Proxy",
     "RESTClient",
+    "Registration",
     "ResourceClient",
     "ScaleClient",
     "ScaleVerbs",
+    "SharedInformer",
     "Stream",
     "SubresourceClient",
     "retry_on_conflict",

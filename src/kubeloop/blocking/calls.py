@@ -16,9 +16,9 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import Any, Generic, ParamSpec, TypeVar, cast, final
 
-from .portal import Place
+from .portal import Place, Portal
 
-__all__ = ["call", "here"]
+__all__ = ["answer", "call", "here"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -133,31 +133,32 @@ class _Call(Generic[T]):
 
     async def ask(self, function: Callable[[], R]) -> R:
         """Have the waiting thread call a function, and await what comes of it."""
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[R] = loop.create_future()
-        self._mail.put(lambda: self._answer(function, answer))
-        return await answer
-
-    def _answer(self, function: Callable[[], R], answer: asyncio.Future[R]) -> None:
-        try:
-            result = function()
-        except StopIteration as error:
-            failure: Exception = RuntimeError("a function that was handed in raised StopIteration")
-            failure.__cause__ = error  # no future takes a StopIteration
-            self._portal.post(lambda: _settle(answer, error=failure))
-        except Exception as error:  # noqa: BLE001 - it is the work's, which may mend it
-            failure = error
-            self._portal.post(lambda: _settle(answer, error=failure))
-        else:
-            self._portal.post(lambda: _settle(answer, result))
+        future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
+        self._mail.put(lambda: answer(self._portal, function, future, catch=Exception))
+        return await future
 
 
-def _settle(
-    answer: asyncio.Future[R], result: R | None = None, *, error: Exception | None = None
+def answer(
+    portal: Portal,
+    function: Callable[[], R],
+    future: asyncio.Future[R],
+    *,
+    catch: type[BaseException],
 ) -> None:
-    if answer.done():  # cancelled meanwhile
-        return
-    if error is not None:
-        answer.set_exception(error)
+    """Call a function in this thread, for a future of the loop; other errors leave here."""
+    try:
+        result = function()
+    except catch as error:
+        settle = functools.partial(future.set_exception, _bearable(error))
     else:
-        answer.set_result(cast("R", result))
+        settle = functools.partial(future.set_result, result)
+    portal.post(lambda: None if future.done() else settle())
+
+
+def _bearable(error: BaseException) -> Exception:
+    """The error, as a future and a task can carry it."""
+    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+        return error
+    failure = RuntimeError(f"a function that was handed in raised {type(error).__name__}: {error}")
+    failure.__cause__ = error
+    return failure

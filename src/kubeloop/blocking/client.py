@@ -3,7 +3,7 @@
 Promises: one client may be used by many threads at once; nothing is connected, and no thread
 started, before the first call. A forked child that goes on using a client of its parent has
 connections of its own from its first call on.
-Elsewhere: the verbs (`_generated.mirrors`), the loop (`portal`).
+Elsewhere: the verbs (`_generated.mirrors`), mirrors (`informer`), the loop (`portal`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar, cast, final, overload
 
-from kubeloop import clients
+from kubeloop import clients, runtime
 from kubeloop.clients import Appliable, FieldValidation, Manifest
 from kubeloop.config import ClusterConfig
 from kubeloop.discovery import VersionInfo
@@ -40,6 +40,8 @@ from ._generated.mirrors import (
     ScaleClient,
 )
 from .calls import call, here
+from .informer import Informers
+from .leading import Elections
 from .portal import PORTAL, Branch, Closable, Portal
 from .route import Route
 
@@ -52,7 +54,7 @@ AnyKind = type[Kind] | str | GroupVersionResource | GroupVersionKind
 
 
 @final
-class Client(Clientset):
+class Client(Clientset, Informers, Elections):
     """All of one cluster.
 
         with Client() as client:                       # kubeconfig, or the pod's own account
@@ -76,7 +78,7 @@ class Client(Clientset):
         if rest is not None and (config is not None or clock is not None):
             raise InvalidValue("client: give a configuration or what makes a REST client, not both")
         self._connection = _Connection(config, rest, field_manager=field_manager, clock=clock)
-        self._route: Route[clients.Client] = Route(self._connection.open, self._connection.branch)
+        self._route: Route[runtime.Client] = Route(self._connection.open, self._connection.branch)
         # Resource clients keep the route, so that this waits for the last of them.
         weakref.finalize(self._route, self._connection.forsake).atexit = False
 
@@ -285,7 +287,7 @@ class _Connection:
         self._opened: tuple[int, Closable] | None = None  # with the number of forks
         self._is_closed = False
 
-    def open(self) -> clients.Client:
+    def open(self) -> runtime.Client:
         """The client of this process; in the loop's thread.
 
         Raises: TransportError when it was closed.
@@ -317,12 +319,12 @@ class _Connection:
     def _close_soon(self, opened: Closable) -> None:
         self._portal.spawn(self._portal.close_owned(opened))
 
-    def _made(self) -> tuple[clients.Client, Closable]:
+    def _made(self) -> tuple[runtime.Client, Closable]:
         """A client, and what is to be closed: a client does not close what it was given."""
         if self._rest is not None:
             rest = self._rest()
-            return clients.Client(rest=rest, field_manager=self._field_manager), rest
-        client = clients.Client(self._config, field_manager=self._field_manager, clock=self._clock)
+            return runtime.Client(rest=rest, field_manager=self._field_manager), rest
+        client = runtime.Client(self._config, field_manager=self._field_manager, clock=self._clock)
         return client, client
 
 

@@ -27,12 +27,21 @@ T = TypeVar("T")
 
 @final
 class Scope(AbstractContextManager[T], Generic[T]):
-    """One `with` block, entered once."""
+    """One `with` block, entered once.
 
-    def __init__(self, place: Place, manager: Callable[[], AbstractAsyncContextManager[T]]) -> None:
+    A patient one waits for the end of the block even when what is open wants to close before.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        manager: Callable[[], AbstractAsyncContextManager[T]],
+        *,
+        is_patient: bool = False,
+    ) -> None:
         self._portal = place.portal
         self._forks = self._portal.forks
-        self._life: _Life[T] = _Life(place, manager)
+        self._life: _Life[T] = _Life(place, manager, is_patient=is_patient)
 
     def __enter__(self) -> T:
         try:
@@ -75,8 +84,15 @@ class Scope(AbstractContextManager[T], Generic[T]):
 class _Life(Generic[T]):
     """The loop's side: one task from the beginning of the block to its end."""
 
-    def __init__(self, place: Place, manager: Callable[[], AbstractAsyncContextManager[T]]) -> None:
+    def __init__(
+        self,
+        place: Place,
+        manager: Callable[[], AbstractAsyncContextManager[T]],
+        *,
+        is_patient: bool,
+    ) -> None:
         self._place = place
+        self._is_patient = is_patient
         self._manager = manager
         self._task: asyncio.Task[None] | None = None
         self._begun = asyncio.Event()  # or it could not
@@ -106,6 +122,7 @@ class _Life(Generic[T]):
 
     async def undo(self) -> None:
         """Leave because nobody wants it any more."""
+        self._leaving.set()
         if self._task is not None and not self._task.done():
             await cancel_and_wait(self._task)
 
@@ -113,7 +130,7 @@ class _Life(Generic[T]):
         try:
             async with self._manager() as self._value:
                 self._begun.set()
-                await self._leaving.wait()
+                await self._until_left()
                 if self._thrown is not None:
                     raise self._thrown
         except asyncio.CancelledError:
@@ -123,3 +140,16 @@ class _Life(Generic[T]):
             self._raised = error
         finally:
             self._begun.set()
+
+    async def _until_left(self) -> None:
+        interruption = None
+        while not self._leaving.is_set():
+            try:
+                await self._leaving.wait()
+            except asyncio.CancelledError as error:
+                # A thread cannot be cancelled; at the end of the program there is none.
+                if not self._is_patient or self._place.portal.ending:
+                    raise
+                interruption = error
+        if interruption is not None:
+            raise interruption

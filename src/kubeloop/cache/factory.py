@@ -24,8 +24,8 @@ from kubeloop.machinery import (
     GroupVersionKind,
     GroupVersionResource,
     InvalidValue,
-    as_field_selector,
-    as_selector,
+    field_selector_text,
+    selector_text,
 )
 from kubeloop.wire import Resource
 
@@ -136,8 +136,8 @@ class SharedInformerFactory:
     ) -> None:
         self._client = client
         self._namespace = namespace
-        self._labels = str(as_selector(label_selector))
-        self._fields = str(as_field_selector(field_selector))
+        self._labels = selector_text(label_selector)
+        self._fields = field_selector_text(field_selector)
         self._resync = resync
         self._resync_of = dict(resync_of or {})
         self._keeping: Keeping = keeping
@@ -320,8 +320,8 @@ class SharedInformerFactory:
         return _Wanted(
             kind,
             self._namespace if namespace is None else namespace,
-            self._labels if labels is None else str(as_selector(labels)),
-            self._fields if fields is None else str(as_field_selector(fields)),
+            self._labels if labels is None else selector_text(labels),
+            self._fields if fields is None else field_selector_text(fields),
             of,
             metadata_only,
         )

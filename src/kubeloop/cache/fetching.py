@@ -148,7 +148,23 @@ class Fetching:
             raise DecodeError(
                 f"list {self._source.scope}: found a Table (ask for objects, not for columns)"
             )
+        expected = self._list_kind()
+        if expected and head.kind and head.kind != expected:
+            # It may have no items, and then nothing else would tell that they are not ours.
+            raise DecodeError(
+                f"list {self._source.scope}: found a {head.kind[:100]} in place of a {expected}"
+                " (does something between us and the server answer for it?)"
+            )
         return head
+
+    def _list_kind(self) -> str:
+        """What a list must say it is; empty where it may be anything.
+
+        Only a CRD can name its list otherwise, and its group always has a dot.
+        """
+        scope = self._source.scope
+        is_custom = not scope.api_version or "." in scope.api_version
+        return "" if is_custom or not scope.kind else f"{scope.kind}List"
 
     async def _take(self, items: Iterable[RawItem], entries: list[Entry]) -> None:
         pace = Pace()

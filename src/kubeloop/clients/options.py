@@ -16,8 +16,8 @@ from kubeloop.machinery import (
     FieldSelector,
     InvalidValue,
     Selector,
-    as_field_selector,
-    as_selector,
+    field_selector_text,
+    selector_text,
 )
 from kubeloop.rest import query_options
 
@@ -207,18 +207,11 @@ def delete_options(
 
 
 def _labels(given: LabelSelection | None) -> str:
-    if given is None:
-        return ""
-    selector = as_selector(given)
-    if selector.is_nothing:
-        raise InvalidValue("labels: this selector selects nothing, and cannot be sent")
-    return str(selector)
+    return "" if given is None else selector_text(given)
 
 
 def _fields(given: FieldSelection | None) -> str:
-    if given is None:
-        return ""
-    return str(as_field_selector(given))
+    return "" if given is None else field_selector_text(given)
 
 
 def _check_match(match: str) -> None:

@@ -25,6 +25,11 @@ def base_url(server: str, *, secure: bool) -> str:
     parts = _split(host)
     if parts is None or not parts.scheme or not parts.netloc:
         parts = _with_scheme(host, secure=secure)
+    if parts.scheme not in {"http", "https"}:
+        raise InvalidConfig(
+            f"server {redacted_url(host)!r} is neither http nor https (write it as"
+            " https://host:port)"
+        )
     path = parts.path if parts.path.endswith("/") else f"{parts.path}/"
     return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
 

@@ -141,13 +141,13 @@ class TokenFileCredentials:
         self._held = Identity(authorization=header, epoch=self._epoch)
 
     def _without_file(self, error: CredentialError) -> Identity:
+        if self._held is None and not self._initial:
+            raise error
         if self._complaint != str(error):
             self._complaint = str(error)
-            log.warning("%s: keeping the token that was read before: %s", self._path, error)
+            log.warning("%s: keeping the token that was known before: %s", self._path, error)
         if self._held is not None:
             return self._held
-        if not self._initial:
-            raise error
         return Identity(authorization=bearer(self._initial), epoch=self._epoch)
 
 

@@ -1,10 +1,15 @@
 """Rules of the API without I/O: names, identities, selectors, patches, owners, errors.
 
 Everything here is plain code on plain values. What crosses the network is defined in
-`kubeloop.wire`; whoever talks to a server is above.
+`kubeloop.wire`; whoever talks to a server is above. What turns classes into definitions of
+kinds and back is loaded when it is first asked for: most programs never do.
 """
 
-from .classes_from_crd import module_from_crd, modules_from_crd
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
 from .conditions import (
     ConditionLike,
     find_condition,
@@ -14,12 +19,12 @@ from .conditions import (
     remove_condition,
     set_condition,
 )
-from .crd_from_class import crd_of
 from .errors import (
     AlreadyExists,
     AlreadyOwned,
     ApiError,
     BadRequest,
+    ClientClosed,
     ConfigError,
     Conflict,
     ConnectError,
@@ -64,6 +69,7 @@ from .fields import (
     as_field_selector,
     escape_field_value,
     field_selector_from_map,
+    field_selector_text,
     parse_fields,
     unescape_field_value,
 )
@@ -94,6 +100,7 @@ from .labels import (
     parse_labels,
     selector_from_map,
     selector_from_wire,
+    selector_text,
 )
 from .names import (
     ANNOTATIONS_LIMIT,
@@ -150,20 +157,24 @@ from .statuses import (
     status_from_answer,
     status_from_object,
 )
-from .structural_schema import (
-    INT_OR_STRING,
-    PRESERVE,
-    QUANTITY,
-    Schema,
-    description_of,
-    schema_of,
-)
 from .versions import (
     api_version_rank,
     compare_versions,
     is_newer,
     is_valid_version,
 )
+
+if TYPE_CHECKING:
+    from .classes_from_crd import module_from_crd, modules_from_crd
+    from .crd_from_class import crd_of
+    from .structural_schema import (
+        INT_OR_STRING,
+        PRESERVE,
+        QUANTITY,
+        Schema,
+        description_of,
+        schema_of,
+    )
 
 __all__ = [
     "ALL_FIELDS",
@@ -181,6 +192,7 @@ __all__ = [
     "ApiError",
     "BadRequest",
     "Cause",
+    "ClientClosed",
     "ConditionLike",
     "ConfigError",
     "Conflict",
@@ -259,6 +271,7 @@ __all__ = [
     "escape_field_value",
     "failure",
     "field_selector_from_map",
+    "field_selector_text",
     "find_api_error",
     "find_condition",
     "format_pointer",
@@ -296,6 +309,7 @@ __all__ = [
     "schema_of",
     "selector_from_map",
     "selector_from_wire",
+    "selector_text",
     "set_condition",
     "set_controller",
     "status_from_answer",
@@ -306,3 +320,20 @@ __all__ = [
     "three_way_strategic_patch",
     "unescape_field_value",
 ]
+
+_LATER = {
+    **dict.fromkeys(("module_from_crd", "modules_from_crd"), "classes_from_crd"),
+    "crd_of": "crd_from_class",
+    **dict.fromkeys(
+        ("INT_OR_STRING", "PRESERVE", "QUANTITY", "Schema", "description_of", "schema_of"),
+        "structural_schema",
+    ),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
+    globals()[name] = value  # found once, an ordinary name from then on
+    return value

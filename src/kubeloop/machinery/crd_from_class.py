@@ -122,10 +122,20 @@ def _names(info: ResourceInfo) -> dict[str, Any]:
 
 
 def _root_schema(cls: type[Resource]) -> Schema:
-    schema = schema_of(cls)
+    schema = _without_required_status(schema_of(cls), cls)
     extra = copy.deepcopy(dict(cls.__kind_options__.get("extra_json_schema", {})))
     schema["properties"] |= _EVERY_OBJECT | extra.pop("properties", {})
     return copy.deepcopy(schema | extra)  # the caller may change what it gets
+
+
+def _without_required_status(schema: Schema, cls: type[Resource]) -> Schema:
+    """The schema of what can be created: a server with the subresource takes a status away
+    before it looks at what is missing, so nothing with a required one could ever be made."""
+    if not any(part.name == "status" for part in resource_of(cls).subresources):
+        return schema
+    must = [name for name in schema.get("required", ()) if name != "status"]
+    others = {key: value for key, value in schema.items() if key != "required"}
+    return others | ({"required": must} if must else {})
 
 
 def _version(cls: type[Resource], schema: Schema, *, stored: bool) -> dict[str, Any]:

@@ -7,6 +7,7 @@
     │   └── AlreadyOwned            an object has another controller already
     ├── ConfigError                 before the request: no usable cluster, user or credential
     ├── TransportError              on the way: there was no whole answer
+    │   ├── ClientClosed            the client was closed before or during the request
     │   ├── ConnectError            no connection: refused, unknown host, untrusted certificate
     │   ├── StreamBroken            the connection ended inside an answer
     │   └── TimeoutExceeded         the time given was over first; also a TimeoutError
@@ -50,6 +51,7 @@ __all__ = [
     "AlreadyOwned",
     "ApiError",
     "BadRequest",
+    "ClientClosed",
     "ConfigError",
     "Conflict",
     "ConnectError",
@@ -106,6 +108,11 @@ class ConfigError(KubeError):
 
 class TransportError(KubeError):
     """The request may have been sent, and no whole answer came back."""
+
+
+@final
+class ClientClosed(TransportError):
+    """The client was closed before the answer was there; no new try can mend that."""
 
 
 @final

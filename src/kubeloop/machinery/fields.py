@@ -29,6 +29,7 @@ __all__ = [
     "as_field_selector",
     "escape_field_value",
     "field_selector_from_map",
+    "field_selector_text",
     "parse_fields",
     "unescape_field_value",
 ]
@@ -153,6 +154,18 @@ def field_selector_from_map(fields: Mapping[str, str]) -> FieldSelector:
     return FieldSelector(
         *(term for field, value in fields.items() for term in Field(field).equals(value).terms)
     )
+
+
+def field_selector_text(selector: FieldSelector | str | Mapping[str, str]) -> str:
+    """A selection as it stands in a request.
+
+    Raises:
+        InvalidValue: it selects nothing, whose text would select everything.
+    """
+    found = as_field_selector(selector)
+    if found.is_nothing:
+        raise InvalidValue("fields: this selector selects nothing, and cannot be sent")
+    return str(found)
 
 
 def as_field_selector(given: FieldSelector | str | Mapping[str, str]) -> FieldSelector:

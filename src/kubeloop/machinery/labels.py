@@ -32,6 +32,7 @@ __all__ = [
     "parse_labels",
     "selector_from_map",
     "selector_from_wire",
+    "selector_text",
 ]
 
 
@@ -154,6 +155,18 @@ def selector_from_map(labels: Labels, *, validate: bool = True) -> Selector:
     for key in labels:
         check_label_key(key)
     return Selector(*(required(key, "=", (value,)) for key, value in labels.items()))
+
+
+def selector_text(selector: Selector | str | Mapping[str, str]) -> str:
+    """A selection as it stands in a request.
+
+    Raises:
+        InvalidValue: it selects nothing, whose text would select everything (API-6).
+    """
+    found = as_selector(selector)
+    if found.is_nothing:
+        raise InvalidValue("labels: this selector selects nothing, and cannot be sent")
+    return str(found)
 
 
 def as_selector(given: Selector | str | Labels) -> Selector:

@@ -20,6 +20,7 @@ import msgspec
 from kubeloop.kit import Backoff, Clock, Random, SystemClock
 from kubeloop.machinery import (
     ApiError,
+    ClientClosed,
     Forbidden,
     Gone,
     InvalidValue,
@@ -128,6 +129,7 @@ class ResumingWatch:
         Raises:
             Gone: the version is too old; a new list is needed (mostly as `Expired`).
             Forbidden, Unauthorized: opening is refused, and would be again.
+            ClientClosed: the client behind it is closed.
             InternalError: an event cannot be read, or carries no version.
         """
         while not self._done:
@@ -192,7 +194,7 @@ class ResumingWatch:
         """Go on where another try may do better; otherwise raise."""
         self._last_error = str(error)
         log.info("%s", error)
-        hopeless = isinstance(error, Gone | Forbidden | Unauthorized)
+        hopeless = isinstance(error, ClientClosed | Gone | Forbidden | Unauthorized)
         if hopeless or has_cause(error, WATCH_DECODING):
             self.close()
             raise error

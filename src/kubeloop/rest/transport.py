@@ -32,7 +32,7 @@ from kubeloop.config import (
     redacted_url,
 )
 from kubeloop.kit import Clock
-from kubeloop.machinery import TransportError
+from kubeloop.machinery import ClientClosed, TransportError
 
 from .connections import client_timeout, open_session, proxy_options
 from .failures import failure_of, late_failure
@@ -207,18 +207,16 @@ class Transport:
     # --- opening
 
     def _open(self, request: Request | None) -> Credentials:
-        if self._session is None:
-            self._open_session(request)
-        if self._credentials is None:
-            self._credentials = open_credentials(self._config, clock=self._clock, fetch=fetch)
-        return self._credentials
-
-    def _open_session(self, request: Request | None) -> None:
         if self._closed:
             tried = request.action if request else "open the client"
-            raise TransportError(f"{tried}: the client is closed (use it inside its block)")
-        self._proxy = proxy_options(self.base_url, self._config.proxy_url)
-        self._session = open_session(clock=self._clock, metrics=self._metrics)
+            raise ClientClosed(f"{tried}: the client is closed (use it inside its block)")
+        if self._credentials is None:
+            self._credentials = open_credentials(self._config, clock=self._clock, fetch=fetch)
+        if self._session is None:
+            self._proxy = proxy_options(self.base_url, self._config.proxy_url)
+            # Last: a configuration that cannot be used leaves nothing open behind it.
+            self._session = open_session(clock=self._clock, metrics=self._metrics)
+        return self._credentials
 
     # --- sending
 
@@ -245,7 +243,7 @@ class Transport:
     ) -> Incoming:
         request, session = errand.request, self._session
         if session is None:
-            raise TransportError(f"{request.action}: the client was closed meanwhile")
+            raise ClientClosed(f"{request.action}: the client was closed meanwhile")
         self._exchanges += 1
         body = request.body
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import platform
 import sys
 from pathlib import PurePath
@@ -25,6 +24,8 @@ def user_agent(command: str, version: str, *, system: str, machine: str, commit:
 @functools.cache
 def default_user_agent() -> str:
     """This program's, with our version; a suffix of your own goes behind a slash."""
+    import importlib.metadata  # not before there is a request to send
+
     try:
         version = importlib.metadata.version("kubeloop")
     except importlib.metadata.PackageNotFoundError:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .certificates import ServingCertificate
     from .client import Client
     from .context import Context
-    from .controller import RECONCILE_WITHIN, ControllerStats, Reconcile
+    from .controller import ControllerStats
     from .elections import LeaderElection
     from .finalizer import Cleanup, finalized
     from .handlers import MapFunction, Watch
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .process import calm_collector, log_in_background
     from .results import ReconcileTimeout, Result, TerminalError
     from .sources import CollectionSource
+    from .specs import RECONCILE_WITHIN, Reconcile
     from .status import written_status
     from .webhook_server import WebhookServer, WebhookStats
 
@@ -91,7 +92,8 @@ _HOMES = {
     "ServingCertificate": "certificates",
     "Client": "client",
     "Context": "context",
-    **dict.fromkeys(("ControllerStats", "RECONCILE_WITHIN", "Reconcile"), "controller"),
+    "ControllerStats": "controller",
+    **dict.fromkeys(("RECONCILE_WITHIN", "Reconcile"), "specs"),
     "LeaderElection": "elections",
     **dict.fromkeys(("Cleanup", "finalized"), "finalizer"),
     **dict.fromkeys(("MapFunction", "Watch"), "handlers"),

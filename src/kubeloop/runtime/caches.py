@@ -8,7 +8,7 @@ Elsewhere: mirroring (`kubeloop.cache`), who reads (`context`).
 # ruff: noqa: ASYNC109 - the caller's bound is kept by a clock, and named in the error
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, TypeVar, final, overload
 
 import msgspec
@@ -32,6 +32,7 @@ from kubeloop.machinery import (
     InvalidValue,
     KubeError,
     is_newer,
+    is_valid_version,
 )
 from kubeloop.wire import resource_of
 
@@ -149,6 +150,10 @@ class Caches:
             if group_kind(cached.kind) == write.kind and is_heard_of(write, informer.scope):
                 yield informer
 
+    def unseen(self, writes: Iterable[Write]) -> list[Write]:
+        """Those of the writes that a mirror has still to be told of."""
+        return [write for write in writes if any(map(_is_behind(write), self.heard_of(write)))]
+
     async def caught_up(
         self, writes: Iterable[Write], *, timeout: float | None = WRITES_WITHIN
     ) -> None:
@@ -164,10 +169,6 @@ class Caches:
                     newest[informer] = write.version
         for informer, version in newest.items():
             await informer.wait_for_version(version, timeout=timeout)
-
-    @property
-    def has_synced(self) -> bool:
-        return all(informer.has_synced for informer in self)
 
     def report(self) -> CacheReport:
         """What all caches hold."""
@@ -199,6 +200,14 @@ def _made(
         metrics=metrics,
     )
     return informer
+
+
+def _is_behind(write: Write) -> Callable[[SharedInformer[Any]], bool]:
+    def is_behind(informer: SharedInformer[Any]) -> bool:
+        reached = informer.indexer.version
+        return not is_valid_version(reached) or is_newer(write.version, than=reached)
+
+    return is_behind
 
 
 def named(kind: Any) -> Any:

@@ -18,8 +18,8 @@ from kubeloop.machinery import (
     GroupVersionKind,
     GroupVersionResource,
     InvalidValue,
-    as_field_selector,
-    as_selector,
+    field_selector_text,
+    selector_text,
 )
 from kubeloop.wire import Resource, ResourceInfo
 
@@ -163,8 +163,8 @@ class Client(clients.Client):
         source = self.list_watch(
             kind,
             namespace=self.namespace if namespace is None else namespace,
-            label_selector=str(as_selector(EVERYTHING if labels is None else labels)),
-            field_selector=str(as_field_selector(ALL_FIELDS if fields is None else fields)),
+            label_selector=selector_text(EVERYTHING if labels is None else labels),
+            field_selector=field_selector_text(ALL_FIELDS if fields is None else fields),
             metadata_only=metadata_only,
         )
         return SharedInformer(

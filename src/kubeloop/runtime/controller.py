@@ -12,77 +12,37 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import ExitStack
-from typing import Any, TypeAlias, final
+from contextlib import nullcontext
+from typing import Any, final
 
 import msgspec
 
 from kubeloop.cache import NotYet, Registration, SharedInformer, Watchable
 from kubeloop.events import RecordsEvents
 from kubeloop.kit import TaskOwner
-from kubeloop.machinery import Conflict, GroupVersionKind, InvalidValue, KubeError, ObjectKey
+from kubeloop.machinery import GroupVersionKind, KubeError, ObjectKey
 from kubeloop.wire import resource_of
-from kubeloop.workqueue import PriorityQueue, QueueMetrics, QueueShutDown, QueueStats, RateLimiter
+from kubeloop.workqueue import PriorityQueue, QueueMetrics, QueueShutDown, QueueStats
 
 from .caches import group_kind
 from .context import Context, Surroundings, Tracer
-from .handlers import Handler, Watch, on_mapped, on_owned, on_self
+from .handlers import Handler, on_mapped, on_owned, on_self
 from .metrics import ReconcileMetrics, ReconcileResult
-from .predicates import Predicate
-from .results import ReconcileTimeout, Result, TerminalError
+from .outcomes import Again, Done, Failed, Outcome, judged, log_failure, words
+from .results import ReconcileTimeout, TerminalError
+from .specs import ControllerSpec
 from .writes import Write
 
-__all__ = [
-    "RECONCILE_WITHIN",
-    "Controller",
-    "ControllerSpec",
-    "ControllerStats",
-    "Reconcile",
-]
+__all__ = ["Controller", "ControllerStats"]
 
 log = logging.getLogger(__name__)
 
-Reconcile: TypeAlias = Callable[[ObjectKey, Context], Awaitable[Result | None]]
-
-RECONCILE_WITHIN = 300.0
-"""Seconds after which a reconcile is cancelled, unless its controller says otherwise."""
+FORGET_BEYOND = 1000
+"""Keys with unseen writes; when there are more, those that were seen are forgotten."""
 STILL_WAITING = 30.0
 """Seconds between two lines about caches that are not complete."""
 
-
-class ControllerSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """What a controller is to do. Raises: InvalidValue."""
-
-    name: str
-    kind: Watchable
-    reconcile: Reconcile
-    owns: tuple[Watch, ...] = ()
-    watches: tuple[Watch, ...] = ()
-    predicates: tuple[Predicate, ...] = ()
-    workers: int = 1
-    timeout: float | None = RECONCILE_WITHIN
-    resync: float = 0.0
-    leader_only: bool = True
-    limiter: RateLimiter[ObjectKey] | None = None
-
-    def __post_init__(self) -> None:
-        where = f"controller {self.name!r}"
-        if not self.name:
-            raise InvalidValue(f"{where}: it needs a name")
-        if self.workers < 1:
-            raise InvalidValue(f"{where}: {self.workers} workers (give one or more)")
-        if self.timeout is not None and not self.timeout > 0:
-            raise InvalidValue(f"{where}: timeout {self.timeout} (give seconds, or None for none)")
-        if any(watch.to is None for watch in self.watches):
-            raise InvalidValue(f"{where}: a watch without `to` (whose keys? or use `owns`)")
-        if self.owns and group_kind(self.kind) is None:
-            raise InvalidValue(f"{where}: owners are known by kind (name {self.kind} by its kind)")
-
-    @property
-    def kinds(self) -> tuple[Watchable, ...]:
-        """All kinds whose changes it has to be told."""
-        return (self.kind, *(watch.kind for watch in (*self.owns, *self.watches)))
+_NO_SPAN = nullcontext(None)
 
 
 class ControllerStats(msgspec.Struct, frozen=True):
@@ -98,26 +58,6 @@ class ControllerStats(msgspec.Struct, frozen=True):
     terminal: int
     timed_out: int
     last_error: str
-
-
-class _Done(msgspec.Struct, frozen=True):
-    """Nothing more to do until something changes."""
-
-
-class _Again(msgspec.Struct, frozen=True):
-    """The key once more: after so many seconds, or when the limiter says."""
-
-    after: float | None = None
-
-
-class _Failed(msgspec.Struct, frozen=True):
-    """It raised; `for_good` when only a change can mend it."""
-
-    error: Exception
-    for_good: bool = False
-
-
-_Outcome: TypeAlias = _Done | _Again | _Failed
 
 
 @final
@@ -148,7 +88,9 @@ class Controller:
         self._idle = asyncio.Event()  # no key is in work
         self._idle.set()
         self._active: dict[ObjectKey, float] = {}  # with the moment when work began
-        self._unseen: dict[ObjectKey, list[Write]] = {}  # what the last try of a key wrote
+        # What the last try of a key wrote, and the caches had not seen when it ended.
+        self._unseen: dict[ObjectKey, list[Write]] = {}
+        self._most_unseen = FORGET_BEYOND
         self._succeeded = self._failed = self._terminal = self._timed_out = 0
         self._last_error = ""
 
@@ -303,43 +245,51 @@ class Controller:
         except KubeError as error:
             log.warning("%s %s: reconciled with an old cache: %s", self.spec.name, key, error)
 
-    async def _attempt(self, key: ObjectKey) -> _Outcome:
-        spec = self.spec
-        with ExitStack() as stack:
-            span = None
-            if self._tracer is not None:
-                span = stack.enter_context(self._tracer.reconcile(spec.name, key))
+    async def _attempt(self, key: ObjectKey) -> Outcome:
+        name = self.spec.name
+        with self._tracer.reconcile(name, key) if self._tracer else _NO_SPAN as span:
             context = Context(
                 self._around,
                 key,
-                controller=spec.name,
+                controller=name,
                 recorder=self._recorder,
                 attempt=self._queue.requeues(key),
                 span=span,
             )
             try:
-                return await self._call(key, context)
+                outcome = await self._call(key, context)
             finally:
                 if context.writes:
-                    self._unseen[key] = context.writes
+                    self._remember(key, context.writes)
+            if span is not None and isinstance(outcome, Failed):
+                span.record_exception(outcome.error)
+            return outcome
 
-    async def _call(self, key: ObjectKey, context: Context) -> _Outcome:
+    def _remember(self, key: ObjectKey, writes: list[Write]) -> None:
+        unseen = self._around.caches.unseen
+        if left := unseen(writes):
+            self._unseen[key] = left
+        if len(self._unseen) > self._most_unseen:  # keys that never came again
+            self._unseen = {each: some for each, some in self._unseen.items() if unseen(some)}
+            self._most_unseen = max(FORGET_BEYOND, 2 * len(self._unseen))
+
+    async def _call(self, key: ObjectKey, context: Context) -> Outcome:
         try:
             async with self._clock.timeout(self.spec.timeout) as bound:
-                return _judged(await self.spec.reconcile(key, context))
+                return judged(await self.spec.reconcile(key, context))
         except TerminalError as error:
-            return _Failed(error, for_good=True)
+            return Failed(error, for_good=True)
         except TimeoutError as error:
-            return _Failed(self._too_long(error) if bound.expired() else error)
+            return Failed(self._too_long(error) if bound.expired() else error)
         except Exception as error:  # noqa: BLE001 - the user's own; logged with the key, retried
-            return _Failed(error)
+            return Failed(error)
         except asyncio.CancelledError as error:
             if _is_ending():
                 raise
             # Something inside was cancelled, and not this worker.
             wrapped = KubeError("cancelled from inside")
             wrapped.__cause__ = error
-            return _Failed(wrapped)
+            return Failed(wrapped)
 
     def _too_long(self, error: TimeoutError) -> ReconcileTimeout:
         late = ReconcileTimeout(
@@ -351,32 +301,32 @@ class Controller:
 
     # --- what follows
 
-    def _settle(self, key: ObjectKey, outcome: _Outcome, seconds: float) -> None:
+    def _settle(self, key: ObjectKey, outcome: Outcome, seconds: float) -> None:
         priority = self._queue.priority_of(key) or 0
         match outcome:
-            case _Done():
+            case Done():
                 self._queue.forget(key)
                 self._count("success", seconds)
-            case _Again(None):
+            case Again(None):
                 self._queue.add(key, rate_limited=True, priority=priority)
                 self._count("requeue", seconds)
-            case _Again(after):
+            case Again(after):
                 self._queue.forget(key)
                 self._queue.add(key, after=after, priority=priority)
                 self._count("requeue_after", seconds)
-            case _Failed(error, for_good=True):
+            case Failed(error, for_good=True):
                 self._queue.forget(key)
                 self._fail(key, error, seconds, terminal=True)
-            case _Failed(error):
+            case Failed(error):
                 self._queue.add(key, rate_limited=True, priority=priority)
                 self._fail(key, error, seconds, terminal=False)
 
     def _fail(self, key: ObjectKey, error: Exception, seconds: float, *, terminal: bool) -> None:
-        self._last_error = f"{key}: {_words(error)}"
+        self._last_error = f"{key}: {words(error)}"
         self._terminal += terminal
         self._timed_out += isinstance(error, ReconcileTimeout)
         self._count("error", seconds, error, terminal=terminal)
-        _log_failure(self.spec.name, key, error, self._queue.requeues(key), terminal=terminal)
+        log_failure(self.spec.name, key, error, self._queue.requeues(key), terminal=terminal)
 
     def _count(
         self,
@@ -404,43 +354,6 @@ class Controller:
             self._metrics.active(self.spec.name, len(self._active))
 
 
-def _judged(said: object) -> _Outcome:
-    """What a function's answer means; what is no answer cannot be mended by another try."""
-    match said:
-        case None:
-            return _Done()
-        case Result(requeue_after=None, requeue=requeue):
-            return _Again() if requeue else _Done()
-        case Result(requeue_after=after):
-            return _Again(after)
-    return _Failed(
-        InvalidValue(f"reconcile returned {said!r} (return a Result, or nothing)"), for_good=True
-    )
-
-
 def _is_ending() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
-
-
-def _words(error: Exception) -> str:
-    return str(error) or type(error).__name__
-
-
-def _log_failure(
-    name: str, key: ObjectKey, error: Exception, tries: int, *, terminal: bool
-) -> None:
-    what = _words(error)
-    if terminal:
-        log.error("%s %s: given up until it changes: %s", name, key, what)
-    elif isinstance(error, Conflict):
-        log.info("%s %s: to be tried again (%d): %s", name, key, tries, what)
-    elif isinstance(error, KubeError):
-        log.warning("%s %s: failed, to be tried again (%d): %s", name, key, tries, what)
-    else:
-        log.error("%s %s: failed, to be tried again (%d)", name, key, tries, exc_info=error)
-
-
-def as_watches(wanted: Sequence[Watchable | Watch]) -> tuple[Watch, ...]:
-    """Kinds as watches, where a kind alone says enough."""
-    return tuple(each if isinstance(each, Watch) else Watch(each) for each in wanted)

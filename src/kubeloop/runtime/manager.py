@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, final, overload
 
 import msgspec
@@ -31,8 +31,8 @@ from kubeloop.cache import (
 )
 from kubeloop.clients import ALL, FieldSelection, LabelSelection, PartialObjectMetadata
 from kubeloop.config import ClusterConfig
-from kubeloop.election import DEFAULT_TOLERANCE, ElectorStats, LeaderElector
-from kubeloop.events import BroadcastStats, EventBroadcaster
+from kubeloop.election import ElectorStats
+from kubeloop.events import BroadcastStats
 from kubeloop.kit import Clock, Runnable, SystemClock, TaskOwner, cancel_and_wait
 from kubeloop.machinery import (
     GroupVersionKind,
@@ -40,32 +40,23 @@ from kubeloop.machinery import (
     InvalidValue,
     KubeError,
     ObjectKey,
-    crd_of,
 )
-from kubeloop.rest import RESTClient, RESTStats
+from kubeloop.rest import RESTStats
 from kubeloop.wire import Resource
-from kubeloop.wire.core.v1 import Event
 from kubeloop.workqueue import RateLimiter
 
-from .caches import Cached, Caches, Declarations, named
+from .assembly import Assembly, Plan, assembled
+from .caches import Cached, Declarations, named
 from .client import Client
-from .context import Surroundings
-from .controller import (
-    RECONCILE_WITHIN,
-    Controller,
-    ControllerSpec,
-    ControllerStats,
-    Reconcile,
-    as_watches,
-)
-from .elections import LeaderElection, elector_for, lease_client
-from .endpoints import Address, Pages, address_of, health_pages, metrics_pages, serving
+from .controller import ControllerStats
+from .elections import LeaderElection
+from .endpoints import address_of
 from .handlers import Watch
-from .health import Check, Checks, Pulse, synced
+from .health import Check, Checks
 from .metrics import AllMetrics
 from .predicates import Predicate
 from .process import calm_collector, log_in_background, on_signals
-from .tracing import reconcile_tracer
+from .specs import RECONCILE_WITHIN, ControllerSpec, Reconcile, as_watches
 
 __all__ = ["GRACE", "Manager", "ManagerStats", "PartEnded"]
 
@@ -87,12 +78,12 @@ class ManagerStats(msgspec.Struct, frozen=True):
 
     state: str  # new, starting, running, stopping, ended
     is_leader: bool
-    addresses: dict[str, str]  # of health and metrics, where they are served
-    informers: tuple[InformerStats, ...]
-    controllers: tuple[ControllerStats, ...]
-    election: ElectorStats | None
-    events: BroadcastStats | None
-    requests: RESTStats | None
+    addresses: Mapping[str, str] = {}  # of health and metrics, where they are served
+    informers: tuple[InformerStats, ...] = ()
+    controllers: tuple[ControllerStats, ...] = ()
+    election: ElectorStats | None = None
+    events: BroadcastStats | None = None
+    requests: RESTStats | None = None
 
 
 class _Part(msgspec.Struct, frozen=True):
@@ -156,13 +147,7 @@ class Manager:
         self._state = "new"
         self._stopping = asyncio.Event()
         self._begun = asyncio.Event()  # all controllers are at work
-        # What follows is there while it runs.
-        self._client: Client | None = None
-        self._caches: Caches | None = None
-        self._controllers: tuple[Controller, ...] = ()
-        self._elector: LeaderElector | None = None
-        self._broadcaster: EventBroadcaster | None = None
-        self._addresses: dict[str, str] = {}
+        self._made: Assembly | None = None  # once it runs
 
     # --- what it is made of
 
@@ -214,34 +199,6 @@ class Manager:
 
         return register
 
-    @overload
-    def cache(
-        self,
-        kind: Watchable,
-        /,
-        *,
-        of: type[T],
-        namespace: str | None = ...,
-        labels: LabelSelection | None = ...,
-        fields: FieldSelection | None = ...,
-        index: Indexers[T] | None = ...,
-        keeping: Keeping = ...,
-        transform: Transform[T] | None = ...,
-    ) -> None: ...
-    @overload
-    def cache(
-        self,
-        kind: Watchable,
-        /,
-        *,
-        metadata_only: bool = ...,
-        namespace: str | None = ...,
-        labels: LabelSelection | None = ...,
-        fields: FieldSelection | None = ...,
-        index: Indexers[Any] | None = ...,
-        keeping: Keeping = ...,
-        transform: Transform[Any] | None = ...,
-    ) -> None: ...
     def cache(
         self,
         kind: Watchable,
@@ -314,8 +271,8 @@ class Manager:
         try:
             async with contextlib.AsyncExitStack() as stack:
                 is_settled = self._arrange(stack)
-                await self._prepare(stack)
-                await self._live(is_settled)
+                made = self._made = await assembled(self._plan(), stack)
+                await self._live(made, is_settled)
         finally:
             self._state = "ended"
 
@@ -334,7 +291,7 @@ class Manager:
     @property
     def client(self) -> Client:
         """The client that everything here uses. Raises: InvalidValue before it runs."""
-        return self._running(self._client)
+        return self._running().client
 
     @overload
     def lister(self, kind: type[T], /) -> Lister[T]: ...
@@ -347,7 +304,7 @@ class Manager:
 
         Raises: NotCached, InvalidValue before it runs.
         """
-        found: Lister[Any] = self._running(self._caches).lister(kind)
+        found: Lister[Any] = self._running().caches.lister(kind)
         return found
 
     def enqueue(self, controller: str, key: ObjectKey, *, after: float | None = None) -> None:
@@ -355,8 +312,7 @@ class Manager:
 
         Raises: InvalidValue when there is no such controller, or it does not run.
         """
-        self._running(self._caches)
-        for each in self._controllers:
+        for each in self._running().controllers:
             if each.spec.name == controller:
                 each.enqueue(key, after=after)
                 return
@@ -365,22 +321,28 @@ class Manager:
     @property
     def is_leader(self) -> bool:
         """Whether the controllers may work: always, without an election."""
-        return self._election is None or (self._elector is not None and self._elector.is_leader)
+        if self._election is None:
+            return True
+        elector = self._made.elector if self._made is not None else None
+        return elector is not None and elector.is_leader
 
     def report(self) -> CacheReport:
         """What all caches hold. Raises: InvalidValue before it runs."""
-        return self._running(self._caches).report()
+        return self._running().caches.report()
 
     def stats(self) -> ManagerStats:
+        made = self._made
+        if made is None:
+            return ManagerStats(state=self._state, is_leader=self.is_leader)
         return ManagerStats(
             state=self._state,
             is_leader=self.is_leader,
-            addresses=dict(self._addresses),
-            informers=tuple(informer.stats() for informer in self._caches or ()),
-            controllers=tuple(controller.stats() for controller in self._controllers),
-            election=self._elector.stats() if self._elector is not None else None,
-            events=self._broadcaster.stats() if self._broadcaster is not None else None,
-            requests=self._client.stats() if self._client is not None else None,
+            addresses=made.addresses,
+            informers=tuple(informer.stats() for informer in made.caches),
+            controllers=tuple(controller.stats() for controller in made.controllers),
+            election=made.elector.stats() if made.elector is not None else None,
+            events=made.broadcaster.stats(),
+            requests=made.client.stats(),
         )
 
     # --- the steps
@@ -396,123 +358,55 @@ class Manager:
             stack.enter_context(on_signals(self.stop, task.cancel))
         return stack.enter_context(calm_collector()) if tune_gc else lambda: None
 
-    async def _prepare(self, stack: contextlib.AsyncExitStack) -> None:
-        """Make everything that runs; what is entered here is left in the opposite order."""
-        client = self._client = await self._connected(stack)
-        caches = self._caches = Caches(
-            client,
-            self._wanted,
+    def _plan(self) -> Plan:
+        return Plan(
+            cluster=self._cluster,
             namespace=self._namespace,
-            metrics=self._metrics.caches if self._metrics else None,
-        )
-        await self._serve(stack, caches)
-        broadcaster = EventBroadcaster(clock=self._clock)
-        self._broadcaster = await stack.enter_async_context(broadcaster)
-        broadcaster.record_to(client.resource(Event))
-        around = Surroundings(client, caches, self._clock)
-        self._controllers = tuple(
-            self._controller(spec, around, broadcaster) for spec in self._specs.values()
-        )
-        await self._stand(stack, client, broadcaster)
-        for classes in self._crds.values():
-            await client.apply(crd_of(*classes), force=True)
-
-    async def _connected(self, stack: contextlib.AsyncExitStack) -> Client:
-        if isinstance(self._cluster, Client):
-            return self._cluster
-        if isinstance(self._cluster, clients.Client):
-            return Client.over(self._cluster)
-        rest = RESTClient(
-            self._cluster or ClusterConfig.load(),
-            clock=self._clock,
-            metrics=self._metrics.requests if self._metrics else None,
-        )
-        await stack.enter_async_context(rest)
-        return Client(rest=rest, field_manager=self._field_manager)
-
-    async def _serve(self, stack: contextlib.AsyncExitStack, caches: Caches) -> None:
-        pulse = Pulse(caches, clock=self._clock)
-        self._alive.add("streams", pulse.check)
-        self._alive.add("leadership", self._check_leadership)
-        self._ready.add("caches", synced(caches))
-        pages: dict[Address, dict[str, Any]] = {}
-        if self._health_at is not None:
-            pages.setdefault(self._health_at, {}).update(health_pages(self._alive, self._ready))
-        if self._metrics is not None and self._metrics_at is not None:
-            pages.setdefault(self._metrics_at, {}).update(metrics_pages(self._metrics))
-        for address, some in pages.items():
-            real = await stack.enter_async_context(serving(address, some))
-            self._note_address(real, some)
-
-    def _note_address(self, real: Address, pages: Pages) -> None:
-        for name, path in (("health", "/healthz"), ("metrics", "/metrics")):
-            if path in pages:
-                self._addresses[name] = str(real)
-
-    def _controller(
-        self, spec: ControllerSpec, around: Surroundings, broadcaster: EventBroadcaster
-    ) -> Controller:
-        metrics = self._metrics
-        return Controller(
-            spec,
-            around,
-            recorder=broadcaster.recorder(spec.name),
-            tracer=reconcile_tracer(),
-            metrics=metrics.reconciles if metrics else None,
-            queue_metrics=metrics.queues if metrics else None,
-        )
-
-    async def _stand(
-        self, stack: contextlib.AsyncExitStack, client: Client, broadcaster: EventBroadcaster
-    ) -> None:
-        """Be a candidate, where there is an election."""
-        if self._election is None:
-            return
-        leases = lease_client(client)
-        stack.push_async_callback(leases.rest.aclose)
-        self._elector = elector_for(
-            self._election,
-            leases,
-            events=broadcaster.recorder("leader-election"),
-            metrics=self._metrics.elections if self._metrics else None,
+            field_manager=self._field_manager,
+            election=self._election,
+            metrics=self._metrics,
+            metrics_at=self._metrics_at,
+            health_at=self._health_at,
+            caches=tuple(self._wanted),
+            controllers=tuple(self._specs.values()),
+            crds=tuple(self._crds.values()),
+            alive=self._alive,
+            ready=self._ready,
             clock=self._clock,
         )
 
-    async def _live(self, is_settled: Callable[[], None]) -> None:
-        assert self._caches is not None
+    async def _live(self, made: Assembly, is_settled: Callable[[], None]) -> None:
         async with TaskOwner() as tasks:
-            for informer in self._caches:
+            for informer in made.caches:
                 tasks.spawn(self._lasting(informer), name=f"informer {informer.name}")
-            for each in self._parts:
-                if not each.leader_only:
-                    tasks.spawn(each.part.run(), name=repr(each.part))
-            free = [one for one in self._controllers if not one.spec.leader_only]
-            for controller in free:
-                tasks.spawn(self._lasting(controller), name=str(controller))
-            tasks.spawn(self._settle(is_settled), name="first lists")
-            leading = tasks.spawn(self._lead(), name="leading")
+            self._begin(tasks, made, leader_only=False)
+            tasks.spawn(self._settle(made, is_settled), name="first lists")
+            leading = tasks.spawn(self._lead(made), name="leading")
             self._state = "running"
             await self._stopping.wait()
             self._state = "stopping"
-            await self._drain()
+            await self._drain(made)
             await cancel_and_wait(leading)
 
-    async def _lead(self) -> None:
+    async def _lead(self, made: Assembly) -> None:
         """What only the leader does, until cancelled. Raises: LeadershipLost."""
         async with contextlib.AsyncExitStack() as stack:
-            if self._elector is not None:
-                await stack.enter_async_context(self._elector.leadership())
+            if made.elector is not None:
+                await stack.enter_async_context(made.elector.leadership())
             tasks = await stack.enter_async_context(TaskOwner())
-            for controller in self._controllers:
-                if controller.spec.leader_only:
-                    tasks.spawn(self._lasting(controller), name=str(controller))
-            for each in self._parts:
-                if each.leader_only:
-                    tasks.spawn(each.part.run(), name=repr(each.part))
+            self._begin(tasks, made, leader_only=True)
             await asyncio.get_running_loop().create_future()  # until cancelled
 
-    async def _settle(self, is_settled: Callable[[], None]) -> None:
-        for controller in self._controllers:
+    def _begin(self, tasks: TaskOwner, made: Assembly, *, leader_only: bool) -> None:
+        for controller in made.controllers:
+            if controller.spec.leader_only is leader_only:
+                tasks.spawn(self._lasting(controller), name=str(controller))
+        for each in self._parts:
+            if each.leader_only is leader_only:
+                tasks.spawn(each.part.run(), name=repr(each.part))
+
+    async def _settle(self, made: Assembly, is_settled: Callable[[], None]) -> None:
+        for controller in made.controllers:
             await controller.wait_begun()
         is_settled()
         self._begun.set()
@@ -523,21 +417,17 @@ class Manager:
         if not self._stopping.is_set():
             raise PartEnded(f"{part!r} came to its end and should not have (a fault in kubeloop)")
 
-    async def _drain(self) -> None:
+    async def _drain(self, made: Assembly) -> None:
         log.info("ending: waiting for what is in work")
-        for controller in self._controllers:
+        for controller in made.controllers:
             controller.close()
         try:
             async with self._clock.timeout(self._grace):
-                for controller in self._controllers:
+                for controller in made.controllers:
                     await controller.drained()
         except TimeoutError:
-            active = [key for each in self._controllers for key in each.stats().active]
+            active = [key for each in made.controllers for key in each.stats().active]
             log.error("ending: cancelled after %g s: %s", self._grace, ", ".join(active))
-
-    def _check_leadership(self) -> None:
-        if self._elector is not None:
-            self._elector.check(tolerance=DEFAULT_TOLERANCE)
 
     def _register(self, spec: ControllerSpec) -> None:
         self._must_be_new("add a controller")
@@ -553,10 +443,10 @@ class Manager:
         if self._state != "new":
             raise InvalidValue(f"{what}: the manager is {self._state} (do it before run())")
 
-    def _running(self, part: T | None) -> T:
-        if part is None:
+    def _running(self) -> Assembly:
+        if self._made is None:
             raise InvalidValue("the manager does not run yet (ask from inside, or after a start)")
-        return part
+        return self._made
 
     def __repr__(self) -> str:
         return f"Manager({', '.join(self._specs)}: {self._state})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from .quantity import Quantity, QuantityFormat
-from .times import Duration, MicroTime, format_micro_time, format_time, parse_time
+from .times import Duration, MicroTime, Time, format_micro_time, format_time, parse_time
 
 __all__ = [
     "Duration",
@@ -13,6 +13,7 @@ __all__ = [
     "MicroTime",
     "Quantity",
     "QuantityFormat",
+    "Time",
     "format_micro_time",
     "format_time",
     "parse_time",

@@ -11,13 +11,16 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from typing import Final, final
+from typing import Annotated, Final, TypeAlias, final
+
+import msgspec
 
 from .errors import DecodeError, InvalidValue
 
 __all__ = [
     "Duration",
     "MicroTime",
+    "Time",
     "format_micro_time",
     "format_time",
     "parse_micro_time",
@@ -51,6 +54,10 @@ _PIECE: Final = re.compile(
     r"(?:([0-9]{1,99})(?:\.([0-9]{0,99}))?|\.([0-9]{1,99}))(ns|us|\u00b5s|\u03bcs|ms|s|m|h)"
 )
 _PIECES: Final = re.compile(rf"([+-]?)((?:{_PIECE.pattern})+)")
+
+
+# A datetime like any; in a model's annotation it also says that a zone must be there.
+Time: TypeAlias = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
 @final

@@ -6,7 +6,7 @@ from ..kinds import Resource
 from ..model import Kind
 from ..model import Model
 from ..model import UNSET
-from datetime import datetime
+from ..scalars import Time
 from msgspec import field
 from typing import Any
 from . import meta_v1
@@ -55,7 +55,7 @@ class CustomResourceDefinition(Resource, group="apiextensions.k8s.io", version="
 
 
 class CustomResourceDefinitionCondition(Model):
-    last_transition_time: datetime | None = None
+    last_transition_time: Time | None = None
     message: str | None = None
     observed_generation: int | None = None
     reason: str | None = None

@@ -6,7 +6,7 @@ from ..kinds import Resource
 from ..model import Kind
 from ..model import Model
 from ..model import UNSET
-from datetime import datetime
+from ..scalars import Time
 from msgspec import field
 from . import meta_v1
 
@@ -26,7 +26,7 @@ class APIService(Resource, group="apiregistration.k8s.io", version="v1", plural=
 
 
 class APIServiceCondition(Model):
-    last_transition_time: datetime | None = None
+    last_transition_time: Time | None = None
     message: str | None = None
     reason: str | None = None
     status: str = UNSET

@@ -6,7 +6,7 @@ from ..kinds import Resource
 from ..model import Kind
 from ..model import Model
 from ..model import UNSET
-from datetime import datetime
+from ..scalars import Time
 from msgspec import field
 from . import meta_v1
 
@@ -33,7 +33,7 @@ class StorageVersion(Resource, group="internal.apiserver.k8s.io", version="v1alp
 
 
 class StorageVersionCondition(Model):
-    last_transition_time: datetime | None = None
+    last_transition_time: Time | None = None
     message: str = UNSET
     observed_generation: int | None = None
     reason: str = UNSET

@@ -7,7 +7,7 @@ from ..model import Kind
 from ..model import Model
 from ..model import UNSET
 from ..scalars import IntOrString
-from datetime import datetime
+from ..scalars import Time
 from typing import Any
 from . import core_v1, meta_v1
 
@@ -61,7 +61,7 @@ class DaemonSet(Resource, group="apps", version="v1", plural="daemonsets"):
 
 
 class DaemonSetCondition(Model):
-    last_transition_time: datetime | None = None
+    last_transition_time: Time | None = None
     message: str | None = None
     reason: str | None = None
     status: str | None = None
@@ -105,8 +105,8 @@ class Deployment(Resource, group="apps", version="v1", plural="deployments"):
 
 
 class DeploymentCondition(Model):
-    last_transition_time: datetime | None = None
-    last_update_time: datetime | None = None
+    last_transition_time: Time | None = None
+    last_update_time: Time | None = None
     message: str | None = None
     reason: str | None = None
     status: str | None = None
@@ -152,7 +152,7 @@ class ReplicaSet(Resource, group="apps", version="v1", plural="replicasets"):
 
 
 class ReplicaSetCondition(Model):
-    last_transition_time: datetime | None = None
+    last_transition_time: Time | None = None
     message: str | None = None
     reason: str | None = None
     status: str | None = None
@@ -202,7 +202,7 @@ class StatefulSet(Resource, group="apps", version="v1", plural="statefulsets"):
 
 
 class StatefulSetCondition(Model):
-    last_transition_time: datetime | None = None
+    last_transition_time: Time | None = None
     message: str | None = None
     reason: str | None = None
     status: str | None = None

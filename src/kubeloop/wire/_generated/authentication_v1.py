@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..kinds import Resource
 from ..model import Model
 from ..model import UNSET
-from datetime import datetime
+from ..scalars import Time
 from typing import ClassVar
 
 __all__ = [
@@ -51,7 +51,7 @@ class TokenRequestSpec(Model):
 
 class TokenRequestStatus(Model):
     __redacted__: ClassVar[frozenset[str]] = frozenset(['token'])
-    expiration_timestamp: datetime | None = None
+    expiration_timestamp: Time | None = None
     token: str | None = None
 
 

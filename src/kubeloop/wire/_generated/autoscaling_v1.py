@@ -6,7 +6,7 @@ from ..kinds import Resource
 from ..model import Kind
 from ..model import Model
 from ..model import UNSET
-from datetime import datetime
+from ..scalars import Time
 from msgspec import field
 from . import meta_v1
 
@@ -49,7 +49,7 @@ class HorizontalPodAutoscalerStatus(Model):
     current_cpu_utilization_percentage: int | None = field(default=None, name="currentCPUUtilizationPercentage")
     current_replicas: int = UNSET
     desired_replicas: int = UNSET
-    last_scale_time: datetime | None = None
+    last_scale_time: Time | None = None
     observed_generation: int | None = None
 
 

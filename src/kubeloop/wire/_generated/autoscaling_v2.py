@@ -7,7 +7,7 @@ from ..model import Kind
 from ..model import Model
 from ..model import UNSET
 from ..scalars import Quantity
-from datetime import datetime
+from ..scalars import Time
 from . import meta_v1
 
 __all__ = [
@@ -90,7 +90,7 @@ class HorizontalPodAutoscalerBehavior(Model):
 
 
 class HorizontalPodAutoscalerCondition(Model):
-    last_transition_time: datetime | None = None
+    last_transition_time: Time | None = None
     message: str | None = None
     observed_generation: int | None = None
     reason: str | None = None
@@ -116,7 +116,7 @@ class HorizontalPodAutoscalerStatus(Model):
     current_metrics: list[MetricStatus] = UNSET
     current_replicas: int | None = None
     desired_replicas: int = UNSET
-    last_scale_time: datetime | None = None
+    last_scale_time: Time | None = None
     observed_generation: int | None = None
 
 

@@ -6,7 +6,7 @@ from ..kinds import Resource
 from ..model import Kind
 from ..model import Model
 from ..model import UNSET
-from datetime import datetime
+from ..scalars import Time
 from . import core_v1, meta_v1, scheduling_v1alpha3
 
 __all__ = [
@@ -54,8 +54,8 @@ class CronJobSpec(Model):
 
 class CronJobStatus(Model):
     active: list[core_v1.ObjectReference] = UNSET
-    last_schedule_time: datetime | None = None
-    last_successful_time: datetime | None = None
+    last_schedule_time: Time | None = None
+    last_successful_time: Time | None = None
 
 
 class Job(Resource, group="batch", version="v1", plural="jobs"):
@@ -64,8 +64,8 @@ class Job(Resource, group="batch", version="v1", plural="jobs"):
 
 
 class JobCondition(Model):
-    last_probe_time: datetime | None = None
-    last_transition_time: datetime | None = None
+    last_probe_time: Time | None = None
+    last_transition_time: Time | None = None
     message: str | None = None
     reason: str | None = None
     status: str = UNSET
@@ -107,12 +107,12 @@ class JobSpec(Model):
 class JobStatus(Model):
     active: int | None = None
     completed_indexes: str | None = None
-    completion_time: datetime | None = None
+    completion_time: Time | None = None
     conditions: list[JobCondition] = UNSET
     failed: int | None = None
     failed_indexes: str | None = None
     ready: int | None = None
-    start_time: datetime | None = None
+    start_time: Time | None = None
     succeeded: int | None = None
     terminating: int | None = None
     uncounted_terminated_pods: UncountedTerminatedPods | None = None

@@ -6,7 +6,7 @@ from ..kinds import Resource
 from ..model import Kind
 from ..model import Model
 from ..model import UNSET
-from datetime import datetime
+from ..scalars import Time
 from msgspec import field
 from . import meta_v1
 
@@ -32,8 +32,8 @@ class CertificateSigningRequest(Resource, group="certificates.k8s.io", version="
 
 
 class CertificateSigningRequestCondition(Model):
-    last_transition_time: datetime | None = None
-    last_update_time: datetime | None = None
+    last_transition_time: Time | None = None
+    last_update_time: Time | None = None
     message: str | None = None
     reason: str | None = None
     status: str = UNSET
@@ -99,8 +99,8 @@ class PodCertificateRequestSpec(Model):
 
 
 class PodCertificateRequestStatus(Model):
-    begin_refresh_at: datetime | None = None
+    begin_refresh_at: Time | None = None
     certificate_chain: str | None = None
     conditions: list[meta_v1.Condition] = UNSET
-    not_after: datetime | None = None
-    not_before: datetime | None = None
+    not_after: Time | None = None
+    not_before: Time | None = None

@@ -6,7 +6,7 @@ from ..kinds import Resource
 from ..model import Kind
 from ..model import Model
 from ..model import UNSET
-from datetime import datetime
+from ..scalars import Time
 from msgspec import field
 from . import meta_v1
 
@@ -61,8 +61,8 @@ class PodCertificateRequestSpec(Model):
 
 
 class PodCertificateRequestStatus(Model):
-    begin_refresh_at: datetime | None = None
+    begin_refresh_at: Time | None = None
     certificate_chain: str | None = None
     conditions: list[meta_v1.Condition] = UNSET
-    not_after: datetime | None = None
-    not_before: datetime | None = None
+    not_after: Time | None = None
+    not_before: Time | None = None

@@ -9,7 +9,7 @@ from ..model import UNSET
 from ..scalars import IntOrString
 from ..scalars import MicroTime
 from ..scalars import Quantity
-from datetime import datetime
+from ..scalars import Time
 from msgspec import field
 from typing import ClassVar
 from . import meta_v1
@@ -496,17 +496,17 @@ class ContainerState(Model):
 
 
 class ContainerStateRunning(Model):
-    started_at: datetime | None = None
+    started_at: Time | None = None
 
 
 class ContainerStateTerminated(Model):
     container_id: str | None = field(default=None, name="containerID")
     exit_code: int = UNSET
-    finished_at: datetime | None = None
+    finished_at: Time | None = None
     message: str | None = None
     reason: str | None = None
     signal: int | None = None
-    started_at: datetime | None = None
+    started_at: Time | None = None
 
 
 class ContainerStateWaiting(Model):
@@ -650,9 +650,9 @@ class Event(Resource, group="", version="v1", plural="events"):
     action: str | None = None
     count: int | None = None
     event_time: MicroTime | None = None
-    first_timestamp: datetime | None = None
+    first_timestamp: Time | None = None
     involved_object: ObjectReference = UNSET
-    last_timestamp: datetime | None = None
+    last_timestamp: Time | None = None
     message: str | None = None
     reason: str | None = None
     related: ObjectReference | None = None
@@ -905,7 +905,7 @@ class Namespace(Resource, group="", version="v1", plural="namespaces", namespace
 
 
 class NamespaceCondition(Model):
-    last_transition_time: datetime | None = None
+    last_transition_time: Time | None = None
     message: str | None = None
     reason: str | None = None
     status: str = UNSET
@@ -960,8 +960,8 @@ class NodeAllocatableResourceClaimStatus(Model):
 
 
 class NodeCondition(Model):
-    last_heartbeat_time: datetime | None = None
-    last_transition_time: datetime | None = None
+    last_heartbeat_time: Time | None = None
+    last_transition_time: Time | None = None
     message: str | None = None
     reason: str | None = None
     status: str = UNSET
@@ -1094,8 +1094,8 @@ class PersistentVolumeClaim(Resource, group="", version="v1", plural="persistent
 
 
 class PersistentVolumeClaimCondition(Model):
-    last_probe_time: datetime | None = None
-    last_transition_time: datetime | None = None
+    last_probe_time: Time | None = None
+    last_transition_time: Time | None = None
     message: str | None = None
     reason: str | None = None
     status: str = UNSET
@@ -1181,7 +1181,7 @@ class PersistentVolumeSpec(Model):
 
 
 class PersistentVolumeStatus(Model):
-    last_phase_transition_time: datetime | None = None
+    last_phase_transition_time: Time | None = None
     message: str | None = None
     phase: str | None = None
     reason: str | None = None
@@ -1228,8 +1228,8 @@ class PodCertificateProjection(Model):
 
 
 class PodCondition(Model):
-    last_probe_time: datetime | None = None
-    last_transition_time: datetime | None = None
+    last_probe_time: Time | None = None
+    last_transition_time: Time | None = None
     message: str | None = None
     observed_generation: int | None = None
     reason: str | None = None
@@ -1372,7 +1372,7 @@ class PodStatus(Model):
     resize: str | None = None
     resource_claim_statuses: list[PodResourceClaimStatus] = UNSET
     resources: ResourceRequirements | None = None
-    start_time: datetime | None = None
+    start_time: Time | None = None
     volume_health: list[PodVolumeHealth] = UNSET
 
 
@@ -1392,7 +1392,7 @@ class PodTemplateSpec(Model):
 
 class PodVolumeHealth(Model):
     health_conditions: list[VolumeHealthCondition] = UNSET
-    last_transition_time: datetime | None = None
+    last_transition_time: Time | None = None
     name: str = UNSET
 
 
@@ -1469,7 +1469,7 @@ class ReplicationController(Resource, group="", version="v1", plural="replicatio
 
 
 class ReplicationControllerCondition(Model):
-    last_transition_time: datetime | None = None
+    last_transition_time: Time | None = None
     message: str | None = None
     reason: str | None = None
     status: str = UNSET
@@ -1754,7 +1754,7 @@ class TCPSocketAction(Model):
 class Taint(Model):
     effect: str = UNSET
     key: str = UNSET
-    time_added: datetime | None = None
+    time_added: Time | None = None
     value: str | None = None
 
 
@@ -1846,7 +1846,7 @@ class VolumeHealthCondition(Model):
 
 class VolumeHealthStatus(Model):
     health_conditions: list[VolumeHealthCondition] = UNSET
-    last_transition_time: datetime | None = None
+    last_transition_time: Time | None = None
 
 
 class VolumeMount(Model):

@@ -7,7 +7,7 @@ from ..model import Kind
 from ..model import Model
 from ..model import UNSET
 from ..scalars import MicroTime
-from datetime import datetime
+from ..scalars import Time
 from . import core_v1, meta_v1
 
 __all__ = [
@@ -20,8 +20,8 @@ __all__ = [
 class Event(Resource, group="events.k8s.io", version="v1", plural="events"):
     action: str | None = None
     deprecated_count: int | None = None
-    deprecated_first_timestamp: datetime | None = None
-    deprecated_last_timestamp: datetime | None = None
+    deprecated_first_timestamp: Time | None = None
+    deprecated_last_timestamp: Time | None = None
     deprecated_source: core_v1.EventSource | None = None
     event_time: MicroTime | None = None
     note: str | None = None

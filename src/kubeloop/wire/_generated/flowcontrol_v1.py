@@ -6,7 +6,7 @@ from ..kinds import Resource
 from ..model import Kind
 from ..model import Model
 from ..model import UNSET
-from datetime import datetime
+from ..scalars import Time
 from msgspec import field
 from . import meta_v1
 
@@ -52,7 +52,7 @@ class FlowSchema(Resource, group="flowcontrol.apiserver.k8s.io", version="v1", p
 
 
 class FlowSchemaCondition(Model):
-    last_transition_time: datetime | None = None
+    last_transition_time: Time | None = None
     message: str | None = None
     reason: str | None = None
     status: str | None = None
@@ -108,7 +108,7 @@ class PriorityLevelConfiguration(Resource, group="flowcontrol.apiserver.k8s.io",
 
 
 class PriorityLevelConfigurationCondition(Model):
-    last_transition_time: datetime | None = None
+    last_transition_time: Time | None = None
     message: str | None = None
     reason: str | None = None
     status: str | None = None

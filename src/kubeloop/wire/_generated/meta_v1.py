@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..model import Kind
 from ..model import Model
 from ..model import UNSET
-from datetime import datetime
+from ..scalars import Time
 from msgspec import field
 from typing import Any
 
@@ -71,7 +71,7 @@ class APIVersions(Kind, group="", version="v1"):
 
 
 class Condition(Model):
-    last_transition_time: datetime | None = None
+    last_transition_time: Time | None = None
     message: str = UNSET
     observed_generation: int | None = None
     reason: str = UNSET
@@ -130,14 +130,14 @@ class ManagedFieldsEntry(Model):
     manager: str | None = None
     operation: str | None = None
     subresource: str | None = None
-    time: datetime | None = None
+    time: Time | None = None
 
 
 class ObjectMeta(Model):
     annotations: dict[str, str] = UNSET
-    creation_timestamp: datetime | None = None
+    creation_timestamp: Time | None = None
     deletion_grace_period_seconds: int = UNSET
-    deletion_timestamp: datetime | None = None
+    deletion_timestamp: Time | None = None
     finalizers: list[str] = UNSET
     generate_name: str = UNSET
     generation: int = UNSET

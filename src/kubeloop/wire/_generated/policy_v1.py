@@ -7,7 +7,7 @@ from ..model import Kind
 from ..model import Model
 from ..model import UNSET
 from ..scalars import IntOrString
-from datetime import datetime
+from ..scalars import Time
 from . import meta_v1
 
 __all__ = [
@@ -44,7 +44,7 @@ class PodDisruptionBudgetStatus(Model):
     conditions: list[meta_v1.Condition] = UNSET
     current_healthy: int | None = None
     desired_healthy: int | None = None
-    disrupted_pods: dict[str, datetime] = UNSET
+    disrupted_pods: dict[str, Time] = UNSET
     disruptions_allowed: int | None = None
     expected_pods: int | None = None
     observed_generation: int | None = None

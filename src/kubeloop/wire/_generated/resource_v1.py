@@ -7,7 +7,7 @@ from ..model import Kind
 from ..model import Model
 from ..model import UNSET
 from ..scalars import Quantity
-from datetime import datetime
+from ..scalars import Time
 from msgspec import field
 from typing import Any
 from . import core_v1, meta_v1
@@ -78,7 +78,7 @@ class AllocatedDeviceStatus(Model):
 
 
 class AllocationResult(Model):
-    allocation_timestamp: datetime | None = None
+    allocation_timestamp: Time | None = None
     devices: DeviceAllocationResult | None = None
     node_selector: core_v1.NodeSelector | None = None
 
@@ -240,7 +240,7 @@ class DeviceSubRequest(Model):
 class DeviceTaint(Model):
     effect: str = UNSET
     key: str = UNSET
-    time_added: datetime | None = None
+    time_added: Time | None = None
     value: str | None = None
 
 

@@ -7,7 +7,7 @@ from ..model import Kind
 from ..model import Model
 from ..model import UNSET
 from ..scalars import Quantity
-from datetime import datetime
+from ..scalars import Time
 from . import meta_v1
 
 __all__ = [
@@ -31,7 +31,7 @@ __all__ = [
 class DeviceTaint(Model):
     effect: str = UNSET
     key: str = UNSET
-    time_added: datetime | None = None
+    time_added: Time | None = None
     value: str | None = None
 
 

@@ -7,7 +7,7 @@ from ..model import Kind
 from ..model import Model
 from ..model import UNSET
 from ..scalars import Quantity
-from datetime import datetime
+from ..scalars import Time
 from msgspec import field
 from . import core_v1, meta_v1
 
@@ -121,7 +121,7 @@ class StorageHealth(Model):
 
 class StorageHealthCondition(Model):
     access_mode: str | None = None
-    last_transition_time: datetime | None = None
+    last_transition_time: Time | None = None
     message: str | None = None
     reason: str = UNSET
     status: str = UNSET
@@ -174,7 +174,7 @@ class VolumeAttributesClassList(Kind, group="storage.k8s.io", version="v1"):
 class VolumeError(Model):
     error_code: int | None = None
     message: str | None = None
-    time: datetime | None = None
+    time: Time | None = None
 
 
 class VolumeNodeResources(Model):

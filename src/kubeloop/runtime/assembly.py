@@ -1,0 +1,154 @@
+"""Makes everything that a manager runs, from what was declared.
+
+Promises: what is made here is unmade in the opposite order when the stack is; nothing lists,
+watches or reconciles yet, except that CRDs are installed and pages are served.
+Elsewhere: declaring (`manager`), running (`manager`).
+"""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from typing import Any, final
+
+import msgspec
+
+from kubeloop import clients
+from kubeloop.config import ClusterConfig
+from kubeloop.election import DEFAULT_TOLERANCE, LeaderElector
+from kubeloop.events import EventBroadcaster
+from kubeloop.kit import Clock
+from kubeloop.machinery import crd_of
+from kubeloop.rest import RESTClient
+from kubeloop.wire import Resource
+from kubeloop.wire.core.v1 import Event
+
+from .caches import Cached, Caches
+from .client import Client
+from .context import Surroundings
+from .controller import Controller
+from .elections import LeaderElection, elector_for, lease_client
+from .endpoints import Address, Page, health_pages, metrics_pages, serving
+from .health import Checks, Pulse, synced
+from .metrics import AllMetrics
+from .specs import ControllerSpec
+from .tracing import reconcile_tracer
+
+__all__ = ["Assembly", "Plan", "assembled"]
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What was declared."""
+
+    cluster: clients.Client | ClusterConfig | None
+    namespace: str
+    field_manager: str
+    election: LeaderElection | None
+    metrics: AllMetrics | None
+    metrics_at: Address | None
+    health_at: Address | None
+    caches: tuple[Cached, ...]
+    controllers: tuple[ControllerSpec, ...]
+    crds: tuple[tuple[type[Resource], ...], ...]
+    alive: Checks
+    ready: Checks
+    clock: Clock
+
+
+@final
+class Assembly(msgspec.Struct, frozen=True):
+    """What runs."""
+
+    client: Client
+    caches: Caches
+    controllers: tuple[Controller, ...]
+    elector: LeaderElector | None
+    broadcaster: EventBroadcaster
+    addresses: dict[str, str]
+
+
+async def assembled(plan: Plan, stack: AsyncExitStack) -> Assembly:
+    """Make it all; the stack unmakes it. Raises: ConfigError, what the server says to a CRD."""
+    client = await _connected(plan, stack)
+    metrics = plan.metrics
+    caches = Caches(
+        client,
+        plan.caches,
+        namespace=plan.namespace,
+        metrics=metrics.caches if metrics else None,
+    )
+    broadcaster = EventBroadcaster(clock=plan.clock)
+    elector = _elector(plan, client, broadcaster, stack)
+    # The pages come early, for whoever waits, and go late.
+    addresses = await _served(plan, caches, elector, stack)
+    await stack.enter_async_context(broadcaster)
+    broadcaster.record_to(client.resource(Event))
+    around = Surroundings(client, caches, plan.clock)
+    controllers = tuple(_controller(plan, spec, around, broadcaster) for spec in plan.controllers)
+    for classes in plan.crds:
+        await client.apply(crd_of(*classes), force=True)
+    return Assembly(client, caches, controllers, elector, broadcaster, addresses)
+
+
+async def _connected(plan: Plan, stack: AsyncExitStack) -> Client:
+    if isinstance(plan.cluster, Client):
+        return plan.cluster
+    if isinstance(plan.cluster, clients.Client):
+        return Client.over(plan.cluster)
+    rest = RESTClient(
+        plan.cluster or ClusterConfig.load(),
+        clock=plan.clock,
+        metrics=plan.metrics.requests if plan.metrics else None,
+    )
+    await stack.enter_async_context(rest)
+    return Client(rest=rest, field_manager=plan.field_manager)
+
+
+def _elector(
+    plan: Plan, client: Client, broadcaster: EventBroadcaster, stack: AsyncExitStack
+) -> LeaderElector | None:
+    if plan.election is None:
+        return None
+    leases = lease_client(client)
+    stack.push_async_callback(leases.rest.aclose)
+    return elector_for(
+        plan.election,
+        leases,
+        events=broadcaster.recorder("leader-election"),
+        metrics=plan.metrics.elections if plan.metrics else None,
+        clock=plan.clock,
+    )
+
+
+async def _served(
+    plan: Plan, caches: Caches, elector: LeaderElector | None, stack: AsyncExitStack
+) -> dict[str, str]:
+    """Serve the pages that were asked for; returns where."""
+    plan.alive.add("streams", Pulse(caches, clock=plan.clock).check)
+    if elector is not None:
+        plan.alive.add("leadership", lambda: elector.check(tolerance=DEFAULT_TOLERANCE))
+    plan.ready.add("caches", synced(caches))
+    wanted: dict[Address, dict[str, Page]] = {}
+    if plan.health_at is not None:
+        wanted.setdefault(plan.health_at, {}).update(health_pages(plan.alive, plan.ready))
+    if plan.metrics is not None and plan.metrics_at is not None:
+        wanted.setdefault(plan.metrics_at, {}).update(metrics_pages(plan.metrics))
+    found: dict[str, str] = {}
+    for address, pages in wanted.items():
+        real = await stack.enter_async_context(serving(address, pages))
+        names = (("health", "/healthz"), ("metrics", "/metrics"))
+        found |= {name: str(real) for name, path in names if path in pages}
+    return found
+
+
+def _controller(
+    plan: Plan, spec: ControllerSpec, around: Surroundings, broadcaster: EventBroadcaster
+) -> Controller:
+    metrics: Any = plan.metrics
+    return Controller(
+        spec,
+        around,
+        recorder=broadcaster.recorder(spec.name),
+        tracer=reconcile_tracer(),
+        metrics=metrics.reconciles if metrics else None,
+        queue_metrics=metrics.queues if metrics else None,
+    )

@@ -1,0 +1,70 @@
+"""What came of one try to reconcile a key, and how loudly a failure is said.
+
+Promises: pure; every answer of a function, rubbish included, means exactly one of these.
+Elsewhere: what follows (`controller`), what a function may say (`results`).
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TypeAlias
+
+import msgspec
+
+from kubeloop.machinery import Conflict, InvalidValue, KubeError, ObjectKey
+
+from .results import Result
+
+__all__ = ["Again", "Done", "Failed", "Outcome", "judged", "log_failure", "words"]
+
+log = logging.getLogger(__name__)
+
+
+class Done(msgspec.Struct, frozen=True):
+    """Nothing more to do until something changes."""
+
+
+class Again(msgspec.Struct, frozen=True):
+    """The key once more: after so many seconds, or when the limiter says."""
+
+    after: float | None = None
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """It raised; `for_good` when only a change can mend it."""
+
+    error: Exception
+    for_good: bool = False
+
+
+Outcome: TypeAlias = Done | Again | Failed
+
+
+def judged(said: object) -> Outcome:
+    """What a function's answer means; what is no answer cannot be mended by another try."""
+    match said:
+        case None:
+            return Done()
+        case Result(requeue_after=None, requeue=requeue):
+            return Again() if requeue else Done()
+        case Result(requeue_after=after):
+            return Again(after)
+    return Failed(
+        InvalidValue(f"reconcile returned {said!r} (return a Result, or nothing)"), for_good=True
+    )
+
+
+def words(error: Exception) -> str:
+    return str(error) or type(error).__name__
+
+
+def log_failure(name: str, key: ObjectKey, error: Exception, tries: int, *, terminal: bool) -> None:
+    what = words(error)
+    if terminal:
+        log.error("%s %s: given up until it changes: %s", name, key, what)
+    elif isinstance(error, Conflict):
+        log.info("%s %s: to be tried again (%d): %s", name, key, tries, what)
+    elif isinstance(error, KubeError):
+        log.warning("%s %s: failed, to be tried again (%d): %s", name, key, tries, what)
+    else:
+        log.error("%s %s: failed, to be tried again (%d)", name, key, tries, exc_info=error)

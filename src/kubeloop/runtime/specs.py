@@ -1,0 +1,67 @@
+"""What a controller is to do, as a value that is checked when it is made.
+
+Elsewhere: doing it (`controller`), declaring it (`manager`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from kubeloop.cache import Watchable
+from kubeloop.machinery import InvalidValue, ObjectKey
+from kubeloop.workqueue import RateLimiter
+
+from .caches import group_kind
+from .context import Context
+from .handlers import Watch
+from .predicates import Predicate
+from .results import Result
+
+__all__ = ["RECONCILE_WITHIN", "ControllerSpec", "Reconcile", "as_watches"]
+
+Reconcile: TypeAlias = Callable[[ObjectKey, Context], Awaitable[Result | None]]
+
+RECONCILE_WITHIN = 300.0
+"""Seconds after which a reconcile is cancelled, unless its controller says otherwise."""
+
+
+class ControllerSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """What a controller is to do. Raises: InvalidValue."""
+
+    name: str
+    kind: Watchable
+    reconcile: Reconcile
+    owns: tuple[Watch, ...] = ()
+    watches: tuple[Watch, ...] = ()
+    predicates: tuple[Predicate, ...] = ()
+    workers: int = 1
+    timeout: float | None = RECONCILE_WITHIN
+    resync: float = 0.0
+    leader_only: bool = True
+    limiter: RateLimiter[ObjectKey] | None = None
+
+    def __post_init__(self) -> None:
+        where = f"controller {self.name!r}"
+        if not self.name:
+            raise InvalidValue(f"{where}: it needs a name")
+        if self.workers < 1:
+            raise InvalidValue(f"{where}: {self.workers} workers (give one or more)")
+        if self.timeout is not None and not self.timeout > 0:
+            raise InvalidValue(f"{where}: timeout {self.timeout} (give seconds, or None for none)")
+        if any(watch.to is None for watch in self.watches):
+            raise InvalidValue(f"{where}: a watch without `to` (whose keys? or use `owns`)")
+        if self.owns and group_kind(self.kind) is None:
+            raise InvalidValue(f"{where}: owners are known by kind (name {self.kind} by its kind)")
+
+    @property
+    def kinds(self) -> tuple[Watchable, ...]:
+        """All kinds whose changes it has to be told."""
+        return (self.kind, *(watch.kind for watch in (*self.owns, *self.watches)))
+
+
+def as_watches(wanted: Sequence[Watchable | Watch]) -> tuple[Watch, ...]:
+    """Kinds as watches, where a kind alone says enough."""
+    return tuple(each if isinstance(each, Watch) else Watch(each) for each in wanted)

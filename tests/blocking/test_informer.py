@@ -1,0 +1,172 @@
+"""Mirrors and leadership for code without asyncio."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from typing import Any, assert_type
+
+import msgspec
+import pytest
+
+from kubeloop.blocking import Client, SharedInformer
+from kubeloop.cache import ChangeType, InformerStopped, NotYet
+from kubeloop.clients import PartialObjectMetadata
+from kubeloop.election import ElectionTimes, LeadershipLost
+from kubeloop.machinery import GroupVersionKind, ObjectKey
+from kubeloop.runtime import LeaderElection
+from kubeloop.testing import APIServer
+from kubeloop.wire.core.v1 import Pod
+
+from .conftest import a_pod, until
+
+
+def test_a_mirror_is_read_without_asking_the_server(client: Client, server: APIServer) -> None:
+    pods = client.core_v1.pods()
+    pods.create(a_pod("one", app="web"))
+    pods.create(a_pod("two", app="db"))
+
+    with client.informer(Pod, index={"app": "metadata.labels.app"}) as mirror:
+        asked = len(server.requests)
+        lister = mirror.lister
+        found = [pod.metadata.name for pod in lister.list("app=web")]
+        by_index = [pod.metadata.name for pod in lister.by_index("app", "db")]
+
+        assert (found, by_index) == (["one"], ["two"])
+        assert len(server.requests) - asked <= 1  # the watch
+        assert mirror.has_synced
+        assert mirror.last_sync_version
+
+
+def test_your_own_write_is_waited_for(client: Client) -> None:
+    with client.informer(Pod) as mirror:
+        made = client.core_v1.pods().create(a_pod())
+        version = made.metadata.resource_version or ""
+
+        found = mirror.get("web", namespace="default", at_least=version)
+
+        assert found is not None
+        assert found.metadata.uid == made.metadata.uid
+        with pytest.raises(NotYet):
+            mirror.wait_for_version(str(int(version) + 1000), timeout=0.01)
+
+
+def test_a_handler_has_a_thread_of_its_own_and_may_make_calls(client: Client) -> None:
+    told: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
+    pods = client.core_v1.pods()
+    pods.create(a_pod())
+
+    def on_add(pod: Pod) -> None:
+        seen = pods.get(pod.metadata.name or "")  # a blocking call inside a handler
+        told.put((threading.current_thread().name, seen.metadata.name or ""))
+
+    with client.informer(Pod) as mirror:
+        registration = mirror.add_handler(on_add=on_add, name="labels")
+        registration.wait_synced(timeout=2)
+
+        assert told.get(timeout=2) == ("kubeloop labels", "web")
+        assert registration.has_synced
+        assert registration.stats().told == 1
+        registration.remove()
+
+    assert "kubeloop labels" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_a_handler_that_fails_hears_of_the_next_change(
+    client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    told: queue.SimpleQueue[ObjectKey] = queue.SimpleQueue()
+
+    def on_key(key: ObjectKey) -> None:
+        told.put(key)
+        raise SystemExit("not ours to end")
+
+    with client.informer(Pod) as mirror:
+        mirror.add_key_handler(on_key)
+        client.core_v1.pods().create(a_pod("one"))
+        client.core_v1.pods().create(a_pod("two"))
+
+        names = {told.get(timeout=2).name, told.get(timeout=2).name}
+
+    assert names == {"one", "two"}
+    assert "failed" in caplog.text
+
+
+def test_changes_come_one_by_one(client: Client) -> None:
+    pods = client.core_v1.pods()
+    pods.create(a_pod())
+
+    with client.informer(Pod) as mirror, mirror.changes() as changes:
+        first = next(changes)
+        pods.delete("web", grace_period=0)
+        second = next(changes)
+
+    assert (first.type, second.type) == (ChangeType.ADDED, ChangeType.DELETED)
+    assert list(changes) == []
+
+
+def test_a_mirror_lives_once(client: Client) -> None:
+    mirror = client.informer(Pod)
+    with mirror:
+        pass
+
+    with pytest.raises(InformerStopped), mirror:
+        pytest.fail("it began again")
+
+
+class Name(msgspec.Struct):
+    metadata: dict[str, Any]
+
+
+def types(client: Client) -> None:
+    assert_type(client.informer(Pod), SharedInformer[Pod])
+    assert_type(client.informer(Pod, of=Name), SharedInformer[Name])
+    kind = GroupVersionKind("", "v1", "Pod")
+    assert_type(client.informer(kind), SharedInformer[dict[str, Any]])
+    assert_type(client.informer(Pod, metadata_only=True), SharedInformer[PartialObjectMetadata])
+
+
+# --- leadership
+
+FAST = ElectionTimes(lease_duration=1, renew_deadline=0.5, retry_period=0.05)
+
+
+def test_one_leads_at_a_time_and_gives_the_lease_back(client: Client) -> None:
+    leases = client.coordination_v1.leases()
+    order = []
+
+    def lead(name: str) -> None:
+        with client.leadership(LeaderElection("web", identity=name, times=FAST)) as term:
+            term.ensure()
+            order.append(f"{name} begins")
+            client.core_v1.pods().list()
+            order.append(f"{name} ends")
+
+    threads = [threading.Thread(target=lead, args=(name,)) for name in ("a", "b")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert [line.partition(" ")[2] for line in order] == ["begins", "ends"] * 2
+    spec = leases.get("web").spec
+    assert spec is not None
+    assert not spec.holder_identity
+
+
+def test_a_block_that_lost_the_lease_runs_on_and_hears_of_it(client: Client) -> None:
+    leases = client.coordination_v1.leases()
+    election = LeaderElection("web", identity="a", times=FAST)
+
+    def lead() -> None:
+        with client.leadership(election) as term:
+            leases.patch("web", {"spec": {"holderIdentity": "b"}}, type="merge")
+            until(lambda: term.remaining() <= 0)
+            with pytest.raises(LeadershipLost):
+                term.ensure()
+
+    with pytest.raises(LeadershipLost):
+        lead()
+    spec = leases.get("web").spec
+    assert spec is not None
+    assert spec.holder_identity == "b"  # not given back: it is another's
