@@ -70,8 +70,8 @@ assets: .venv/.ready ## build or copy etcd, kube-apiserver and kubectl into the 
 	$(PY) tools/assets.py
 
 .PHONY: test-real
-test-real: assets ## run conformance and faults against kube-apiserver; make test runs them embedded
-	$(PY) -m pytest tests/conformance tests/campaign/test_real_campaign.py \
+test-real: assets ## conformance, faults and streams against kube-apiserver
+	$(PY) -m pytest tests/conformance tests/campaign/test_real_campaign.py tests/kubelet \
 	  --kube envtest $(ARGS)
 
 .PHONY: soak

@@ -118,7 +118,7 @@ def in_rounds(contestants: Mapping[str, tuple[str, str]], *, times: int) -> dict
     runs: dict[str, list[Cost]] = {name: [] for name in contestants}
     for _ in range(times):
         for name, (setup, snippet) in contestants.items():
-            runs[name].append(_run_once(snippet, setup))
+            runs[name].append(_run_once(name, snippet, setup))
     return runs
 
 
@@ -130,7 +130,7 @@ def median_cost(costs: Sequence[Cost]) -> Cost:
     return Cost(wall, cpu, before, peak, steady)
 
 
-def _run_once(snippet: str, setup: str) -> Cost:
+def _run_once(name: str, snippet: str, setup: str) -> Cost:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "cost.json")
         sources = msgspec.json.encode([setup, snippet])
@@ -142,5 +142,6 @@ def _run_once(snippet: str, setup: str) -> Cost:
             check=False,
         )
         if ended.returncode:
-            raise Failed(f"a snippet ended with {ended.returncode}: {ended.stderr.decode()}")
+            what = f"the snippet {name}" if name else "a snippet"
+            raise Failed(f"{what} ended with {ended.returncode}: {ended.stderr.decode()}")
         return msgspec.json.decode(out.read_bytes(), type=Cost)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 
-from hypothesis import HealthCheck, settings
+import pytest
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 # How long an example takes says how busy the machine is, not whether the rule holds.
 UNTIMED = [HealthCheck.too_slow]
@@ -33,3 +34,11 @@ settings.register_profile(
     "soak", PLAIN, max_examples=20_000, deadline=None, suppress_health_check=UNTIMED
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A property test is many tests in one: it has more time than a single one."""
+    for item in items:
+        test = getattr(item, "obj", None)
+        if is_hypothesis_test(test) and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(30))

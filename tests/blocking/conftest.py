@@ -49,6 +49,8 @@ from kubeloop.config import ClusterConfig
 from kubeloop.wire.core.v1 import ConfigMap
 from kubeloop.wire.meta.v1 import ObjectMeta
 
+# Whoever started the tests may have Ctrl-C ignored; a program of a user has not.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 config = ClusterConfig(server=sys.argv[1], anonymous=True, namespace="default")
 client = Client(config)
 maps = client.core_v1.config_maps()

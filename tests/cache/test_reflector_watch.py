@@ -397,8 +397,9 @@ async def test_cancelling_ends_it_without_an_error(server: ModelServer, clock: M
 
 
 @pytest.mark.parametrize("troubles", [[], [refused()]], ids=["at once", "after a while"])
+@pytest.mark.parametrize("age", [60, 329], ids=["a young watch", "a watch whose time is over"])
 async def test_a_server_that_comes_back_with_an_older_state_is_found_out(
-    server: ModelServer, clock: ManualClock, troubles: list[Exception]
+    server: ModelServer, clock: ManualClock, troubles: list[Exception], age: float
 ) -> None:
     """It would answer a watch from a version it has not reached with silence."""
 
@@ -410,7 +411,7 @@ async def test_a_server_that_comes_back_with_an_older_state_is_found_out(
     server.put("web")
     heard: list[Exception] = []
     async with reflecting(server, clock, on_watch_error=heard.append) as (_, told):
-        await clock.advance(60)
+        await clock.advance(age)
         server.fail(*troubles)
         server.cut()
         lose_everything()

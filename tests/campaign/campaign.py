@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from random import Random
 
-from .faults import Fault
+from .faults import Fault, may_nest
 from .world import World
 
 __all__ = ["FAULTS", "SEED", "live_through", "order"]
@@ -37,10 +38,18 @@ async def live_through(
         random = Random(f"{seed} {number} {kind}")
         try:
             await world.write(random, most=4)
-            async with faults[kind](world, random):
+            async with AsyncExitStack() as stack:
+                for each in _at_once(kind, faults, random):
+                    await stack.enter_async_context(faults[each](world, random))
                 await world.write(random, most=4)
             await world.write(random, most=2)
             await world.is_true_again()
         except BaseException as error:
             error.add_note(f"seed {seed}: in fault {number} of {', '.join(kinds[: number + 1])}")
             raise
+
+
+def _at_once(kind: str, faults: Mapping[str, Fault], random: Random) -> list[str]:
+    """The fault, and sometimes another one inside it."""
+    inner = random.choice(sorted(faults))
+    return [kind, inner] if random.random() < 0.25 and may_nest(kind, inner) else [kind]

@@ -14,17 +14,32 @@ from typing import final
 
 from kubeloop.config import ClusterConfig
 from kubeloop.testing import APIServer
-from kubeloop.testing.server.faults import Match
+from kubeloop.testing.server.faults import Match, Reply
 from kubeloop.testing.server.statuses import expired
 
 from .world import World
 
-__all__ = ["EMBEDDED", "LINE", "Embedded", "Fault"]
+__all__ = ["EMBEDDED", "LINE", "Embedded", "Fault", "may_nest"]
 
 Block = AbstractAsyncContextManager[None]
 Fault = Callable[[World, Random], Block]
 
 WATCH = Match(verb="watch")
+ODD = (
+    Reply(200, b"<html>Please sign in</html>", content_type="text/html"),
+    Reply(200, b""),
+    Reply(200, b"{"),
+    Reply(200, b'{"type":"ADDED","object":'),
+    Reply(200, {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 500}),
+    Reply(200, {"type": "ADDED", "object": {"kind": "ConfigMap", "metadata": {}}}),
+    Reply(200, {"type": "BOOKMARK", "object": {"kind": "ConfigMap", "metadata": {}}}),
+    Reply(200, {"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": None}),
+    Reply(302, b"", headers={"Location": "https://example.com/"}),
+    Reply(401, {"kind": "Status", "apiVersion": "v1", "reason": "Unauthorized", "code": 401}),
+    Reply(403, {"kind": "Status", "apiVersion": "v1", "reason": "Forbidden", "code": 403}),
+    Reply(404, b"404 page not found", content_type="text/plain"),
+    Reply(503, b"no healthy upstream", content_type="text/plain"),
+)
 TARGETS = (WATCH, Match(verb="list"), Match())
 
 
@@ -46,6 +61,18 @@ async def dead_lines(world: World, random: Random) -> AsyncIterator[None]:
     if random.random() < 0.7:
         await world.until(lambda: world.client.stats().requests > sent)
     world.proxy.is_dead = False
+
+
+@asynccontextmanager
+async def short_lines(world: World, random: Random) -> AsyncIterator[None]:
+    """Handshakes, lists and watches break off at any byte."""
+    sent = world.client.stats().requests
+    world.proxy.breaks_after = random.randint(1, 8000)
+    world.cut_lines()
+    yield
+    if random.random() < 0.7:
+        await world.until(lambda: world.client.stats().requests > sent + 1)
+    world.proxy.breaks_after = None
 
 
 @asynccontextmanager
@@ -199,6 +226,17 @@ class Embedded:
             yield
 
     @asynccontextmanager
+    async def odd_answers(self, world: World, random: Random) -> AsyncIterator[None]:
+        """Somebody else answers in the server's place: a proxy, a portal, another program."""
+        reply = random.choice(ODD)
+        verbs = random.choice([{"watch"}, {"list"}, {"watch", "list"}])
+        reactors = self.server.faults.reactors
+        reactors.append(lambda seen: reply if seen.verb in verbs else None)
+        async with self._felt(world, random, requests=random.randint(1, 4)):
+            yield
+        reactors.clear()
+
+    @asynccontextmanager
     async def late_answers(self, world: World, random: Random) -> AsyncIterator[None]:
         self.server.faults.answer_delay = random.choice([1.0, 20.0, 100.0])
         self.server.drop_connections()
@@ -287,7 +325,15 @@ class Embedded:
 
 LINE: dict[str, Fault] = {
     fault.__name__: fault
-    for fault in (cut_lines, dead_lines, refused_lines, a_slow_handler, a_night, another_date)
+    for fault in (
+        cut_lines,
+        dead_lines,
+        short_lines,
+        refused_lines,
+        a_slow_handler,
+        a_night,
+        another_date,
+    )
 }
 EMBEDDED = (
     "restart",
@@ -300,6 +346,7 @@ EMBEDDED = (
     "busy",
     "broken",
     "no_streamed_lists",
+    "odd_answers",
     "late_answers",
     "cut_by_bytes",
     "cut_by_events",
@@ -310,3 +357,14 @@ EMBEDDED = (
     "another_certificate",
     "another_ca",
 )
+
+# Inside these, another one cannot be felt; and these themselves need a server that is well.
+_SILENT = frozenset(
+    {"dead_lines", "short_lines", "refused_lines", "refused", "half_open", "compacted"}
+)
+_SOUND = frozenset({"lost_data", "a_slow_handler"})
+
+
+def may_nest(outer: str, inner: str) -> bool:
+    """Whether two faults may happen at once, one inside the other."""
+    return outer not in _SILENT and inner not in _SOUND and outer != inner

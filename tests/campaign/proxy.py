@@ -1,4 +1,5 @@
-"""A line between client and server that breaks on demand: cut, dead without a word, refused.
+"""A line between client and server that breaks on demand: cut, dead without a word, refused,
+or broken off at any byte.
 
 Promises: on a line that died, no byte comes through ever again, and neither end is told;
 who goes away is noticed, so `lines` is what the client still holds open.
@@ -28,6 +29,7 @@ class Proxy:
         self.port = 0
         self.lines: set[_ClientEnd] = set()
         self.is_dead = False  # whatever is sent meanwhile is lost, and its line with it
+        self.breaks_after: int | None = None  # so many bytes of answers, on each new line
 
     async def __aenter__(self) -> Self:
         self.loop = asyncio.get_running_loop()
@@ -43,7 +45,9 @@ class Proxy:
         await self.refuse()
 
     async def accept(self) -> None:
-        """Listen, again at the same port."""
+        """Listen, again at the same port; no matter whether it does already."""
+        if self._server is not None:
+            return
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(lambda: _ClientEnd(self), "127.0.0.1", self.port)
         self.port = self._server.sockets[0].getsockname()[1]
@@ -81,12 +85,13 @@ class _ClientEnd(asyncio.Protocol):
     def __init__(self, proxy: Proxy) -> None:
         self._proxy = proxy
         self.is_dead = False
+        self._room = proxy.breaks_after
         self._transport: asyncio.Transport | None = None
         self.server: asyncio.Transport | None = None
+        self._early: list[bytes] = []
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        self._transport.pause_reading()  # until there is somebody to pass it on to
         self._proxy.lines.add(self)
         self._proxy.connect(self)
 
@@ -95,10 +100,14 @@ class _ClientEnd(asyncio.Protocol):
         if self._transport is None:  # gone again
             server.abort()
         else:
-            self._transport.resume_reading()
+            server.write(b"".join(self._early))
 
     def data_received(self, data: bytes) -> None:
-        if self.passes() and self.server is not None:
+        if not self.passes():
+            return
+        if self.server is None:  # until there is somebody to pass it on to
+            self._early.append(data)
+        else:
             self.server.write(data)
 
     def passes(self) -> bool:
@@ -106,8 +115,13 @@ class _ClientEnd(asyncio.Protocol):
         return not self.is_dead
 
     def answer(self, data: bytes) -> None:
-        if self.passes() and self._transport is not None:
-            self._transport.write(data)
+        if not self.passes() or self._transport is None:
+            return
+        self._transport.write(data[: self._room])
+        if self._room is not None:
+            self._room = max(self._room - len(data), 0)
+            if not self._room:
+                self._transport.close()
 
     def server_is_gone(self) -> None:
         self.server = None

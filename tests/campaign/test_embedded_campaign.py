@@ -15,7 +15,7 @@ from .world import world_at
 
 pytestmark = pytest.mark.campaign
 
-RUNS = 10
+RUNS = 20
 
 
 def slices() -> list[list[str]]:

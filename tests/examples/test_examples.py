@@ -167,6 +167,8 @@ async def test_pods_are_watched_until_ctrl_c(
         "app=web",
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # Whoever started the tests may have Ctrl-C ignored, which children inherit.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         env={**os.environ, "KUBECONFIG": str(kubeconfig_file), "PYTHONUNBUFFERED": "1"},
     )
     assert watching.stdout is not None

@@ -66,7 +66,7 @@ BACKOFF_RESET = 120.0
 MIN_WATCH_TIMEOUT = 300.0  # a watch is asked to last from this to twice as long
 GRACE = 30.0  # for the server to end a watch itself; after that we do
 SHORT_WATCH = 1.0
-PROBE = 60.0  # seconds of silence after a watch that broke, before the server is asked where it is
+PROBE = 60.0  # seconds of silence after a watch that ended, before the server is asked where it is
 
 WatchErrorHandler = Callable[[Exception], None]
 
@@ -170,7 +170,7 @@ class Reflector:
         self._version = ""
         # The server refused `_version`: ask for the newest until it has given us a state.
         self._version_is_refused = False
-        self._suspected: str | None = None  # the version at which the server was lost
+        self._suspected: str | None = None  # the version at which the last watch ended
         self._watch_lists = self._watches = self._short_watches = 0
         self._events = self._rounds = self._errors = 0
         self._last_error = ""
@@ -298,8 +298,7 @@ class Reflector:
             finally:
                 await watch.aclose()
                 self._meter.watched(self._clock.now() - began, watch.events)
-            if self._clock.now() - began < watch.seconds:
-                self._suspect(tasks)  # it did not end because its time was over
+            self._suspect(tasks)
             watch = None
 
     def _suspect(self, tasks: TaskOwner) -> None:
@@ -308,11 +307,12 @@ class Reflector:
             tasks.spawn(self._probe(), name=f"probe {self._source.scope}")
 
     async def _probe(self) -> None:
-        """See that a server that ended a watch early is not older than what we know of it.
+        """See that a server whose watch has ended is not older than what we know of it.
 
         One that lost its data, or was restored from an old copy, answers a watch from our
         version with silence until it has caught up, and the cache would be wrong so long.
-        Nothing is asked of a server that brings anything new meanwhile.
+        However long the watch lasted: on a machine that slept, the clock does not tell why it
+        ended. Nothing is asked of a server that brings anything new meanwhile.
         """
         suspected = self._version
         while self._version == suspected:
