@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,9 @@ from kubeloop.testing.control_plane import cached_assets
 from kubeloop.wire.core.v1 import Pod
 
 __all__ = ["Cluster", "Mirrored", "client_go", "cluster_with", "missing_assets", "ours"]
+
+
+_PATIENCE = 120.0  # seconds for one informer, sync and events together
 
 
 class Mirrored(msgspec.Struct, frozen=True):
@@ -69,12 +73,17 @@ class Cluster:
             env={**os.environ, "KUBECONFIG": str(self.kubeconfig)},
         ) as process:
             assert process.stdout is not None
-            sync, hold = _cost(process.stdout.readline())
-            if not events:
-                return Mirrored(sync, hold=hold)
-            self._rounds += 1
-            run(change_pods(self._etcd, events, mark=str(self._rounds)))
-            return Mirrored(sync, _cost(process.stdout.readline())[0], hold)
+            limit = threading.Timer(_PATIENCE, process.kill)  # an event that was merged never comes
+            limit.start()
+            try:
+                sync, hold = _cost(process.stdout.readline())
+                if not events:
+                    return Mirrored(sync, hold=hold)
+                self._rounds += 1
+                run(change_pods(self._etcd, events, mark=str(self._rounds)))
+                return Mirrored(sync, _cost(process.stdout.readline())[0], hold)
+            finally:
+                limit.cancel()
 
 
 @contextmanager
