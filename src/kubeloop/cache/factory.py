@@ -56,8 +56,8 @@ class ListWatches(Protocol):
         kind: Watchable,
         *,
         namespace: str,
-        label_selector: str,
-        field_selector: str,
+        labels: str,
+        fields: str,
         metadata_only: bool,
     ) -> ListWatch:
         """The collection of that kind. Cluster-wide kinds ignore the namespace.
@@ -124,8 +124,8 @@ class SharedInformerFactory:
         client: ListWatches,
         *,
         namespace: str = "",
-        label_selector: SelectorLike = EVERYTHING,
-        field_selector: FieldSelector | str | Mapping[str, str] = ALL_FIELDS,
+        labels: SelectorLike = EVERYTHING,
+        fields: FieldSelector | str | Mapping[str, str] = ALL_FIELDS,
         resync: float = 0.0,
         resync_of: Mapping[Watchable, float] | None = None,
         keeping: Keeping = "bytes",
@@ -136,8 +136,8 @@ class SharedInformerFactory:
     ) -> None:
         self._client = client
         self._namespace = namespace
-        self._labels = selector_text(label_selector)
-        self._fields = field_selector_text(field_selector)
+        self._labels = selector_text(labels)
+        self._fields = field_selector_text(fields)
         self._resync = resync
         self._resync_of = dict(resync_of or {})
         self._keeping: Keeping = keeping
@@ -159,8 +159,8 @@ class SharedInformerFactory:
         kind: type[R],
         *,
         namespace: str | None = ...,
-        label_selector: SelectorLike | None = ...,
-        field_selector: FieldSelector | str | Mapping[str, str] | None = ...,
+        labels: SelectorLike | None = ...,
+        fields: FieldSelector | str | Mapping[str, str] | None = ...,
         index: Indexers[R] | None = ...,
         keeping: Keeping | None = ...,
         transform: Transform[R] | None = ...,
@@ -172,8 +172,8 @@ class SharedInformerFactory:
         kind: GroupVersionKind | GroupVersionResource,
         *,
         namespace: str | None = ...,
-        label_selector: SelectorLike | None = ...,
-        field_selector: FieldSelector | str | Mapping[str, str] | None = ...,
+        labels: SelectorLike | None = ...,
+        fields: FieldSelector | str | Mapping[str, str] | None = ...,
         index: Indexers[dict[str, Any]] | None = ...,
         keeping: Keeping | None = ...,
         transform: Transform[dict[str, Any]] | None = ...,
@@ -186,8 +186,8 @@ class SharedInformerFactory:
         *,
         view: type[T],
         namespace: str | None = ...,
-        label_selector: SelectorLike | None = ...,
-        field_selector: FieldSelector | str | Mapping[str, str] | None = ...,
+        labels: SelectorLike | None = ...,
+        fields: FieldSelector | str | Mapping[str, str] | None = ...,
         index: Indexers[T] | None = ...,
         keeping: Keeping | None = ...,
         transform: Transform[T] | None = ...,
@@ -199,8 +199,8 @@ class SharedInformerFactory:
         *,
         view: type[Any] | None = None,
         namespace: str | None = None,
-        label_selector: SelectorLike | None = None,
-        field_selector: FieldSelector | str | Mapping[str, str] | None = None,
+        labels: SelectorLike | None = None,
+        fields: FieldSelector | str | Mapping[str, str] | None = None,
         index: Indexers[Any] | None = None,
         keeping: Keeping | None = None,
         transform: Transform[Any] | None = None,
@@ -215,9 +215,7 @@ class SharedInformerFactory:
             IndexConflict: it exists, and has an index of one of the names.
         """
         of = view or (kind if isinstance(kind, type) else dict)
-        wanted = self._wanted(
-            kind, of, namespace=namespace, labels=label_selector, fields=field_selector
-        )
+        wanted = self._wanted(kind, of, namespace=namespace, labels=labels, fields=fields)
         return self._shared(wanted, index=index, keeping=keeping, transform=transform)
 
     def metadata_informer(
@@ -225,16 +223,16 @@ class SharedInformerFactory:
         kind: Watchable,
         *,
         namespace: str | None = None,
-        label_selector: SelectorLike | None = None,
-        field_selector: FieldSelector | str | Mapping[str, str] | None = None,
+        labels: SelectorLike | None = None,
+        fields: FieldSelector | str | Mapping[str, str] | None = None,
     ) -> SharedInformer[Resource]:
         """An informer that asks the server only for metadata (PartialObjectMetadata)."""
         wanted = self._wanted(
             kind,
             Resource,
             namespace=namespace,
-            labels=label_selector,
-            fields=field_selector,
+            labels=labels,
+            fields=fields,
             metadata_only=True,
         )
         return self._shared(wanted, index=None, keeping=None, transform=None)
@@ -357,8 +355,8 @@ class SharedInformerFactory:
         source = self._client.list_watch(
             wanted.kind,
             namespace=wanted.namespace,
-            label_selector=wanted.labels,
-            field_selector=wanted.fields,
+            labels=wanted.labels,
+            fields=wanted.fields,
             metadata_only=wanted.metadata_only,
         )
         made: SharedInformer[Any] = SharedInformer(

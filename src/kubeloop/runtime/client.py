@@ -163,8 +163,8 @@ class Client(clients.Client):
         source = self.list_watch(
             kind,
             namespace=self.namespace if namespace is None else namespace,
-            label_selector=selector_text(EVERYTHING if labels is None else labels),
-            field_selector=field_selector_text(ALL_FIELDS if fields is None else fields),
+            labels=selector_text(EVERYTHING if labels is None else labels),
+            fields=field_selector_text(ALL_FIELDS if fields is None else fields),
             metadata_only=metadata_only,
         )
         return SharedInformer(
@@ -185,8 +185,8 @@ class Client(clients.Client):
         kind: Watchable,
         *,
         namespace: str = ALL,
-        label_selector: str = "",
-        field_selector: str = "",
+        labels: str = "",
+        fields: str = "",
         metadata_only: bool = False,
     ) -> CollectionSource:
         """The collection of a kind as a reflector asks for it; nothing is sent yet.
@@ -203,8 +203,8 @@ class Client(clients.Client):
         scope = Scope(
             resource=_resource_name(kind, known),
             namespace=inside,
-            labels=label_selector,
-            fields=field_selector,
+            labels=labels,
+            fields=fields,
             # Metadata alone says that it is a PartialObjectMetadata, whatever it is of.
             kind="" if metadata_only else _kind_name(kind, known),
             api_version="" if metadata_only else _api_version(kind, known),
