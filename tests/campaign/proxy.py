@@ -56,6 +56,11 @@ class Proxy:
         """Listen no more, and cut all lines."""
         server, self._server = self._server, None
         if server is not None:
+            # asyncio leaks whom it has accepted and not yet let in when its server is closed.
+            for listening in server.sockets:
+                asyncio.get_running_loop().remove_reader(listening)
+            for _ in range(3):
+                await asyncio.sleep(0)
             server.close()
         self.cut()
         for task in list(self._connecting):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import socket
 import ssl
 import time
 from pathlib import Path
@@ -24,6 +27,19 @@ async def test_it_is_ready_in_a_blink() -> None:
             best = min(best, time.perf_counter() - begun)
 
     assert best < 0.15
+
+
+@pytest.mark.parametrize("turns", range(4))
+async def test_who_knocks_in_the_last_moment_is_not_left_standing_there(turns: int) -> None:
+    async with Service() as server:
+        host, port = server.url.removeprefix("http://").split(":")
+        knocking = socket.create_connection((host, int(port)))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+
+    with knocking, contextlib.suppress(ConnectionResetError):  # nobody was at the door any more
+        knocking.setblocking(False)
+        assert await asyncio.get_running_loop().sock_recv(knocking, 1) == b""
 
 
 async def test_two_servers_know_nothing_of_each_other(api: Api) -> None:
