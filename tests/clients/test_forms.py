@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kubeloop.machinery import DecodeError, InvalidValue
+from kubeloop.wire import Resource
 from kubeloop.wire.core.v1 import Pod
 
 from .conftest import Recorder, a_pod
@@ -79,3 +80,41 @@ async def test_an_object_of_another_form_is_refused(recorder: Recorder) -> None:
         await recorder.client.resource("v1", "Pod").create({"a": object()})
 
     assert recorder.requests == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "version"),
+    [("DeploymentList", "apps/v1"), ("NodeList", "v1"), ("PodList", "v2"), ("Table", "v1")],
+)
+async def test_a_list_of_something_else_is_no_list_even_when_it_is_empty(
+    kind: str, version: str
+) -> None:
+    recorder = Recorder({"kind": kind, "apiVersion": version, "metadata": {}, "items": []})
+
+    with pytest.raises(DecodeError, match=f"list pods in shop: found {version} {kind}, expected"):
+        await recorder.client.core_v1.pods("shop").list()
+
+
+async def test_what_a_list_does_not_say_of_itself_is_not_held_against_it() -> None:
+    recorder = Recorder({"metadata": {}, "items": [{"metadata": {"name": "a"}}]})
+
+    page = await recorder.client.core_v1.pods("shop").list()
+
+    assert [pod.metadata.name for pod in page] == ["a"]
+
+
+async def test_only_a_custom_kind_may_give_its_list_any_name() -> None:
+    """A CRD has a listKind of its own choice; its group version it has not."""
+
+    class Website(Resource, group="example.com", version="v1", plural="websites"):
+        """A kind that somebody else defined."""
+
+    named = {"kind": "Sites", "metadata": {}, "items": []}
+    recorder = Recorder(
+        {**named, "apiVersion": "example.com/v1"}, {**named, "apiVersion": "example.com/v2"}
+    )
+    websites = recorder.client.resource(Website, namespace="shop")
+
+    assert list(await websites.list()) == []
+    with pytest.raises(DecodeError, match=r"found example\.com/v2 Sites"):
+        await websites.list()

@@ -245,7 +245,7 @@ async def test_where_a_collection_is(
     build: Callable[[Client], ResourceClient[Any]], line: str
 ) -> None:
     """TYP-3, DYN-2, DYN-4: no namespace is the configuration's, `ALL` all of them."""
-    recorder = Recorder({"kind": "List", "items": []})
+    recorder = Recorder({"metadata": {}, "items": []})
 
     await build(recorder.client).list()
 

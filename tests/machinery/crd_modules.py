@@ -10,7 +10,7 @@ from kubeloop.wire import Resource
 __all__ = ["class_in", "crd", "foreign_code", "names_in"]
 
 _CALLS = {"Column", "FieldFacts", "ScalePaths", "msgspec.Meta", "msgspec.field"}
-_IMPORTS = {"datetime", "kubeloop.wire", "msgspec", "typing"}
+_IMPORTS = {"kubeloop.wire", "msgspec", "typing"}
 _INERT = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Name, ast.Attribute, ast.Subscript,
           ast.BinOp, ast.BitOr, ast.UnaryOp, ast.USub, ast.Load, ast.keyword)  # fmt: skip
 

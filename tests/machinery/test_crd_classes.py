@@ -165,7 +165,7 @@ def test_fields_have_python_names_and_types() -> None:
     assert site.spec.x_odd_name is True
     assert site.spec.cpu == Quantity("0.5")
     assert site.spec.tls.secret == b"hello"
-    assert site.spec.ports[0].datetime_ == datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert site.spec.ports[0].datetime == datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
     assert site.status.since == datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
@@ -327,7 +327,6 @@ def test_every_name_of_the_module_is_exported() -> None:
 EXPECTED = '''\
 """Website of example.com/v1, written from its CustomResourceDefinition."""
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -341,6 +340,7 @@ from kubeloop.wire import (
     Quantity,
     Resource,
     ScalePaths,
+    Time,
 )
 
 __all__ = [
@@ -355,7 +355,7 @@ __all__ = [
 
 class WebsiteSpecPortsItem(Model):
     port: Annotated[int, msgspec.Meta(extra_json_schema={"format": "int32"})]
-    datetime_: datetime | None = None
+    datetime: Time | None = None
 
 
 class WebsiteSpecNothing(Model):
@@ -394,7 +394,7 @@ class WebsiteSpec(Model):
 
 
 class WebsiteStatus(Model):
-    since: datetime | None = None
+    since: Time | None = None
 
 
 class Website(

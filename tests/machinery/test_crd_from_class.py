@@ -436,3 +436,10 @@ def test_nothing_of_this_is_loaded_before_it_is_asked_for() -> None:
     )
 
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+def test_a_default_can_be_the_servers_alone() -> None:
+    """A field that others may set is not sent, and so not owned, by an apply of ours."""
+    by_server = Annotated[int, msgspec.Meta(extra_json_schema={"default": 1})]
+
+    assert _schema(by_server | None) == {"type": "integer", "default": 1}

@@ -17,9 +17,8 @@ from kubeloop.wire.naming import attribute, camel, class_name
 from tests.machinery.crd_modules import class_in, crd, foreign_code
 from tests.machinery.crd_schemas import JSON, TEXT, objects_for, schemas
 
-_PATIENT = settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)  # fmt: skip
+# How many examples there are is the profile's to say.
+_PATIENT = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 def _schema_of(text: str) -> dict[str, Any]:
@@ -81,7 +80,6 @@ def _is_idle(key: str, value: Any) -> bool:
     )
 
 
-@pytest.mark.timeout(30)  # two seconds, more on a busy machine
 @_PATIENT
 @given(st.data())
 def test_objects_pass_through_generated_classes_unchanged(data: st.DataObject) -> None:

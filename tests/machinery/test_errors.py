@@ -182,6 +182,16 @@ def test_the_message_says_what_was_tried_what_came_back_and_what_to_do() -> None
     assert str(api_error("GET x", Status(code=418))) == "GET x: 418: no message"
 
 
+def test_the_hint_of_an_apply_that_met_another_owner_is_about_the_owner() -> None:
+    """Reading the object again would change nothing: the field stays the other manager's."""
+    cause = StatusCause(reason=Cause.FIELD_MANAGER_CONFLICT, message='conflict with "hpa"')
+    status = Status(code=409, reason="Conflict", details=StatusDetails(causes=[cause]))
+    found = api_error("PATCH deployments/web in shop", status)
+
+    assert str(found).endswith("(take the field with force=True, or leave it to its owner)")
+    assert str(pickle.loads(pickle.dumps(found))) == str(found)
+
+
 def test_errors_survive_pickles() -> None:
     original = error("Conflict", 409)
 

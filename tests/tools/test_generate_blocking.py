@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from generate_blocking import main
 
 
@@ -12,6 +13,7 @@ def test_the_blocking_clients_are_up_to_date() -> None:
     assert main(["--check"]) == 0
 
 
+@pytest.mark.timeout(60)  # everything is written three times
 def test_a_file_that_was_changed_by_hand_is_found(tmp_path: Path) -> None:
     assert main(["--out", str(tmp_path)]) == 0
     assert main(["--out", str(tmp_path), "--check"]) == 0

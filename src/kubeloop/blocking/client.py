@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar, cast, final, overload
@@ -27,7 +28,7 @@ from kubeloop.machinery import (
     TransportError,
 )
 from kubeloop.rest import RESTClient as AsyncRESTClient
-from kubeloop.rest import RESTStats
+from kubeloop.rest import RESTStats, WarningHandler
 from kubeloop.wire import Kind
 
 from ._generated.clientset import Clientset
@@ -62,9 +63,11 @@ class Client(Clientset, Informers, Elections):
             deployments = client.apps_v1.deployments("shop")
 
     A namespace of None is the configuration's, `ALL` all of them. `field_manager` is who
-    owns what is written, where a call does not say. `rest` makes the way to the server where
-    it needs more than a configuration (a limiter, say): it is called in the loop's thread,
-    and once more in each forked child. Without a `with` block, `close()` it.
+    owns what is written, where a call does not say. `request_timeout` bounds each call, with
+    its retries, in seconds; `rate_limit` is how many requests may go out a second (twice as
+    many at once after a pause). `rest` makes the way to the server where it needs more than
+    that: it is called in the loop's thread, and once more in each forked child. Without a
+    `with` block, `close()` it.
     """
 
     def __init__(
@@ -73,11 +76,27 @@ class Client(Clientset, Informers, Elections):
         *,
         rest: Callable[[], AsyncRESTClient] | None = None,
         field_manager: str = "",
+        request_timeout: float | None = None,
+        rate_limit: float | None = None,
+        warnings: WarningHandler | None = None,
         clock: Clock | None = None,
     ) -> None:
-        if rest is not None and (config is not None or clock is not None):
-            raise InvalidValue("client: give a configuration or what makes a REST client, not both")
-        self._connection = _Connection(config, rest, field_manager=field_manager, clock=clock)
+        said = (config, request_timeout, rate_limit, warnings, clock)
+        if rest is not None and any(each is not None for each in said):
+            raise InvalidValue(
+                "client: give what makes a REST client, or what one is made of, not both"
+            )
+        made = partial(
+            runtime.Client,
+            config,
+            field_manager=field_manager,
+            request_timeout=request_timeout,
+            rate_limit=rate_limit,
+            warnings=warnings,
+            clock=clock,
+        )
+        made()  # what makes no sense is refused here, and not by the first call
+        self._connection = _Connection(made, rest)
         self._route: Route[runtime.Client] = Route(self._connection.open, self._connection.branch)
         # Resource clients keep the route, so that this waits for the last of them.
         weakref.finalize(self._route, self._connection.forsake).atexit = False
@@ -271,17 +290,13 @@ class _Connection:
 
     def __init__(
         self,
-        config: ClusterConfig | None,
+        made: Callable[..., runtime.Client],
         rest: Callable[[], AsyncRESTClient] | None,
         *,
-        field_manager: str,
-        clock: Clock | None,
         portal: Portal = PORTAL,
     ) -> None:
-        self._config = config
+        self._client = made
         self._rest = rest
-        self._field_manager = field_manager
-        self._clock = clock
         self._portal = portal
         self.branch = Branch(portal)
         self._opened: tuple[int, Closable] | None = None  # with the number of forks
@@ -323,8 +338,8 @@ class _Connection:
         """A client, and what is to be closed: a client does not close what it was given."""
         if self._rest is not None:
             rest = self._rest()
-            return runtime.Client(rest=rest, field_manager=self._field_manager), rest
-        client = runtime.Client(self._config, field_manager=self._field_manager, clock=self._clock)
+            return self._client(rest=rest), rest
+        client = self._client()
         return client, client
 
 

@@ -63,9 +63,11 @@ class Registration(Generic[T]):
 class SharedInformer(Generic[T]):
     """As `kubeloop.cache.SharedInformer`: a mirror of one collection.
 
+    ```python
     with client.informer(Pod, index={"node": "spec.nodeName"}) as pods:
         for pod in pods.lister.by_index("node", "node-7"):
             ...
+    ```
     """
 
     def __init__(self, route: Route[cache.SharedInformer[T]], *, portal: Portal = PORTAL) -> None:

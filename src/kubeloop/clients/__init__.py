@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ._generated.clientset import Clientset, Resources
 from .actions import about
-from .applying import Appliable, Manifest
+from .applying import Appliable, Manifest, in_order, objects_in
 from .client import Client, DynamicClient
 from .collection import ALL
 from .conflicts import is_conflict, retry_on_conflict
@@ -32,12 +32,13 @@ from .raw import RawCollection
 from .resource import ResourceClient
 from .scale import ScaleClient
 from .subresources import ScaleVerbs, SubresourceClient
-from .tables import IncludeObject, Table, TableColumn, TableRow
+from .tables import ACCEPT_TABLE, IncludeObject, Table, TableColumn, TableRow
 from .verbs import DEFAULT_MANAGER, PatchBody, PatchType
 from .waiting import WaitTimeout
 from .watching import EventCondition, WatchClosed, until
 
 __all__ = [
+    "ACCEPT_TABLE",
     "ALL",
     "DEFAULT_MANAGER",
     "PAGE_SIZE",
@@ -77,7 +78,9 @@ __all__ = [
     "WatchOptions",
     "about",
     "extract",
+    "in_order",
     "is_conflict",
+    "objects_in",
     "proxy_name",
     "retry_on_conflict",
     "until",

@@ -11,10 +11,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kubeloop.machinery import GroupVersion, InvalidValue
+from kubeloop.machinery import GroupVersion, InvalidValue, ObjectKey, Owner, set_controller
 from kubeloop.wire import Kind, load_yaml
 
-__all__ = ["Appliable", "Manifest", "in_order", "objects_in", "served_versions"]
+__all__ = [
+    "Appliable",
+    "Manifest",
+    "in_order",
+    "is_crd",
+    "objects_in",
+    "owned",
+    "served_versions",
+]
 
 Appliable = Kind | dict[str, Any]
 Manifest = Appliable | Iterable[Appliable] | str | bytes | Path
@@ -95,3 +103,20 @@ def served_versions(crd: Mapping[str, Any]) -> list[tuple[GroupVersion, str]]:
         for version in spec.get("versions") or ()
         if version.get("served")
     ]
+
+
+def owned(thing: Appliable, owner: Owner) -> Appliable:
+    """A copy that the owner controls, in its namespace; what the caller holds stays."""
+    inside = ObjectKey.of(owner).namespace
+    data = thing.to_dict() if isinstance(thing, Kind) else _copied(thing)
+    metadata = data.setdefault("metadata", {})
+    if inside and not metadata.get("namespace"):
+        metadata["namespace"] = inside
+    set_controller(data, owner)
+    return type(thing).from_dict(data) if isinstance(thing, Kind) else data
+
+
+def _copied(thing: dict[str, Any]) -> dict[str, Any]:
+    metadata = dict(thing.get("metadata") or {})
+    references = [dict(each) for each in metadata.get("ownerReferences") or ()]
+    return {**thing, "metadata": {**metadata, "ownerReferences": references}}

@@ -12,33 +12,34 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar, final, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, final, overload
 
 from kubeloop.config import ClusterConfig
-from kubeloop.discovery import DeferredMapper, DiscoveryClient, MemoryCache, VersionInfo
-from kubeloop.kit import Clock, poll
+from kubeloop.kit import Clock, Limiter, poll
 from kubeloop.machinery import (
     GroupVersion,
     GroupVersionKind,
     GroupVersionResource,
     InvalidValue,
     NotFound,
-    ObjectKey,
     Owner,
-    set_controller,
 )
-from kubeloop.rest import RESTClient, RESTStats
+from kubeloop.rest import RESTClient, RESTStats, WarningHandler
 from kubeloop.wire import Kind, ResourceInfo, resource_for, resource_of, resources
 
 from ._generated.clientset import Clientset
-from .applying import Appliable, Manifest, in_order, is_crd, objects_in, served_versions
+from .applying import Appliable, Manifest, in_order, is_crd, objects_in, owned, served_versions
 from .collection import Collection, Lookup
+from .connecting import Connecting
 from .forms import DictForm, TypedForm
 from .metadata import MetadataClient
 from .options import FieldValidation
 from .resource import ResourceClient
 from .scale import ScaleClient
 from .waiting import WaitTimeout
+
+if TYPE_CHECKING:  # for those who look kinds up, and not for every script
+    from kubeloop.discovery import DeferredMapper, DiscoveryClient, MemoryCache, VersionInfo
 
 __all__ = ["Client", "DynamicClient"]
 
@@ -58,7 +59,10 @@ class Client(Clientset):
             deployments = client.apps_v1.deployments("shop")
 
     A namespace of None is the configuration's, `ALL` all of them. `field_manager` is who
-    owns what is written, where a call does not say.
+    owns what is written, where a call does not say. `request_timeout` bounds each call, with
+    its retries, in seconds; `rate_limit` is how many requests may go out a second (twice as
+    many at once after a pause), or a limiter of yours; `warnings` hears what the server warns
+    of. Whoever needs more gives a `rest` of their own.
     """
 
     def __init__(
@@ -67,13 +71,24 @@ class Client(Clientset):
         *,
         rest: RESTClient | None = None,
         field_manager: str = "",
+        request_timeout: float | None = None,
+        rate_limit: float | Limiter | None = None,
+        warnings: WarningHandler | None = None,
         clock: Clock | None = None,
     ) -> None:
-        if rest is not None and (config is not None or clock is not None):
-            raise InvalidValue("client: give a configuration or a REST client, not both")
-        self._config = config
+        self._connecting = Connecting(
+            config=config,
+            clock=clock,
+            request_timeout=request_timeout,
+            rate_limit=rate_limit,
+            warnings=warnings,
+        )
+        if rest is not None and not self._connecting.says_nothing:
+            raise InvalidValue(
+                "client: give a REST client, or what one is made of, not both"
+                " (RESTClient takes limits, timeouts and handlers of warnings)"
+            )
         self._given = rest
-        self._clock = clock
         self._field_manager = field_manager
 
     # --- its life
@@ -106,9 +121,7 @@ class Client(Clientset):
 
         Raises: ConfigError when no configuration was given and none can be found.
         """
-        if self._given is not None:
-            return self._given
-        return RESTClient(self._config or ClusterConfig.load(), clock=self._clock)
+        return self._connecting.open() if self._given is None else self._given
 
     @property
     def config(self) -> ClusterConfig:
@@ -166,11 +179,15 @@ class Client(Clientset):
     @cached_property
     def discovery(self) -> DiscoveryClient:
         """What the server serves, asked each time."""
-        return DiscoveryClient(self.rest)
+        from kubeloop.discovery import TIMEOUT, DiscoveryClient
+
+        return DiscoveryClient(self.rest, timeout=self.config.timeout or TIMEOUT)
 
     @cached_property
     def mapper(self) -> DeferredMapper:
         """From names to resources, remembered; the server is asked again for unknown ones."""
+        from kubeloop.discovery import DeferredMapper
+
         return DeferredMapper(self._cache, trust_fresh=False)
 
     async def version(self) -> VersionInfo:
@@ -239,7 +256,7 @@ class Client(Clientset):
         """
         things = objects_in(what, kinds=kinds)
         if owner is not None:
-            things = [_owned(thing, owner) for thing in things]
+            things = [owned(thing, owner) for thing in things]
         data = [thing.to_dict() if isinstance(thing, Kind) else thing for thing in things]
         results: dict[int, Any] = {}
         crds: list[dict[str, Any]] = []
@@ -264,6 +281,8 @@ class Client(Clientset):
 
     @cached_property
     def _cache(self) -> MemoryCache:
+        from kubeloop.discovery import MemoryCache
+
         return MemoryCache(self.discovery)
 
     def _client_for(self, thing: Appliable, namespace: str | None) -> ResourceClient[Any]:
@@ -355,23 +374,6 @@ def _info_at(resource: GroupVersionResource, namespace: str | None) -> ResourceI
         singular="",
         namespaced=bool(namespace),
     )
-
-
-def _owned(thing: Appliable, owner: Owner) -> Appliable:
-    """A copy that the owner controls, in its namespace; what the caller holds stays."""
-    inside = ObjectKey.of(owner).namespace
-    data = thing.to_dict() if isinstance(thing, Kind) else _copied(thing)
-    metadata = data.setdefault("metadata", {})
-    if inside and not metadata.get("namespace"):
-        metadata["namespace"] = inside
-    set_controller(data, owner)
-    return type(thing).from_dict(data) if isinstance(thing, Kind) else data
-
-
-def _copied(thing: dict[str, Any]) -> dict[str, Any]:
-    metadata = dict(thing.get("metadata") or {})
-    references = [dict(each) for each in metadata.get("ownerReferences") or ()]
-    return {**thing, "metadata": {**metadata, "ownerReferences": references}}
 
 
 @final

@@ -11,7 +11,16 @@ from typing import Any, Protocol, TypeVar, cast, final
 
 from kubeloop.machinery import DecodeError, InvalidValue, ObjectKey
 from kubeloop.rest import Answer, JsonCodec
-from kubeloop.wire import Kind, Raw, RawList, TypeFacts, decode, facts_of
+from kubeloop.wire import (
+    Kind,
+    Raw,
+    RawList,
+    ResourceInfo,
+    TypeFacts,
+    decode,
+    facts_of,
+    resource_of,
+)
 
 __all__ = ["DictForm", "Form", "TypedForm", "body_of"]
 
@@ -34,6 +43,11 @@ class Form(Protocol[T]):
     @property
     def facts(self) -> TypeFacts | None:
         """The merge rules, where the server has them too: only for built-in kinds."""
+        ...
+
+    @property
+    def resource(self) -> ResourceInfo | None:
+        """What a list has to be a list of, where the form is that of one kind."""
         ...
 
     def read(self, answer: Answer) -> T: ...
@@ -65,6 +79,10 @@ class TypedForm:
     def facts(self) -> TypeFacts | None:
         return self._facts
 
+    @property
+    def resource(self) -> ResourceInfo:
+        return resource_of(cast("type[Kind]", self.cls))
+
     def read(self, answer: Answer) -> Any:
         return answer.decode(self.cls)
 
@@ -89,7 +107,7 @@ class DictForm:
     """Objects as they stand in JSON, of kinds that may be known only at run time."""
 
     accept_one = accept_many = "application/json"
-    facts = None
+    facts = resource = None
 
     def read(self, answer: Answer) -> dict[str, Any]:
         found = answer.decode(dict[str, Any])

@@ -44,7 +44,7 @@ class MetadataForm:
     """Reads metadata out of whatever comes."""
 
     accept_one, accept_many = _ONE, _MANY
-    facts = None
+    facts = resource = None
 
     def read(self, answer: Answer) -> PartialObjectMetadata:
         return _partial(answer.decode(_View), answer.request.action)

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from kubeloop.machinery import Cause, NotFound, has_cause
+from kubeloop.machinery import Cause, DecodeError, NotFound, has_cause
 from kubeloop.rest import query_options
-from kubeloop.wire import Raw, RawList, ResourceInfo
+from kubeloop.wire import Raw, RawList, ResourceInfo, resource_for
 
 from .actions import ActionVerbs
 from .lists import ObjectList
@@ -159,7 +159,7 @@ class ReadingVerbs(ActionVerbs[T]):
     # --- the steps
 
     async def _list(self, options: ListOptions) -> ObjectList[T]:
-        found = await self.raw.list(options)
+        found = await self._list_found(options)
         raw = found.items or []
         items: list[T] = []
         for start in range(0, len(raw), _SLICE):
@@ -171,9 +171,22 @@ class ReadingVerbs(ActionVerbs[T]):
         return _page(found, items)
 
     async def _list_raw(self, options: ListOptions) -> ObjectList[tuple[Raw, RawList]]:
-        found = await self.raw.list(options)
+        found = await self._list_found(options)
         head = msgspec.structs.replace(found, items=[])
         return _page(found, [(item, head) for item in found.items or []])
+
+    async def _list_found(self, options: ListOptions) -> RawList:
+        found = await self.raw.list(options)
+        wanted = self._form.resource
+        if wanted is not None and not _is_list_of(wanted, found):
+            # It may have no items, and then nothing else would tell that they are not ours.
+            said = " ".join(filter(None, (found.api_version, found.kind)))
+            raise DecodeError(
+                f"list {self._collection}: found {said}, expected"
+                f" {wanted.api_version} {wanted.kind}List"
+                " (does something between us and the server answer for it?)"
+            )
+        return found
 
 
 _ACCEPT_METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
@@ -196,6 +209,14 @@ def _key_of(entry: tuple[Raw, RawList]) -> object:
     """What tells one object from another."""
     found = _identities.decode(entry[0]).metadata or _Identity()
     return found.uid or (found.namespace, found.name)
+
+
+def _is_list_of(resource: ResourceInfo, found: RawList) -> bool:
+    """Whether a list is what it should be, as far as it says; only a CRD names it freely."""
+    built_in = resource_for(resource.group, resource.version, resource.kind) is not None
+    same_kind = found.kind == f"{resource.kind}List" if built_in else found.kind != "Table"
+    same_version = found.api_version == resource.api_version
+    return (same_kind or not found.kind) and (same_version or not found.api_version)
 
 
 def _page(found: RawList, items: Any) -> ObjectList[Any]:

@@ -13,7 +13,6 @@ from typing import TypeVar, final
 from kubeloop.machinery import AlreadyExists, Conflict, InvalidValue, NotFound
 
 from .conflicts import retry_on_conflict
-from .editing import change_between, merged_into
 from .following import FollowingVerbs
 from .forms import body_of
 from .options import (
@@ -76,6 +75,8 @@ class ResourceClient(FollowingVerbs[T]):
         Fields that `obj` does not mention stay as they are; nothing is sent when nothing
         would change. Raises: Invalid. A cancelled call may have changed it.
         """
+        from .editing import change_between, merged_into
+
         wish = self._form.to_dict(obj)
         name = (wish.get("metadata") or {}).get("name") or ""
         if not name:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, final
 
-from kubeloop.discovery import DeferredMapper, Discovery
 from kubeloop.machinery import (
     GroupResource,
     GroupVersionKind,
@@ -24,6 +23,7 @@ from .forms import body_of
 from .verbs import PatchBody, PatchType, patch_text, patch_type_of
 
 if TYPE_CHECKING:
+    from kubeloop.discovery import DeferredMapper, Discovery
     from kubeloop.wire.autoscaling.v1 import Scale
 
 __all__ = ["ScaleClient", "scale_from", "scale_to"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 from kubeloop.kit import DEFAULT_RETRY, Backoff, retry
 from kubeloop.machinery import Conflict, InvalidValue
@@ -25,9 +25,11 @@ from kubeloop.wire import Model
 
 from .collection import Collection
 from .conflicts import is_conflict, retry_on_conflict
-from .editing import Change, carried_over, change_between
 from .forms import Form, body_of
 from .options import FieldValidation, write_params
+
+if TYPE_CHECKING:  # for those who change something, and not for every script
+    from .editing import Change
 
 __all__ = [
     "DEFAULT_MANAGER",
@@ -218,6 +220,8 @@ class ObjectVerbs(Generic[T]):
         called anew for each try. Returns the object as the server has it now.
         Raises: Conflict when the tries are used up. A cancelled call may have changed it.
         """
+        from .editing import change_between
+
         params = self._write(
             dry_run=dry_run, field_manager=field_manager, field_validation=field_validation
         )
@@ -256,6 +260,8 @@ class ObjectVerbs(Generic[T]):
         self, name: str, before: dict[str, Any], after: dict[str, Any], *, params: Any
     ) -> T | None:
         """Send the difference; on a conflict carry it over to the object as it is now."""
+        from .editing import carried_over, change_between
+
         base, wish = before, after
         clashed = False
         what = await self._collection.group_resource()

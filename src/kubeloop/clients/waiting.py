@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
 
-from kubeloop.machinery import Expired, InvalidValue, JSONPath, KubeError, relaxed
+from kubeloop.machinery import Expired, InvalidValue, KubeError
 
 if TYPE_CHECKING:
     from .following import FollowingVerbs
@@ -108,6 +108,8 @@ def _is_old(condition: dict[str, Any], data: dict[str, Any]) -> bool:
 
 
 def _jsonpath_goal(text: str) -> Goal[T]:
+    from kubeloop.machinery import JSONPath, relaxed  # for those who wait for one
+
     expression, wanted = _divided(text)
     path = JSONPath(relaxed(expression), allow_missing_keys=True)
 

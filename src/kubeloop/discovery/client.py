@@ -47,7 +47,7 @@ from .sending import Sender, said_by
 __all__ = ["TIMEOUT", "Discovery", "DiscoveryClient", "VersionInfo", "discover_each"]
 
 TIMEOUT = 32.0
-"""Seconds for a request of discovery, told to the server as well."""
+"""Seconds for a request of discovery where nobody says; told to the server as well."""
 
 _OPENAPI_V2 = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 
@@ -85,8 +85,16 @@ class DiscoveryClient:
     and not for what others of the cluster do. Every call is safe to cancel.
     """
 
-    def __init__(self, rest: Sender, *, legacy: bool = False, no_peer: bool = False) -> None:
+    def __init__(
+        self,
+        rest: Sender,
+        *,
+        legacy: bool = False,
+        no_peer: bool = False,
+        timeout: float = TIMEOUT,
+    ) -> None:
         self._rest = rest
+        self._timeout = timeout
         self._accept = ACCEPT_JSON if legacy else ACCEPT_NO_PEER if no_peer else ACCEPT_AGGREGATED
         self.openapi = OpenApiV3(rest)
 
@@ -181,7 +189,7 @@ class DiscoveryClient:
             return None
 
     async def _ask(self, path: str, accept: str) -> _Answer:
-        request: Request = path_request("GET", path, accept=accept, timeout=TIMEOUT)
+        request: Request = path_request("GET", path, accept=accept, timeout=self._timeout)
         answer = await self._rest.send(request)
         return _Answer(answer.content_type, answer.body)
 

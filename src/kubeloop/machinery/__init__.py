@@ -1,8 +1,9 @@
 """Rules of the API without I/O: names, identities, selectors, patches, owners, errors.
 
 Everything here is plain code on plain values. What crosses the network is defined in
-`kubeloop.wire`; whoever talks to a server is above. What turns classes into definitions of
-kinds and back is loaded when it is first asked for: most programs never do.
+`kubeloop.wire`; whoever talks to a server is above. Patches, JSONPath, and what turns classes
+into definitions of kinds and back are loaded when they are first asked for: most programs
+start without.
 """
 
 from __future__ import annotations
@@ -90,7 +91,6 @@ from .identity import (
     ObjectKey,
 )
 from .int_or_string import check_int_or_string, parse_int_or_string, scaled_value
-from .jsonpath import JSONPath, JSONPathError, relaxed
 from .labels import (
     EVERYTHING,
     NOTHING,
@@ -131,21 +131,6 @@ from .owners import (
     remove_owner,
     set_controller,
 )
-from .patches import (
-    MAX_OPERATIONS,
-    PatchError,
-    PatchFailure,
-    apply_json_patch,
-    apply_merge_patch,
-    apply_strategic_patch,
-    format_pointer,
-    json_patch_between,
-    merge_patch_between,
-    parse_pointer,
-    strategic_patch_between,
-    three_way_merge_patch,
-    three_way_strategic_patch,
-)
 from .requirements import (
     LabelOperator,
     Requirement,
@@ -167,6 +152,22 @@ from .versions import (
 if TYPE_CHECKING:
     from .classes_from_crd import module_from_crd, modules_from_crd
     from .crd_from_class import crd_of
+    from .jsonpath import JSONPath, JSONPathError, relaxed
+    from .patches import (
+        MAX_OPERATIONS,
+        PatchError,
+        PatchFailure,
+        apply_json_patch,
+        apply_merge_patch,
+        apply_strategic_patch,
+        format_pointer,
+        json_patch_between,
+        merge_patch_between,
+        parse_pointer,
+        strategic_patch_between,
+        three_way_merge_patch,
+        three_way_strategic_patch,
+    )
     from .structural_schema import (
         INT_OR_STRING,
         PRESERVE,
@@ -324,6 +325,25 @@ __all__ = [
 _LATER = {
     **dict.fromkeys(("module_from_crd", "modules_from_crd"), "classes_from_crd"),
     "crd_of": "crd_from_class",
+    **dict.fromkeys(("JSONPath", "JSONPathError", "relaxed"), "jsonpath"),
+    **dict.fromkeys(
+        (
+            "MAX_OPERATIONS",
+            "PatchError",
+            "PatchFailure",
+            "apply_json_patch",
+            "apply_merge_patch",
+            "apply_strategic_patch",
+            "format_pointer",
+            "json_patch_between",
+            "merge_patch_between",
+            "parse_pointer",
+            "strategic_patch_between",
+            "three_way_merge_patch",
+            "three_way_strategic_patch",
+        ),
+        "patches",
+    ),
     **dict.fromkeys(
         ("INT_OR_STRING", "PRESERVE", "QUANTITY", "Schema", "description_of", "schema_of"),
         "structural_schema",

@@ -42,10 +42,10 @@ _DEEPEST = 50  # levels of a schema; the server's own limit on what it compiles 
 _RESERVED_CLASSES = frozenset(
     {
         "Annotated", "Any", "Column", "FieldFacts", "IntOrString", "Literal", "Model",
-        "Quantity", "Resource", "ScalePaths", "UNSET", "None", "True", "False",
+        "Quantity", "Resource", "ScalePaths", "Time", "UNSET", "None", "True", "False",
     }
 )  # fmt: skip
-_RESERVED_FIELDS = frozenset({"datetime", "msgspec"})
+_RESERVED_FIELDS = frozenset({"msgspec"})
 # msgspec finds fields by the raw text of their keys, so these can be no keys of a class.
 _NO_KEY = frozenset('"\\') | frozenset(map(chr, range(0x20)))
 _INT64 = 2**63
@@ -167,7 +167,7 @@ class Sketcher:
     def _string(self, schema: _Raw) -> _Shape:
         match schema.get("format"):
             case "date-time" if "enum" not in schema and not self._moments_as_text:
-                return _Shape(name("datetime"), frozenset({"format"}))
+                return _Shape(name("Time"), frozenset({"format"}))
             case "byte" if "enum" not in schema:
                 return _Shape(name("bytes"), frozenset({"format"}))
         return _scalar(schema, "string")

@@ -29,11 +29,10 @@ _Raw = Mapping[str, Any]
 _OF_EVERY_KIND = ("apiVersion", "kind", "metadata")
 # Where the names come from that a module may use, in the order of its imports.
 _HOMES = {
-    "datetime": ("datetime",),
     "typing": ("Annotated", "Any", "Literal"),
     "kubeloop.wire": (
         "UNSET", "Column", "FieldFacts", "IntOrString", "Model", "Quantity", "Resource",
-        "ScalePaths",
+        "ScalePaths", "Time",
     ),
 }  # fmt: skip
 
@@ -252,7 +251,7 @@ def _imports(classes: Sequence[ClassSketch]) -> dict[str, tuple[str, ...]]:
         used |= {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
     found = {home: tuple(each for each in names if each in used) for home, names in _HOMES.items()}
     ordered: dict[str, tuple[str, ...]] = {}
-    for home in ("datetime", "typing", "msgspec", "kubeloop.wire"):
+    for home in ("typing", "msgspec", "kubeloop.wire"):
         if found.get(home) or (home == "msgspec" and home in used):
             ordered[home] = found.get(home, ())
     return ordered

@@ -34,15 +34,13 @@ def crd_of(
 ) -> CustomResourceDefinition:
     """The definition that makes a server know `classes`: the versions of one kind, all served.
 
+        await client.apply(crd_of(Website))
+
     Objects are stored in the version of `storage`, which is the last class unless it is said.
 
     Raises:
         InvalidValue: a name the server refuses, versions that do not belong together, or an
             annotation that no schema can say; the class and the field are named.
-
-    Example::
-
-        await client.apply(crd_of(Website))
     """
     if not classes:
         raise InvalidValue("a definition needs at least one class")

@@ -41,7 +41,7 @@ Elsewhere: making and reading a Status (`statuses`), trying again (`kubeloop.res
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar, final
+from typing import final
 
 from kubeloop.wire.errors import DecodeError, InvalidValue, KubeError
 from kubeloop.wire.meta.v1 import Status, StatusCause
@@ -136,7 +136,7 @@ class ApiError(KubeError):
     A reason that has no class of its own comes as this one.
     """
 
-    hint: ClassVar[str] = ""  # what the reader can do about it
+    hint: str = ""  # what the reader can do about it
 
     def __init__(self, action: str, status: Status) -> None:
         super().__init__(action, status)
@@ -212,6 +212,12 @@ class Conflict(ApiError):
 
     hint = "read the object again and redo the change"
 
+    def __init__(self, action: str, status: Status) -> None:
+        super().__init__(action, status)
+        # No newer version of the object would change who owns the field of an apply.
+        if has_cause(self, _OWNED_BY_ANOTHER):
+            self.hint = "take the field with force=True, or leave it to its owner"
+
 
 class Gone(ApiError):
     """What was asked for was there once."""
@@ -274,6 +280,9 @@ class ServiceUnavailable(ApiError):
 class Timeout(ApiError):
     """No answer in the time allotted; what was asked may still be done."""
 
+
+# `Cause.FIELD_MANAGER_CONFLICT`, whose module stands on this one.
+_OWNED_BY_ANOTHER = "FieldManagerConflict"
 
 # The classes carry the names of the reasons.
 _BY_REASON: dict[str, type[ApiError]] = {

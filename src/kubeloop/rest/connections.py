@@ -53,6 +53,7 @@ def open_session(*, clock: Clock, metrics: RequestMetrics | None) -> aiohttp.Cli
         middlewares=(_only_once,),
         skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
         raise_for_status=False,
+        auto_decompress=False,  # `incoming` unpacks, in pieces
         trust_env=False,
         read_bufsize=_READ_BUFFER,
         max_line_size=_LONGEST_HEADER,

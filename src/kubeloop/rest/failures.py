@@ -88,7 +88,7 @@ def _connect_fault(error: BaseException) -> str:
 def late_failure(*, action: str, server: str, seconds: float, what: str) -> TimeoutExceeded:
     """The time for `what` (the answer, the whole call) was over."""
     return TimeoutExceeded(
-        f"{action}: {server}: {what} did not come within {seconds:g} s"
+        f"{action}: {server}: {what} did not come within {max(seconds, 0.0):g} s"
         " (allow more time, or ask for less)"
     )
 

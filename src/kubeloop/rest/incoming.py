@@ -1,12 +1,15 @@
 """An answer whose head has come and whose body is still on the way.
 
 Promises: every wait for bytes is bounded; closing is immediate, safe to repeat and never
-waits; a body that breaks off is `StreamBroken`, one that goes silent `TimeoutExceeded`.
+waits; a body that breaks off is `StreamBroken`, one that goes silent `TimeoutExceeded`; one
+that comes compressed is unpacked piece by piece, and the event loop goes on between them.
 Elsewhere: what sends the request (`transport`), what the bytes mean (`answer`, `watch`).
 """
 
 from __future__ import annotations
 
+import asyncio
+import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import final
@@ -19,6 +22,7 @@ from kubeloop.machinery import StreamBroken, TransportError
 from .failures import failure_of, idle_failure, late_failure
 from .request import Request
 from .timeouts import Timeouts
+from .unpacking import Unpacking
 
 __all__ = ["Incoming", "Waiting", "sooner"]
 
@@ -55,6 +59,7 @@ class Incoming:
         "_response",
         "_server",
         "_timeouts",
+        "_unpacking",
         "_waiting",
         "before",
         "headers",
@@ -80,6 +85,8 @@ class Incoming:
         self.before = ""  # what an earlier attempt came to
         self.status = response.status
         self.headers: Mapping[str, str] = response.headers
+        is_packed = response.headers.get("Content-Encoding", "").lower() == "gzip"
+        self._unpacking = Unpacking() if is_packed else None
 
     def all_of(self, header: str) -> list[str]:
         """Every value of a header that may come more than once."""
@@ -92,8 +99,8 @@ class Incoming:
             TransportError: it did not come whole, or not in time.
         """
         try:
-            first = self.ready()
-            if self._response.content.at_eof():
+            first = b"" if self._unpacking is not None else self._ready()
+            if first and self._response.content.at_eof():
                 return first
             chunks = [first]
             while chunk := await self.chunk(deadline=deadline):
@@ -103,14 +110,6 @@ class Incoming:
             raise
         return b"".join(chunks)
 
-    def ready(self) -> bytes:
-        """What has come and was not read yet, without waiting."""
-        content = self._response.content
-        try:
-            return content.read_nowait()
-        except (aiohttp.ClientError, OSError) as error:
-            raise self._failure(error) from error
-
     async def chunk(self, *, deadline: float | None = None) -> bytes:
         """The next bytes, as many as there are; empty at the end.
 
@@ -119,8 +118,38 @@ class Incoming:
         Raises:
             TransportError: the body broke off, went silent, or `deadline` has come.
         """
+        unpacking = self._unpacking
+        if unpacking is None:
+            return await self._received(deadline)
+        while True:
+            if unpacking.has_more:
+                await asyncio.sleep(0)
+                packed = b""
+            elif not (packed := await self._received(deadline)):
+                return b""
+            if found := self._unpacked(unpacking, packed):
+                return found
+
+    def _unpacked(self, unpacking: Unpacking, packed: bytes) -> bytes:
+        try:
+            return unpacking.feed(packed)
+        except zlib.error as error:
+            raise StreamBroken(
+                f"{self._request.action}: {self._server}: the answer cannot be unpacked: {error}"
+                " (does something between us and the server change it?)"
+            ) from error
+
+    def _ready(self) -> bytes:
+        """What has come and was not read yet, without waiting."""
+        try:
+            return self._response.content.read_nowait()
+        except (aiohttp.ClientError, OSError) as error:
+            raise self._failure(error) from error
+
+    async def _received(self, deadline: float | None) -> bytes:
+        """The next bytes as they came."""
         content = self._response.content
-        if chunk := self.ready():
+        if chunk := self._ready():
             return chunk
         if content.at_eof():
             return b""
@@ -155,7 +184,11 @@ class Incoming:
         self.close()
 
     def close(self) -> None:
-        """End it now; a connection in the middle of a body is closed with it."""
+        """End it now; a connection in the middle of a body is cut with it."""
+        connection = self._response.connection
+        if connection is not None and connection.transport is not None:
+            # TLS would say goodbye and wait for an answer, longer than the loop may last.
+            connection.transport.abort()
         self._response.close()
 
     def _failure(self, error: BaseException) -> TransportError:

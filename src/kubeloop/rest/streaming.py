@@ -94,9 +94,11 @@ class _Open:
 class ByteStream(_Open):
     """A body in pieces, as they come.
 
+    ```python
     async with rest.stream(request) as log:
         async for line in log.lines():
             ...
+    ```
     """
 
     async def __anext__(self) -> bytes:
@@ -132,10 +134,12 @@ class ByteStream(_Open):
 class ItemStream(_Open):
     """The items of a list, one by one, as the bytes that came.
 
+    ```python
     async with rest.items(request) as pods:
         async for pod in pods:
             ...
         version = pods.rest().version
+    ```
     """
 
     def __init__(self, opener: Callable[[], Awaitable[Incoming]], *, action: str) -> None:

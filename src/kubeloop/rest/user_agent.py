@@ -24,12 +24,9 @@ def user_agent(command: str, version: str, *, system: str, machine: str, commit:
 @functools.cache
 def default_user_agent() -> str:
     """This program's, with our version; a suffix of your own goes behind a slash."""
-    import importlib.metadata  # not before there is a request to send
-
-    try:
-        version = importlib.metadata.version("kubeloop")
-    except importlib.metadata.PackageNotFoundError:
-        version = ""
+    # The front door is loaded, as we are behind it; to import it would be to import upwards,
+    # and to ask the installed metadata would take longer than the first request.
+    version: str = sys.modules["kubeloop"].__version__
     machine = platform.machine().lower()
     return user_agent(
         _printable(sys.argv[0] if sys.argv else ""),

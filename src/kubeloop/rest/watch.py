@@ -87,9 +87,11 @@ def with_life(request: Request, *, random: Random = chance.random) -> tuple[Requ
 class Watch:
     """One watch, opened when it is entered or first asked for an event.
 
+    ```python
     async with rest.watch(request) as watch:
         async for event in watch:
             ...
+    ```
     """
 
     def __init__(

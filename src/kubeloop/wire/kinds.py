@@ -11,14 +11,15 @@ __all__ = ["Resource"]
 class Resource(Kind):
     """A kind of the API, built in or your own.
 
-    Example::
+    ```python
+    class WebsiteSpec(Model):
+        image: str
+        replicas: int = 1
 
-        class WebsiteSpec(Model):
-            image: str
-            replicas: int = 1
 
-        class Website(Resource, group="example.com", version="v1", plural="websites"):
-            spec: WebsiteSpec
+    class Website(Resource, group="example.com", version="v1", plural="websites"):
+        spec: WebsiteSpec
+    ```
     """
 
     metadata: ObjectMeta = UNSET

@@ -54,8 +54,6 @@ def parse_path(path: str) -> tuple[str, ...]:
 class Projection:
     """Compiled field paths; `read` gives their values in the order of the paths.
 
-    Example::
-
         where = Projection("metadata.name", "spec.nodeName", of=Pod)
         name, node = where.read(text)
 
@@ -74,7 +72,11 @@ class Projection:
                 _check(path, steps, node_for(of))
         self._row = _row_type(_tree(self._steps.values()))
         self._decoder = msgspec.json.Decoder(self._row, dec_hook=hook)
-        self._getters = tuple(_getter(self._row, steps) for steps in self._steps.values())
+        places = [_place(self._row, steps) for steps in self._steps.values()]
+        self._getters = tuple(_getter(names, rest) for names, rest in places)
+        # One call for all values, where each of them stands in the row itself.
+        in_row = len(paths) > 1 and not any(rest for _, rest in places)
+        self._all = operator.attrgetter(*(names for names, _ in places)) if in_row else None
 
     def __repr__(self) -> str:
         return f"Projection({', '.join(map(repr, self.paths))})"
@@ -95,6 +97,9 @@ class Projection:
     def read(self, text: bytes | msgspec.Raw | str) -> tuple[Any, ...]:
         """The values of all paths. Raises `DecodeError` as `decode` does."""
         row = self.decode(text)
+        if self._all is not None:
+            found: tuple[Any, ...] = self._all(row)
+            return found
         return tuple([get(row) for get in self._getters])
 
     def getter(self, path: str) -> Callable[[Any], Any]:
@@ -165,20 +170,21 @@ def _row_type(tree: _Tree) -> type[msgspec.Struct]:
     return msgspec.defstruct("Row", fields, frozen=True, gc=False, rename=renames)
 
 
-def _getter(row: type[msgspec.Struct], steps: tuple[str, ...]) -> Callable[[Any], Any]:
+def _place(row: type[msgspec.Struct], steps: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """Where a path's value stands: attributes joined by dots, and steps inside of what is there."""
     names: list[str] = []
     place: Any = row
     for index, step in enumerate(steps):
         info = {field.encode_name: field for field in msgspec.structs.fields(place)}[step]
         names.append(info.name)
         if info.type is Any:
-            return _reader(names, steps[index + 1 :])
+            return ".".join(names), steps[index + 1 :]
         place = info.type
     raise AssertionError(f"no end in {steps}")  # pragma: no cover
 
 
-def _reader(names: list[str], rest: tuple[str, ...]) -> Callable[[Any], Any]:
-    take = operator.attrgetter(".".join(names))
+def _getter(names: str, rest: tuple[str, ...]) -> Callable[[Any], Any]:
+    take = operator.attrgetter(names)
     return functools.partial(_inside, take, rest) if rest else take
 
 

@@ -1,0 +1,75 @@
+"""A program may end right after its client: the loop finds every connection closed."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from kubeloop.config import ClusterConfig
+from kubeloop.kit import new_event_loop
+from kubeloop.rest import Request, RESTClient
+from kubeloop.testing.server.access.certs import Authority
+
+BEGUN = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nbegun\n\r\n"
+
+
+class DeafServer:
+    """Begins an answer over TLS, and then neither goes on nor hears a farewell."""
+
+    def __init__(self, folder: Path) -> None:
+        authority = Authority()
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*authority.server().write(folder))
+        self._listener = context.wrap_socket(
+            socket.create_server(("127.0.0.1", 0)), server_side=True
+        )
+        self._listener.settimeout(3)  # whatever goes wrong, the test ends
+        port = self._listener.getsockname()[1]
+        self.config = ClusterConfig(
+            server=f"https://127.0.0.1:{port}", ca=authority.pem, anonymous=True
+        )
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._serve)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        connection, _ = self._listener.accept()
+        with connection:
+            connection.settimeout(3)
+            connection.recv(65536)
+            connection.sendall(BEGUN)
+            self._is_over.wait(3)
+
+    def close(self) -> None:
+        self._is_over.set()
+        self._thread.join()
+        self._listener.close()
+
+
+@pytest.fixture
+def deaf_server(tmp_path: Path) -> Iterator[DeafServer]:
+    server = DeafServer(tmp_path)
+    yield server
+    server.close()
+
+
+@pytest.mark.parametrize("new_loop", [new_event_loop, asyncio.new_event_loop])
+def test_an_answer_that_is_given_up_leaves_no_connection_to_the_loop(
+    deaf_server: DeafServer, new_loop: Callable[[], asyncio.AbstractEventLoop]
+) -> None:
+    async def read_a_little() -> bytes:
+        async with RESTClient(deaf_server.config) as rest:
+            stream = rest.stream(Request(method="GET", path="/endless"))
+            async with stream:
+                return await anext(stream)
+
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        said = runner.run(read_a_little())
+
+    assert said == b"begun\n"  # and no warning, which would be an error
