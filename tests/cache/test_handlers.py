@@ -146,6 +146,115 @@ async def test_a_slow_handler_holds_up_nobody(
         assert stuck.stats().waiting == 1
 
 
+async def test_a_plain_function_is_told_every_change_however_fast_they_come(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-29, CCH-78: it is told as soon as the change is in the store, so nothing waits."""
+    server.put("a")
+    pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock, backlog=2)
+    versions: list[str] = []
+
+    def told(old: Pod, new: Pod) -> None:
+        versions.append(new["metadata"]["resourceVersion"])
+        assert pods.lister.get("a", namespace="shop") == new
+
+    registration = pods.add_handler(on_update=told)
+    async with pods:
+        wanted = [server.put("a") for _ in range(3000)]
+        await clock.settle()
+
+        assert versions == wanted
+        assert registration.stats().merged == 0
+        assert registration.stats().failures == 0
+
+
+async def test_the_reflector_rests_while_one_that_is_not_waiting_has_much_to_hear(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-78: a late plain function hears of what there was, and of each change since."""
+    for serial in range(100):
+        server.put(f"pod-{serial}")
+    pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock, backlog=8)
+    lines: list[str] = []
+    async with pods:
+        late = pods.add_handler(on_change=note(lines))
+        for _ in range(50):
+            server.put("pod-0")
+        await clock.settle()
+
+        assert lines[100:] == ["Updated pod-0"] * 50
+        assert late.stats().merged == 0
+
+
+async def test_what_a_plain_function_leaves_to_be_awaited_comes_before_the_next_change(
+    server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
+) -> None:
+    lines: list[str] = []
+    go_on = asyncio.Event()
+
+    async def later(name: str) -> None:
+        await go_on.wait()
+        lines.append(f"later {name}")
+
+    def tell(change: Change[Pod]) -> object:
+        lines.append(change.key.name)
+        return later(change.key.name) if change.key.name == "b" else None
+
+    registration = pods.add_handler(on_change=tell)
+    async with pods:
+        for name in "abc":
+            server.put(name)
+        await clock.settle()
+        assert lines == ["a", "b"]
+        assert registration.stats().waiting == 1
+
+        go_on.set()
+        await clock.settle()
+        server.put("d")
+        await clock.settle()
+
+        assert lines == ["a", "b", "later b", "c", "d"]
+
+
+async def test_a_plain_function_may_remove_itself(
+    server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
+) -> None:
+    """CCH-81."""
+    server.put("a")
+    server.put("b")
+    heard: list[ObjectKey] = []
+
+    def once(key: ObjectKey) -> None:
+        heard.append(key)
+        registration.remove()
+
+    registration = pods.add_key_handler(once)
+    async with pods:
+        server.put("c")
+        await clock.settle()
+
+        assert [key.name for key in heard] == ["a"]
+
+
+async def test_a_call_that_was_not_begun_is_dropped_with_its_handler(
+    server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
+) -> None:
+    """CCH-81: the async function was called, and nothing of it has run yet."""
+    heard: list[str] = []
+
+    async def tell(pod: Pod) -> None:
+        heard.append(pod["metadata"]["name"])
+
+    registration = pods.add_handler(on_add=tell)
+    async with pods:
+        pods.add_key_handler(lambda _: registration.remove())
+        await clock.settle()
+        server.put("a")
+        await clock.settle()
+
+        assert heard == []
+
+
 async def test_one_that_is_far_behind_is_warned_of_and_told_less_of_the_same(
     server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:

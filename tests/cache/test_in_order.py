@@ -373,3 +373,57 @@ def test_stats_tell_what_waits_and_what_went_through() -> None:
 
     assert (stats.deltas, stats.keys, stats.added, stats.taken) == (2, 1, 3, 1)
     assert (stats.has_synced, stats.closed) == (True, False)
+
+
+def test_what_nothing_waits_before_can_be_taken_at_once_and_is_never_queued() -> None:
+    """CCH-29: in order, whichever way it goes; the first list always waits its turn."""
+    taken: list[str] = []
+
+    def at_once(delta: Delta) -> bool:
+        taken.append(_said(delta))
+        return True
+
+    queue = RealFIFO(at_once=at_once)
+    queue.replace([entry("a")], "7")
+    queue.update(entry("a", version="8"))
+    assert (taken, told(queue)) == ([], ["ReplacedAll", "Updated a"])
+
+    queue.update(entry("a", version="9"))
+    queue.delete(entry("a", version="10"))
+
+    assert taken == ["Updated a", "Deleted a"]
+    assert len(queue) == 0
+    assert (queue.stats().added, queue.stats().taken) == (4, 4)
+
+
+def test_what_is_not_taken_at_once_holds_back_all_that_follows() -> None:
+    taken: list[str] = []
+
+    def at_once(delta: Delta) -> bool:
+        taken.append(_said(delta))
+        return delta.key.name != "b"
+
+    queue = RealFIFO(at_once=at_once)
+    queue.replace([], "7")
+    told(queue)
+    for name in "abc":
+        queue.add(entry(name))
+
+    assert taken == ["Added a", "Added b"]
+    assert told(queue) == ["Added b", "Added c"]
+
+
+def test_nothing_overtakes_what_is_being_worked_on() -> None:
+    def at_once(delta: Delta) -> bool:
+        return delta.type is not DeltaType.SYNC_ALL
+
+    def work(_: Sequence[Delta], __: bool) -> None:
+        queue.add(entry("a"))
+
+    queue = RealFIFO(at_once=at_once)
+    queue.replace([], "7")
+    told(queue)
+    queue.resync()
+    queue.pop_nowait(work)
+
+    assert told(queue) == ["Added a"]

@@ -51,7 +51,7 @@ class Real:
         await world.on_the_line(world.proxy.accept())
 
     async def _compact(self, version: str) -> None:
-        etcd = f"http://127.0.0.1:{self._plane._ports[1]}/v3/kv/compaction"
+        etcd = f"{self._plane.etcd_url}/v3/kv/compaction"
         async with (
             aiohttp.ClientSession() as session,
             session.post(etcd, json={"revision": version, "physical": True}) as answer,

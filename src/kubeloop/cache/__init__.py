@@ -42,7 +42,7 @@ from .mutation_detector import (
     MutationDetectorStats,
     detector_wanted,
 )
-from .reflector import Reflector, ReflectorStats, Target, WatchErrorHandler
+from .reflector import Reflector, ReflectorState, ReflectorStats, Target, WatchErrorHandler
 from .report import CacheLine, CacheReport, cache_report
 from .store import StoreStats, ThreadSafeStore
 from .verdicts import VeryShortWatch, WatchListInconsistent
@@ -108,6 +108,7 @@ __all__ = [
     "RawPage",
     "RealFIFO",
     "Reflector",
+    "ReflectorState",
     "ReflectorStats",
     "Registration",
     "Requeue",

@@ -62,6 +62,14 @@ class Applying:
         audience([self._apply(delta, is_initial=is_initial) for delta in deltas])
         return None
 
+    def at_once(self, delta: Delta) -> bool:
+        """Apply what has happened to one object, and tell of it; whether it was about one."""
+        if delta.entry is None:
+            return False
+        audience = self._telling()
+        audience((self._apply(delta, is_initial=False),))
+        return True
+
     def _apply(self, delta: Delta, *, is_initial: bool) -> Notice:
         entry = delta.entry
         if delta.type is not DeltaType.DELETED:

@@ -51,14 +51,15 @@ class Content:
 
     def put(self, entry: Entry) -> Entry | None:
         old = self.entries.get(entry.key)
-        if old is not None:
+        if old is None:
+            self.bytes += _size(entry)
+        else:
             # The dictionary goes on using its first key: an equal second one is only weight.
-            msgspec.structs.force_setattr(entry, "key", old.key)
-            self.bytes -= _size(old)
+            _set(entry, "key", old.key)
+            self.bytes += _size(entry) - _size(old)
         self.entries[entry.key] = entry
         for index in self.maintained:
             index.change(old, entry)
-        self.bytes += _size(entry)
         return old
 
     def remove(self, key: ObjectKey) -> Entry | None:
@@ -68,6 +69,9 @@ class Content:
                 index.change(old, None)
             self.bytes -= _size(old)
         return old
+
+
+_set = msgspec.structs.force_setattr
 
 
 def _size(entry: Entry) -> int:

@@ -42,7 +42,9 @@ class ExpirationCacheStats(msgspec.Struct, frozen=True):
 class ExpirationCache(Generic[K, T]):
     """Objects by what `key` says, until `expired` says that they are too old.
 
+    ```python
     recent = ExpirationCache(ObjectKey.of, expired=older_than(60))
+    ```
     """
 
     def __init__(

@@ -290,6 +290,11 @@ class SharedInformerFactory:
         life, self._life = self._life, contextlib.AsyncExitStack()
         await life.aclose()
 
+    @property
+    def informers(self) -> tuple[SharedInformer[Any], ...]:
+        """All that were asked for, started or not."""
+        return tuple(self._informers.values())
+
     def report(self) -> CacheReport:
         """What all informers hold."""
         return cache_report(self._informers.values())

@@ -133,12 +133,13 @@ class Fetching:
         found = await self._source.list(
             version=version, version_match=version_match, limit=limit, page=page
         )
+        pace = Pace()
         if isinstance(found, RawPage):
-            await self._take(found.items, entries)
+            await self._take(found.items, entries, pace)
             return self._checked(found)
         try:
             while batch := await found.batch():
-                await self._take(batch, entries)
+                await self._take(batch, entries, pace)
             return self._checked(found.rest())
         finally:
             await found.aclose()
@@ -166,8 +167,7 @@ class Fetching:
         is_custom = not scope.api_version or "." in scope.api_version
         return "" if is_custom or not scope.kind else f"{scope.kind}List"
 
-    async def _take(self, items: Iterable[RawItem], entries: list[Entry]) -> None:
-        pace = Pace()
+    async def _take(self, items: Iterable[RawItem], entries: list[Entry], pace: Pace) -> None:
         for raw in items:
             entry = self._entry(raw)
             if entry is not None:

@@ -1,26 +1,30 @@
 """Whoever is told of changes: functions, each with a backlog and a worker of its own.
 
 Promises: each handler hears of changes one after the other and in order, whatever the
-others do; a handler that fails is logged with the object's key, and hears of the next
+others do: a plain function as soon as the change is in the store, an async one by its
+worker; a handler that fails is logged with the object's key, and hears of the next
 change. A late handler first hears of all that is there, and neither misses nor hears
 anything twice. Nothing is decoded for a handler that only wants keys.
-Elsewhere: what waits for a slow handler (`notices`), who makes the changes (`applying`).
+Elsewhere: what is called (`callbacks`), what waits for a slow handler (`notices`), who makes
+the changes (`applying`).
 """
 
 # ruff: noqa: ASYNC109 - the caller's bound is kept by a clock, and named in the error
 from __future__ import annotations
 
 import asyncio
+import functools
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any, Generic, TypeVar, final
+from typing import Generic, TypeVar, final
 
 import msgspec
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import EVERYTHING, ObjectKey, Selector
 
+from .applying import Audience
+from .callbacks import Callback
 from .changes import Change, ChangeStream
 from .entry import Entry
 from .keeper import Keeper
@@ -30,20 +34,13 @@ from .pace import Pace
 from .resyncing import SHORTEST, ResyncPeriod
 from .waiting import Progress
 
-__all__ = [
-    "Callback",
-    "HandlerStats",
-    "Handlers",
-    "Registration",
-    "by_key",
-    "filtered",
-    "split",
-]
+__all__ = ["HandlerStats", "Handlers", "Registration"]
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
-Callback = Callable[[Change[T]], Awaitable[object] | object]
+# A call of a handler: what it was told, and what is left to await.
+_Begun = tuple[Notice, Awaitable[object] | None]
 
 
 class HandlerStats(msgspec.Struct, frozen=True):
@@ -56,69 +53,6 @@ class HandlerStats(msgspec.Struct, frozen=True):
     failures: int
     has_synced: bool
     resync: float
-
-
-# --- from functions to one function of a change
-
-
-def by_key(on_key: Callable[[ObjectKey], Awaitable[object] | object]) -> Callback[Any]:
-    """For a function that only wants to know which object."""
-    return lambda change: on_key(change.key)
-
-
-def split(
-    on_add: Callable[[T], Any] | None,
-    on_update: Callable[[T, T], Any] | None,
-    on_delete: Callable[[T], Any] | None,
-) -> Callback[T]:
-    """A function for each kind of change; those that are not there are not called."""
-
-    def call(change: Change[T]) -> object:
-        old, new = change.old_metadata, change.new_metadata
-        if old is None:
-            return on_add(_given(change.new)) if on_add else None
-        if new is None:
-            return on_delete(_given(change.old)) if on_delete else None
-        return on_update(_given(change.old), _given(change.new)) if on_update else None
-
-    return call
-
-
-def filtered(
-    call: Callback[T],
-    *,
-    keeper: Keeper[T],
-    selector: Selector = EVERYTHING,
-    where: Callable[[T], bool] | None = None,
-) -> Callback[T]:
-    """Only what passes: an object that no longer does is told as deleted, one that now does
-    as added."""
-
-    def passes(entry: Entry | None, read: Callable[[], T | None]) -> bool:
-        if entry is None or not selector.matches(entry.label_map):
-            return False
-        return where is None or where(_given(read()))
-
-    def told(change: Change[T]) -> object:
-        old = passes(change.old_metadata, lambda: change.old)
-        new = passes(change.new_metadata, lambda: change.new)
-        if not old and not new:
-            return None
-        if (change.old_metadata is None or old) and (change.new_metadata is None or new):
-            return call(change)
-        notice = Notice(
-            change.key,
-            change.old_metadata if old else None,
-            change.new_metadata if new else None,
-        )
-        return call(Change(notice, keeper))
-
-    return told
-
-
-def _given(found: T | None) -> T:
-    assert found is not None, "a change without the object it is about"
-    return found
 
 
 # --- one handler
@@ -147,6 +81,9 @@ class Registration(Generic[T]):
         self._wakened = asyncio.Event()
         self._ended = asyncio.Event()
         self._worker: asyncio.Task[object] | None = None
+        self._is_idle = False  # nothing waits, the worker does: what comes can be told at once
+        self._can_go_on = False  # the worker runs, and does not wait for what a call awaits
+        self._begun: _Begun | None = None  # by `put`, to be awaited by the worker
         self._is_removed = False
         self._has_warned = False
         self._told = self._failures = 0
@@ -170,6 +107,7 @@ class Registration(Generic[T]):
             return
         self._is_removed = True
         self._backlog.clear()
+        self._drop_begun()
         self._owner.forget(self)
         self._wakened.set()
 
@@ -197,36 +135,40 @@ class Registration(Generic[T]):
         """Whether somebody has to `run()` it: a stream is read, not run."""
         return self._call is not None
 
-    def put(self, notices: Iterable[Notice]) -> None:
-        """Have it told."""
+    @property
+    def is_behind(self) -> bool:
+        """Whether much waits for it that it could be told now, were the processor free."""
+        return self._can_go_on and len(self._backlog) > self._backlog.limit // 2
+
+    def put(self, notices: Sequence[Notice]) -> None:
+        """Have it told: at once if nothing waits before, else when its turn comes."""
         if self._is_removed:
             return
-        before, put = self._backlog.merged, self._backlog.put
-        resyncs = self.period.is_resyncing
-        for notice in notices:
-            if resyncs or not notice.is_resync:
-                put(notice)
-        self._wakened.set()
-        self._owner.meter.waiting(self.name, len(self._backlog))
-        if self._backlog.merged > before:
-            self._note_merged(self._backlog.merged - before)
+        if not self.period.is_resyncing:
+            notices = [notice for notice in notices if not notice.is_resync]
+        told = self._tell_at_once(notices) if self._is_idle else 0
+        if told < len(notices) or self._begun is not None:
+            self._wake_for(notices[told:])
 
     async def run(self) -> None:
         """Tell the handler what waits, until it is removed."""
         self._worker = asyncio.current_task()
+        self._can_go_on = True
         pace = Pace()
         try:
             while not self._is_removed:
-                notice = self._backlog.take()
-                if notice is None:
-                    self._has_warned = False
-                    self._wakened.clear()
-                    await self._wakened.wait()
+                if (begun := self._next()) is None:
+                    await self._rest()
                     continue
-                await self._tell(notice)
+                notice, result = begun
+                if result is not None:
+                    await self._finish(notice, result)
+                self._note_told(notice)
                 if pace.is_due():
                     await pace.rest()
         finally:
+            self._is_idle = self._can_go_on = False
+            self._drop_begun()
             self._ended.set()
 
     def stream(self) -> ChangeStream[T]:
@@ -240,19 +182,81 @@ class Registration(Generic[T]):
             is_upstream_synced=self._owner.is_upstream_synced,
         )
 
-    async def _tell(self, notice: Notice) -> None:
+    def _tell_at_once(self, notices: Sequence[Notice]) -> int:
+        """Tell it from here, which takes no turn of the event loop; how many were told.
+
+        The worker goes on where that would hold the loop, or there is something to await.
+        """
+        last = len(notices)
+        pace = Pace() if last > 1 else None  # of a single one the caller keeps the time
+        for count, notice in enumerate(notices, start=1):
+            result = self._call_with(notice)
+            if result is not None:
+                self._backlog.passed(notice)
+                self._begun = notice, result
+                return count
+            if self._is_removed or (pace is not None and pace.is_due()):
+                return count
+        return last
+
+    def _wake_for(self, notices: Sequence[Notice]) -> None:
+        before, put = self._backlog.merged, self._backlog.put
+        for notice in notices:
+            put(notice)
+        self._is_idle = False
+        self._wakened.set()
+        self._owner.meter.waiting(self.name, len(self._backlog))
+        if self._backlog.merged > before:
+            self._note_merged(self._backlog.merged - before)
+
+    async def _rest(self) -> None:
+        """Wait until something has come that was not told at once."""
+        self._has_warned = False
+        self._owner.meter.waiting(self.name, 0)
+        self._is_idle = True
+        self._wakened.clear()
+        await self._wakened.wait()
+
+    def _next(self) -> _Begun | None:
+        """The next call to see to its end: begun when the change came, or begun now."""
+        if self._begun is not None:
+            begun, self._begun = self._begun, None
+            return begun
+        notice = self._backlog.take()
+        return None if notice is None else (notice, self._call_with(notice))
+
+    def _call_with(self, notice: Notice) -> Awaitable[object] | None:
+        """Call the handler; returns what is left to await."""
         assert self._call is not None, "a stream has no worker"
+        self._told += 1
         try:
             result = self._call(Change(notice, self._keeper))
-            if inspect.isawaitable(result):
-                await result
-        except Exception:
-            self._failures += 1
-            log.exception("%s: the handler %s failed", notice.key, self.name)
-        self._told += 1
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next change is told
+            self._note_failure(notice, error)
+            return None
+        return result if result is not None and inspect.isawaitable(result) else None
+
+    async def _finish(self, notice: Notice, result: Awaitable[object]) -> None:
+        self._can_go_on = False
+        try:
+            await result
+        except Exception as error:  # noqa: BLE001 - as above
+            self._note_failure(notice, error)
+        self._can_go_on = True
+
+    def _note_told(self, notice: Notice) -> None:
         self._backlog.told(notice)
         if notice.is_initial and self._backlog.initial_left == 0:
             self._owner.progress.notify()
+
+    def _note_failure(self, notice: Notice, error: Exception) -> None:
+        self._failures += 1
+        log.error("%s: the handler %s failed", notice.key, self.name, exc_info=error)
+
+    def _drop_begun(self) -> None:
+        if self._begun is not None and inspect.iscoroutine(self._begun[1]):
+            self._begun[1].close()  # nothing of it has run, and nothing will
+        self._begun = None
 
     def _note_merged(self, count: int) -> None:
         self._owner.meter.merged(self.name, count)
@@ -294,6 +298,7 @@ class Handlers(Generic[T]):
         self.meter = meter
         self.is_upstream_synced = is_upstream_synced
         self._all: dict[Registration[T], None] = {}
+        self._audience: Audience = functools.partial(_tell, ())  # the same, ready to be told
         self._serial = 0
 
     def add(
@@ -316,15 +321,19 @@ class Handlers(Generic[T]):
             owner=self,
         )
         self._all[registration] = None
+        self._audience = functools.partial(_tell, self.all())
         return registration
 
-    def audience(self) -> tuple[Registration[T], ...]:
-        """Those who are to hear of a change that is made now, and nobody who comes later."""
+    def all(self) -> tuple[Registration[T], ...]:
         return tuple(self._all)
 
-    def tell(self, audience: Sequence[Registration[T]], notices: Sequence[Notice]) -> None:
-        for registration in audience:
-            registration.put(notices)
+    def audience(self) -> Audience:
+        """Those who are to hear of a change that is made now, and nobody who comes later."""
+        return self._audience
+
+    def is_behind(self) -> bool:
+        """Whether somebody could be told much, were the processor free."""
+        return any(registration.is_behind for registration in self._all)
 
     def should_resync(self) -> bool:
         """Look who is to be told everything again now; whether anybody is."""
@@ -334,10 +343,11 @@ class Handlers(Generic[T]):
 
     def forget(self, registration: Registration[T]) -> None:
         self._all.pop(registration, None)
+        self._audience = functools.partial(_tell, self.all())
 
     def end(self) -> None:
         """The informer has ended: nobody is told anything more."""
-        for registration in self.audience():
+        for registration in self.all():
             registration.remove()
 
     def stats(self) -> tuple[HandlerStats, ...]:
@@ -353,3 +363,8 @@ class Handlers(Generic[T]):
             for registration in self._all:
                 registration.period.check_changed(resync, now)
         return ResyncPeriod(resync, self.check, now=now)
+
+
+def _tell(audience: Iterable[Registration[T]], notices: Sequence[Notice]) -> None:
+    for registration in audience:
+        registration.put(notices)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import final
 
 from kubeloop.kit import Clock, SystemClock
@@ -42,18 +42,22 @@ _ALONE = frozenset({DeltaType.REPLACED_ALL, DeltaType.SYNC_ALL, DeltaType.BOOKMA
 class RealFIFO(Popping):
     """Deltas in order. Without `known` a list is one item; with it, one for each object.
 
-    `transform` sees every entry that is queued, except what was missed or is only told again.
+    `at_once` may take a delta that nothing waits before, and which then is never queued; it
+    says whether it did. `transform` sees every entry that is queued, except what was missed
+    or is only told again.
     """
 
     def __init__(
         self,
         known: KnownEntries | None = None,
         *,
+        at_once: Callable[[Delta], bool] | None = None,
         transform: EntryTransform | None = None,
         clock: Clock | None = None,
     ) -> None:
         super().__init__(clock or SystemClock())
         self._known = known
+        self._at_once = at_once
         self._transform = transform
         self._items: deque[Delta] = deque()
         self._populated = False
@@ -168,6 +172,11 @@ class RealFIFO(Popping):
 
     def _queue(self, delta: Delta) -> None:
         self._added += 1
+        # The consumer has worked on all there was, the first list included.
+        is_idle = not (self._items or self._in_flight or self._initial or self._closed)
+        if is_idle and self._populated and self._at_once is not None and self._at_once(delta):
+            self._taken += 1
+            return
         self._items.append(delta)
         self._wake()
 

@@ -128,7 +128,10 @@ class Index:
         after = self._after(new) if new is not None else ()
         if new is not None:
             for value in after:
-                self._bucket(value)[new.key] = new
+                bucket = self._buckets.get(value)
+                if bucket is None:
+                    bucket = self._buckets[value] = {}
+                bucket[new.key] = new
         if old is not None and before != after:
             for value in before:
                 if value not in after:  # filed first, so a reader never finds it nowhere
@@ -171,12 +174,6 @@ class Index:
             self._failures += 1
             log.exception("%s: not in the index %r: its function failed", entry.key, self.name)
             return ()
-
-    def _bucket(self, value: str) -> dict[ObjectKey, Entry]:
-        found = self._buckets.get(value)
-        if found is None:
-            found = self._buckets[value] = {}
-        return found
 
     def _remove(self, value: str, key: ObjectKey) -> None:
         bucket = self._buckets.get(value)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import functools
 import logging
 from collections.abc import Awaitable, Callable
 from types import TracebackType
@@ -23,11 +22,13 @@ import msgspec
 from kubeloop.kit import Clock, SystemClock, TaskOwner
 from kubeloop.machinery import EVERYTHING, ObjectKey, as_selector
 
-from .applying import Applying, Audience
+from .applying import Applying
+from .callbacks import Callback, by_key, filtered, split
 from .changes import ChangeStream
 from .controller import Controller, ControllerStats
 from .delta_queue import DeltaQueue
-from .handlers import Callback, Handlers, HandlerStats, Registration, by_key, filtered, split
+from .entry import Delta
+from .handlers import Handlers, HandlerStats, Registration
 from .in_order import RealFIFO
 from .index import Indexers
 from .indexer import Indexer
@@ -126,10 +127,13 @@ class SharedInformer(Generic[T]):
         self._metrics = metrics
         self._metrics_place = (metrics_name or name, scope.resource)
         self._meter = metrics.meter(*self._metrics_place) if metrics is not None else NO_METER
+        self._is_metered = self._meter is not NO_METER
         self._keeper = Keeper(of, keeping=keeping, api_version=scope.api_version, kind=scope.kind)
         self.indexer = Indexer(self._keeper, index)
         self.lister = Lister(self.indexer)
-        self._queue = queue(self.indexer) if queue else RealFIFO(clock=self._clock)
+        self._queue = (
+            queue(self.indexer) if queue else RealFIFO(at_once=self._at_once, clock=self._clock)
+        )
         self._progress = Progress(self._clock)
         self._handlers: Handlers[T] = Handlers(
             self._keeper,
@@ -153,20 +157,21 @@ class SharedInformer(Generic[T]):
             clock=self._clock,
             should_resync=self._handlers.should_resync,
             on_watch_error=on_watch_error,
-            is_full=lambda: len(self._queue) >= CROWDED,
+            is_full=lambda: len(self._queue) >= CROWDED or self._handlers.is_behind(),
             known=self.indexer.entry,
             page_size=page_size,
             check_consistency=check_consistency,
             meter=self._meter,
         )
+        self._applying = Applying(
+            self.indexer,
+            self._handlers.audience,
+            on_held=self._detector.add if self._detector is not None else None,
+        )
         self._controller = Controller(
             self._reflector,
             self._queue,
-            Applying(
-                self.indexer,
-                self._audience,
-                on_held=self._detector.add if self._detector is not None else None,
-            ),
+            self._applying,
             after_batch=self._note_progress,
             clock=self._clock,
             meter=self._meter,
@@ -191,7 +196,7 @@ class SharedInformer(Generic[T]):
         try:
             async with TaskOwner() as tasks:
                 self._tasks = tasks
-                for registration in self._handlers.audience():
+                for registration in self._handlers.all():
                     self._give_worker(registration)
                 if self._detector is not None:
                     tasks.spawn(self._detector.run(), name=f"mutation detector of {self.name}")
@@ -326,7 +331,9 @@ class SharedInformer(Generic[T]):
     ) -> Registration[T]:
         """Have a function called with the key of each object that changes; nothing is decoded.
 
+        ```python
         pods.add_key_handler(queue.add)
+        ```
         """
         chosen = as_selector(selector)
         call: Callback[T] = by_key(on_key)
@@ -389,11 +396,25 @@ class SharedInformer(Generic[T]):
             name = f"{registration.name} of {self.name}"
             self._tasks.spawn(registration.run(), name=name)
 
-    def _audience(self) -> Audience:
-        return functools.partial(self._handlers.tell, self._handlers.audience())
+    def _at_once(self, delta: Delta) -> bool:
+        """Work on a change when it comes, past the queue, if nothing waits there.
+
+        What fails is left to the queue, and so to the controller, which tries again.
+        """
+        began = self._clock.now() if self._is_metered else 0.0
+        try:
+            is_done = self._applying.at_once(delta)
+        except Exception:
+            log.exception("%s: could not be worked on, to be tried again", delta.key)
+            return False
+        if self._is_metered:
+            self._meter.processed(self._clock.now() - began)
+        self._note_progress()
+        return is_done
 
     def _note_progress(self) -> None:
-        self._meter.stored(self.indexer.version)
+        if self._is_metered:
+            self._meter.stored(self.indexer.version)
         self._progress.notify()
 
     def _is_so(self, met: bool) -> bool:  # noqa: FBT001

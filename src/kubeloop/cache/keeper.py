@@ -204,9 +204,8 @@ class Keeper(Generic[T]):
         )
         if key is None:
             key = self._key(namespace, name)
-        for text in (uid, version, deletion):
-            if type(text) not in _TEXT:
-                raise DecodeError(f"{key}: uid, resourceVersion and deletionTimestamp must be text")
+        if type(uid) not in _TEXT or type(version) not in _TEXT or type(deletion) not in _TEXT:
+            raise DecodeError(f"{key}: uid, resourceVersion and deletionTimestamp must be text")
         return Entry(
             key,
             version or "",

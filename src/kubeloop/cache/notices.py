@@ -72,7 +72,7 @@ class Backlog:
     """
 
     def __init__(self, *, replay: Iterable[Entry] = (), limit: int = LIMIT) -> None:
-        self._limit = limit
+        self.limit = limit
         self._replay = deque(replay)
         self._in_order: deque[Notice] = deque()
         # Later than all of `_in_order`; at most a delete and an add for each key.
@@ -88,7 +88,7 @@ class Backlog:
     def put(self, notice: Notice) -> None:
         """Have it told, as soon as all before it has been."""
         self.initial_left += notice.is_initial
-        if not self._by_key and len(self._in_order) < self._limit:
+        if not self._by_key and len(self._in_order) < self.limit:
             self._in_order.append(notice)
             return
         before = self._by_key.get(notice.key, ())
@@ -107,6 +107,10 @@ class Backlog:
         if self._in_order:
             return self._in_order.popleft()
         return self._take_by_key() if self._by_key else None
+
+    def passed(self, notice: Notice) -> None:
+        """It is told now, past the backlog, in which nothing waits; `told` must follow."""
+        self.initial_left += notice.is_initial
 
     def told(self, notice: Notice) -> None:
         """The handler has finished with it."""

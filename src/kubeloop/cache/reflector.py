@@ -10,6 +10,7 @@ of a change (`delta_queue`), who is told (`informer`).
 
 from __future__ import annotations
 
+import enum
 import logging
 import math
 import random as chance
@@ -54,6 +55,7 @@ __all__ = [
     "MIN_WATCH_TIMEOUT",
     "SHORT_WATCH",
     "Reflector",
+    "ReflectorState",
     "ReflectorStats",
     "Target",
     "WatchErrorHandler",
@@ -82,9 +84,20 @@ class Target(Protocol):
     def resync(self) -> object: ...
 
 
+class ReflectorState(enum.StrEnum):
+    """What a mirror is at."""
+
+    NEW = "new"
+    LISTING = "listing"  # the whole state, as a list or as a stream
+    CONNECTING = "connecting"  # a watch was asked for, and not answered yet
+    WATCHING = "watching"
+    WAITING = "waiting"  # before another try, after something went wrong
+
+
 class ReflectorStats(msgspec.Struct, frozen=True):
     """How far a mirror has come, and what it took."""
 
+    state: ReflectorState
     version: str  # the last one synced; empty before the first
     lists: int
     watch_lists: int
@@ -167,6 +180,7 @@ class Reflector:
             clock=clock,
             check_consistency=check_consistency,
         )
+        self._state = ReflectorState.NEW
         self._version = ""
         # The server refused `_version`: ask for the newest until it has given us a state.
         self._version_is_refused = False
@@ -194,6 +208,7 @@ class Reflector:
     def stats(self) -> ReflectorStats:
         came = self._last_came
         return ReflectorStats(
+            state=self._state,
             version=self._version,
             lists=self._fetching.lists,
             watch_lists=self._watch_lists,
@@ -225,6 +240,7 @@ class Reflector:
                 await watch.aclose()
 
     async def _list(self) -> None:
+        self._state = ReflectorState.LISTING
         try:
             state = await self._fetching.fetch(self._relist_version())
         except Exception as error:
@@ -352,6 +368,9 @@ class Reflector:
         ordered = watch.since not in {"", "0"} or watch.has_state
         try:
             async with self._clock.timeout(watch.seconds + GRACE) as life:
+                self._state = ReflectorState.CONNECTING
+                await watch.open()
+                self._state = ReflectorState.WATCHING
                 while batch := await watch.batch():
                     self._note_arrival()
                     for event in batch:
@@ -398,6 +417,7 @@ class Reflector:
         seconds = self._watch_timeout()
         since = "" if initial and self._version_is_refused else self._version
         if initial:
+            self._state = ReflectorState.LISTING
             self._watch_lists += 1
         else:
             self._watches += 1
@@ -419,6 +439,7 @@ class Reflector:
                 self._target.resync()
 
     async def _back_off(self) -> None:
+        self._state = ReflectorState.WAITING
         await self._clock.sleep(self._delays.next())
 
     def _move_to(self, version: str) -> None:

@@ -72,7 +72,9 @@ class Progress:
 
     def notify(self) -> None:
         """Something has changed: wake those whose wish has come true."""
-        for woken, met in list(self._waiting.items()) if self._waiting else ():
+        if not self._waiting:
+            return
+        for woken, met in list(self._waiting.items()):
             try:
                 if not woken.done() and met():
                     woken.set_result(None)

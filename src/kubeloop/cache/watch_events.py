@@ -44,6 +44,12 @@ class OpenWatch:
         self._batch = batches_of(stream)
         self._pushed_back: Sequence[RawEvent] = ()
 
+    async def open(self) -> None:
+        """Wait until the server has taken it, where the stream can tell; else for nothing."""
+        opens: Callable[[], Awaitable[None]] | None = getattr(self._stream, "open", None)
+        if opens is not None:
+            await opens()
+
     async def batch(self) -> Sequence[RawEvent]:
         """The next events; none at the end."""
         batch, self._pushed_back = self._pushed_back, ()

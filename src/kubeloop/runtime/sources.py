@@ -72,9 +72,14 @@ class WatchStream:
     async def __anext__(self) -> RawEvent:
         return await (await self._opened()).__anext__()
 
+    async def open(self) -> None:
+        """Ask for it; does nothing when it is open. Safe to cancel: it is closed."""
+        await (await self._opened()).open()
+
     async def batch(self) -> list[RawEvent]:
         """All events that are there, waiting for the first; none at the end."""
-        return await (await self._opened()).batch()
+        watch = self._watch or await self._opened()
+        return await watch.batch()
 
     async def aclose(self) -> None:
         """End it. Safe to repeat."""
