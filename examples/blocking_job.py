@@ -33,7 +33,7 @@ def job_for(command: Sequence[str]) -> Job:
     return Job(
         metadata=ObjectMeta(generate_name="example-job-"),
         spec=JobSpec(
-            backoff_limit=2,
+            backoff_limit=0,  # a command that fails is not run again
             template=PodTemplateSpec(
                 spec=PodSpec(containers=[container], restart_policy="Never"),
             ),

@@ -37,7 +37,8 @@ async def main() -> None:
         async with backups.edit("nightly") as found:
             found["spec"]["keep"] = 7
         for found in await backups.list():
-            print(found["metadata"]["name"], found["spec"])
+            spec = found["spec"]
+            print(found["metadata"]["name"], spec["schedule"], "keep", spec["keep"])
         await backups.delete("nightly")
 
 

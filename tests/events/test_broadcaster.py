@@ -18,7 +18,13 @@ from kubeloop.events import (
     EventRecorder,
 )
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import Cause, ConnectError, ServiceUnavailable, UnexpectedObject
+from kubeloop.machinery import (
+    Cause,
+    ConnectError,
+    InvalidValue,
+    ServiceUnavailable,
+    UnexpectedObject,
+)
 from kubeloop.wire.core.v1 import Event
 from kubeloop.wire.meta.v1 import StatusCause
 from tests.events.sinks import Sink, node, pod, refusal
@@ -290,7 +296,7 @@ async def test_a_cancelled_block_is_flushed_as_well(sink: Sink[Event], clock: Ma
         async with EventBroadcaster(clock=clock) as events:
             events.record_to(sink)
             recorders.append(events.recorder("ctl"))
-            recorders[0].event(pod(), "Normal", "Started", "fails")
+            recorders[0].event(pod(), "Normal", "Started", "late")
             await asyncio.Event().wait()
 
     recorders: list[EventRecorder] = []
@@ -301,7 +307,7 @@ async def test_a_cancelled_block_is_flushed_as_well(sink: Sink[Event], clock: Ma
     await asyncio.wait([task])
 
     assert task.cancelled()
-    assert [call.body["message"] for call in sink.calls] == ["fails", "goes"]
+    assert [call.body["message"] for call in sink.calls] == ["late", "late", "goes"]
 
 
 async def test_a_sink_that_hangs_is_waited_for_a_little(
@@ -345,3 +351,28 @@ async def test_events_are_logged_by_functions_and_loggers(
     record: Any = next(each for each in caplog.records if each.name == "app.events")
     assert record.levelno == logging.WARNING
     assert record.event["reason"] == "Started"
+
+
+async def test_a_handler_that_nobody_would_await_is_refused() -> None:
+    async def handler(event: Event) -> None:
+        """In vain."""
+
+    async with EventBroadcaster() as events:
+        with pytest.raises(InvalidValue, match="it is async"):
+            events.on_event(handler)
+
+
+async def test_an_event_that_waits_for_its_next_try_is_tried_once_more_at_the_end(
+    sink: Sink[Event], clock: ManualClock
+) -> None:
+    """EVT-4: shutdown writes what a server that is back would take."""
+    sink.failures.append(ConnectError("refused"))
+
+    async with EventBroadcaster(clock=clock) as events:
+        events.record_to(sink)
+        events.recorder("ctl").event(pod(), "Normal", "Started", "up")
+        await clock.settle()
+        assert sink.verbs == ["CREATE"]
+
+    assert sink.verbs == ["CREATE", "CREATE"]
+    assert len(sink.stored) == 1

@@ -1,27 +1,37 @@
-"""What a cluster has besides its API server: controllers and kubelets, in a few lines each.
+"""What a cluster has besides its API server, in a few lines each.
 
 They write status as the real ones do, so that programs that wait for something get it.
+Elsewhere: the node of a real cluster, whose controllers are the real ones (`node`).
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TypeAlias
 
 from kubeloop.clients import ALL, Client
 from kubeloop.kit import TaskOwner
-from kubeloop.testing import APIServer
+from kubeloop.testing import APIServer, ControlPlane
 from kubeloop.wire.apps.v1 import Deployment, DeploymentCondition
 from kubeloop.wire.batch.v1 import Job
 from kubeloop.wire.core.v1 import Pod
 from kubeloop.wire.meta.v1 import ObjectMeta
 
+from .node import node, result_of
+
+Server: TypeAlias = APIServer | ControlPlane
+
 JOB_NAME = "batch.kubernetes.io/job-name"
 
 
 @asynccontextmanager
-async def controllers(server: APIServer) -> AsyncIterator[None]:
+async def controllers(server: Server) -> AsyncIterator[None]:
     """Deployments roll out, jobs complete and deleted pods end while the block lasts."""
+    if isinstance(server, ControlPlane):
+        async with node(server):
+            yield
+        return
     async with Client(server.config) as client, TaskOwner() as tasks:
         tasks.spawn(_deployments(client), name="deployments")
         tasks.spawn(_jobs(client, server), name="jobs")
@@ -66,14 +76,13 @@ async def _jobs(client: Client, server: APIServer) -> None:
 
 async def _complete(client: Client, server: APIServer, job: Job) -> None:
     name, namespace = job.metadata.name, job.metadata.namespace
-    (container,) = job.spec.template.spec.containers
     pod = Pod(
         metadata=ObjectMeta(name=f"{name}-pod", labels={JOB_NAME: name}),
         spec=job.spec.template.spec,
     )
     await client.core_v1.pods(namespace).create(pod)
-    said = container.command[1:] if container.command[0] == "echo" else ["no such command"]
-    server.set_log(namespace, f"{name}-pod", " ".join(said) + "\n")
-    end = "Complete" if container.command[0] == "echo" else "Failed"
+    succeeds, said = result_of(pod)
+    server.set_log(namespace, f"{name}-pod", said)
+    end = "Complete" if succeeds else "Failed"
     change = {"status": {"conditions": [{"type": end, "status": "True"}]}}
     await client.batch_v1.jobs(namespace).status.patch(name, change, type="merge")

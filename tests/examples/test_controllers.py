@@ -15,15 +15,15 @@ from kubeloop.clients import Client
 from kubeloop.kit import running
 from kubeloop.machinery import Forbidden, GroupVersionKind, controller_of
 from kubeloop.runtime import Manager, WebhookServer
-from kubeloop.testing import APIServer
 from kubeloop.testing.server.access.certs import Authority
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import ConfigMap, Container, Event, Pod, PodSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-from .standins import controllers
+from .standins import Server, controllers
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+PATIENCE = 60  # seconds; pytest's own limit is shorter where the server is the embedded one
 
 
 def names_in(example: str) -> dict[str, Any]:
@@ -76,20 +76,21 @@ def a_pod(name: str, **labels: str) -> Pod:
 
 
 async def test_the_workqueue_turns_pods_into_keys_and_gives_up_in_the_end(
-    kube_client: Client, output: Output
+    kube_client: Client, kube_namespace: str, output: Output
 ) -> None:
+    web, plain = f"{kube_namespace}/web", f"{kube_namespace}/plain"
     pods = kube_client.core_v1.pods()
     await pods.create(a_pod("web", app="web"))
     await pods.create(a_pod("plain"))
 
     async with running(Program(names_in("workqueue")["main"])):
-        await output.has("default/web: Pending", "default/plain: given up: a pod without labels")
+        await output.has(f"{web}: Pending", f"{plain}: given up: a pod without labels")
         await pods.delete("web", grace_period=0)
-        await output.has("default/web: gone")
+        await output.has(f"{web}: gone")
 
 
 async def test_the_sample_controller_makes_a_deployment_and_follows_it(
-    kube_server: APIServer, kube_client: Client
+    kube_server: Server, kube_client: Client
 ) -> None:
     example = names_in("sample_controller")
     manager: Manager = example["manager"]
@@ -97,14 +98,14 @@ async def test_the_sample_controller_makes_a_deployment_and_follows_it(
     foos = kube_client.resource(foo_class)
 
     async with controllers(kube_server), running(manager):
-        await manager.wait_ready(timeout=4)
+        await manager.wait_ready(timeout=PATIENCE)
         await foos.create(
             foo_class(
                 metadata=ObjectMeta(name="one"),
                 spec=example["FooSpec"](deployment_name="one-nginx", replicas=2),
             )
         )
-        foo = await foos.wait_for("one", jsonpath="{.status.availableReplicas}=2", timeout=4)
+        foo = await foos.wait_for("one", jsonpath="{.status.availableReplicas}=2", timeout=PATIENCE)
         deployment = await kube_client.resource(Deployment).get("one-nginx")
         manager.stop()
         while manager.stats().state != "ended":
@@ -122,7 +123,7 @@ async def test_a_foo_that_cannot_be_is_left_alone(kube_client: Client) -> None:
     manager: Manager = example["manager"]
 
     async with running(manager):
-        await manager.wait_ready(timeout=4)
+        await manager.wait_ready(timeout=PATIENCE)
         spec = example["FooSpec"](deployment_name="never", replicas=-1)
         await kube_client.resource(example["Foo"]).create(
             example["Foo"](metadata=ObjectMeta(name="bad"), spec=spec)
@@ -147,7 +148,9 @@ async def test_of_two_candidates_the_second_takes_over(
         await output.has("second: working, the lease has changed hands 1 times")
 
 
-async def test_the_dynamic_controller_labels_any_kind(kube_client: Client, output: Output) -> None:
+async def test_the_dynamic_controller_labels_any_kind(
+    kube_client: Client, kube_namespace: str, output: Output
+) -> None:
     manager: Manager = names_in("dynamic_controller")["labelling"](
         GroupVersionKind("", "v1", "ConfigMap")
     )
@@ -155,7 +158,7 @@ async def test_the_dynamic_controller_labels_any_kind(kube_client: Client, outpu
 
     async with running(manager):
         await maps.create(ConfigMap(metadata=ObjectMeta(name="one")))
-        await output.has("ConfigMap default/one: labelled")
+        await output.has(f"ConfigMap {kube_namespace}/one: labelled")
 
     assert (await maps.get("one")).metadata.labels == {"example.com/seen": "true"}
 

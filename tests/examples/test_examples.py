@@ -8,17 +8,18 @@ import runpy
 import signal
 import subprocess
 import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from kubeloop.clients import Client
-from kubeloop.testing import APIServer
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.core.v1 import Container, Node, Pod, PodSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-from .standins import controllers
+from .standins import Server, controllers
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -45,14 +46,14 @@ def program(
     return Program(monkeypatch, capsys)
 
 
-def a_pod(name: str, *, node: str = "") -> Pod:
+def a_pod(name: str, *, node: str = "", app: str = "") -> Pod:
     spec = PodSpec(containers=[Container(name="main", image="app:1")], node_name=node or None)
-    return Pod(metadata=ObjectMeta(name=name, labels={"app": name}), spec=spec)
+    return Pod(metadata=ObjectMeta(name=name, labels={"app": app or name}), spec=spec)
 
 
 @pytest.mark.parametrize("style", ["", "blocking_"])
 async def test_a_deployment_is_made_scaled_rolled_out_restarted_and_deleted(
-    program: Program, kube_server: APIServer, kube_client: Client, style: str
+    program: Program, kube_server: Server, kube_client: Client, style: str
 ) -> None:
     async with controllers(kube_server):
         said = await program(f"{style}deployment")
@@ -72,7 +73,7 @@ async def test_a_deployment_is_made_scaled_rolled_out_restarted_and_deleted(
     ("command", "end"), [("echo hello", "done, hello"), ("sing", "failed, no such command")]
 )
 async def test_a_job_runs_and_its_log_is_printed(
-    program: Program, kube_server: APIServer, style: str, command: str, end: str
+    program: Program, kube_server: Server, style: str, command: str, end: str
 ) -> None:
     async with controllers(kube_server):
         result, line = await program(f"{style}job", *command.split())
@@ -94,7 +95,7 @@ async def test_a_kind_of_ones_own_is_a_class(program: Program, kube_client: Clie
 
 
 async def test_a_kind_without_a_class_is_dicts(program: Program) -> None:
-    assert await program("dynamic") == ["nightly {'schedule': '0 3 * * *', 'keep': 7}"]
+    assert await program("dynamic") == ["nightly 0 3 * * * keep 7"]
 
 
 async def test_a_file_of_many_documents_is_applied(program: Program, kube_client: Client) -> None:
@@ -108,24 +109,27 @@ async def test_a_file_of_many_documents_is_applied(program: Program, kube_client
     assert await kube_client.apps_v1.deployments("example-shop").exists("web")
 
 
-async def test_files_that_are_named_are_applied(program: Program, tmp_path: Path) -> None:
+async def test_files_that_are_named_are_applied(
+    program: Program, kube_namespace: str, tmp_path: Path
+) -> None:
     manifest = tmp_path / "mine.yaml"
     manifest.write_text("{apiVersion: v1, kind: ConfigMap, metadata: {name: mine}}")
 
     assert [line.split() for line in await program("apply_file", str(manifest))] == [
-        ["ConfigMap", "default", "mine"]
+        ["ConfigMap", kube_namespace, "mine"]
     ]
 
 
 async def test_a_table_has_the_columns_of_wide_output(
-    program: Program, kube_client: Client
+    program: Program, kube_client: Client, kube_namespace: str
 ) -> None:
     await kube_client.core_v1.pods().create(a_pod("web", node="node-1"))
 
-    head, row = await program("get_pods")
+    head, *rows = await program("get_pods")
 
     assert head.split()[:4] == ["NAMESPACE", "NAME", "READY", "STATUS"]
-    assert row.split()[:4] == ["default", "web", "0/1", "Pending"]
+    (row,) = [row for row in rows if row.startswith(kube_namespace)]
+    assert row.split()[:4] == [kube_namespace, "web", "0/1", "Pending"]
     assert "node-1" in row
 
 
@@ -136,12 +140,15 @@ async def test_a_table_is_there_for_any_kind(program: Program) -> None:
     assert "default" in {row.split()[0] for row in rows}
 
 
-async def test_a_node_is_cordoned_and_opened_again(program: Program, kube_client: Client) -> None:
-    await kube_client.core_v1.nodes().create(Node(metadata=ObjectMeta(name="node-1")))
-    await kube_client.core_v1.pods().create(a_pod("web", node="node-1"))
+async def test_a_node_is_cordoned_and_opened_again(
+    program: Program, kube_client: Client, kube_namespace: str
+) -> None:
+    node, pod = f"node-of-{kube_namespace}", f"{kube_namespace}/web"
+    await kube_client.core_v1.nodes().create(Node(metadata=ObjectMeta(name=node)))
+    await kube_client.core_v1.pods().create(a_pod("web", node=node))
 
-    assert await program("cordon", "node-1") == ["node-1: cordoned", "  default/web"]
-    assert await program("cordon", "node-1", "--undo") == ["node-1: open", "  default/web"]
+    assert await program("cordon", node) == [f"{node}: cordoned", f"  {pod}"]
+    assert await program("cordon", node, "--undo") == [f"{node}: open", f"  {pod}"]
 
 
 async def test_a_node_that_is_not_there_is_named_with_those_that_are(
@@ -153,33 +160,67 @@ async def test_a_node_that_is_not_there_is_named_with_those_that_are(
         await program("cordon", "node-7")
 
 
-@pytest.mark.timeout(60)  # a whole interpreter has to start
-@pytest.mark.parametrize("style", ["", "blocking_"])
-async def test_pods_are_watched_until_ctrl_c(
-    kube_client: Client, kubeconfig_file: Path, style: str
-) -> None:
-    pods = kube_client.core_v1.pods()
-    await pods.create(a_pod("web"))
-    await pods.create(a_pod("other"))
-    watching = await asyncio.create_subprocess_exec(
+@asynccontextmanager
+async def lines_of(
+    example: str, *arguments: str, kubeconfig: Path
+) -> AsyncIterator[Callable[[], Awaitable[str]]]:
+    """Its lines, one by one, while it runs; Ctrl-C ends it, and that is no failure."""
+    running = await asyncio.create_subprocess_exec(
         sys.executable,
-        EXAMPLES / f"{style}watch_pods.py",
-        "app=web",
+        EXAMPLES / f"{example}.py",
+        *arguments,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         # Whoever started the tests may have Ctrl-C ignored, which children inherit.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        env={**os.environ, "KUBECONFIG": str(kubeconfig_file), "PYTHONUNBUFFERED": "1"},
+        env={**os.environ, "KUBECONFIG": str(kubeconfig), "PYTHONUNBUFFERED": "1"},
     )
-    assert watching.stdout is not None
-    first = await watching.stdout.readline()
-    await pods.delete("web", grace_period=0)
-    second = await watching.stdout.readline()
+    out = running.stdout
+    assert out is not None
 
-    watching.send_signal(signal.SIGINT)
-    rest = await watching.communicate()
+    async def line() -> str:
+        return (await out.readline()).decode().rstrip("\n")
 
-    assert first.decode() == "ADDED     default/web Pending on no node\n"
-    assert second.decode() == "DELETED   default/web Pending on no node\n"
-    assert rest == (b"", b"")
-    assert watching.returncode == 0
+    yield line
+    running.send_signal(signal.SIGINT)
+    _, complaints = await running.communicate()
+    assert (running.returncode, complaints) == (0, b"")
+
+
+@pytest.mark.timeout(60)  # a whole interpreter has to start
+@pytest.mark.parametrize("style", ["", "blocking_"])
+async def test_pods_are_watched_until_ctrl_c(
+    kube_client: Client, kube_namespace: str, kubeconfig_file: Path, style: str
+) -> None:
+    pods = kube_client.core_v1.pods()
+    await pods.create(a_pod("web", app=kube_namespace))
+    await pods.create(a_pod("other"))
+    chosen = f"app={kube_namespace}"
+
+    async with lines_of(f"{style}watch_pods", chosen, kubeconfig=kubeconfig_file) as line:
+        first = await line()
+        await pods.delete("web", grace_period=0)
+        while not (last := await line()).startswith("DELETED"):
+            pass  # it is marked before it goes
+
+    assert first == f"ADDED     {kube_namespace}/web Pending on no node"
+    assert last == f"DELETED   {kube_namespace}/web Pending on no node"
+
+
+@pytest.mark.timeout(60)  # a whole interpreter has to start
+async def test_a_script_without_asyncio_counts_the_pods_of_nodes(
+    kube_client: Client, kube_namespace: str, kubeconfig_file: Path
+) -> None:
+    node = f"node-of-{kube_namespace}"
+    pods = kube_client.core_v1.pods()
+    await pods.create(a_pod("first", node=node))
+
+    async with lines_of("blocking_informer", kubeconfig=kubeconfig_file) as line:
+        while await line() != f"{node}: 1 pods (first)":
+            pass
+        await pods.create(a_pod("second", node=node))
+        while await line() != f"{node}: 2 pods (first, second)":
+            pass
+        await pods.delete("first", grace_period=0)
+        while await line() != f"{node}: 1 pods (second)":
+            pass

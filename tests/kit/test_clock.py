@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -279,3 +280,12 @@ async def test_the_machines_clock_has_the_same_face() -> None:
     with pytest.raises(TimeoutError):
         async with clock.timeout(0):
             await clock.sleep(60)
+
+
+@pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="only Linux has such a clock")
+def test_the_machines_clock_counts_the_time_for_which_it_was_suspended() -> None:
+    before = time.clock_gettime(time.CLOCK_BOOTTIME)
+
+    now = SystemClock().now()
+
+    assert before <= now <= time.clock_gettime(time.CLOCK_BOOTTIME)

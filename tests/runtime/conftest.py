@@ -14,6 +14,7 @@ from kubeloop.runtime import Client, Manager
 from kubeloop.testing import APIServer
 
 from .sites import Website
+from .stage import Stage
 
 
 class HastyClock:
@@ -70,3 +71,8 @@ def managed(server: APIServer) -> Callable[..., Manager]:
         return Manager(server.config, **{**quiet, **options})
 
     return make
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()

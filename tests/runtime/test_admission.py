@@ -189,7 +189,7 @@ def test_an_object_is_converted_and_stays_the_one_it_is(
 
     assert found["apiVersion"] == "example.com/v1"
     assert found["spec"] == {"image": "nginx", "replicas": 4}
-    assert found["metadata"] == {"name": "shop", "uid": "7"}  # the function gave no labels
+    assert found["metadata"] == {"name": "shop", "uid": "7", "labels": {"a": "b"}}
 
 
 def test_a_version_that_it_is_in_already_needs_no_function(conversions: Conversions) -> None:

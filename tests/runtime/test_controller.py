@@ -6,94 +6,28 @@ import asyncio
 import itertools
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubeloop.events import FakeRecorder
-from kubeloop.kit import ManualClock, TaskOwner
-from kubeloop.machinery import GroupVersionResource, InvalidValue, ObjectKey, api_error, failure
+from kubeloop.kit import ManualClock
+from kubeloop.machinery import ObjectKey
 from kubeloop.runtime import (
-    Client,
     Context,
     NotCached,
-    Reconcile,
     Result,
-    TerminalError,
     Watch,
     generation_changed,
 )
-from kubeloop.runtime.caches import Caches, Declarations
-from kubeloop.runtime.context import Surroundings, Tracer
-from kubeloop.runtime.controller import Controller
-from kubeloop.runtime.specs import ControllerSpec
+from kubeloop.runtime.caches import Caches
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import ConfigMap
 
 from .mirrors import Mirrors
 from .sites import SHOP, Website, a_config, a_site, deployment_for
-
-
-class Stage:
-    """A controller with its caches, and what it did."""
-
-    def __init__(self) -> None:
-        self.clock = ManualClock()
-        self.mirrors = Mirrors(self.clock)
-        self.sites = self.mirrors.source(Website)
-        self.calls: list[ObjectKey] = []
-        self.moments: list[float] = []
-        self.recorder = FakeRecorder(100)
-        self.tracer: Tracer | None = None
-        self.controller: Controller
-
-    @asynccontextmanager
-    async def running(self, reconcile: Reconcile | None = None, **spec: Any) -> AsyncIterator[None]:
-        """Run a controller while the block lasts; without a function it only notes calls."""
-
-        async def noted(key: ObjectKey, ctx: Context) -> Result | None:
-            self.calls.append(key)
-            self.moments.append(self.clock.now())
-            return await reconcile(key, ctx) if reconcile else None
-
-        made = ControllerSpec(name="site", kind=Website, reconcile=noted, **spec)
-        wanted = Declarations()
-        for kind in made.kinds:
-            wanted.want(kind, resync=made.resync)
-        caches = Caches(self.mirrors, wanted)
-        around = Surroundings(cast("Client", None), caches, self.clock)
-        self.controller = Controller(made, around, recorder=self.recorder, tracer=self.tracer)
-        async with TaskOwner() as tasks:
-            for informer in caches:
-                tasks.spawn(informer.run(), name=str(informer))
-            tasks.spawn(self.controller.run(), name="controller")
-            await self.clock.settle()
-            yield
-
-    def names(self) -> list[str]:
-        return [key.name for key in self.calls]
-
-
-@pytest.fixture
-def stage() -> Stage:
-    return Stage()
-
-
-def says(*answers: object) -> Reconcile:
-    """A function that gives these answers in turn, then nothing; errors are raised."""
-    left = list(answers)
-
-    async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
-        answer = left.pop(0) if left else None
-        if isinstance(answer, BaseException):
-            raise answer
-        return cast("Result | None", answer)
-
-    return reconcile
+from .stage import Stage, says
 
 
 async def test_what_is_there_and_what_changes_is_reconciled(stage: Stage) -> None:
@@ -227,122 +161,6 @@ async def test_what_is_done_does_not_come_again(stage: Stage, answer: object) ->
         await stage.clock.advance(10_000)
 
     assert stage.names() == ["shop"]
-
-
-async def test_a_terminal_error_is_not_tried_again_until_something_changes(
-    stage: Stage, caplog: pytest.LogCaptureFixture
-) -> None:
-    async with stage.running(says(TerminalError("no such registry"))):
-        stage.sites.put(a_site("shop"))
-        await stage.clock.advance(10_000)
-        assert stage.names() == ["shop"]
-        stage.sites.put(a_site("shop", replicas=2))
-        await stage.clock.settle()
-
-    assert stage.names() == ["shop", "shop"]
-    assert stage.controller.stats().terminal == 1
-    assert "default/shop: given up until it changes: no such registry" in caplog.text
-
-
-@pytest.mark.parametrize("rubbish", [5, "done", True, {"requeue_after": 3}], ids=repr)
-async def test_an_answer_that_is_none_is_said_with_the_key(
-    stage: Stage, rubbish: object, caplog: pytest.LogCaptureFixture
-) -> None:
-    async with stage.running(says(rubbish)):
-        stage.sites.put(a_site("shop"))
-        await stage.clock.advance(100)
-
-    assert stage.names() == ["shop"]
-    assert "site default/shop" in caplog.text
-    assert f"reconcile returned {rubbish!r}" in caplog.text
-
-
-@pytest.mark.parametrize("after", [-1, float("nan"), float("inf"), "5", True], ids=repr)
-def test_a_delay_that_is_none_is_refused(after: Any) -> None:
-    with pytest.raises(InvalidValue, match="give seconds"):
-        Result(requeue_after=after)
-
-
-async def test_a_function_that_hangs_is_cancelled_and_tried_again(
-    stage: Stage, caplog: pytest.LogCaptureFixture
-) -> None:
-    async def hang(key: ObjectKey, ctx: Context) -> None:
-        if key.name == "bad" and not ctx.attempt:
-            await asyncio.Event().wait()
-
-    async with stage.running(hang, timeout=60, workers=2):
-        stage.sites.put(a_site("bad"))
-        stage.sites.put(a_site("good"))
-        await stage.clock.advance(59)
-        assert stage.names() == ["bad", "good"]
-        assert stage.controller.stats().active == ("default/bad",)
-        await stage.clock.advance(2)
-
-    assert stage.names() == ["bad", "good", "bad"]
-    assert stage.controller.stats().timed_out == 1
-    assert "default/bad: failed, to be tried again (1): cancelled after 60 s" in caplog.text
-
-
-async def test_a_cancellation_from_inside_does_not_cost_the_worker(stage: Stage) -> None:
-    async with stage.running(says(asyncio.CancelledError())):
-        stage.sites.put(a_site("shop"))
-        await stage.clock.advance(1)
-
-    assert stage.names() == ["shop", "shop"]
-    assert stage.controller.stats().failed == 1
-
-
-async def test_a_timeout_of_the_functions_own_is_an_error_like_any_other(stage: Stage) -> None:
-    async with stage.running(says(TimeoutError("the registry did not answer"))):
-        stage.sites.put(a_site("shop"))
-        await stage.clock.advance(1)
-
-    assert stage.controller.stats().timed_out == 0
-    assert stage.controller.stats().last_error == "default/shop: the registry did not answer"
-
-
-async def test_whoever_changes_what_it_was_given_changes_nothing_else(stage: Stage) -> None:
-    seen: list[int] = []
-
-    async def vandal(key: ObjectKey, ctx: Context) -> Result | None:
-        site = ctx.get(Website, key)
-        assert site is not None
-        seen.append(site.spec.replicas)
-        site.spec.replicas = 99
-        return Result(requeue_after=1) if len(seen) < 3 else None
-
-    async with stage.running(vandal):
-        stage.sites.put(a_site("shop", replicas=3))
-        await stage.clock.advance(10)
-
-    assert seen == [3, 3, 3]
-
-
-def conflict() -> Exception:
-    return api_error("PUT websites/shop", failure("Conflict", "it has been modified"))
-
-
-@pytest.mark.parametrize(
-    ("error", "level"),
-    [
-        (conflict(), logging.INFO),
-        (InvalidValue("no"), logging.WARNING),
-        (KeyError("x"), logging.ERROR),
-    ],
-    ids=["conflict", "of the API", "a fault"],
-)
-async def test_a_failure_is_logged_as_loudly_as_it_deserves(
-    stage: Stage, error: Exception, level: int, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO)
-
-    async with stage.running(says(error)):
-        stage.sites.put(a_site("shop"))
-        await stage.clock.advance(1)
-
-    (record,) = [each for each in caplog.records if "tried again" in each.getMessage()]
-    assert record.levelno == level
-    assert bool(record.exc_info) == (level == logging.ERROR)
 
 
 async def test_changes_of_an_owned_object_are_the_owners(stage: Stage) -> None:
@@ -543,24 +361,3 @@ async def test_an_unknown_type_of_event_costs_the_event_and_no_more(stage: Stage
         await stage.clock.settle()
 
     assert stage.controller.stats().succeeded == 1
-
-
-@pytest.mark.parametrize(
-    ("spec", "complaint"),
-    [
-        ({"workers": 0}, "0 workers"),
-        ({"timeout": 0}, "timeout 0"),
-        ({"name": ""}, "needs a name"),
-        ({"watches": (Watch(ConfigMap),)}, "a watch without `to`"),
-        (
-            {"kind": GroupVersionResource("a.b", "v1", "cs"), "owns": (Watch(Deployment),)},
-            "owners are known by kind",
-        ),
-    ],
-    ids=["workers", "timeout", "name", "watch", "owner"],
-)
-def test_a_controller_that_cannot_work_is_refused_at_once(
-    spec: dict[str, Any], complaint: str
-) -> None:
-    with pytest.raises(InvalidValue, match=complaint):
-        ControllerSpec(**{"name": "c", "kind": Website, "reconcile": says(), **spec})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import aiohttp
 import pytest
@@ -487,5 +487,7 @@ async def test_keys_can_be_enqueued_by_hand(managed: Managed) -> None:
         await until(lambda: calls)
         with pytest.raises(InvalidValue, match="there is no controller 'other'"):
             manager.enqueue("other", SHOP)
+        with pytest.raises(InvalidValue, match="'shop': it is no key"):
+            manager.enqueue("configmap", cast("ObjectKey", "shop"))
 
     assert calls == [SHOP]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import types
 from pathlib import Path
@@ -12,13 +11,10 @@ import pytest
 
 import kubeloop
 from kubeloop import clients, runtime
+from tests.following import blocks_of
 
 DOCS = Path(__file__).parents[2] / "docs"
-BLOCKS = re.findall(
-    r"^```python\n(.*?)^```",
-    (DOCS / "controllers.md").read_text(encoding="utf-8"),
-    re.DOTALL | re.MULTILINE,
-)
+BLOCKS = [block.text for block in blocks_of("docs/controllers.md", "python")]
 MAP = (DOCS / "from-client-go.md").read_text(encoding="utf-8")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from kubeloop.runtime.tracing import ReconcileTracer, reconcile_tracer
 
 from .sites import a_site
-from .test_controller import Stage, says
+from .stage import Stage, says
 
 
 class Span:

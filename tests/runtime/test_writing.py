@@ -17,7 +17,7 @@ from kubeloop.wire.core.v1 import ConfigMap
 
 from .mirrors import Mirrors
 from .sites import SHOP, Website, WebsiteStatus, a_config, a_site, until
-from .test_controller import Stage
+from .stage import Stage
 
 NAME = "example.com/cleanup"
 

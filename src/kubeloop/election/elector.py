@@ -6,7 +6,7 @@ once while their clocks' rates differ by less than lease duration over renew dea
 lease is given back after the work has ended, and only while it is ours. Every request has a
 deadline.
 Not promised: that a process which was stopped for longer than its lease does nothing in the
-moment it wakes up. Ask `Leadership.ensure()` before what must not happen twice.
+second in which it wakes up. Ask `Leadership.ensure()` before what must not happen twice.
 Elsewhere: who may take a lease (`record`), which durations make sense (`times`).
 
     async with elector.leadership():
@@ -15,6 +15,7 @@ Elsewhere: who may take a lease (`record`), which durations make sense (`times`)
 
 from __future__ import annotations
 
+import inspect
 import logging
 import random as chance
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -48,6 +49,9 @@ log = logging.getLogger(__name__)
 
 # Sums of floats miss their moment by a little: too early is safe, and never late.
 _SLACK = 1e-6
+
+LOOK_EVERY = 1.0
+"""Seconds between two looks at the clock, whatever the timers say."""
 
 
 class ElectionEvents(Protocol):
@@ -88,6 +92,8 @@ class ElectorStats(msgspec.Struct, frozen=True):
     state: ElectorState
     leader: str  # whom the lease named last; empty when nobody
     lock: LockStats
+    name: str = ""  # the lease
+    identity: str = ""  # who this candidate is
 
 
 @final
@@ -119,7 +125,7 @@ class LeaderElector:
     and the end of the lease, `lambda: os._exit(1)` for instance.
 
     Raises:
-        InvalidValue: no name or no identity.
+        InvalidValue: no name, no identity, or an observer that would have to be awaited.
     """
 
     def __init__(
@@ -144,6 +150,8 @@ class LeaderElector:
                 f"election {name!r} as {identity!r}: the lease needs a name and each candidate an"
                 " identity of its own (the pod's name, or the host's and a random part)"
             )
+        for observer in observers:
+            _refuse_async(observer, "an observer")
         self._name = name
         self._identity = identity
         self._times = times or ElectionTimes()
@@ -194,7 +202,9 @@ class LeaderElector:
         return left if left > _SLACK else 0.0
 
     def stats(self) -> ElectorStats:
-        return ElectorStats(self._state, self.leader, self._lock.stats())
+        return ElectorStats(
+            self._state, self.leader, self._lock.stats(), self._name, self._identity
+        )
 
     def check(self, *, tolerance: float = 0.0) -> None:
         """Raises: LeaseNotRenewed when we lead on after lease duration and `tolerance`."""
@@ -229,6 +239,7 @@ class LeaderElector:
                 outer.spawn(self._watch_overrun(), name=f"{self} overrun")
                 async with TaskOwner() as tasks:
                     tasks.spawn(self._end_in_time(), name=f"{self} deadline")
+                    tasks.spawn(self._notice_suspension(), name=f"{self} suspension")
                     tasks.spawn(self._renew(), name=f"{self} renewal")
                     yield Leadership(self, leading.transitions)
         finally:
@@ -247,6 +258,7 @@ class LeaderElector:
         """
         if not callable(lead):
             raise InvalidValue(f"{self}: lead must be a function that does the leader's work")
+        _refuse_async(on_stopped, "on_stopped")
         try:
             async with self.leadership():
                 await lead()
@@ -276,12 +288,17 @@ class LeaderElector:
         """The deadline, kept apart from the requests so that none of them can hold it up."""
         while (left := self.remaining()) > 0:
             await self._clock.sleep(left)
-        error = self._lock.stats().last_error or "none"
-        self._lose(f"not renewed within {self._times.term:g} s, last error: {error}")
+        self._lose_late()
+
+    async def _notice_suspension(self) -> None:
+        """A machine that was suspended wakes up with its timers where they were."""
+        while self.remaining() > 0:
+            await self._clock.sleep(LOOK_EVERY)
+        self._lose_late()
 
     async def _watch_overrun(self) -> None:
         while (left := self._overrun_at() - self._clock.now()) > 0:
-            await self._clock.sleep(max(left, _SLACK))
+            await self._clock.sleep(min(max(left, _SLACK), LOOK_EVERY))
         log.error("%s: the work has not ended, and soon another may lead", self)
         if self._hard_exit is not None:
             self._hard_exit()
@@ -301,6 +318,10 @@ class LeaderElector:
                 self._lose("the lease names nobody")
             case _:
                 pass
+
+    def _lose_late(self) -> None:
+        error = self._lock.stats().last_error or "none"
+        self._lose(f"not renewed within {self._times.term:g} s, last error: {error}")
 
     def _lose(self, why: str) -> None:
         if self._loss is not None:
@@ -362,3 +383,9 @@ class LeaderElector:
 
     def __repr__(self) -> str:
         return f"election {self._name} as {self._identity}"
+
+
+def _refuse_async(function: object, what: str) -> None:
+    """Nobody would await it, and nothing would happen."""
+    if inspect.iscoroutinefunction(function):
+        raise InvalidValue(f"{what} is to be a plain function, and {function!r} is async")

@@ -9,6 +9,7 @@ Elsewhere: the two forms of events (`core`, `series_broadcaster`).
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 import threading
 from collections.abc import Callable, Coroutine
@@ -16,6 +17,7 @@ from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 from kubeloop.kit import Clock, SystemClock, TaskOwner
+from kubeloop.machinery import InvalidValue
 from kubeloop.wire import Resource
 
 from .broadcast import Broadcast, BroadcastStats, EventWatcher, WhenFull
@@ -96,7 +98,11 @@ class Broadcaster(Generic[E]):
         """Call `handler` with every event that is recorded from now on, while the block lasts.
 
         What it raises is logged. The watcher that is returned can be stopped.
+
+        Raises: InvalidValue for an async function: iterate over `watch()` instead.
         """
+        if inspect.iscoroutinefunction(handler):
+            raise InvalidValue(f"events to {handler!r}: it is async (iterate over watch() instead)")
         watcher = self.watch()
         self._spawn(_hand_over(watcher, handler), name=f"events to {handler!r}")
         return watcher

@@ -13,6 +13,7 @@ Elsewhere: joining and counting (`correlator`), what a failed try means (`sink`)
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import random as chance
 from typing import final
@@ -27,7 +28,7 @@ from .broadcaster import FLUSH_WITHIN, WATCHER_QUEUE, Broadcaster
 from .correlator import Correlated, Correlation, CorrelatorStats, EventCorrelator
 from .making import EventNames, described
 from .recorder import EventRecorder
-from .sink import MOST_TRIES, RETRY_DELAY, EventSink, Verdict, judge, paused, report, write_event
+from .sink import RETRY_DELAY, EventSink, Verdict, judge, report, tried, write_event
 
 __all__ = ["QUEUE", "EventBroadcaster", "EventWriter", "EventWriterStats"]
 
@@ -139,16 +140,11 @@ class EventWriter:
 
     async def _write(self, found: Correlated) -> None:
         # The first wait is random, so that not everybody comes back at once after an outage.
-        delay = self._random() * RETRY_DELAY
-        for _ in range(MOST_TRIES - 1):
-            if await self._try(found) is not Verdict.RETRY:
-                return
-            if not await paused(self._clock, delay, self._closing):
-                break
-            delay = RETRY_DELAY
-        else:
-            if await self._try(found) is not Verdict.RETRY:
-                return
+        delays = itertools.chain([self._random() * RETRY_DELAY], itertools.repeat(RETRY_DELAY))
+        if await tried(
+            lambda: self._try(found), delays=delays, clock=self._clock, closing=self._closing
+        ):
+            return
         self._lost += 1
         log.error("event given up, it could not be written: %s", described(found.event))
 

@@ -14,6 +14,7 @@ Elsewhere: what is a series (`series`), what a failed try means (`sink`).
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import random as chance
 import socket
@@ -30,7 +31,7 @@ from .broadcaster import FLUSH_WITHIN, WATCHER_QUEUE, Broadcaster
 from .making import EventNames, described
 from .series import FINISH_AFTER, REFRESH_EVERY, SeriesBook, SeriesStats, series_patch
 from .series_recorder import SeriesRecorder
-from .sink import MOST_TRIES, RETRY_DELAY, EventSink, Verdict, judge, paused, report, write_event
+from .sink import RETRY_DELAY, EventSink, Verdict, judge, report, tried, write_event
 
 __all__ = [
     "SERIES_QUEUE",
@@ -186,15 +187,11 @@ class SeriesWriter:
                 found = self._book.done(found)
 
     async def _write(self, event: Event) -> None:
-        for _ in range(MOST_TRIES - 1):
-            if await self._try(event) is not Verdict.RETRY:
-                return
-            delay = jittered(RETRY_DELAY, JITTER, self._random)
-            if not await paused(self._clock, delay, self._closing):
-                break
-        else:
-            if await self._try(event) is not Verdict.RETRY:
-                return
+        delays = (jittered(RETRY_DELAY, JITTER, self._random) for _ in itertools.count())
+        if await tried(
+            lambda: self._try(event), delays=delays, clock=self._clock, closing=self._closing
+        ):
+            return
         self._lost += 1
         log.error("event given up, it could not be written: %s", described(event))
 

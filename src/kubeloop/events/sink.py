@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import enum
 import logging
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Literal, Protocol, TypeVar
 
 from kubeloop.kit import Clock
@@ -25,7 +26,7 @@ from kubeloop.machinery import (
 )
 from kubeloop.wire import UNSET, Resource
 
-__all__ = ["MOST_TRIES", "RETRY_DELAY", "EventSink", "Verdict", "judge", "paused", "write_event"]
+__all__ = ["MOST_TRIES", "RETRY_DELAY", "EventSink", "Verdict", "judge", "tried", "write_event"]
 
 E = TypeVar("E", bound=Resource)
 log = logging.getLogger(__name__)
@@ -107,13 +108,30 @@ def report(event: Resource, error: Exception, verdict: Verdict) -> None:
             log.error("event %s was refused and is lost: %s", where, error)
 
 
-async def paused(clock: Clock, seconds: float, closing: asyncio.Event) -> bool:
-    """Wait before the next try; False when `closing` came first. Safe to cancel."""
-    if closing.is_set():
-        return False
+async def tried(
+    write: Callable[[], Awaitable[Verdict | None]],
+    *,
+    delays: Iterator[float],
+    clock: Clock,
+    closing: asyncio.Event,
+) -> bool:
+    """Write until it is done or refused; False when it was given up.
+
+    Once `closing` is set nobody waits: there is one more try, and that is the last.
+    """
+    for number in range(1, MOST_TRIES + 1):
+        is_last = closing.is_set() or number == MOST_TRIES
+        if await write() is not Verdict.RETRY:
+            return True
+        if is_last:
+            break
+        await _paused(clock, next(delays), closing)
+    return False
+
+
+async def _paused(clock: Clock, seconds: float, closing: asyncio.Event) -> None:
     try:
         async with clock.timeout(seconds):
             await closing.wait()
     except TimeoutError:
-        return True
-    return False
+        pass

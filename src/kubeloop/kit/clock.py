@@ -66,12 +66,25 @@ class Clock(Protocol):
         ...
 
 
+def _steady_clock() -> Callable[[], float]:
+    """Linux' usual clock stands still while the machine is suspended: another one goes on."""
+    number = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic if number is None else functools.partial(time.clock_gettime, number)
+
+
+_steady = _steady_clock()
+
+
 @final
 class SystemClock:
-    """The machine's clocks."""
+    """The machine's clocks. Where the system has such a one, `now()` counts suspended time.
+
+    Waits do not: after a suspension they take as long as they still had to. Who must not
+    believe in the past looks at `now()` again from time to time.
+    """
 
     def now(self) -> float:
-        return time.monotonic()
+        return _steady()
 
     def time(self) -> datetime:
         return datetime.now(UTC)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .admission import AdmissionRequest, Denied, Operation, UserInfo
+    from .assembly import ManagerStats
     from .caches import NotCached
     from .certificates import ServingCertificate
     from .client import Client
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from .finalizer import Cleanup, finalized
     from .handlers import MapFunction, Watch
     from .health import Check, HealthReport, Unhealthy
-    from .manager import GRACE, Manager, ManagerStats, PartEnded
+    from .life import PartEnded
+    from .manager import GRACE, Manager
     from .metrics import RECONCILE_METRIC_NAMES
     from .predicates import (
         Predicate,
@@ -88,6 +90,7 @@ __all__ = [
 
 _HOMES = {
     **dict.fromkeys(("AdmissionRequest", "Denied", "Operation", "UserInfo"), "admission"),
+    "ManagerStats": "assembly",
     "NotCached": "caches",
     "ServingCertificate": "certificates",
     "Client": "client",
@@ -98,7 +101,8 @@ _HOMES = {
     **dict.fromkeys(("Cleanup", "finalized"), "finalizer"),
     **dict.fromkeys(("MapFunction", "Watch"), "handlers"),
     **dict.fromkeys(("Check", "HealthReport", "Unhealthy"), "health"),
-    **dict.fromkeys(("GRACE", "Manager", "ManagerStats", "PartEnded"), "manager"),
+    "PartEnded": "life",
+    **dict.fromkeys(("GRACE", "Manager"), "manager"),
     "RECONCILE_METRIC_NAMES": "metrics",
     **dict.fromkeys(
         (

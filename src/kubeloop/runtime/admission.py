@@ -47,7 +47,9 @@ _API_VERSION = "admission.k8s.io/v1"
 class Denied(KubeError):
     """Raised by a handler to say no; the user who asked is shown the message.
 
+    ```python
     raise Denied("spec.replicas: at most 10")
+    ```
     """
 
     def __init__(self, message: str, *, code: int = 403, reason: str = "Forbidden") -> None:

@@ -2,30 +2,32 @@
 
 Promises: what is made here is unmade in the opposite order when the stack is; nothing lists,
 watches or reconciles yet, except that CRDs are installed and pages are served.
-Elsewhere: declaring (`manager`), running (`manager`).
+Elsewhere: declaring (`manager`), running (`life`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Any, final
 
 import msgspec
 
 from kubeloop import clients
+from kubeloop.cache import InformerStats
 from kubeloop.config import ClusterConfig
-from kubeloop.election import DEFAULT_TOLERANCE, LeaderElector
-from kubeloop.events import EventBroadcaster
+from kubeloop.election import DEFAULT_TOLERANCE, ElectorStats, LeaderElector
+from kubeloop.events import BroadcastStats, EventBroadcaster
 from kubeloop.kit import Clock
 from kubeloop.machinery import crd_of
-from kubeloop.rest import RESTClient
+from kubeloop.rest import RESTClient, RESTStats
 from kubeloop.wire import Resource
 from kubeloop.wire.core.v1 import Event
 
-from .caches import Cached, Caches
+from .caches import Cached, Caches, Namespaces
 from .client import Client
 from .context import Surroundings
-from .controller import Controller
+from .controller import Controller, ControllerStats
 from .elections import LeaderElection, elector_for, lease_client
 from .endpoints import Address, Page, health_pages, metrics_pages, serving
 from .health import Checks, Pulse, synced
@@ -33,14 +35,14 @@ from .metrics import AllMetrics
 from .specs import ControllerSpec
 from .tracing import reconcile_tracer
 
-__all__ = ["Assembly", "Plan", "assembled"]
+__all__ = ["Assembly", "ManagerStats", "Plan", "assembled"]
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What was declared."""
 
     cluster: clients.Client | ClusterConfig | None
-    namespace: str
+    namespace: Namespaces
     field_manager: str
     election: LeaderElection | None
     metrics: AllMetrics | None
@@ -54,6 +56,19 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     clock: Clock
 
 
+class ManagerStats(msgspec.Struct, frozen=True):
+    """Everything that a manager can say of itself."""
+
+    state: str  # new, starting, running, stopping, ended
+    is_leader: bool
+    addresses: Mapping[str, str] = {}  # of health and metrics, where they are served
+    informers: tuple[InformerStats, ...] = ()
+    controllers: tuple[ControllerStats, ...] = ()
+    election: ElectorStats | None = None
+    events: BroadcastStats | None = None
+    requests: RESTStats | None = None
+
+
 @final
 class Assembly(msgspec.Struct, frozen=True):
     """What runs."""
@@ -64,6 +79,18 @@ class Assembly(msgspec.Struct, frozen=True):
     elector: LeaderElector | None
     broadcaster: EventBroadcaster
     addresses: dict[str, str]
+
+    def stats(self, state: str, *, is_leader: bool) -> ManagerStats:
+        return ManagerStats(
+            state=state,
+            is_leader=is_leader,
+            addresses=self.addresses,
+            informers=tuple(informer.stats() for informer in self.caches),
+            controllers=tuple(controller.stats() for controller in self.controllers),
+            election=self.elector.stats() if self.elector is not None else None,
+            events=self.broadcaster.stats(),
+            requests=self.client.stats(),
+        )
 
 
 async def assembled(plan: Plan, stack: AsyncExitStack) -> Assembly:

@@ -8,8 +8,8 @@ Elsewhere: mirroring (`kubeloop.cache`), who reads (`context`).
 # ruff: noqa: ASYNC109 - the caller's bound is kept by a clock, and named in the error
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol, TypeVar, final, overload
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol, TypeAlias, TypeVar, final, overload
 
 import msgspec
 
@@ -31,16 +31,20 @@ from kubeloop.machinery import (
     GroupVersionResource,
     InvalidValue,
     KubeError,
+    check_dns_label,
     is_newer,
     is_valid_version,
 )
 from kubeloop.wire import resource_of
 
+from .merged import lister_of
 from .writes import Write, is_heard_of
 
 __all__ = ["WRITES_WITHIN", "Cached", "Caches", "Declarations", "MakesInformers", "NotCached"]
 
 T = TypeVar("T")
+Namespaces: TypeAlias = str | Sequence[str]
+"""One namespace, several, or all: the empty text."""
 
 WRITES_WITHIN = 10.0
 """Seconds that a cache is waited for until it has seen a write."""
@@ -57,7 +61,7 @@ class Cached(msgspec.Struct, frozen=True, kw_only=True):
     kind: Watchable
     of: type[Any]
     metadata_only: bool = False
-    namespace: str | None = None  # None: the manager's
+    namespace: Namespaces | None = None  # None: the manager's
     labels: LabelSelection | None = None
     fields: FieldSelection | None = None
     index: Indexers[Any] | None = None
@@ -82,7 +86,7 @@ class Declarations:
 
     def add(self, wanted: Cached) -> None:
         """Raises: InvalidValue when it is declared already."""
-        where = (named(wanted.kind), wanted.of, wanted.metadata_only)
+        where = (checked_kind(wanted.kind), wanted.of, wanted.metadata_only)
         if where in self._all:
             raise InvalidValue(
                 f"cache {where[0]}: declared already (declare a kind once, and before the"
@@ -92,7 +96,7 @@ class Declarations:
 
     def want(self, kind: Watchable, *, resync: float = 0.0) -> None:
         """Mirror a kind, as it was declared or else with the defaults."""
-        known = [where for where in self._all if where[0] == named(kind)]
+        known = [where for where in self._all if where[0] == checked_kind(kind)]
         if not known:
             of = kind if isinstance(kind, type) else dict
             self.add(Cached(kind=kind, of=of, resync=resync))
@@ -113,21 +117,19 @@ class Caches:
         client: MakesInformers,
         wanted: Iterable[Cached],
         *,
-        namespace: str = "",
+        namespace: Namespaces = "",
         metrics: CacheMetrics | None = None,
     ) -> None:
-        self._informers: list[tuple[Cached, SharedInformer[Any]]] = [
-            (cached, _made(client, cached, namespace, metrics)) for cached in wanted
-        ]
+        self._all = [_mirrored(client, cached, namespace, metrics) for cached in wanted]
 
     def __iter__(self) -> Iterator[SharedInformer[Any]]:
-        return iter([informer for _, informer in self._informers])
+        return iter([informer for mirrored in self._all for informer in mirrored.informers])
 
-    def informer(self, kind: Watchable) -> SharedInformer[Any]:
-        """The mirror of a kind, in whatever form. Raises: NotCached."""
-        for cached, informer in self._informers:
-            if named(cached.kind) == named(kind):
-                return informer
+    def informers(self, kind: Watchable) -> tuple[SharedInformer[Any], ...]:
+        """The mirrors of a kind, one a namespace, in whatever form. Raises: NotCached."""
+        for mirrored in self._all:
+            if named(mirrored.cached.kind) == named(kind):
+                return mirrored.informers
         raise self._missing(kind)
 
     @overload
@@ -138,17 +140,20 @@ class Caches:
     ) -> Lister[dict[str, Any]]: ...
     def lister(self, kind: Any, /) -> Lister[Any]:
         """Reads objects of a class, of a view, or of a kind as dicts. Raises: NotCached."""
-        for cached, informer in self._informers:
-            same = cached.of is kind or (cached.of is dict and named(cached.kind) == named(kind))
+        for mirrored in self._all:
+            cached = mirrored.cached
+            is_form = cached.of is kind and kind is not dict  # which says nothing of the kind
+            same = is_form or (cached.of is dict and named(cached.kind) == named(kind))
             if same and not cached.metadata_only:
-                return informer.lister
+                return mirrored.lister
         raise self._missing(kind)
 
     def heard_of(self, write: Write) -> Iterator[SharedInformer[Any]]:
         """The mirrors that will be told of a write."""
-        for cached, informer in self._informers:
-            if group_kind(cached.kind) == write.kind and is_heard_of(write, informer.scope):
-                yield informer
+        for mirrored in self._all:
+            if group_kind(mirrored.cached.kind) == write.kind:
+                told = mirrored.informers
+                yield from (each for each in told if is_heard_of(write, each.scope))
 
     def unseen(self, writes: Iterable[Write]) -> list[Write]:
         """Those of the writes that a mirror has still to be told of."""
@@ -176,11 +181,54 @@ class Caches:
 
     def _missing(self, kind: Any) -> NotCached:
         name = kind.__name__ if isinstance(kind, type) else str(kind)
-        held = ", ".join(cached.of.__name__ for cached, _ in self._informers) or "nothing"
+        held = ", ".join(each.cached.of.__name__ for each in self._all) or "nothing"
         return NotCached(
             f"read {name} from the cache: it holds {held} (name it in `owns` or `watches`, or"
             " declare it with manager.cache(); what is read seldom can be asked of the client)"
         )
+
+
+class _Mirrored(msgspec.Struct, frozen=True):
+    """A declaration, and what was made of it."""
+
+    cached: Cached
+    informers: tuple[SharedInformer[Any], ...]  # one a namespace
+    lister: Lister[Any]
+
+
+def _mirrored(
+    client: MakesInformers,
+    cached: Cached,
+    namespace: Namespaces,
+    metrics: CacheMetrics | None,
+) -> _Mirrored:
+    places = _places(cached, namespace)
+    informers = tuple(_made(client, cached, place, metrics) for place in places)
+    return _Mirrored(cached, informers, lister_of(informers))
+
+
+def _places(cached: Cached, otherwise: Namespaces) -> tuple[str, ...]:
+    """The namespaces of which there is to be a mirror each; empty is all of them."""
+    said = otherwise if cached.namespace is None else cached.namespace
+    places = (said,) if isinstance(said, str) else tuple(dict.fromkeys(said))
+    if (
+        len(places) > 1
+        and isinstance(cached.kind, type)
+        and not resource_of(cached.kind).namespaced
+    ):
+        return ("",)
+    return places
+
+
+def checked_namespaces(said: Namespaces) -> Namespaces:
+    """One name, or several. Raises: InvalidValue for none, and for names that none can have."""
+    places = (said,) if isinstance(said, str) else tuple(said)
+    is_text = all(isinstance(place, str) for place in places)
+    if not places or not is_text or (len(places) > 1 and "" in places):
+        raise InvalidValue(f"namespaces {said!r}: name one or several, or leave them out for all")
+    for place in filter(None, places):
+        check_dns_label(place)
+    return said if isinstance(said, str) else places
 
 
 def _made(
@@ -190,7 +238,7 @@ def _made(
     informer: SharedInformer[Any] = client.informer(
         cached.kind,
         **form,
-        namespace=namespace if cached.namespace is None else cached.namespace,
+        namespace=namespace,
         labels=cached.labels,
         fields=cached.fields,
         index=cached.index,
@@ -219,6 +267,23 @@ def named(kind: Any) -> Any:
     except (InvalidValue, AttributeError):
         return kind  # a view of the user's
     return GroupVersionKind(info.group, info.version, info.kind)
+
+
+def checked_kind(kind: Any) -> GroupVersionKind | GroupVersionResource:
+    """What a kind is called. Raises: InvalidValue when it is none."""
+    found = named(kind)
+    if isinstance(found, GroupVersionKind | GroupVersionResource):
+        return found
+    raise InvalidValue(
+        f"watch {kind!r}: it is no kind of the API (give its class, a GroupVersionKind, or a"
+        " GroupVersionResource)"
+    )
+
+
+def name_of(kind: Watchable) -> str:
+    """What a controller of a kind is called. Raises: InvalidValue when it is none."""
+    found = checked_kind(kind)
+    return (found.kind if isinstance(found, GroupVersionKind) else found.resource).lower()
 
 
 def group_kind(kind: Watchable) -> GroupKind | None:

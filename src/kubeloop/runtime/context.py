@@ -26,11 +26,12 @@ from kubeloop.machinery import (
     EVERYTHING,
     GroupVersionKind,
     GroupVersionResource,
+    InvalidValue,
     ObjectKey,
     Owner,
 )
 
-from .caches import WRITES_WITHIN, Caches
+from .caches import WRITES_WITHIN, Caches, NotCached
 from .client import Client
 from .finalizer import Cleanup, finalized
 from .status import written_status
@@ -107,8 +108,11 @@ class Context:
     def get(self, kind: Any, key: ObjectKey, /) -> Any:
         """The object from the cache, None when there is none.
 
-        Raises: NotCached when nobody declared the kind, DecodeError when it does not read.
+        Raises: NotCached when nobody declared the kind, DecodeError when it does not read,
+        InvalidValue for a name alone, which could be of any namespace.
         """
+        if not isinstance(key, ObjectKey):
+            raise InvalidValue(f"get {key!r}: it is no key (write ObjectKey(namespace, name))")
         return self._around.caches.lister(kind).get(key)
 
     @overload
@@ -136,9 +140,13 @@ class Context:
         """All ways to read the cache of a kind: indexes, counts, keys. Raises: NotCached."""
         return self._around.caches.lister(kind)
 
-    def owned(self, kind: type[T], owner: Owner, /) -> builtins.list[T]:
+    @overload
+    def owned(self, kind: type[T], owner: Owner, /) -> builtins.list[T]: ...
+    @overload
+    def owned(self, kind: Named, owner: Owner, /) -> builtins.list[dict[str, Any]]: ...
+    def owned(self, kind: Any, owner: Owner, /) -> builtins.list[Any]:
         """The objects of a kind that `owner` controls, by its uid. Raises as `get`."""
-        lister = self._around.caches.lister(kind)
+        lister: Lister[Any] = self._around.caches.lister(kind)
         uid = _uid_of(owner)
         inside = ObjectKey.of(owner).namespace
         keys = [
@@ -149,9 +157,17 @@ class Context:
         found = (lister.get(key) for key in keys)
         return [each for each in found if each is not None]
 
+    @overload
     async def fresh(
-        self, kind: type[T], key: ObjectKey, /, *, timeout: float | None = WRITES_WITHIN
-    ) -> T | None:
+        self, kind: type[T], key: ObjectKey, /, *, timeout: float | None = ...
+    ) -> T | None: ...
+    @overload
+    async def fresh(
+        self, kind: Named, key: ObjectKey, /, *, timeout: float | None = ...
+    ) -> dict[str, Any] | None: ...
+    async def fresh(
+        self, kind: Any, key: ObjectKey, /, *, timeout: float | None = WRITES_WITHIN
+    ) -> Any:
         """As `get`, from a cache that has seen what was written here so far. Safe to cancel.
 
         Raises: NotYet when it has not within `timeout` seconds.
@@ -177,9 +193,19 @@ class Context:
 
         Raises: Conflict when the object has changed since it was read (the next try sees it).
         """
-        key = ObjectKey.of(obj)  # type: ignore[arg-type] # refused there, with words
-        before = self._around.caches.lister(type(obj)).get(key)
-        return await written_status(self.client, obj, before=before)
+        return await written_status(self.client, obj, before=self._cached(obj))
+
+    def _cached(self, obj: T) -> T | None:
+        """The same object in the cache; None where its kind is not cached."""
+        kind: Any = type(obj)
+        if isinstance(obj, Mapping):
+            kind = GroupVersionKind.of(obj.get("apiVersion") or "", obj.get("kind") or "")
+        try:
+            lister: Lister[Any] = self._around.caches.lister(kind)
+        except NotCached:
+            return None
+        found: T | None = lister.get(ObjectKey.of(obj))  # type: ignore[arg-type] # as above
+        return found
 
 
 @final

@@ -11,7 +11,10 @@ function is given (`context`), who runs controllers (`manager`).
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
+from bisect import bisect_left
+from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any, final
 
@@ -27,8 +30,18 @@ from kubeloop.workqueue import PriorityQueue, QueueMetrics, QueueShutDown, Queue
 from .caches import group_kind
 from .context import Context, Surroundings, Tracer
 from .handlers import Handler, on_mapped, on_owned, on_self
-from .metrics import ReconcileMetrics, ReconcileResult
-from .outcomes import Again, Done, Failed, Outcome, judged, log_failure, words
+from .metrics import DURATIONS, ReconcileMetrics, ReconcileResult
+from .outcomes import (
+    Again,
+    Done,
+    Failed,
+    Outcome,
+    contained,
+    judged,
+    log_failure,
+    not_awaited,
+    words,
+)
 from .results import ReconcileTimeout, TerminalError
 from .specs import ControllerSpec
 from .writes import Write
@@ -58,6 +71,7 @@ class ControllerStats(msgspec.Struct, frozen=True):
     terminal: int
     timed_out: int
     last_error: str
+    durations: Mapping[float, int] = {}  # tries by the least of `DURATIONS` that they stayed within
 
 
 @final
@@ -93,6 +107,7 @@ class Controller:
         self._most_unseen = FORGET_BEYOND
         self._succeeded = self._failed = self._terminal = self._timed_out = 0
         self._last_error = ""
+        self._durations = [0] * len(DURATIONS)
 
     # --- life
 
@@ -149,6 +164,7 @@ class Controller:
             terminal=self._terminal,
             timed_out=self._timed_out,
             last_error=self._last_error,
+            durations=dict(zip(DURATIONS, self._durations, strict=True)),
         )
 
     def __repr__(self) -> str:
@@ -158,22 +174,22 @@ class Controller:
 
     def _listen(self, *, namespaced: bool) -> list[Registration[Any]]:
         spec, queue = self.spec, self._queue
-        registrations = [self._told(spec.kind, on_self(queue, spec.predicates))]
+        registrations = self._told(spec.kind, on_self(queue, spec.predicates))
         owner = group_kind(spec.kind)
         for watch in spec.owns:
             assert owner is not None, "checked when the spec was made"
             handler = on_owned(queue, watch.predicates, owner, namespaced=namespaced)
-            registrations.append(self._told(watch.kind, handler))
+            registrations += self._told(watch.kind, handler)
         for watch in spec.watches:
             assert watch.to is not None, "checked when the spec was made"
-            registrations.append(
-                self._told(watch.kind, on_mapped(queue, watch.predicates, watch.to))
-            )
+            registrations += self._told(watch.kind, on_mapped(queue, watch.predicates, watch.to))
         return registrations
 
-    def _told(self, kind: Watchable, handler: Handler) -> Registration[Any]:
-        informer = self._around.caches.informer(kind)
-        return informer.add_handler(on_change=handler, resync=self.spec.resync, name=str(self))
+    def _told(self, kind: Watchable, handler: Handler) -> list[Registration[Any]]:
+        return [
+            informer.add_handler(on_change=handler, resync=self.spec.resync, name=str(self))
+            for informer in self._around.caches.informers(kind)
+        ]
 
     async def _is_namespaced(self) -> bool:
         """Whether the kind is; only those who own others have to know."""
@@ -184,12 +200,15 @@ class Controller:
 
     async def _wait_for_caches(self) -> None:
         for kind in self.spec.kinds:
-            informer = self._around.caches.informer(kind)
-            while not informer.has_synced:
-                try:
-                    await informer.wait_synced(timeout=STILL_WAITING)
-                except NotYet:
-                    self._complain(informer)
+            for informer in self._around.caches.informers(kind):
+                await self._wait_for(informer)
+
+    async def _wait_for(self, informer: SharedInformer[Any]) -> None:
+        while not informer.has_synced:
+            try:
+                await informer.wait_synced(timeout=STILL_WAITING)
+            except NotYet:
+                self._complain(informer)
 
     def _complain(self, informer: SharedInformer[Any]) -> None:
         error = informer.stats().reflector.last_error or "none"
@@ -276,7 +295,8 @@ class Controller:
     async def _call(self, key: ObjectKey, context: Context) -> Outcome:
         try:
             async with self._clock.timeout(self.spec.timeout) as bound:
-                return judged(await self.spec.reconcile(key, context))
+                said: object = self.spec.reconcile(key, context)
+                return judged(await said) if inspect.isawaitable(said) else not_awaited(said)
         except TerminalError as error:
             return Failed(error, for_good=True)
         except TimeoutError as error:
@@ -286,10 +306,11 @@ class Controller:
         except asyncio.CancelledError as error:
             if _is_ending():
                 raise
-            # Something inside was cancelled, and not this worker.
-            wrapped = KubeError("cancelled from inside")
-            wrapped.__cause__ = error
-            return Failed(wrapped)
+            return Failed(contained(error))  # something inside was cancelled, not this worker
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # noqa: BLE001 - odd, and no reason to end the others
+            return Failed(contained(error))
 
     def _too_long(self, error: TimeoutError) -> ReconcileTimeout:
         late = ReconcileTimeout(
@@ -336,6 +357,7 @@ class Controller:
         *,
         terminal: bool = False,
     ) -> None:
+        self._durations[bisect_left(DURATIONS, seconds)] += 1
         if error is None:
             self._succeeded += 1
         else:

@@ -1,8 +1,9 @@
 """Conversion of a custom kind between its versions, as functions between its classes.
 
-Promises: what an object is called and who owns it stays, whatever a function does; versions
-that no function joins directly are reached over others; one object that cannot be converted
-fails the review, and says which.
+Promises: what an object is called and who owns it stays, whatever a function does, and its
+labels and annotations stay unless a function sets others; versions that no function joins
+directly are reached over others; one object that cannot be converted fails the review, and
+says which.
 Elsewhere: receiving reviews (`webhook_server`).
 """
 
@@ -81,8 +82,9 @@ class Conversions:
         value: Any = dict(obj)
         for start, end in path:
             said = self._steps[start][end](self._classes[start].from_dict(value))
+            before = value.get("metadata") or {}
             value = _checked(said, self._classes[end], obj).to_dict()
-            value["metadata"] = _kept(obj.get("metadata") or {}, value.get("metadata") or {})
+            value["metadata"] = _kept(before, value.get("metadata") or {})
         return dict(value)
 
     def _path(self, here: Place, goal: Place) -> list[tuple[Place, Place]]:
@@ -127,9 +129,8 @@ def _checked(said: object, cls: type[Resource], obj: Mapping[str, Any]) -> Resou
 
 def _kept(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """The server lets a conversion change labels and annotations of metadata, and no more."""
-    free = ("labels", "annotations")
-    kept = {key: value for key, value in before.items() if key not in free}
-    return kept | {key: after[key] for key in free if after.get(key)}
+    changed = {key: after[key] for key in ("labels", "annotations") if key in after}
+    return {**before, **changed}
 
 
 def _answered(response: Mapping[str, Any]) -> bytes:

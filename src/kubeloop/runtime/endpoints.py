@@ -88,7 +88,15 @@ async def serving(
         log.info("serving %s at %s:%d", ", ".join(pages), address.host, port)
         yield Address(address.host, port)
     finally:
-        await runner.cleanup()
+        await _ended(runner)
+
+
+async def _ended(runner: Any) -> None:
+    """Finish what is in work, and cut what is left: some peers do not hear TLS say goodbye."""
+    left = [each.transport for each in runner.server.connections]
+    await runner.cleanup()
+    for transport in filter(None, left):
+        transport.abort()
 
 
 def _checked(checks: Checks) -> Page:

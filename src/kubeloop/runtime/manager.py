@@ -2,10 +2,10 @@
 
 Promises: one failure policy: when a part fails, or ends that should not, `run()` ends with
 its cause and everything else with it, so that whoever started the process can start it again.
-Told to stop (SIGTERM, Ctrl-C, `stop()`), it begins nothing more, lets what is in work come
-to its end within `grace` seconds, gives the lease back and writes the events that wait.
-Cancelled, it does the same without waiting for work.
-Elsewhere: reconciling (`controller`), health (`health`), the process (`process`).
+Told to stop (SIGTERM, Ctrl-C, `stop()`), it finishes what is in work, gives the lease back
+and writes the events that wait.
+Elsewhere, in the order of a walk: what is made of the declarations (`assembly`), what happens
+from start to end (`life`), reconciling (`controller`), the process around it (`process`).
 """
 
 # ruff: noqa: ASYNC109 - the caller's bound is kept by a clock, and named in the error
@@ -13,82 +13,61 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, final, overload
-
-import msgspec
 
 from kubeloop import clients
 from kubeloop.cache import (
     CacheReport,
     Indexers,
-    InformerStats,
     Keeping,
     Lister,
+    SharedInformer,
     Transform,
     Watchable,
 )
 from kubeloop.clients import ALL, FieldSelection, LabelSelection, PartialObjectMetadata
 from kubeloop.config import ClusterConfig
-from kubeloop.election import ElectorStats
-from kubeloop.events import BroadcastStats
-from kubeloop.kit import Clock, Runnable, SystemClock, TaskOwner, cancel_and_wait
+from kubeloop.events import EventWatcher
+from kubeloop.kit import Clock, Runnable, SystemClock
 from kubeloop.machinery import (
     GroupVersionKind,
     GroupVersionResource,
     InvalidValue,
-    KubeError,
     ObjectKey,
 )
-from kubeloop.rest import RESTStats
 from kubeloop.wire import Resource
+from kubeloop.wire.core.v1 import Event
 from kubeloop.workqueue import RateLimiter
 
-from .assembly import Assembly, Plan, assembled
-from .caches import Cached, Declarations, named
+from .assembly import Assembly, ManagerStats, Plan, assembled
+from .caches import (
+    Cached,
+    Declarations,
+    Namespaces,
+    checked_namespaces,
+    name_of,
+    named,
+)
 from .client import Client
-from .controller import ControllerStats
 from .elections import LeaderElection
 from .endpoints import address_of
 from .handlers import Watch
 from .health import Check, Checks
+from .life import Life, Part, PartEnded
 from .metrics import AllMetrics
 from .predicates import Predicate
-from .process import calm_collector, log_in_background, on_signals
+from .process import arranged
+from .results import is_delay
 from .specs import RECONCILE_WITHIN, ControllerSpec, Reconcile, as_watches
 
-__all__ = ["GRACE", "Manager", "ManagerStats", "PartEnded"]
+__all__ = ["GRACE", "Manager"]
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Reconcile)
-log = logging.getLogger(__name__)
 
 GRACE = 30.0
 """Seconds that work in progress is given to end; a pod has 30 before it is killed."""
-
-
-@final
-class PartEnded(KubeError):
-    """A part of a manager that is to last came to its end."""
-
-
-class ManagerStats(msgspec.Struct, frozen=True):
-    """Everything that a manager can say of itself."""
-
-    state: str  # new, starting, running, stopping, ended
-    is_leader: bool
-    addresses: Mapping[str, str] = {}  # of health and metrics, where they are served
-    informers: tuple[InformerStats, ...] = ()
-    controllers: tuple[ControllerStats, ...] = ()
-    election: ElectorStats | None = None
-    events: BroadcastStats | None = None
-    requests: RESTStats | None = None
-
-
-class _Part(msgspec.Struct, frozen=True):
-    part: Runnable
-    leader_only: bool
 
 
 @final
@@ -103,17 +82,17 @@ class Manager:
         run(manager.run())
 
     `cluster` is a client, which stays its giver's, a configuration, or nothing: kubeconfig or
-    the pod's own account, looked for when it runs. `namespace` is the one that its caches are
-    about (all, unless one is named). `metrics` and `health` are where those pages are served:
-    a port, or an address. `grace` bounds the drain at the end. `signals`, `tune_gc` and
-    `logs` say whether it may arrange the process for itself.
+    the pod's own account, looked for when it runs. `namespace` names the one that its caches
+    are about, or several; without it they are about all. `metrics` and `health` are where those
+    pages are served: a port, or an address. `grace` bounds the drain at the end. `signals`,
+    `tune_gc` and `logs` say whether it may arrange the process for itself.
     """
 
     def __init__(
         self,
         cluster: clients.Client | ClusterConfig | None = None,
         *,
-        namespace: str = ALL,
+        namespace: Namespaces = ALL,
         leader_election: str | LeaderElection | None = None,
         metrics: int | str | None = None,
         metrics_registry: Any = None,
@@ -127,13 +106,15 @@ class Manager:
     ) -> None:
         # Keeps its arguments and no more: no file is read and no port opened before run().
         self._cluster = cluster
-        self._namespace = namespace
+        self._namespace = checked_namespaces(namespace)
         self._election = (
             LeaderElection(leader_election) if isinstance(leader_election, str) else leader_election
         )
         self._field_manager = field_manager
         self._metrics_at = None if metrics is None else address_of(metrics)
         self._health_at = None if health is None else address_of(health)
+        if not is_delay(grace):
+            raise InvalidValue(f"grace {grace!r}: give seconds, zero or more")
         self._grace = grace
         self._arranges = (signals, tune_gc, logs)
         self._clock: Clock = clock or SystemClock()
@@ -141,13 +122,14 @@ class Manager:
         self._wanted = Declarations()
         self._specs: dict[str, ControllerSpec] = {}
         self._crds: dict[Any, tuple[type[Resource], ...]] = {}
-        self._parts: list[_Part] = []
+        self._parts: list[Part] = []
         self._alive = Checks("alive", clock=self._clock)
         self._ready = Checks("ready", clock=self._clock)
-        self._state = "new"
+        self._phase = "new"  # or starting, ended; between these two `_life` knows
         self._stopping = asyncio.Event()
         self._begun = asyncio.Event()  # all controllers are at work
         self._made: Assembly | None = None  # once it runs
+        self._life: Life | None = None  # while it runs
 
     # --- what it is made of
 
@@ -175,12 +157,14 @@ class Manager:
         seconds. `resync` has every key reconciled again, every so many seconds. `install_crd`
         makes the server know the class when the manager starts. Returns the function.
 
-        Raises: InvalidValue when the name (by default the kind's) is taken, or does not fit.
+        Raises: InvalidValue when something does not fit, or the name (the kind's) is taken.
         """
+
+        known_as = name or name_of(kind)
 
         def register(reconcile: F) -> F:
             spec = ControllerSpec(
-                name=name or _name_of(kind),
+                name=known_as,
                 kind=kind,
                 reconcile=reconcile,
                 owns=as_watches(owns),
@@ -206,7 +190,7 @@ class Manager:
         *,
         of: type[Any] | None = None,
         metadata_only: bool = False,
-        namespace: str | None = None,
+        namespace: Namespaces | None = None,
         labels: LabelSelection | None = None,
         fields: FieldSelection | None = None,
         index: Indexers[Any] | None = None,
@@ -228,7 +212,7 @@ class Manager:
                 kind=kind,
                 of=form if isinstance(form, type) else dict,
                 metadata_only=metadata_only,
-                namespace=namespace,
+                namespace=None if namespace is None else checked_namespaces(namespace),
                 labels=labels,
                 fields=fields,
                 index=index,
@@ -248,7 +232,7 @@ class Manager:
         When it fails, so does the manager. `leader_only` waits for leadership.
         """
         self._must_be_new("add a part")
-        self._parts.append(_Part(part, leader_only))
+        self._parts.append(Part(part, leader_only))
 
     def add_health_check(self, name: str, check: Check) -> None:
         """Ask `check` for /healthz: when it raises or says False, the process is restarted."""
@@ -267,14 +251,22 @@ class Manager:
         Cancelled, it ends everything first.
         """
         self._must_be_new("run")
-        self._state = "starting"
+        self._phase = "starting"
         try:
             async with contextlib.AsyncExitStack() as stack:
-                is_settled = self._arrange(stack)
+                settled = stack.enter_context(self._arranged())
                 made = self._made = await assembled(self._plan(), stack)
-                await self._live(made, is_settled)
+                life = self._life = Life(
+                    made,
+                    self._parts,
+                    stopping=self._stopping,
+                    grace=self._grace,
+                    clock=self._clock,
+                )
+                await life.run(lambda: self._note_begun(settled))
         finally:
-            self._state = "ended"
+            self._phase, self._life = "ended", None
+            self._begun.set()  # or not, but nobody waits any longer
 
     def stop(self) -> None:
         """End in order: begin nothing more, finish what is in work. From the loop's thread."""
@@ -283,10 +275,12 @@ class Manager:
     async def wait_ready(self, *, timeout: float | None = None) -> None:
         """Wait until every controller is at work, which may need leadership. Safe to cancel.
 
-        Raises: TimeoutError when `timeout` seconds have passed first.
+        Raises: TimeoutError when `timeout` seconds have passed first, PartEnded when it ended.
         """
         async with self._clock.timeout(timeout):
             await self._begun.wait()
+        if self._phase == "ended":
+            raise PartEnded(f"wait for {self!r}: it is over (what `run()` raised says why)")
 
     @property
     def client(self) -> Client:
@@ -310,8 +304,10 @@ class Manager:
     def enqueue(self, controller: str, key: ObjectKey, *, after: float | None = None) -> None:
         """Have a controller reconcile a key, for reasons that no watch sees; from any thread.
 
-        Raises: InvalidValue when there is no such controller, or it does not run.
+        Raises: InvalidValue when there is no such controller, it does not run, or that is no key.
         """
+        if not isinstance(key, ObjectKey):
+            raise InvalidValue(f"enqueue {key!r}: it is no key (write ObjectKey(namespace, name))")
         for each in self._running().controllers:
             if each.spec.name == controller:
                 each.enqueue(key, after=after)
@@ -321,42 +317,38 @@ class Manager:
     @property
     def is_leader(self) -> bool:
         """Whether the controllers may work: always, without an election."""
-        if self._election is None:
-            return True
         elector = self._made.elector if self._made is not None else None
-        return elector is not None and elector.is_leader
+        return self._election is None or (elector is not None and elector.is_leader)
+
+    @property
+    def informers(self) -> tuple[SharedInformer[Any], ...]:
+        """The mirrors that it runs, one a cache and namespace. Raises: InvalidValue before."""
+        return tuple(self._running().caches)
+
+    def watch_events(self) -> EventWatcher[Event]:
+        """Every event that is recorded from now on. Raises: InvalidValue before it runs."""
+        return self._running().broadcaster.watch()
 
     def report(self) -> CacheReport:
         """What all caches hold. Raises: InvalidValue before it runs."""
         return self._running().caches.report()
 
     def stats(self) -> ManagerStats:
-        made = self._made
-        if made is None:
+        if self._made is None:
             return ManagerStats(state=self._state, is_leader=self.is_leader)
-        return ManagerStats(
-            state=self._state,
-            is_leader=self.is_leader,
-            addresses=made.addresses,
-            informers=tuple(informer.stats() for informer in made.caches),
-            controllers=tuple(controller.stats() for controller in made.controllers),
-            election=made.elector.stats() if made.elector is not None else None,
-            events=made.broadcaster.stats(),
-            requests=made.client.stats(),
-        )
+        return self._made.stats(self._state, is_leader=self.is_leader)
 
     # --- the steps
 
-    def _arrange(self, stack: contextlib.AsyncExitStack) -> Callable[[], None]:
-        """Arrange the process; returns what to call when everything is loaded."""
+    def _arranged(self) -> contextlib.AbstractContextManager[Callable[[], None]]:
+        task = asyncio.current_task()
+        assert task is not None, "run() is awaited by a task"
         signals, tune_gc, logs = self._arranges
-        if logs:
-            stack.enter_context(log_in_background())
-        if signals:
-            task = asyncio.current_task()
-            assert task is not None, "run() is awaited by a task"
-            stack.enter_context(on_signals(self.stop, task.cancel))
-        return stack.enter_context(calm_collector()) if tune_gc else lambda: None
+        return arranged(self.stop, task.cancel, signals=signals, tune_gc=tune_gc, logs=logs)
+
+    def _note_begun(self, settled: Callable[[], None]) -> None:
+        settled()
+        self._begun.set()
 
     def _plan(self) -> Plan:
         return Plan(
@@ -375,60 +367,6 @@ class Manager:
             clock=self._clock,
         )
 
-    async def _live(self, made: Assembly, is_settled: Callable[[], None]) -> None:
-        async with TaskOwner() as tasks:
-            for informer in made.caches:
-                tasks.spawn(self._lasting(informer), name=f"informer {informer.name}")
-            self._begin(tasks, made, leader_only=False)
-            tasks.spawn(self._settle(made, is_settled), name="first lists")
-            leading = tasks.spawn(self._lead(made), name="leading")
-            self._state = "running"
-            await self._stopping.wait()
-            self._state = "stopping"
-            await self._drain(made)
-            await cancel_and_wait(leading)
-
-    async def _lead(self, made: Assembly) -> None:
-        """What only the leader does, until cancelled. Raises: LeadershipLost."""
-        async with contextlib.AsyncExitStack() as stack:
-            if made.elector is not None:
-                await stack.enter_async_context(made.elector.leadership())
-            tasks = await stack.enter_async_context(TaskOwner())
-            self._begin(tasks, made, leader_only=True)
-            await asyncio.get_running_loop().create_future()  # until cancelled
-
-    def _begin(self, tasks: TaskOwner, made: Assembly, *, leader_only: bool) -> None:
-        for controller in made.controllers:
-            if controller.spec.leader_only is leader_only:
-                tasks.spawn(self._lasting(controller), name=str(controller))
-        for each in self._parts:
-            if each.leader_only is leader_only:
-                tasks.spawn(each.part.run(), name=repr(each.part))
-
-    async def _settle(self, made: Assembly, is_settled: Callable[[], None]) -> None:
-        for controller in made.controllers:
-            await controller.wait_begun()
-        is_settled()
-        self._begun.set()
-
-    async def _lasting(self, part: Runnable) -> None:
-        """A part that is to last: its end is a failure as well."""
-        await part.run()
-        if not self._stopping.is_set():
-            raise PartEnded(f"{part!r} came to its end and should not have (a fault in kubeloop)")
-
-    async def _drain(self, made: Assembly) -> None:
-        log.info("ending: waiting for what is in work")
-        for controller in made.controllers:
-            controller.close()
-        try:
-            async with self._clock.timeout(self._grace):
-                for controller in made.controllers:
-                    await controller.drained()
-        except TimeoutError:
-            active = [key for each in made.controllers for key in each.stats().active]
-            log.error("ending: cancelled after %g s: %s", self._grace, ", ".join(active))
-
     def _register(self, spec: ControllerSpec) -> None:
         self._must_be_new("add a controller")
         if spec.name in self._specs:
@@ -438,6 +376,10 @@ class Manager:
         for kind in spec.kinds:
             self._wanted.want(kind, resync=spec.resync)
         self._specs[spec.name] = spec
+
+    @property
+    def _state(self) -> str:
+        return self._phase if self._life is None else self._life.state
 
     def _must_be_new(self, what: str) -> None:
         if self._state != "new":
@@ -450,12 +392,6 @@ class Manager:
 
     def __repr__(self) -> str:
         return f"Manager({', '.join(self._specs)}: {self._state})"
-
-
-def _name_of(kind: Watchable) -> str:
-    found = named(kind)
-    said = found.kind if isinstance(found, GroupVersionKind) else found.resource
-    return str(said).lower()
 
 
 def _class_of(kind: Watchable) -> type[Resource]:

@@ -7,6 +7,7 @@ Elsewhere: queues, caches, requests and elections count themselves, each in its 
 from __future__ import annotations
 
 import importlib
+import math
 from typing import Any, Literal, Protocol, TypeAlias, final
 
 from kubeloop.cache import PrometheusCacheMetrics
@@ -16,6 +17,7 @@ from kubeloop.rest import PrometheusMetrics
 from kubeloop.workqueue import PrometheusQueueMetrics
 
 __all__ = [
+    "DURATIONS",
     "RECONCILE_METRIC_NAMES",
     "AllMetrics",
     "PrometheusReconcileMetrics",
@@ -35,7 +37,8 @@ RECONCILE_METRIC_NAMES = (
     "controller_runtime_active_workers",
 )
 
-_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+DURATIONS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, math.inf)
+"""Seconds by which tries are counted: each counts those that took longer than the one before."""
 
 
 class ReconcileMetrics(Protocol):
@@ -73,7 +76,7 @@ class PrometheusReconcileMetrics:
         self._terminal = counter(terminal, "Failures that no try can mend", label, **where)
         self._timeouts = counter(timeouts, "Reconciles that took too long", label, **where)
         self._seconds = prometheus.Histogram(
-            seconds, "Time of a reconcile", label, buckets=_SECONDS, **where
+            seconds, "Time of a reconcile", label, buckets=DURATIONS, **where
         )
         self._most = gauge(most, "Workers", label, **where)
         self._active = gauge(active, "Workers that have a key", label, **where)
@@ -102,18 +105,28 @@ class PrometheusReconcileMetrics:
 
 @final
 class AllMetrics:
-    """Everything that a manager counts, in one registry of its own or a given one."""
+    """Everything that a manager counts, in one registry of its own or a given one.
+
+    Raises:
+        ConfigError: prometheus-client is not installed, or the registry is another manager's.
+    """
 
     def __init__(self, registry: Any = None) -> None:
         self._prometheus = prometheus_client()
         self.registry = registry or self._prometheus.CollectorRegistry()
-        self.requests = PrometheusMetrics(self.registry)
-        self.caches = PrometheusCacheMetrics(self.registry)
-        self.queues = PrometheusQueueMetrics(self.registry)
-        self.elections = PrometheusElectionMetrics(self.registry)
-        self.reconciles = PrometheusReconcileMetrics(self.registry)
-        self._prometheus.ProcessCollector(registry=self.registry)
-        self._prometheus.GCCollector(registry=self.registry)
+        try:
+            self.requests = PrometheusMetrics(self.registry)
+            self.caches = PrometheusCacheMetrics(self.registry)
+            self.queues = PrometheusQueueMetrics(self.registry)
+            self.elections = PrometheusElectionMetrics(self.registry)
+            self.reconciles = PrometheusReconcileMetrics(self.registry)
+            self._prometheus.ProcessCollector(registry=self.registry)
+            self._prometheus.GCCollector(registry=self.registry)
+        except ValueError as error:  # it has metrics of these names
+            raise ConfigError(
+                f"metrics of a manager: {error} (a registry is for one manager; leave"
+                " metrics_registry out, or give each its own)"
+            ) from error
 
     def text(self) -> tuple[bytes, str]:
         """The page that is scraped, and its content type."""

@@ -6,6 +6,7 @@ Elsewhere: what follows (`controller`), what a function may say (`results`).
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import TypeAlias
 
@@ -15,7 +16,17 @@ from kubeloop.machinery import Conflict, InvalidValue, KubeError, ObjectKey
 
 from .results import Result
 
-__all__ = ["Again", "Done", "Failed", "Outcome", "judged", "log_failure", "words"]
+__all__ = [
+    "Again",
+    "Done",
+    "Failed",
+    "Outcome",
+    "contained",
+    "judged",
+    "log_failure",
+    "not_awaited",
+    "words",
+]
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +63,21 @@ def judged(said: object) -> Outcome:
     return Failed(
         InvalidValue(f"reconcile returned {said!r} (return a Result, or nothing)"), for_good=True
     )
+
+
+def not_awaited(said: object) -> Outcome:
+    """What it means when there is nothing to await: the function was not written for this."""
+    what = f"reconcile returned {said!r}, which cannot be awaited (write `async def`, no `yield`)"
+    return Failed(InvalidValue(what), for_good=True)
+
+
+def contained(error: BaseException) -> Exception:
+    """What would end more than the try, as an error that does not."""
+    cancelled = isinstance(error, asyncio.CancelledError)
+    what = "cancelled from inside" if cancelled else f"{type(error).__name__}: {error}"
+    found = KubeError(what) if cancelled else RuntimeError(what)
+    found.__cause__ = error
+    return found
 
 
 def words(error: Exception) -> str:

@@ -18,7 +18,7 @@ import signal
 from collections.abc import Callable, Iterator
 from typing import Final
 
-__all__ = ["LOG_FORMAT", "calm_collector", "log_in_background", "on_signals"]
+__all__ = ["LOG_FORMAT", "arranged", "calm_collector", "log_in_background", "on_signals"]
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +26,24 @@ LOG_FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 # Caches hold bytes and plain values, which the collector need not walk; garbage in cycles is
 # rare, and a seventh of a second for a full round over a large heap is not.
 _THRESHOLDS: Final = (20_000, 20, 50)
+
+
+@contextlib.contextmanager
+def arranged(
+    stop: Callable[[], None],
+    at_once: Callable[[], object],
+    *,
+    signals: bool,
+    tune_gc: bool,
+    logs: bool,
+) -> Iterator[Callable[[], None]]:
+    """All that is asked for; the block is given what to call when everything is loaded."""
+    with contextlib.ExitStack() as stack:
+        if logs:
+            stack.enter_context(log_in_background())
+        if signals:
+            stack.enter_context(on_signals(stop, at_once))
+        yield stack.enter_context(calm_collector()) if tune_gc else lambda: None
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ import msgspec
 
 from kubeloop.machinery import InvalidValue, KubeError
 
-__all__ = ["ReconcileTimeout", "Result", "TerminalError"]
+__all__ = ["ReconcileTimeout", "Result", "TerminalError", "is_delay"]
 
 
 @final
@@ -29,14 +29,16 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     requeue: bool = False
 
     def __post_init__(self) -> None:
-        if self.requeue_after is not None and not _is_delay(self.requeue_after):
+        if self.requeue_after is not None and not is_delay(self.requeue_after):
             raise InvalidValue(f"requeue after {self.requeue_after!r}: give seconds, zero or more")
 
 
 class TerminalError(KubeError):
     """Raised by a reconcile function that no further try can help: only a change can.
 
+    ```python
     raise TerminalError("spec.image: no such registry")
+    ```
     """
 
 
@@ -45,7 +47,8 @@ class ReconcileTimeout(KubeError, TimeoutError):
     """A reconcile took longer than its controller allows, and was cancelled."""
 
 
-def _is_delay(given: object) -> bool:
+def is_delay(given: object) -> bool:
+    """Whether it is a number of seconds, zero or more, that comes to an end."""
     if isinstance(given, bool) or not isinstance(given, int | float):
         return False
     return math.isfinite(given) and given >= 0

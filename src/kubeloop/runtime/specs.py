@@ -18,7 +18,7 @@ from .caches import group_kind
 from .context import Context
 from .handlers import Watch
 from .predicates import Predicate
-from .results import Result
+from .results import Result, is_delay
 
 __all__ = ["RECONCILE_WITHIN", "ControllerSpec", "Reconcile", "as_watches"]
 
@@ -47,10 +47,14 @@ class ControllerSpec(msgspec.Struct, frozen=True, kw_only=True):
         where = f"controller {self.name!r}"
         if not self.name:
             raise InvalidValue(f"{where}: it needs a name")
-        if self.workers < 1:
+        if not callable(self.reconcile):
+            raise InvalidValue(f"{where}: {self.reconcile!r} is no function")
+        if not _is_count(self.workers):
             raise InvalidValue(f"{where}: {self.workers} workers (give one or more)")
-        if self.timeout is not None and not self.timeout > 0:
+        if self.timeout is not None and not (is_delay(self.timeout) and self.timeout > 0):
             raise InvalidValue(f"{where}: timeout {self.timeout} (give seconds, or None for none)")
+        if not is_delay(self.resync):
+            raise InvalidValue(f"{where}: resync {self.resync} (give seconds, or zero for none)")
         if any(watch.to is None for watch in self.watches):
             raise InvalidValue(f"{where}: a watch without `to` (whose keys? or use `owns`)")
         if self.owns and group_kind(self.kind) is None:
@@ -60,6 +64,10 @@ class ControllerSpec(msgspec.Struct, frozen=True, kw_only=True):
     def kinds(self) -> tuple[Watchable, ...]:
         """All kinds whose changes it has to be told."""
         return (self.kind, *(watch.kind for watch in (*self.owns, *self.watches)))
+
+
+def _is_count(given: object) -> bool:
+    return isinstance(given, int) and given >= 1
 
 
 def as_watches(wanted: Sequence[Watchable | Watch]) -> tuple[Watch, ...]:

@@ -3,7 +3,8 @@
 Promises: a function that fails or hangs is a no that says so, and a line in the log with the
 object's key; what is no review is refused. The certificate follows its files. It needs no
 manager, and no client.
-Elsewhere: what reviews say (`admission`, `conversion`), certificates (`certificates`).
+Elsewhere: what reviews say (`admission`, `conversion`), certificates (`certificates`), what
+tells the API server to ask (`webhook_configurations`).
 """
 
 from __future__ import annotations
@@ -19,17 +20,13 @@ import msgspec
 
 from kubeloop.kit import Clock, SystemClock
 from kubeloop.machinery import InvalidValue
-from kubeloop.wire import Resource, ResourceInfo, resource_of
+from kubeloop.wire import Resource, resource_of
 from kubeloop.wire.admissionregistration.v1 import (
-    MutatingWebhook,
     MutatingWebhookConfiguration,
-    RuleWithOperations,
     ServiceReference,
-    ValidatingWebhook,
     ValidatingWebhookConfiguration,
-    WebhookClientConfig,
 )
-from kubeloop.wire.meta.v1 import ObjectMeta
+from kubeloop.wire.apiextensions.v1 import CustomResourceConversion
 
 from .admission import (
     AdmissionRequest,
@@ -46,6 +43,7 @@ from .admission import (
 from .certificates import ServingCertificate
 from .conversion import Conversions
 from .endpoints import Page, address_of, serving
+from .webhook_configurations import Rule, Way, configurations, conversion, default_path
 
 __all__ = ["ANSWER_WITHIN", "CONVERT_PATH", "WebhookServer", "WebhookStats"]
 
@@ -76,12 +74,9 @@ class WebhookStats(msgspec.Struct, frozen=True):
 
 
 class _Hook(msgspec.Struct, frozen=True):
-    """One path, and what is asked there."""
+    """One path, and who answers there."""
 
-    path: str
-    info: ResourceInfo
-    operations: tuple[Operation, ...]
-    changes: bool
+    rule: Rule
     answer: Review
 
 
@@ -139,7 +134,7 @@ class WebhookServer:
                 await _awaited(function(obj, request))
                 return allowed(asked.uid, warnings=request.warnings)
 
-            self._add(path or _path("validate", cls), cls, operations, answer, changes=False)
+            self._add(path or default_path("validate", cls), cls, operations, answer, changes=False)
             return function
 
         return register
@@ -166,7 +161,7 @@ class WebhookServer:
                 patch = patch_between(before, obj if said is None else said, cls)
                 return allowed(asked.uid, patch=patch, warnings=request.warnings)
 
-            self._add(path or _path("mutate", cls), cls, operations, answer, changes=True)
+            self._add(path or default_path("mutate", cls), cls, operations, answer, changes=True)
             return function
 
         return register
@@ -219,21 +214,27 @@ class WebhookServer:
 
         It is reached by `url` (https://host:port) or as a service of the cluster; `ca` is the
         PEM text that its certificate is checked with.
+
+        Raises: InvalidValue when it is given both ways, or none.
         """
-        if bool(url) == (service is not None):
-            raise InvalidValue(f"webhooks {name!r}: give a url or a service, one of them")
+        hooks = (hook.rule for hook in self._hooks.values())
+        return configurations(name, hooks, Way(url, service, ca))
 
-        def at(path: str) -> WebhookClientConfig:
-            if service is None:
-                return WebhookClientConfig(url=f"{url.rstrip('/')}{path}", ca_bundle=ca)
-            return WebhookClientConfig(
-                service=ServiceReference(
-                    name=service.name, namespace=service.namespace, port=service.port, path=path
-                ),
-                ca_bundle=ca,
-            )
+    def conversion(
+        self,
+        *,
+        url: str = "",
+        service: ServiceReference | None = None,
+        ca: bytes | None = None,
+    ) -> CustomResourceConversion:
+        """The part of a CRD that has the API server convert here; as `configurations`.
 
-        return [*_mutating(name, self._hooks, at), *_validating(name, self._hooks, at)]
+        ```python
+        crd = crd_of(OldWebsite, Website)
+        crd.spec.conversion = webhooks.conversion(url=url, ca=ca)
+        ```
+        """
+        return conversion(CONVERT_PATH, Way(url, service, ca))
 
     def __repr__(self) -> str:
         return f"WebhookServer({self._address or self._listen})"
@@ -251,7 +252,8 @@ class WebhookServer:
     ) -> None:
         if path in self._hooks:
             raise InvalidValue(f"webhook {path}: there is one already (give another path=)")
-        self._hooks[path] = _Hook(path, resource_of(cls), tuple(operations), changes, answer)
+        rule = Rule(path, resource_of(cls), tuple(operations), changes)
+        self._hooks[path] = _Hook(rule, answer)
 
     def _pages(self) -> dict[str, Page]:
         pages: dict[str, Page] = {path: self._page(hook) for path, hook in self._hooks.items()}
@@ -264,7 +266,7 @@ class WebhookServer:
             try:
                 asked = read_review(await request.read())
             except InvalidValue as error:
-                log.warning("%s: %s", hook.path, error)
+                log.warning("%s: %s", hook.rule.path, error)
                 return _response(request, str(error).encode(), status=400)
             return _response(request, await self._answer(hook, asked))
 
@@ -280,14 +282,14 @@ class WebhookServer:
         except TimeoutError:
             return self._fail(hook, asked, f"no decision within {ANSWER_WITHIN:g} s", code=504)
         except Exception as error:
-            log.exception("%s %s: the webhook failed", hook.path, key_of(asked))
+            log.exception("%s %s: the webhook failed", hook.rule.path, key_of(asked))
             return self._fail(hook, asked, f"{type(error).__name__}: {error}", code=500)
         self._allowed += 1
         return answer
 
     def _fail(self, hook: _Hook, asked: Asked, why: str, *, code: int) -> bytes:
         self._failed += 1
-        log.error("%s %s: %s", hook.path, key_of(asked), why)
+        log.error("%s %s: %s", hook.rule.path, key_of(asked), why)
         return denied(asked.uid, f"the webhook failed: {why}", code=code, reason="InternalError")
 
     async def _convert_page(self, request: Any) -> Any:
@@ -311,51 +313,3 @@ def _response(request: Any, body: bytes, *, status: int = 200) -> Any:
         return web.Response(status=405, headers={"Allow": "POST"})
     kind = "application/json" if status == 200 else "text/plain"
     return web.Response(body=body, status=status, content_type=kind)
-
-
-def _path(verb: str, cls: type[Resource]) -> str:
-    """`/validate-example-com-v1-website`, as kubebuilder's manifests have it."""
-    info = resource_of(cls)
-    group = info.group.replace(".", "-")
-    return f"/{verb}-{group}-{info.version}-{info.kind.lower()}"
-
-
-At: TypeAlias = Callable[[str], WebhookClientConfig]
-
-
-def _mutating(name: str, hooks: dict[str, _Hook], at: At) -> list[MutatingWebhookConfiguration]:
-    found = [
-        MutatingWebhook(**_said(hook, at, "mutate")) for hook in hooks.values() if hook.changes
-    ]
-    if not found:
-        return []
-    return [MutatingWebhookConfiguration(metadata=ObjectMeta(name=name), webhooks=found)]
-
-
-def _validating(name: str, hooks: dict[str, _Hook], at: At) -> list[ValidatingWebhookConfiguration]:
-    found = [
-        ValidatingWebhook(**_said(hook, at, "validate"))
-        for hook in hooks.values()
-        if not hook.changes
-    ]
-    if not found:
-        return []
-    return [ValidatingWebhookConfiguration(metadata=ObjectMeta(name=name), webhooks=found)]
-
-
-def _said(hook: _Hook, at: At, verb: str) -> dict[str, Any]:
-    info = hook.info
-    rule = RuleWithOperations(
-        api_groups=[info.group],
-        api_versions=[info.version],
-        operations=list(hook.operations),
-        resources=[info.plural],
-    )
-    return {
-        "name": f"{verb}.{info.plural}.{info.group or 'core'}.{info.version}",
-        "client_config": at(hook.path),
-        "rules": [rule],
-        "admission_review_versions": ["v1"],
-        "side_effects": "None",
-        "failure_policy": "Fail",
-    }

@@ -77,12 +77,16 @@ class DelayingQueue(WorkQueue[K]):
         refuse_nan(key, after)
         if self._phase != "open":
             return
-        if self._recorder is not None:
-            self._recorder.retried()
+        self._note_retry()
         if after > 0:
             self._add_later(key, asked + after)
         else:
             WorkQueue.add(self, key)
+
+    def _note_retry(self) -> None:
+        self._retries += 1
+        if self._recorder is not None:
+            self._recorder.retried()
 
     def _add_later(self, key: K, moment: float) -> None:
         known = self._later.rank(key)

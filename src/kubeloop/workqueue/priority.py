@@ -161,8 +161,8 @@ class PriorityQueue(RateLimitingQueue[K]):
         delay = self._delay(key, after, rate_limited=rate_limited)
         if self._phase != "open":
             return
-        if delay is not None and self._recorder is not None:
-            self._recorder.retried()
+        if delay is not None:
+            self._note_retry()
         self._by_priority.raise_to(key, priority, next(self._serials))
         # What is ready is ready: only its priority can change.
         if key in self._dirty or delay is None or delay <= 0:

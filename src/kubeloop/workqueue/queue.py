@@ -67,6 +67,7 @@ class QueueStats(msgspec.Struct, frozen=True):
     workers: int  # calls of get() that wait for a key
     unfinished: float  # seconds since they were handed out, of all keys in work together
     longest: float  # the same of the key that takes longest
+    retries: int = 0  # keys that were ever added for later
 
 
 class WorkQueue(Generic[K]):
@@ -100,6 +101,7 @@ class WorkQueue(Generic[K]):
         self._line = Line(self._clock)
         self._turn = LoopTurn(self._clock)
         self._drained: set[asyncio.Future[None]] = set()  # calls of drain() that wait
+        self._retries = 0  # counted by the queues that take keys for later
         self._inbox = Inbox()
         self._calls = self._inbox.calls
         self._recorder: Recorder[K] | None = None
@@ -248,6 +250,7 @@ class WorkQueue(Generic[K]):
             workers=len(self._line),
             unfinished=unfinished,
             longest=longest,
+            retries=self._retries,
         )
 
     def __repr__(self) -> str:

@@ -26,6 +26,7 @@ K = TypeVar("K", bound=Hashable)
 class RateLimitingQueue(DelayingQueue[K]):
     """A `DelayingQueue` that asks a limiter how long (client-go: `RateLimitingInterface`).
 
+    ```python
     async with queue.item() as key:
         try:
             await reconcile(key)
@@ -33,6 +34,7 @@ class RateLimitingQueue(DelayingQueue[K]):
             queue.add_rate_limited(key)
         else:
             queue.forget(key)
+    ```
     """
 
     def __init__(

@@ -1,0 +1,78 @@
+"""One controller on a stage: its caches, its time, and what it did, without a server."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+from kubeloop.events import FakeRecorder
+from kubeloop.kit import ManualClock, TaskOwner
+from kubeloop.machinery import ObjectKey
+from kubeloop.runtime import Client, Context, Reconcile, Result
+from kubeloop.runtime.caches import Caches, Declarations
+from kubeloop.runtime.context import Surroundings, Tracer
+from kubeloop.runtime.controller import Controller
+from kubeloop.runtime.specs import ControllerSpec
+
+from .mirrors import Mirrors
+from .sites import Website
+
+
+class Stage:
+    """A controller with its caches, and what it did."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.mirrors = Mirrors(self.clock)
+        self.sites = self.mirrors.source(Website)
+        self.calls: list[ObjectKey] = []
+        self.moments: list[float] = []
+        self.recorder = FakeRecorder(100)
+        self.tracer: Tracer | None = None
+        self.controller: Controller
+
+    @asynccontextmanager
+    async def running(
+        self,
+        reconcile: Reconcile | None = None,
+        *,
+        as_it_is: Reconcile | None = None,
+        **spec: Any,
+    ) -> AsyncIterator[None]:
+        """Run a controller while the block lasts; without a function it only notes calls."""
+
+        async def noted(key: ObjectKey, ctx: Context) -> Result | None:
+            self.calls.append(key)
+            self.moments.append(self.clock.now())
+            return await reconcile(key, ctx) if reconcile else None
+
+        made = ControllerSpec(name="site", kind=Website, reconcile=as_it_is or noted, **spec)
+        wanted = Declarations()
+        for kind in made.kinds:
+            wanted.want(kind, resync=made.resync)
+        caches = Caches(self.mirrors, wanted)
+        around = Surroundings(cast("Client", None), caches, self.clock)
+        self.controller = Controller(made, around, recorder=self.recorder, tracer=self.tracer)
+        async with TaskOwner() as tasks:
+            for informer in caches:
+                tasks.spawn(informer.run(), name=str(informer))
+            tasks.spawn(self.controller.run(), name="controller")
+            await self.clock.settle()
+            yield
+
+    def names(self) -> list[str]:
+        return [key.name for key in self.calls]
+
+
+def says(*answers: object) -> Reconcile:
+    """A function that gives these answers in turn, then nothing; errors are raised."""
+    left = list(answers)
+
+    async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
+        answer = left.pop(0) if left else None
+        if isinstance(answer, BaseException):
+            raise answer
+        return cast("Result | None", answer)
+
+    return reconcile

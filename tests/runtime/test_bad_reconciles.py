@@ -1,0 +1,241 @@
+"""What a reconcile function can do wrong, and what it costs: its own try, and no more."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from typing import Any, cast
+
+import pytest
+
+from kubeloop.machinery import GroupVersionResource, InvalidValue, ObjectKey, api_error, failure
+from kubeloop.runtime import (
+    Context,
+    Result,
+    TerminalError,
+    Watch,
+)
+from kubeloop.runtime.specs import ControllerSpec
+from kubeloop.wire.apps.v1 import Deployment
+from kubeloop.wire.core.v1 import ConfigMap
+
+from .sites import Website, a_site
+from .stage import Stage, says
+
+
+async def test_a_terminal_error_is_not_tried_again_until_something_changes(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with stage.running(says(TerminalError("no such registry"))):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(10_000)
+        assert stage.names() == ["shop"]
+        stage.sites.put(a_site("shop", replicas=2))
+        await stage.clock.settle()
+
+    assert stage.names() == ["shop", "shop"]
+    assert stage.controller.stats().terminal == 1
+    assert "default/shop: given up until it changes: no such registry" in caplog.text
+
+
+@pytest.mark.parametrize("rubbish", [5, "done", True, {"requeue_after": 3}], ids=repr)
+async def test_an_answer_that_is_none_is_said_with_the_key(
+    stage: Stage, rubbish: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with stage.running(says(rubbish)):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(100)
+
+    assert stage.names() == ["shop"]
+    assert "site default/shop" in caplog.text
+    assert f"reconcile returned {rubbish!r}" in caplog.text
+
+
+@pytest.mark.parametrize("after", [-1, float("nan"), float("inf"), "5", True], ids=repr)
+def test_a_delay_that_is_none_is_refused(after: Any) -> None:
+    with pytest.raises(InvalidValue, match="give seconds"):
+        Result(requeue_after=after)
+
+
+async def test_a_function_that_hangs_is_cancelled_and_tried_again(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def hang(key: ObjectKey, ctx: Context) -> None:
+        if key.name == "bad" and not ctx.attempt:
+            await asyncio.Event().wait()
+
+    async with stage.running(hang, timeout=60, workers=2):
+        stage.sites.put(a_site("bad"))
+        stage.sites.put(a_site("good"))
+        await stage.clock.advance(59)
+        assert stage.names() == ["bad", "good"]
+        assert stage.controller.stats().active == ("default/bad",)
+        await stage.clock.advance(2)
+
+    assert stage.names() == ["bad", "good", "bad"]
+    assert stage.controller.stats().timed_out == 1
+    assert "default/bad: failed, to be tried again (1): cancelled after 60 s" in caplog.text
+
+
+async def test_a_cancellation_from_inside_does_not_cost_the_worker(stage: Stage) -> None:
+    async with stage.running(says(asyncio.CancelledError())):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(1)
+
+    assert stage.names() == ["shop", "shop"]
+    assert stage.controller.stats().failed == 1
+
+
+class Odd(BaseException):
+    """No Exception: what a test framework or an event loop throws."""
+
+
+async def test_what_is_not_even_an_exception_costs_its_own_try_alone(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with stage.running(says(Odd("out of order"))):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(1)
+
+    assert stage.names() == ["shop", "shop"]
+    assert stage.controller.stats().last_error == "default/shop: Odd: out of order"
+    assert "site default/shop: failed, to be tried again (1)" in caplog.text
+    assert "Traceback" in caplog.text
+
+
+def plain(key: ObjectKey, ctx: Context) -> None:
+    """Written without `async`."""
+
+
+async def dripping(key: ObjectKey, ctx: Context) -> AsyncIterator[None]:
+    """Written with `yield`."""
+    yield
+
+
+@pytest.mark.parametrize("function", [plain, dripping])
+async def test_a_function_that_cannot_be_awaited_is_said_with_the_key_once(
+    stage: Stage, function: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with stage.running(as_it_is=function):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(100)
+
+    assert stage.controller.stats().terminal == 1
+    assert "default/shop: given up until it changes: reconcile returned" in caplog.text
+    assert "write `async def`" in caplog.text
+
+
+async def test_a_function_that_ignores_its_end_keeps_its_worker_and_nobody_elses(
+    stage: Stage,
+) -> None:
+    async def stubborn(key: ObjectKey, ctx: Context) -> None:
+        if key.name == "bad":
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                await stage.clock.sleep(30)
+
+    async with stage.running(stubborn, timeout=10, workers=2):
+        stage.sites.put(a_site("bad"))
+        await stage.clock.advance(20)
+        assert stage.controller.stats().active == ("default/bad",)
+        stage.sites.put(a_site("good"))
+        await stage.clock.advance(1)
+        assert stage.controller.stats().succeeded == 1
+        await stage.clock.advance(30)
+
+    assert stage.controller.stats().succeeded == 2  # late is still an answer
+
+
+async def test_a_name_alone_is_no_key(stage: Stage) -> None:
+    """It could be of any namespace, and would be found in none."""
+
+    async def careless(key: ObjectKey, ctx: Context) -> None:
+        ctx.get(Website, cast("ObjectKey", key.name))
+
+    async with stage.running(careless):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.settle()
+
+    assert "get 'shop': it is no key" in stage.controller.stats().last_error
+
+
+async def test_a_timeout_of_the_functions_own_is_an_error_like_any_other(stage: Stage) -> None:
+    async with stage.running(says(TimeoutError("the registry did not answer"))):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(1)
+
+    assert stage.controller.stats().timed_out == 0
+    assert stage.controller.stats().last_error == "default/shop: the registry did not answer"
+
+
+async def test_whoever_changes_what_it_was_given_changes_nothing_else(stage: Stage) -> None:
+    seen: list[int] = []
+
+    async def vandal(key: ObjectKey, ctx: Context) -> Result | None:
+        site = ctx.get(Website, key)
+        assert site is not None
+        seen.append(site.spec.replicas)
+        site.spec.replicas = 99
+        return Result(requeue_after=1) if len(seen) < 3 else None
+
+    async with stage.running(vandal):
+        stage.sites.put(a_site("shop", replicas=3))
+        await stage.clock.advance(10)
+
+    assert seen == [3, 3, 3]
+
+
+def conflict() -> Exception:
+    return api_error("PUT websites/shop", failure("Conflict", "it has been modified"))
+
+
+@pytest.mark.parametrize(
+    ("error", "level"),
+    [
+        (conflict(), logging.INFO),
+        (InvalidValue("no"), logging.WARNING),
+        (KeyError("x"), logging.ERROR),
+    ],
+    ids=["conflict", "of the API", "a fault"],
+)
+async def test_a_failure_is_logged_as_loudly_as_it_deserves(
+    stage: Stage, error: Exception, level: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+
+    async with stage.running(says(error)):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(1)
+
+    (record,) = [each for each in caplog.records if "tried again" in each.getMessage()]
+    assert record.levelno == level
+    assert bool(record.exc_info) == (level == logging.ERROR)
+
+
+@pytest.mark.parametrize(
+    ("spec", "complaint"),
+    [
+        ({"workers": 0}, "0 workers"),
+        ({"workers": 2.5}, r"2\.5 workers"),
+        ({"workers": "3"}, "3 workers"),
+        ({"timeout": 0}, "timeout 0"),
+        ({"timeout": "soon"}, "timeout soon"),
+        ({"resync": -1}, "resync -1"),
+        ({"resync": float("nan")}, "resync nan"),
+        ({"reconcile": None}, "None is no function"),
+        ({"name": ""}, "needs a name"),
+        ({"watches": (Watch(ConfigMap),)}, "a watch without `to`"),
+        (
+            {"kind": GroupVersionResource("a.b", "v1", "cs"), "owns": (Watch(Deployment),)},
+            "owners are known by kind",
+        ),
+    ],
+    ids=repr,
+)
+def test_a_controller_that_cannot_work_is_refused_at_once(
+    spec: dict[str, Any], complaint: str
+) -> None:
+    with pytest.raises(InvalidValue, match=complaint):
+        ControllerSpec(**{"name": "c", "kind": Website, "reconcile": says(), **spec})
