@@ -5,16 +5,19 @@
 
 They come from `KUBEBUILDER_ASSETS` when it is set, and are otherwise built with Go from the
 modules that tests/assets pins. Each program is put in place whole, so an interrupted run
-goes on where it was; Go's own cache keeps what it has compiled. The stand-in kubelet of
-tests/kubelet is our own and always built; without Go, tests that need it skip.
+goes on where it was, and leaves no process behind; Go's own cache keeps what it has compiled.
+The stand-in kubelet of tests/kubelet is our own and always built; without Go, tests that need
+it skip.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -141,12 +144,29 @@ def _build_one(name: str, module: Path, package: str) -> int:
         flags += ["-X", f"{place}.gitMajor={version[0]}", "-X", f"{place}.gitMinor={version[1]}"]
     target = folder() / f".{name}.{os.getpid()}"
     command = ["go", "build", "-trimpath", "-ldflags", " ".join(flags), "-o", str(target), package]
-    with _Progress(name):
-        ended = subprocess.run(command, cwd=module, check=False)
-    if ended.returncode == 0:
-        target.replace(folder() / name)
-    target.unlink(missing_ok=True)
-    return ended.returncode
+    try:
+        with _Progress(name):
+            code = _run_whole(command, module)
+        if code == 0:
+            target.replace(folder() / name)
+    finally:
+        target.unlink(missing_ok=True)
+    return code
+
+
+def _run_whole(command: Sequence[str], where: Path) -> int:
+    """Run a command to its end; interrupted, it ends with all that it has started."""
+    with subprocess.Popen(command, cwd=where, start_new_session=True) as process:
+        try:
+            return process.wait()
+        except BaseException:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
+
+
+def _end(*_: object) -> None:
+    sys.exit(128 + signal.SIGTERM)
 
 
 class _Progress:
@@ -172,4 +192,9 @@ class _Progress:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    signal.signal(signal.SIGTERM, _end)  # as Ctrl-C does: what was started is ended
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        print("make assets: interrupted; the next run goes on from here", file=sys.stderr)
+        sys.exit(128 + signal.SIGINT)

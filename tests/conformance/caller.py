@@ -105,6 +105,22 @@ class Watch:
     async def take(self, count: int) -> list[dict[str, Any]]:
         return [await self.next() for _ in range(count)]
 
+    async def until(self, *wanted: tuple[str, str], within: float = 45.0) -> list[dict[str, Any]]:
+        """All events up to the one with which every wanted type and name has been seen.
+
+        For what controllers do, in their own time: the deadline is only there to end a wait
+        that is in vain.
+        """
+        seen: list[dict[str, Any]] = []
+        left = set(wanted)
+        async with asyncio.timeout(within):
+            while left:
+                line = await self._answer.content.readline()
+                assert line, f"the watch has ended before {sorted(left)}"
+                seen.append(msgspec.json.decode(line))
+                left.discard((seen[-1]["type"], seen[-1]["object"]["metadata"].get("name", "")))
+        return seen
+
     async def story(self, count: int) -> list[tuple[str, str]]:
         """Type and name of the next events."""
         return [
@@ -131,6 +147,10 @@ class Caller:
         self._session = session
         self._url = url
         self.namespace = namespace
+
+    def in_namespace(self, namespace: str) -> Caller:
+        """The same caller about another namespace."""
+        return Caller(self._session, self._url, namespace)
 
     def at(self, resource: str, *rest: str) -> str:
         """The path of `configmaps` or `apps/v1/deployments` in the namespace."""

@@ -1,4 +1,5 @@
-"""One server for the whole run, and a fresh namespace for each test.
+"""One server for the whole run, a fresh namespace for each test, and a second server with
+controllers for the few tests that are about them.
 
 `--kube embedded` (the default) or `--kube envtest` chooses; the tests do not know.
 """
@@ -60,9 +61,32 @@ async def server(request: pytest.FixtureRequest) -> AsyncIterator[Server]:
         yield server
 
 
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def controlled(server: Server) -> AsyncIterator[Server]:
+    """A server on which garbage is collected and namespaces end.
+
+    The real one is another: what its controllers do must not surprise the other tests.
+    """
+    if server.name == "embedded":
+        yield server
+        return
+    async with servers.envtest(controllers=servers.CONTROLLERS) as other:
+        yield other
+
+
 @pytest_asyncio.fixture(loop_scope="session")
 async def api(server: Server) -> Caller:
     """The administrator, in a namespace of the test's own."""
+    return await _in_own_namespace(server)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def owners(controlled: Server) -> Caller:
+    """The same where the controllers run."""
+    return await _in_own_namespace(controlled)
+
+
+async def _in_own_namespace(server: Server) -> Caller:
     name = f"case-{next(_numbers)}"
     caller = Caller(await server.session(*ADMIN), server.url, name)
     body = {"metadata": {"name": name, "labels": {"conformance": "yes"}}}

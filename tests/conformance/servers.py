@@ -8,7 +8,7 @@ Elsewhere: speaking to it (`caller`).
 from __future__ import annotations
 
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Protocol, final
 
@@ -18,10 +18,12 @@ from kubeloop.testing.control_plane import ControlPlane
 from kubeloop.testing.server import Service
 from kubeloop.testing.server.access.certs import KeyPair, load_into
 
-__all__ = ["UNCACHED", "Server", "embedded", "envtest"]
+__all__ = ["CONTROLLERS", "UNCACHED", "Server", "embedded", "envtest"]
 
 # kube-apiserver serves this one straight from etcd, so that history can be expired.
 UNCACHED = "podtemplates"
+# What the embedded server does by itself, and kube-controller-manager beside kube-apiserver.
+CONTROLLERS = ("garbage-collector-controller", "namespace-controller")
 
 
 class Server(Protocol):
@@ -96,7 +98,7 @@ class _Envtest:
         return await self._sessions.of(user, groups)
 
     async def expire(self, version: str) -> None:
-        etcd = f"http://127.0.0.1:{self._plane._ports[1]}/v3/kv/compaction"
+        etcd = f"{self._plane.etcd_url}/v3/kv/compaction"
         async with (
             aiohttp.ClientSession() as session,
             session.post(etcd, json={"revision": version, "physical": True}) as answer,
@@ -113,9 +115,11 @@ async def embedded() -> AsyncIterator[Server]:
 
 
 @asynccontextmanager
-async def envtest() -> AsyncIterator[Server]:
+async def envtest(*, controllers: Sequence[str] = ()) -> AsyncIterator[Server]:
     """A real kube-apiserver with an etcd of its own."""
     async with AsyncExitStack() as stack:
-        plane = ControlPlane(api_server_flags=[f"--watch-cache-sizes={UNCACHED}#0"])
+        plane = ControlPlane(
+            api_server_flags=[f"--watch-cache-sizes={UNCACHED}#0"], controllers=controllers
+        )
         await stack.enter_async_context(plane)
         yield _Envtest(plane, _Sessions(plane, stack))

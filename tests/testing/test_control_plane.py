@@ -13,6 +13,7 @@ import pytest
 
 from kubeloop.clients import Client
 from kubeloop.config import ClusterConfig
+from kubeloop.machinery import InvalidValue
 from kubeloop.testing import ControlPlane, ControlPlaneFailed, assets_folder
 from kubeloop.wire.core.v1 import Namespace
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -127,3 +128,38 @@ def test_a_folder_that_is_given_comes_first(
 def test_before_it_runs_there_is_nothing_to_connect_to() -> None:
     with pytest.raises(RuntimeError, match="async with"):
         ControlPlane().kubeconfig()
+
+
+@real
+@slow
+async def test_a_server_that_is_restarted_is_another_one_on_what_was_stored() -> None:
+    async with ControlPlane() as plane:
+        namespaces = plane.client().core_v1.namespaces()
+        await namespaces.create(Namespace(metadata=ObjectMeta(name="kept")))
+
+        await plane.restart()
+
+        await namespaces.get("kept")
+        assert plane.log("kube-apiserver").count("Serving securely") == 2
+
+
+@real
+@slow
+async def test_only_what_runs_can_be_restarted() -> None:
+    async with ControlPlane() as plane:
+        with pytest.raises(InvalidValue, match="none of etcd, kube-apiserver"):
+            await plane.restart("kube-controller-manager")
+
+    with pytest.raises(RuntimeError, match="not running"):
+        await plane.restart()
+
+
+async def test_controllers_without_their_program_are_refused_before_anything_starts(
+    tmp_path: Path,
+) -> None:
+    for name in ("etcd", "kube-apiserver"):
+        (tmp_path / name).touch(mode=0o755)
+
+    with pytest.raises(ControlPlaneFailed, match="kube-controller-manager is not in"):
+        async with ControlPlane(assets=tmp_path, controllers=["namespace"]):
+            pass

@@ -10,15 +10,14 @@ import pytest
 # Imported here, because pytester forgets what is imported during a test, and cryptography
 # cannot be imported twice.
 from kubeloop.testing.server.access.certs import Authority
+from tests.following import blocks_of
 
 pytest_plugins = ["pytester"]
 
 Authority("kubeloop").server("localhost")
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "testing.md"
-BLOCKS = re.findall(
-    r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
-)
+BLOCKS = [block.text for block in blocks_of("docs/testing.md", "python")]
 
 
 @pytest.mark.parametrize("block", [each for each in BLOCKS if "import pytest" not in each])

@@ -6,6 +6,9 @@
     async with ControlPlane() as plane:     # etcd and kube-apiserver, from their binaries
         client = plane.client()
 
+    async with APIServer() as server, Workloads(server.config):
+        ...                                 # deployments roll out, pods run
+
 Nothing is imported before it is asked for. pytest finds the fixtures by itself (`plugin`).
 """
 
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from .server.faults import Match, Reply, SeenRequest
     from .server.statuses import Refusal
     from .threads import running_in_thread
+    from .workloads import Workloads
 
 __all__ = [
     "APIServer",
@@ -31,6 +35,7 @@ __all__ = [
     "Reply",
     "SeenRequest",
     "User",
+    "Workloads",
     "assets_folder",
     "running_in_thread",
 ]
@@ -44,6 +49,7 @@ _HOMES = {
     "Reply": "server.faults",
     "SeenRequest": "server.faults",
     "User": "server.access.identity",
+    "Workloads": "workloads",
     "assets_folder": "control_plane",
     "running_in_thread": "threads",
 }

@@ -40,8 +40,6 @@ class APIServer:
     A `clock` moves TTLs and leases by hand. Whatever is asked of the server may be asked
     from any thread; a client is for the loop it is used in.
 
-    Example::
-
         async with APIServer() as server:
             client = server.client()
             await client.core_v1.pods("default").create(pod)

@@ -3,8 +3,8 @@
 Promises: it listens on loopback only, on ports of its own; certificates, keys and an
 administrator's kubeconfig are made on the spot; when the block ends, or the process is
 killed, the processes and the folder are gone.
-Elsewhere: the same interface without binaries (`api_server`), keeping the processes
-(`guardian`).
+Elsewhere: the same interface without binaries (`api_server`), what is started with which
+flags (`commands`), keeping the processes (`guardian`).
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ import msgspec
 
 from kubeloop.config import ClusterConfig
 from kubeloop.kit import Clock, SystemClock, cancel_and_wait, to_the_end
-from kubeloop.machinery import KubeError
+from kubeloop.machinery import InvalidValue, KubeError
 from kubeloop.runtime import Client
 
 from . import guardian
+from .commands import Commands, Ports
 from .kubeconfigs import kubeconfig_text
 from .loading import apply_files
 from .server.access.certs import Authority, KeyPair, write_key
@@ -40,6 +41,7 @@ from .threads import Home
 __all__ = ["ControlPlane", "ControlPlaneFailed", "assets_folder"]
 
 BINARIES = ("etcd", "kube-apiserver")
+CONTROLLER_MANAGER = "kube-controller-manager"
 _PATIENCE = 60.0  # seconds until the server must be ready
 _TAIL = 25  # lines of a log that are shown
 
@@ -77,9 +79,8 @@ class ControlPlane:
 
     `api_server_flags` and `etcd_flags` are added to ours and win over them.
     `controller_manager` runs kube-controller-manager as well, so that deployments roll out
-    and namespaces end. `manifests` are applied once the server is ready, CRDs first.
-
-    Example::
+    and namespaces end; `controllers` does so with only those of its controllers that are
+    named. `manifests` are applied once the server is ready, CRDs first.
 
         async with ControlPlane(manifests=["crds.yaml"]) as plane:
             client = plane.client()
@@ -92,20 +93,23 @@ class ControlPlane:
         api_server_flags: Sequence[str] = (),
         etcd_flags: Sequence[str] = (),
         controller_manager: bool = False,
+        controllers: Sequence[str] = (),
         manifests: Iterable[str | Path] = (),
         clock: Clock | None = None,
     ) -> None:
         self._assets = assets
         self._flags = {"api_server": tuple(api_server_flags), "etcd": tuple(etcd_flags)}
-        self._controller_manager = controller_manager
+        self._controllers = tuple(controllers) or (("*",) if controller_manager else ())
         self._manifests = tuple(manifests)
         self._clock = clock or SystemClock()
         self._guardian: asyncio.subprocess.Process | None = None
         self._folder = Path()
-        self._ports: tuple[int, ...] = ()
+        self._ports: Ports | None = None  # None: it was never started
+        self._names: list[str] = []  # of the processes
         self._authority: Authority | None = None
         self._admin: KeyPair | None = None
         self._ended: asyncio.Task[str] | None = None
+        self._restarted = asyncio.Event()
         self._clients = contextlib.AsyncExitStack()
         self._home = Home()
 
@@ -114,12 +118,12 @@ class ControlPlane:
     @property
     def url(self) -> str:
         """Where clients find the server, without a slash at the end."""
-        return f"https://127.0.0.1:{self._ports[0]}"
+        return f"https://127.0.0.1:{self._listening().api_server}"
 
     @property
     def etcd_url(self) -> str:
         """Where etcd answers, in the clear and for loopback only: for loads past the API."""
-        return f"http://127.0.0.1:{self._ports[1]}"
+        return f"http://127.0.0.1:{self._listening().etcd}"
 
     @property
     def ca(self) -> bytes:
@@ -164,15 +168,29 @@ class ControlPlane:
         """Apply YAML files: namespaces and CRDs first. Cancelled, some may be there."""
         await self._home.do(apply_files(self.config, manifests))
 
+    async def restart(self, name: str = "kube-apiserver") -> None:
+        """Kill one of the processes and start it again on what is stored; then it is ready.
+
+        Cancelled, it goes on starting.
+        Raises: ControlPlaneFailed when it does not come up again.
+        """
+        await self._home.do(self._restart(name))
+
     # --- life
 
     async def __aenter__(self) -> Self:
         assets = assets_folder(self._assets)
+        if self._controllers and not os.access(assets / CONTROLLER_MANAGER, os.X_OK):
+            raise ControlPlaneFailed(
+                f"{CONTROLLER_MANAGER} is not in {assets} (run `make assets`, or leave out"
+                " `controller_manager` and `controllers`)"
+            )
         self._home.settle()
         self._folder = Path(tempfile.mkdtemp(prefix="kubeloop-"))
         try:
             await self._start(assets)
             await self._until_ready()
+            await self.load(*self._manifests)
         except BaseException:
             await to_the_end(self._stop())
             shutil.rmtree(self._folder, ignore_errors=True)  # the guardian may never have run
@@ -188,7 +206,7 @@ class ControlPlane:
         await to_the_end(self._stop())
 
     async def _start(self, assets: Path) -> None:
-        self._ports = _free_ports(4)
+        self._ports = _free_ports()
         self._authority = Authority("kubeloop")
         self._admin = self._authority.client("admin", groups=("system:masters",))
         self._write_keys()
@@ -200,14 +218,16 @@ class ControlPlane:
             stdout=asyncio.subprocess.PIPE,
             start_new_session=True,
         )
-        assert self._guardian.stdin is not None  # asked for above
-        order = {
-            "folder": str(self._folder),
-            "remove": True,
-            "processes": [self._process(assets, *part) for part in self._commands()],
-        }
-        self._guardian.stdin.write(msgspec.json.encode(order) + b"\n")
-        await self._guardian.stdin.drain()
+        commands = Commands(
+            self._folder,
+            self._ports,
+            etcd_flags=self._flags["etcd"],
+            api_server_flags=self._flags["api_server"],
+            controllers=self._controllers,
+        )
+        parts = [self._process(assets, *part) for part in commands.all()]
+        self._names = [part["name"] for part in parts]
+        await self._order({"folder": str(self._folder), "remove": True, "processes": parts})
         self._ended = asyncio.create_task(self._first_end(), name="control plane")
 
     def _write_keys(self) -> None:
@@ -227,63 +247,6 @@ class ControlPlane:
             "log": str(self._folder / f"{name}.log"),
         }
 
-    def _commands(self) -> list[tuple[str, list[str]]]:
-        port, client, peer, manager = self._ports
-        folder = self._folder
-        etcd = [
-            f"--data-dir={folder / 'etcd'}",
-            f"--listen-client-urls=http://127.0.0.1:{client}",
-            f"--advertise-client-urls=http://127.0.0.1:{client}",
-            f"--listen-peer-urls=http://127.0.0.1:{peer}",
-            f"--initial-advertise-peer-urls=http://127.0.0.1:{peer}",
-            f"--initial-cluster=default=http://127.0.0.1:{peer}",
-            "--unsafe-no-fsync",  # nothing here needs to survive
-        ]
-        api_server = [
-            f"--etcd-servers=http://127.0.0.1:{client}",
-            f"--secure-port={port}",
-            "--bind-address=127.0.0.1",
-            "--advertise-address=127.0.0.1",
-            "--endpoint-reconciler-type=none",  # it does not like loopback
-            f"--cert-dir={folder}",
-            f"--tls-cert-file={folder / 'server.crt'}",
-            f"--tls-private-key-file={folder / 'server.key'}",
-            f"--client-ca-file={folder / 'ca.crt'}",
-            f"--service-account-key-file={folder / 'service-accounts.pub'}",
-            f"--service-account-signing-key-file={folder / 'service-accounts.key'}",
-            "--service-account-issuer=https://kubernetes.default.svc",
-            "--service-cluster-ip-range=10.96.0.0/16",
-            # Whoever registers as a node is a kubelet: found by address, both sides verified.
-            "--kubelet-preferred-address-types=InternalIP",
-            f"--kubelet-certificate-authority={folder / 'ca.crt'}",
-            f"--kubelet-client-certificate={folder / 'kubelet-client.crt'}",
-            f"--kubelet-client-key={folder / 'kubelet-client.key'}",
-            "--authorization-mode=RBAC",
-            "--allow-privileged=true",
-            # Pods must not wait for a token that nobody makes.
-            "--disable-admission-plugins=ServiceAccount",
-        ]
-        commands = [
-            ("etcd", [*etcd, *self._flags["etcd"]]),
-            ("kube-apiserver", [*api_server, *self._flags["api_server"]]),
-        ]
-        if self._controller_manager:
-            commands.append(("kube-controller-manager", self._manager_flags(manager)))
-        return commands
-
-    def _manager_flags(self, port: int) -> list[str]:
-        folder = self._folder
-        return [
-            f"--kubeconfig={folder / 'kubeconfig'}",
-            f"--service-account-private-key-file={folder / 'service-accounts.key'}",
-            f"--root-ca-file={folder / 'ca.crt'}",
-            f"--secure-port={port}",
-            "--bind-address=127.0.0.1",
-            f"--cert-dir={folder}",
-            "--leader-elect=false",
-            "--use-service-account-credentials=false",
-        ]
-
     # --- readiness and the end
 
     async def _until_ready(self) -> None:
@@ -298,7 +261,6 @@ class ControlPlane:
             await cancel_and_wait(ready)
         if self._ended.done():
             raise self._failure(self._ended.result())
-        await self.load(*self._manifests)
 
     async def _answers_ready(self) -> None:
         context = ssl.create_default_context(cadata=self.ca.decode())
@@ -315,15 +277,38 @@ class ControlPlane:
                             return
                 await self._clock.sleep(0.05)
 
+    async def _order(self, order: dict[str, Any]) -> None:
+        if self._guardian is None:
+            raise RuntimeError("the control plane is not running (use it within `async with`)")
+        assert self._guardian.stdin is not None  # asked for when it was made
+        self._guardian.stdin.write(msgspec.json.encode(order) + b"\n")
+        await self._guardian.stdin.drain()
+
+    async def _restart(self, name: str) -> None:
+        if name not in self._names:
+            raise InvalidValue(f"restart {name}: it is none of {', '.join(self._names)}")
+        self._restarted.clear()
+        await self._order({"restart": name})
+        assert self._ended is not None  # made by `_start`
+        # An old server that still answers must not be taken for the new one.
+        done = asyncio.create_task(self._restarted.wait(), name="restarted?")
+        try:
+            await asyncio.wait({done, self._ended}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await cancel_and_wait(done)
+        await self._until_ready()
+
     async def _first_end(self) -> str:
-        """Wait until a process ends by itself, and say which."""
+        """Take in what the guardian says until a process ends by itself, and say which."""
         assert self._guardian is not None
         assert self._guardian.stdout is not None
-        line = await self._guardian.stdout.readline()
-        if not line:
-            return "the guardian ended"
-        end = msgspec.json.decode(line)
-        return f"{end['name']} ended with {end['code']}"
+        async for line in self._guardian.stdout:
+            match msgspec.json.decode(line):
+                case {"name": name, "code": code}:
+                    return f"{name} ended with {code}"
+                case _:
+                    self._restarted.set()
+        return "the guardian ended"
 
     def _failure(self, why: str) -> ControlPlaneFailed:
         # Who ended is to blame; when nobody did, all are asked.
@@ -347,14 +332,19 @@ class ControlPlane:
             raise RuntimeError("the control plane is not running (use it within `async with`)")
         return self._authority
 
+    def _listening(self) -> Ports:
+        self._running()
+        assert self._ports is not None  # found before the authority was made
+        return self._ports
 
-def _free_ports(count: int) -> tuple[int, ...]:
+
+def _free_ports() -> Ports:
     """Ports nobody listens on. All are held until the last is found, so none comes twice."""
     with contextlib.ExitStack() as stack:
-        held = [stack.enter_context(socket.socket()) for _ in range(count)]
+        held = [stack.enter_context(socket.socket()) for _ in range(4)]
         for one in held:
             one.bind(("127.0.0.1", 0))
-        return tuple(int(one.getsockname()[1]) for one in held)
+        return Ports(*(int(one.getsockname()[1]) for one in held))
 
 
 def _last_lines(path: Path) -> str:

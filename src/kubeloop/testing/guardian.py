@@ -1,9 +1,10 @@
 """Keeps processes alive for as long as its parent is, and not a moment longer.
 
-Run as a program of its own. The first line of its input says what to start; when the
-input ends, because the parent closed it or is dead however it died, everything that was
-started is ended and the folder is removed. Each process that ends by itself is told as a
-line of output. Only the standard library is used: it starts in a blink.
+Run as a program of its own. The first line of its input says what to start, and each line
+after that a process to kill and start again; when the input ends, because the parent closed
+it or is dead however it died, everything that was started is ended and the folder is removed.
+Each process that ends by itself is told as a line of output, and so is each that was started
+again. Only the standard library is used: it starts in a blink.
 """
 
 from __future__ import annotations
@@ -23,53 +24,61 @@ from typing import Any
 GRACE = 5.0  # seconds to end in peace
 
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None  # found before there are threads
 
 
 def main() -> None:
-    """Start, wait for the end of input, end everything."""
+    """Start, obey until the end of input, end everything."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # the parent decides, not the terminal
     order = json.loads(sys.stdin.readline())
-    started: list[subprocess.Popen[bytes]] = []
+    wards = {part["name"]: Ward(part) for part in order["processes"]}
     try:
-        for part in order["processes"]:
-            started.append(_start(part))  # noqa: PERF401 - those before a failure are kept
-        sys.stdin.read()
+        for ward in wards.values():
+            ward.start()
+        for line in sys.stdin:
+            name = json.loads(line)["restart"]
+            wards[name].restart()
+            _tell({"restarted": name})
     finally:
-        _end(started)
+        # The last one started goes first: it needs the others to end in peace.
+        for ward in reversed(wards.values()):
+            ward.end()
         if order["remove"]:
             shutil.rmtree(order["folder"], ignore_errors=True)
 
 
-def _start(part: dict[str, Any]) -> subprocess.Popen[bytes]:
-    with Path(part["log"]).open("ab") as log:
-        process = subprocess.Popen(  # noqa: S603 - the parent says what to run
-            part["command"],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            preexec_fn=_die_with_me if sys.platform == "linux" else None,  # noqa: PLW1509 - no threads yet
-        )
-    threading.Thread(target=_tell_end, args=(part["name"], process), daemon=True).start()
-    return process
+class Ward:
+    """One program, and the process that it is at the moment."""
 
+    def __init__(self, part: dict[str, Any]) -> None:
+        self._part = part
+        self._process: subprocess.Popen[bytes] | None = None  # None: nobody misses it
 
-def _die_with_me() -> None:
-    """Should the guardian itself be killed, its wards are killed with it (Linux only)."""
-    ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
+    def start(self) -> None:
+        with Path(self._part["log"]).open("ab") as log:
+            process = subprocess.Popen(  # noqa: S603 - the parent says what to run
+                self._part["command"],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=_die_with_me if _LIBC else None,  # noqa: PLW1509 - one call of libc
+            )
+        self._process = process
+        threading.Thread(target=self._await_end, args=(process,), daemon=True).start()
 
+    def restart(self) -> None:
+        """As if it had crashed: it is not asked to end."""
+        if (process := self._process) is not None:
+            self._process = None
+            process.kill()
+            process.wait()
+        self.start()
 
-def _tell_end(name: str, process: subprocess.Popen[bytes]) -> None:
-    code = process.wait()
-    line = json.dumps({"name": name, "code": code}) + "\n"
-    with contextlib.suppress(OSError):  # nobody listens any more
-        os.write(1, line.encode())
-
-
-def _end(processes: list[subprocess.Popen[bytes]]) -> None:
-    """The last one started goes first: it needs the others to end in peace."""
-    for process in reversed(processes):
+    def end(self) -> None:
+        if (process := self._process) is None:
+            return
         with contextlib.suppress(OSError):
             process.terminate()
         try:
@@ -77,6 +86,22 @@ def _end(processes: list[subprocess.Popen[bytes]]) -> None:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+    def _await_end(self, process: subprocess.Popen[bytes]) -> None:
+        code = process.wait()
+        if self._process is process:  # and not killed by us
+            _tell({"name": self._part["name"], "code": code})
+
+
+def _die_with_me() -> None:
+    """Should the guardian itself be killed, its wards are killed with it (Linux only)."""
+    assert _LIBC is not None
+    _LIBC.prctl(_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def _tell(said: dict[str, Any]) -> None:
+    with contextlib.suppress(OSError):  # nobody listens any more
+        os.write(1, json.dumps(said).encode() + b"\n")
 
 
 if __name__ == "__main__":

@@ -187,6 +187,23 @@ def _heal(server: Server) -> None:
         faults.reactors.clear()
 
 
+@pytest.fixture
+def kube_workloads(kube_server: Server, _kube_thread: LoopThread) -> Iterator[None]:
+    """Deployments roll out and pods run: simulated, or by the cluster that is there."""
+    from .api_server import APIServer
+    from .control_plane import ControlPlane
+
+    if isinstance(kube_server, ControlPlane):
+        pytest.skip("pods need nodes (--kube embedded, or --kube context)")
+    if not isinstance(kube_server, APIServer):
+        yield
+        return
+    from .workloads import Workloads
+
+    with _kube_thread.running(Workloads(kube_server.config)):
+        yield
+
+
 # --- ways in
 
 

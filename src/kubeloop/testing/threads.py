@@ -26,10 +26,10 @@ T = TypeVar("T")
 def running_in_thread(server: AbstractAsyncContextManager[T]) -> Iterator[T]:
     """Run a server beside blocking code; it is gone when the block ends.
 
-    Example::
-
-        with running_in_thread(APIServer()) as server:
-            subprocess.run(["kubectl", f"--server={server.url}", "get", "pods"], check=True)
+    ```python
+    with running_in_thread(APIServer()) as server:
+        subprocess.run(["kubectl", f"--server={server.url}", "get", "pods"], check=True)
+    ```
     """
     with LoopThread() as thread, thread.running(server) as started:
         yield started

@@ -226,7 +226,8 @@ async def test_a_namespace_takes_its_content_with_it(api: Api, server: Service) 
     await _settled(server)
 
     assert marked.json["status"]["phase"] == "Terminating"
-    assert ending.json["status"]["conditions"][0]["type"] == "NamespaceContentRemaining"
+    said = {each["type"]: each["status"] for each in ending.json["status"]["conditions"]}
+    assert said["NamespaceContentRemaining"] == "True"
     assert refused.code == 403
     assert refused.json["details"]["causes"][0]["reason"] == "NamespaceTerminating"
     assert free.code == 404

@@ -7,11 +7,12 @@ Elsewhere: deleting objects (`deletion`), dependents of objects (`gc`).
 
 from __future__ import annotations
 
-from typing import final
+from collections import Counter
+from typing import Final, final
 
 from ..admission.webhooks import check_namespace
 from ..registry import Registry, Served
-from ..storage.store import Change, Object, Store
+from ..storage.store import Change, Entry, Object, Store
 from .deletion import Deleter
 from .options import DeleteOptions
 from .writing import Call
@@ -95,9 +96,9 @@ class Terminator:
             return
         for served in self._namespaced():
             self._delete_in(served, namespace)
-        remaining = self._remaining(namespace)
-        if remaining:
-            self._tell(namespace, remaining)
+        left = self._left(namespace)
+        if left:
+            self._tell(namespace, left)
         else:
             self._let_go(namespace)
 
@@ -110,30 +111,21 @@ class Terminator:
                 call = Call(served, namespace=namespace, name=entry.name)
                 self._deleter.delete_nowait(call, DeleteOptions(propagation="Background"))
 
-    def _remaining(self, namespace: str) -> dict[str, int]:
-        counts = {
-            ".".join(filter(None, (each.plural, each.group))): len(
-                self._store.collection(each.storage).select(namespace)
-            )
+    def _left(self, namespace: str) -> list[tuple[Served, list[Entry]]]:
+        """What is still there, by resource."""
+        found = (
+            (each, self._store.collection(each.storage).select(namespace))
             for each in self._namespaced()
-        }
-        return {resource: count for resource, count in counts.items() if count}
+        )
+        return [(served, entries) for served, entries in found if entries]
 
-    def _tell(self, namespace: str, remaining: dict[str, int]) -> None:
+    def _tell(self, namespace: str, left: list[tuple[Served, list[Entry]]]) -> None:
         """Say in the namespace's status what it still waits for."""
         found = self._store.get(NAMESPACES, namespace)
         assert found is not None  # nobody else runs meanwhile
-        listed = ", ".join(
-            f"{name} has {count} resource instances" for name, count in remaining.items()
-        )
-        condition = {
-            "type": "NamespaceContentRemaining",
-            "status": "True",
-            "reason": "SomeResourcesRemain",
-            "message": f"Some resources are remaining: {listed}",
-            "lastTransitionTime": found.obj["metadata"]["deletionTimestamp"],
-        }
-        status = {**(found.obj.get("status") or {}), "conditions": [condition]}
+        since = found.obj["metadata"]["deletionTimestamp"]
+        conditions = [{**each, "lastTransitionTime": since} for each in _conditions(left)]
+        status = {**(found.obj.get("status") or {}), "conditions": conditions}
         if status != found.obj.get("status"):
             self._store.write(NAMESPACES, {**found.obj, "status": status})
 
@@ -148,3 +140,59 @@ class Terminator:
                 self._store.write(NAMESPACES, obj)
             return
         self._store.remove(NAMESPACES, namespace, last=obj)
+
+
+def _conditions(left: list[tuple[Served, list[Entry]]]) -> list[Object]:
+    """What an ending namespace says of itself while objects are left in it."""
+    counts = [(f"{served.plural}.{served.group}", len(entries)) for served, entries in left]
+    finalizers = Counter(
+        finalizer
+        for _, entries in left
+        for entry in entries
+        for finalizer in entry.metadata.get("finalizers") or ()
+    )
+    listed = ", ".join(f"{name} has {count} resource instances" for name, count in sorted(counts))
+    holding = ", ".join(
+        f"{name} in {count} resource instances" for name, count in sorted(finalizers.items())
+    )
+    return [
+        *_ALL_WELL,
+        {
+            "type": "NamespaceContentRemaining",
+            "status": "True",
+            "reason": "SomeResourcesRemain",
+            "message": f"Some resources are remaining: {listed}",
+        },
+        {
+            "type": "NamespaceFinalizersRemaining",
+            "status": "True",
+            "reason": "SomeFinalizersRemain",
+            "message": f"Some content in the namespace has finalizers remaining: {holding}",
+        }
+        if finalizers
+        else {
+            "type": "NamespaceFinalizersRemaining",
+            "status": "False",
+            "reason": "ContentHasNoFinalizers",
+            "message": "All content-preserving finalizers finished",
+        },
+    ]
+
+
+# Nothing of this can fail here.
+_ALL_WELL: Final[tuple[Object, ...]] = tuple(
+    {"type": f"NamespaceDeletion{kind}", "status": "False", "reason": reason, "message": message}
+    for kind, reason, message in (
+        ("DiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"),
+        (
+            "GroupVersionParsingFailure",
+            "ParsedGroupVersions",
+            "All legacy kube types successfully parsed",
+        ),
+        (
+            "ContentFailure",
+            "ContentDeleted",
+            "All content successfully deleted, may be waiting on finalization",
+        ),
+    )
+)

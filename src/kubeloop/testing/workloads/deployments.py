@@ -1,0 +1,165 @@
+"""Deployments: a replica set for each template, sized so that service goes on.
+
+Promises: names, labels, annotations, status and conditions are those of Kubernetes, so that
+`kubectl rollout status`, `history`, `undo`, `pause` and `restart` work; a template that was
+there before gets its old replica set back.
+Elsewhere: how the sets are sized (`rollout`), their pods (`replica_sets`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from kubeloop.machinery import AlreadyExists, ObjectKey, controller_ref
+from kubeloop.runtime import Context, Result
+from kubeloop.wire.apps.v1 import Deployment, ReplicaSet, ReplicaSetSpec
+from kubeloop.wire.core.v1 import Pod, PodTemplateSpec
+from kubeloop.wire.meta.v1 import LabelSelector, ObjectMeta
+
+from .deployment_status import deadline_left, deployment_status
+from .pods import save_status, template_hash
+from .rollout import Size, bounds_of, rolled
+
+__all__ = ["reconcile_deployment"]
+
+HASH: Final = "pod-template-hash"
+REVISION: Final = "deployment.kubernetes.io/revision"
+_HISTORY = 10  # replica sets without pods that are kept
+
+
+async def reconcile_deployment(key: ObjectKey, ctx: Context) -> Result | None:
+    """One look at one deployment. Cancelled, some of it may be done."""
+    deployment = ctx.get(Deployment, key)
+    if deployment is None or deployment.metadata.deletion_timestamp is not None:
+        return None
+    sets = sorted(ctx.owned(ReplicaSet, deployment), key=_age)
+    new = next((each for each in sets if _is_of(each, deployment)), None)
+    old = [each for each in sets if each is not new]
+    if new is None and not deployment.spec.paused:
+        new = await _create(ctx, deployment, old)
+    if new is not None:
+        await _revise(ctx, deployment, new, old)
+    for name, replicas in _sizes(ctx, deployment, new, old).items():
+        await _scale(ctx, deployment, name, replicas)
+    await _forget_history(ctx, deployment, old)
+    status = deployment_status(deployment, new, old, now=ctx.now())
+    await save_status(ctx, deployment, status)
+    left = deadline_left(deployment, status, now=ctx.now())
+    return None if left is None else Result(requeue_after=left)
+
+
+# --- how many
+
+
+def _sizes(
+    ctx: Context, deployment: Deployment, new: ReplicaSet | None, old: Sequence[ReplicaSet]
+) -> dict[str, int]:
+    """The replica sets that are to have another size than they have."""
+    wanted = deployment.spec.replicas or 0
+    sets = [each for each in (*old, new) if each is not None]
+    if deployment.spec.paused or new is None:  # only the set in use follows a change of scale
+        in_use = [each for each in sets if each.spec.replicas]
+        sizes = {in_use[0].metadata.name: wanted} if len(in_use) == 1 else {}
+    elif deployment.spec.strategy is not None and deployment.spec.strategy.type == "Recreate":
+        sizes = {each.metadata.name: 0 for each in old}
+        sizes[new.metadata.name] = 0 if _has_pods(ctx, old) else wanted
+    else:
+        sizes = rolled(bounds_of(deployment), _size(new), [_size(each) for each in old])
+    now = {each.metadata.name: each.spec.replicas or 0 for each in sets}
+    return {name: size for name, size in sizes.items() if now[name] != size}
+
+
+def _size(replicas: ReplicaSet) -> Size:
+    return Size(
+        name=replicas.metadata.name,
+        replicas=replicas.spec.replicas or 0,
+        available=replicas.status.available_replicas or 0,
+    )
+
+
+def _has_pods(ctx: Context, sets: Sequence[ReplicaSet]) -> bool:
+    """Whether pods of these sets are there, the ones that are going included."""
+    pods = ctx.lister(Pod)
+    return any(pods.keys_by_index("owner", str(each.metadata.uid)) for each in sets)
+
+
+async def _scale(ctx: Context, deployment: Deployment, name: str, replicas: int) -> None:
+    at = ctx.client.resource(ReplicaSet, namespace=deployment.metadata.namespace)
+    await at.patch(name, {"spec": {"replicas": replicas}}, type="merge")
+    ctx.recorder.event(
+        deployment, "Normal", "ScalingReplicaSet", "scaled to %d: %s", replicas, name
+    )
+
+
+# --- which
+
+
+def _is_of(replicas: ReplicaSet, deployment: Deployment) -> bool:
+    return replicas.metadata.name == _name(deployment)
+
+
+def _name(deployment: Deployment) -> str:
+    return f"{deployment.metadata.name}-{template_hash(deployment.spec.template)}"
+
+
+def _age(replicas: ReplicaSet) -> tuple[str, int]:
+    return str(replicas.metadata.creation_timestamp), _revision(replicas)
+
+
+def _revision(obj: ReplicaSet | Deployment) -> int:
+    text = obj.metadata.annotations.get(REVISION, "")
+    return int(text) if text.isdecimal() else 0
+
+
+async def _create(ctx: Context, deployment: Deployment, old: Sequence[ReplicaSet]) -> ReplicaSet:
+    new = _replica_set(deployment)
+    # Replica sets begin empty, and grow as the rollout allows.
+    new.metadata.annotations = {REVISION: str(max(map(_revision, old), default=0) + 1)}
+    at = ctx.client.resource(ReplicaSet, namespace=deployment.metadata.namespace)
+    try:
+        return await at.create(new)
+    except AlreadyExists:  # made by another process, or by us before a restart
+        return await at.get(new.metadata.name)
+
+
+def _replica_set(deployment: Deployment) -> ReplicaSet:
+    mark = {HASH: template_hash(deployment.spec.template)}
+    template = PodTemplateSpec.from_dict(deployment.spec.template.to_dict())
+    template.metadata.labels = {**template.metadata.labels, **mark}
+    selector = LabelSelector.from_dict(deployment.spec.selector.to_dict())
+    selector.match_labels = {**selector.match_labels, **mark}
+    return ReplicaSet(
+        metadata=ObjectMeta(
+            name=_name(deployment),
+            labels=dict(template.metadata.labels),
+            owner_references=[controller_ref(deployment)],
+        ),
+        spec=ReplicaSetSpec(
+            replicas=0,
+            min_ready_seconds=deployment.spec.min_ready_seconds,
+            selector=selector,
+            template=template,
+        ),
+    )
+
+
+async def _revise(
+    ctx: Context, deployment: Deployment, new: ReplicaSet, old: Sequence[ReplicaSet]
+) -> None:
+    """Number the template in use: the newest has the highest number, also after an undo."""
+    revision = max(_revision(new), max(map(_revision, old), default=0) + 1)
+    for obj in (new, deployment):
+        if _revision(obj) != revision:
+            at = ctx.client.resource(type(obj), namespace=obj.metadata.namespace)
+            change = {"metadata": {"annotations": {REVISION: str(revision)}}}
+            await at.patch(obj.metadata.name, change, type="merge")
+
+
+async def _forget_history(ctx: Context, deployment: Deployment, old: Sequence[ReplicaSet]) -> None:
+    limit = deployment.spec.revision_history_limit
+    empty = [each for each in old if not each.spec.replicas and not each.status.replicas]
+    by_revision = sorted(empty, key=_revision)
+    at = ctx.client.resource(ReplicaSet, namespace=deployment.metadata.namespace)
+    for each in by_revision[: max(0, len(empty) - (_HISTORY if limit is None else limit))]:
+        await at.delete(each.metadata.name, uid=each.metadata.uid, missing_ok=True)

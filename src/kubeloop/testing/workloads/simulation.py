@@ -1,0 +1,149 @@
+"""The whole simulation: controllers for all kinds, in one manager.
+
+Promises: everything goes through the API, with informers and work queues like any other
+controller's, so it survives whatever a test does to the server; when the block ends, nothing
+of it runs any more, and what it made stays.
+Elsewhere: what each kind does (the modules of the kinds).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from types import TracebackType
+from typing import Self, final
+
+import msgspec
+
+from kubeloop import clients
+from kubeloop.config import ClusterConfig
+from kubeloop.kit import Clock, SystemClock, running
+from kubeloop.machinery import InvalidValue, ObjectKey
+from kubeloop.runtime import Manager, Watch
+from kubeloop.wire.apps.v1 import DaemonSet, Deployment, ReplicaSet, StatefulSet
+from kubeloop.wire.batch.v1 import Job
+from kubeloop.wire.core.v1 import Node, Pod, Service
+from kubeloop.wire.discovery.v1 import EndpointSlice
+
+from .daemon_sets import reconcile_daemon_set
+from .deployments import reconcile_deployment
+from .jobs import Jobs
+from .kubelet import Kubelet
+from .nodes import reconcile_node, register_nodes
+from .pods import owner_uid
+from .replica_sets import reconcile_replica_set
+from .services import reconcile_service, selects
+from .stateful_sets import reconcile_stateful_set
+
+__all__ = ["Workloads", "WorkloadsStats"]
+
+KUBELETS = 16  # pods that are worked on at once
+
+
+class WorkloadsStats(msgspec.Struct, frozen=True):
+    """What there is, as the simulation's caches see it."""
+
+    nodes: int
+    pods: int
+    steps: int  # looks at objects so far that came to their end
+    failures: int  # looks that failed, and were tried again
+
+
+@final
+class Workloads:
+    """Makes a server feel like a cluster for one `async with` block.
+
+    Deployments roll out, stateful and daemon sets follow, jobs complete, services get their
+    endpoints, and pods run on `nodes` nodes. A step in a pod's life (started, ready, gone)
+    takes `delay` seconds on the `clock`. `cluster` is a configuration, or a client, which
+    stays its giver's.
+
+        async with APIServer() as server, Workloads(server.config):
+            deployments = server.client().apps_v1.deployments("default")
+            await deployments.create(web)
+            await deployments.wait_for("web", condition="Available")
+    """
+
+    def __init__(
+        self,
+        cluster: clients.Client | ClusterConfig,
+        *,
+        nodes: int = 3,
+        delay: float = 0.1,
+        clock: Clock | None = None,
+    ) -> None:
+        if nodes < 0 or not delay >= 0:
+            raise InvalidValue(f"simulate {nodes} nodes with steps of {delay} s: less than none")
+        clock = clock or SystemClock()
+        self._nodes = nodes
+        self._manager = Manager(
+            cluster,
+            field_manager="kubeloop-workloads",
+            clock=clock,
+            grace=0,
+            signals=False,
+            tune_gc=False,
+            logs=False,
+        )
+        self._life = contextlib.AsyncExitStack()
+        self._declare_caches()
+        self._declare_sets()
+        self._declare_pods(Kubelet(delay=delay, clock=clock), Jobs(delay=delay, clock=clock))
+
+    def stats(self) -> WorkloadsStats:
+        """A snapshot. Raises: InvalidValue before the block."""
+        controllers = self._manager.stats().controllers
+        return WorkloadsStats(
+            nodes=len(self._manager.lister(Node)),
+            pods=len(self._manager.lister(Pod)),
+            steps=sum(each.succeeded for each in controllers),
+            failures=sum(each.failed for each in controllers),
+        )
+
+    async def __aenter__(self) -> Self:
+        async with contextlib.AsyncExitStack() as stack:
+            await stack.enter_async_context(running(self._manager))
+            await self._manager.wait_ready()
+            await register_nodes(self._manager.client, self._nodes)
+            self._life = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._life.aclose()
+
+    def __repr__(self) -> str:
+        return f"Workloads({self._manager!r})"
+
+    # --- who is told what
+
+    def _declare_caches(self) -> None:
+        # Pods are looked at again and again, by all: they are decoded once, and read only.
+        index = {"owner": owner_uid, "node": lambda pod: [pod.spec.node_name or ""]}
+        self._manager.cache(Pod, keeping="objects", index=index)
+
+    def _declare_sets(self) -> None:
+        declare = self._manager.controller
+        declare(Deployment, owns=[ReplicaSet], workers=4)(reconcile_deployment)
+        declare(ReplicaSet, owns=[Pod], workers=4)(reconcile_replica_set)
+        declare(StatefulSet, owns=[Pod], workers=4)(reconcile_stateful_set)
+        everywhere = Watch(Node, to=lambda _: self._manager.lister(DaemonSet).keys())
+        declare(DaemonSet, owns=[Pod], watches=[everywhere])(reconcile_daemon_set)
+
+    def _declare_pods(self, kubelet: Kubelet, jobs: Jobs) -> None:
+        declare = self._manager.controller
+        declare(Node)(reconcile_node)
+        declare(Pod, watches=[Watch(Node, to=self._unbound)], workers=KUBELETS)(kubelet.reconcile)
+        declare(Job, owns=[Pod], workers=4)(jobs.reconcile)
+        pods = Watch(Pod, to=self._services)
+        declare(Service, owns=[EndpointSlice], watches=[pods])(reconcile_service)
+
+    def _unbound(self, _: Node) -> list[ObjectKey]:
+        return self._manager.lister(Pod).keys_by_index("node", "")
+
+    def _services(self, pod: Pod) -> list[ObjectKey]:
+        there = self._manager.lister(Service).list(namespace=pod.metadata.namespace)
+        return [ObjectKey.of(each) for each in there if selects(each, pod)]

@@ -1,0 +1,106 @@
+"""The simulation as a whole: services, nodes, restarts, and what it costs."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubeloop.kit import ManualClock
+from kubeloop.machinery import InvalidValue
+from kubeloop.runtime import Client
+from kubeloop.testing import APIServer, Workloads
+from kubeloop.wire.apps.v1 import Deployment
+from kubeloop.wire.core.v1 import Node, Pod, Service
+from kubeloop.wire.discovery.v1 import EndpointSlice
+
+from .objects import DELAY, Happens, a_deployment, a_template, roll_out
+
+
+async def test_a_service_has_the_addresses_of_its_pods(client: Client, happens: Happens) -> None:
+    ports = [{"port": 8080, "targetPort": "http"}]
+    spec = {"selector": {"app": "web"}, "ports": ports}
+    await client.resource(Service).create(
+        Service.from_dict({"metadata": {"name": "web"}, "spec": spec})
+    )
+    await roll_out(client, happens, a_deployment(2))
+
+    async def is_complete() -> bool:
+        slices = list(
+            await client.resource(EndpointSlice).list(labels="kubernetes.io/service-name=web")
+        )
+        return bool(slices) and [
+            each.conditions.ready for each in slices[0].endpoints if each.conditions
+        ] == [True, True]
+
+    await happens(is_complete)
+
+    (found,) = await client.resource(EndpointSlice).list(labels="kubernetes.io/service-name=web")
+    pods = await client.resource(Pod).list()
+    assert {each.addresses[0] for each in found.endpoints} == {pod.status.pod_ip for pod in pods}
+    assert [port.port for port in found.ports] == [80]
+
+
+async def test_a_pod_that_fits_no_node_waits_for_one(client: Client, happens: Happens) -> None:
+    pods = client.resource(Pod)
+    spec = {**a_template()["spec"], "nodeSelector": {"disk": "fast"}}
+    await pods.create(Pod.from_dict({"metadata": {"name": "web"}, "spec": spec}))
+    waiting = await pods.wait_for("web", jsonpath="{.status.conditions[0].reason}=Unschedulable")
+
+    node = Node.from_dict({"metadata": {"name": "fast", "labels": {"disk": "fast"}}})
+    await client.resource(Node).create(node)
+    bound = await pods.wait_for("web", jsonpath="{.spec.nodeName}")
+
+    assert waiting.status.phase == "Pending"
+    assert bound.spec.node_name == "fast"
+
+
+async def test_it_outlives_a_restart_of_the_server(
+    server: APIServer, client: Client, happens: Happens
+) -> None:
+    await roll_out(client, happens, a_deployment(2))
+    await server.restart()
+
+    deployment = await roll_out(client, happens, a_deployment(3))
+
+    assert deployment.status.available_replicas == 3
+
+
+async def test_a_cluster_at_rest_asks_nothing(
+    server: APIServer, client: Client, happens: Happens, clock: ManualClock, workloads: Workloads
+) -> None:
+    await roll_out(client, happens, a_deployment(3))
+    await clock.advance(DELAY)
+    before = len(server.requests), workloads.stats()
+
+    await clock.advance(DELAY)
+
+    assert (len(server.requests), workloads.stats()) == before
+    assert before[1].failures == 0
+
+
+async def test_many_pods_cost_a_few_requests_each(server: APIServer, happens: Happens) -> None:
+    async with server.client() as client:
+        before = len(server.requests)
+
+        await roll_out(client, happens, a_deployment(100))
+
+    writes = [
+        seen for seen in server.requests[before:] if seen.verb not in {"get", "list", "watch"}
+    ]
+    of_pods = [seen for seen in writes if seen.resource == "pods"]
+    assert len(of_pods) == 4 * 100  # made, bound, created, running
+    assert len(writes) - len(of_pods) <= 100  # of those who count them
+
+
+@pytest.mark.parametrize(("nodes", "delay"), [(-1, 0.1), (3, -0.1), (3, float("nan"))])
+def test_less_than_nothing_is_refused(server: APIServer, nodes: int, delay: float) -> None:
+    with pytest.raises(InvalidValue):
+        Workloads(server.config, nodes=nodes, delay=delay)
+
+
+async def test_the_fixture_has_pods_run(kube_client: Client, kube_workloads: None) -> None:
+    at = kube_client.resource(Deployment)
+    await at.create(a_deployment(1))
+
+    deployment = await at.wait_for("web", condition="Available", timeout=4)
+
+    assert deployment.status.available_replicas == 1
