@@ -1,0 +1,105 @@
+"""Who may see the page.
+
+Promises: pure. Without a token only names of this very machine are answered to, so that no
+web page elsewhere can have a browser read it under a name of its own (DNS rebinding); with
+one, nothing is said to anybody who has not shown it. Tokens are compared in constant time
+and appear in no text.
+Elsewhere: requests and answers (`server`).
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+from typing import TypeAlias, final
+
+import msgspec
+
+from kubeloop.machinery import InvalidValue
+
+__all__ = ["HEADERS", "Admitted", "Guard", "NewlyAdmitted", "Refused", "Verdict", "is_loopback"]
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
+        " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
+        " require-trusted-types-for 'script'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+"""What every answer carries: the page loads nothing from elsewhere, and nobody embeds it."""
+
+
+class Admitted(msgspec.Struct, frozen=True):
+    """Answer."""
+
+
+class NewlyAdmitted(msgspec.Struct, frozen=True):
+    """The token was in the address: put it into a cookie, and away from there."""
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """Say why, and no more."""
+
+    code: int
+    reason: str
+
+
+Verdict: TypeAlias = Admitted | NewlyAdmitted | Refused
+
+_STRANGE_HOST = Refused(
+    421, "this page answers to localhost, 127.0.0.1 and [::1] only (open it by one of these names)"
+)
+_NO_TOKEN = Refused(
+    401, "this page needs its token (open the address that `kubeloop inspect` prints)"
+)
+
+
+@final
+class Guard:
+    """Decides for one server. A token is made up where one is needed and none is given.
+
+    Raises: InvalidValue when the token is empty.
+    """
+
+    def __init__(self, host: str, token: str | None = None) -> None:
+        if token is not None and not token.strip():
+            raise InvalidValue("inspector: the token is empty (give one, or none to have one made)")
+        if token is None and not is_loopback(host):
+            token = secrets.token_urlsafe(24)
+        self.token = token
+
+    def __repr__(self) -> str:
+        return f"Guard({'with' if self.token else 'without'} a token)"
+
+    def judge(self, *, host: str, shown: str, cookie: str) -> Verdict:
+        """What to do with a request: its Host, and the tokens of its address and cookie."""
+        if self.token is None:
+            return Admitted() if is_loopback(_without_port(host)) else _STRANGE_HOST
+        if shown and self._fits(shown):
+            return NewlyAdmitted()
+        return Admitted() if self._fits(cookie) else _NO_TOKEN
+
+    def _fits(self, said: str) -> bool:
+        assert self.token is not None
+        return hmac.compare_digest(said.encode(), self.token.encode())
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or address can only mean this machine."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _without_port(host: str) -> str:
+    name, colon, port = host.rpartition(":")
+    return (name if colon and port.isdecimal() else host).strip("[]")

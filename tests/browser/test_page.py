@@ -1,0 +1,167 @@
+"""The inspector's page in a real browser; every wait is for a condition."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.async_api import Page, expect
+
+from kubeloop.inspector import Inspector
+from kubeloop.runtime import Client
+from kubeloop.testing import APIServer, Match
+from kubeloop.wire.core.v1 import ConfigMap
+
+from .conftest import Windows, a_config, a_secret
+
+CONFIGS = '.lane[data-id="configmaps in default"]'
+WEB_1 = "#/object?cache=configmaps+in+default&namespace=default&name=web-1"
+DATABASE = "#/object?cache=secrets+in+default&namespace=default&name=database"
+
+
+async def is_focused(page: Page, selector: str) -> None:
+    await page.wait_for_function("s => document.activeElement?.matches(s)", arg=selector)
+
+
+async def test_it_starts_and_draws_the_pipeline(windows: Windows, inspector: Inspector) -> None:
+    page = await windows.open()
+
+    await expect(page).to_have_title("shop-controller · kubeloop inspector")
+    await expect(page.locator(f"{CONFIGS} .state")).to_have_text("watching")
+    await expect(page.locator(CONFIGS)).to_contain_text("3 objects")
+    await expect(page.locator(".work")).to_contain_text("painter")
+    await expect(page.locator(".curves path.line")).to_have_attribute("d", re.compile("^M0,"))
+    assert windows.origins == {inspector.stats().address.rstrip("/")}
+
+
+async def test_it_follows_what_happens(windows: Windows, client: Client) -> None:
+    page = await windows.open()
+
+    await client.apply(a_config("web-3", colour="green"))
+
+    await expect(page.locator(CONFIGS)).to_contain_text("4 objects")
+    await expect(page.locator(".feed li").filter(has_text="web-3")).to_contain_text("Painted")
+
+
+async def test_objects_are_found_by_name_and_by_labels(windows: Windows) -> None:
+    page = await windows.open()
+
+    await page.click(f"{CONFIGS} h2 a")
+    await page.fill("[name=name]", "web")
+    await expect(page.locator(".row b")).to_have_text(["web-1", "web-2"])
+    await page.fill("[name=name]", "")
+    await page.fill("[name=labels]", "app=cart")
+
+    await expect(page.locator(".row b")).to_have_text(["cart-1"])
+
+
+async def test_a_selector_that_does_not_parse_is_said_beside_the_field(windows: Windows) -> None:
+    page = await windows.open("#/search")
+
+    await page.fill("[name=labels]", "app in")
+
+    await expect(page.locator(".alarm")).to_be_visible()
+    await expect(page.locator("[name=labels]")).to_have_attribute("aria-invalid", "true")
+
+
+async def test_an_object_is_shown_with_its_difference(windows: Windows, client: Client) -> None:
+    page = await windows.open(WEB_1)
+    await expect(page.locator(".yaml")).to_contain_text("colour: blue")
+
+    await client.apply(a_config("web-1", colour="red"))
+
+    await expect(page.locator(".changes .went")).to_contain_text("colour: blue")
+    await expect(page.locator(".changes .came")).to_contain_text("colour: red")
+    await expect(page.locator(".yaml")).to_contain_text("colour: red")
+
+
+async def test_an_object_that_is_deleted_says_so(windows: Windows, client: Client) -> None:
+    page = await windows.open(WEB_1)
+
+    await client.resource(ConfigMap, namespace="default").delete("web-1")
+
+    await expect(page.locator(".yaml")).to_contain_text("gone")
+    await expect(page.locator(".changes summary .Deleted")).to_be_visible()
+
+
+async def test_a_secret_is_masked_also_in_its_difference(windows: Windows, client: Client) -> None:
+    page = await windows.open(DATABASE)
+    await client.apply(a_secret("trout"))
+
+    await expect(page.locator(".changes .came")).to_contain_text("‹hidden")
+    await expect(page.locator(".yaml mark")).to_have_count(1)
+
+    content = await page.content()
+    assert not any(word in content for word in ("swordfish", "trout", "c3dvcmRmaXNo", "dHJvdXQ="))
+
+
+async def test_a_broken_watch_turns_red_and_heals(windows: Windows, server: APIServer) -> None:
+    page = await windows.open()
+    for verb in ("watch", "list"):
+        server.faults.fail(500, times=None, match=Match(verb=verb, resource="configmaps"))
+
+    server.drop_connections()
+
+    lane = page.locator(CONFIGS)
+    await expect(lane).to_have_attribute("data-health", "broken")
+    await expect(lane.locator(".state")).to_contain_text("broken")
+    await expect(lane).to_have_css("border-color", "rgb(204, 31, 66)")
+    await expect(page.locator("#badges")).to_contain_text("1 watch broken")
+    await expect(page.locator("#news")).to_have_text("Broken: ConfigMap")
+
+    server.faults.heal()
+
+    await expect(lane).to_have_attribute("data-health", "good")
+    await expect(page.locator(".feed")).to_contain_text("watching again")
+    await expect(page.locator("#badges")).not_to_contain_text("broken")
+
+
+async def test_it_can_be_used_by_keyboard(windows: Windows) -> None:
+    page = await windows.open()
+
+    await page.keyboard.press("ArrowDown")
+    await is_focused(page, ".lane h2 a")
+    await page.keyboard.press("/")
+    await is_focused(page, "[name=name]")
+    await page.keyboard.type("web-")
+    await expect(page.locator(".row")).to_have_count(2)
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("ArrowDown")
+    await is_focused(page, ".row:nth-child(2)")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("h1")).to_have_text("web-2")
+    await page.keyboard.press("Escape")
+    await expect(page.locator(".row").first).to_be_visible()
+    await page.keyboard.press("Escape")
+
+    await expect(page.locator(CONFIGS)).to_be_visible()
+
+
+async def test_the_focus_stays_where_it_is_while_the_page_is_drawn_again(
+    windows: Windows, client: Client
+) -> None:
+    page = await windows.open()
+    await page.focus(f"{CONFIGS} h2 a")
+
+    await client.apply(a_config("web-3"))
+    await expect(page.locator(CONFIGS)).to_contain_text("4 objects")
+
+    await is_focused(page, f"{CONFIGS} h2 a")
+
+
+@pytest.mark.parametrize("where", ["", "#/search", WEB_1])
+async def test_on_a_phone_nothing_has_to_be_scrolled_sideways(windows: Windows, where: str) -> None:
+    page = await windows.open(where, width=360, has_touch=True)
+    await page.wait_for_selector({"": CONFIGS, "#/search": ".row", WEB_1: ".yaml code"}[where])
+
+    wide = await page.evaluate("document.documentElement.scrollWidth")
+
+    assert wide <= 360
+
+
+async def test_it_is_dark_where_the_reader_likes_it_dark(windows: Windows) -> None:
+    light = await windows.open(color_scheme="light")
+    dark = await windows.open(color_scheme="dark")
+
+    await expect(light.locator("body")).to_have_css("background-color", "rgb(244, 246, 251)")
+    await expect(dark.locator("body")).to_have_css("background-color", "rgb(11, 14, 24)")

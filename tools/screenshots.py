@@ -1,0 +1,259 @@
+"""Takes the pictures of the inspector that the documentation shows.
+
+    python tools/screenshots.py                into docs/pictures
+    python tools/screenshots.py --into FOLDER
+
+It plays a small scene on the embedded API server: websites that become deployments, and
+deployments that become pods, one of which fails now and then. Each picture is taken when
+what it is to show is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import random
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from browser import FLAGS, MISSING, find
+from playwright.async_api import Browser, Page, async_playwright
+
+from kubeloop import Context, Manager, Model, ObjectKey, Resource, Result
+from kubeloop.clients import Client
+from kubeloop.inspector import Inspector
+from kubeloop.kit import running
+from kubeloop.machinery import ApiError
+from kubeloop.testing import APIServer, Match
+from kubeloop.wire.apps.v1 import Deployment, DeploymentSpec
+from kubeloop.wire.core.v1 import (
+    Container,
+    Namespace,
+    Pod,
+    PodSpec,
+    PodTemplateSpec,
+    Secret,
+)
+from kubeloop.wire.meta.v1 import LabelSelector, ObjectMeta
+
+PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
+TEAMS = ("shop", "search", "billing", "ops")
+SITES = ("catalog", "cart", "checkout", "reviews", "offers", "account", "returns", "wishlist")
+WIDE = {"width": 1480, "height": 960}
+PHONE = {"width": 390, "height": 844}
+PLAYED = 45.0  # seconds before the first picture, so that the plots have something to show
+
+
+class WebsiteSpec(Model):
+    image: str = "registry.example.com/site:1"
+    replicas: int = 2
+
+
+class WebsiteStatus(Model):
+    ready: int = 0
+
+
+class Website(Resource, group="example.com", version="v1", plural="websites"):
+    spec: WebsiteSpec
+    status: WebsiteStatus | None = None
+
+
+# --- the scene
+
+
+def a_manager(server: APIServer) -> Manager:
+    """Two controllers, as a small platform has them."""
+    manager = Manager(
+        server.config,
+        leader_election="website-controller",
+        signals=False,
+        tune_gc=False,
+        logs=False,
+    )
+    manager.cache(Pod, index={"node": "spec.nodeName"})
+    manager.cache(Secret)
+
+    @manager.controller(Website, owns=[Deployment], workers=8, install_crd=True)
+    async def website(key: ObjectKey, ctx: Context) -> Result | None:
+        site = ctx.get(Website, key)
+        if site is None:
+            return None
+        await asyncio.sleep(random.expovariate(40))
+        if random.random() < 0.03:
+            raise ApiTrouble(f"registry.example.com: no answer about {site.spec.image}")
+        await ctx.client.apply(deployment_for(site), owner=site)
+        ctx.recorder.event(site, "Normal", "Applied", "rolled out %s", site.spec.image)
+        return None
+
+    @manager.controller(Deployment, owns=[Pod], workers=4, name="rollout")
+    async def rollout(key: ObjectKey, ctx: Context) -> Result | None:
+        deployment = ctx.get(Deployment, key)
+        if deployment is None:
+            return None
+        await asyncio.sleep(random.expovariate(120))
+        for number in range(deployment.spec.replicas or 0):
+            await ctx.client.apply(pod_for(deployment, number), owner=deployment)
+        return None
+
+    return manager
+
+
+class ApiTrouble(Exception):
+    """Something outside of the cluster that does not answer."""
+
+
+def deployment_for(site: Website) -> Deployment:
+    labels = {"app": site.metadata.name}
+    container = Container(name="web", image=site.spec.image)
+    template = PodTemplateSpec(
+        metadata=ObjectMeta(labels=labels), spec=PodSpec(containers=[container])
+    )
+    return Deployment(
+        metadata=ObjectMeta(
+            name=site.metadata.name, namespace=site.metadata.namespace, labels=labels
+        ),
+        spec=DeploymentSpec(
+            replicas=site.spec.replicas,
+            selector=LabelSelector(match_labels=labels),
+            template=template,
+        ),
+    )
+
+
+def pod_for(deployment: Deployment, number: int) -> Pod:
+    name = deployment.metadata.name
+    labels = {"app": name, "tier": "front" if number % 2 else "back"}
+    template = deployment.spec.template.spec
+    assert template is not None
+    spec = PodSpec(containers=template.containers, node_name=f"node-{(number * 5) % 12}")
+    return Pod(
+        metadata=ObjectMeta(
+            name=f"{name}-{number}", namespace=deployment.metadata.namespace, labels=labels
+        ),
+        spec=spec,
+    )
+
+
+async def furnish(client: Client) -> None:
+    """What is there before anybody looks."""
+    for team in TEAMS:
+        await client.apply(Namespace(metadata=ObjectMeta(name=team)))
+        for name in ("database", "registry"):
+            await client.apply(a_secret(name, team, "swordfish"))
+
+
+def a_secret(name: str, namespace: str, password: str) -> Secret:
+    data = {"username": b"admin", "password": password.encode()}
+    return Secret(metadata=ObjectMeta(name=name, namespace=namespace), data=data, type="Opaque")
+
+
+async def play(client: Client) -> None:
+    """Create and change sites until cancelled."""
+    for turn in itertools.count(1):
+        team, name = random.choice(TEAMS), random.choice(SITES)
+        site = Website(
+            metadata=ObjectMeta(name=name, namespace=team),
+            spec=WebsiteSpec(
+                image=f"registry.example.com/site:{turn // 5 + 1}", replicas=random.randint(1, 4)
+            ),
+        )
+        try:
+            await client.apply(site)
+            if turn % 40 == 0:
+                secret = a_secret("database", team, f"rotated-{turn}")
+                await client.apply(secret, force=True)
+        except ApiError as error:
+            print(f"{name}: {error}", file=sys.stderr)
+        await asyncio.sleep(random.expovariate(6))
+
+
+@asynccontextmanager
+async def scene() -> AsyncIterator[tuple[APIServer, Inspector]]:
+    """The scene, played while the block lasts."""
+    random.seed(7)
+    async with APIServer() as server:
+        client = server.client()
+        await furnish(client)
+        manager = a_manager(server)
+        async with running(manager), Inspector(manager, name="website-controller") as inspector:
+            await manager.wait_ready()
+            player = asyncio.create_task(play(client))
+            try:
+                yield server, inspector
+            finally:
+                player.cancel()
+                await asyncio.gather(player, return_exceptions=True)
+
+
+# --- the pictures
+
+
+async def take_all(into: Path) -> None:
+    """Every picture, one after the other, of one scene."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=find(), args=list(FLAGS))
+        async with scene() as (server, inspector):
+            await asyncio.sleep(PLAYED)
+            for scheme in ("light", "dark"):
+                await take(browser, inspector.url, into, scheme)
+            await take_phone(browser, inspector.url, into)
+            await take_broken(browser, server, inspector.url, into)
+        await browser.close()
+
+
+async def opened(browser: Browser, url: str, scheme: str, size: dict[str, int]) -> Page:
+    page = await browser.new_page(
+        color_scheme="dark" if scheme == "dark" else "light",
+        viewport={"width": size["width"], "height": size["height"]},
+        device_scale_factor=1.5,
+        reduced_motion="reduce",
+    )
+    await page.goto(url)
+    await page.wait_for_selector(".lane")
+    return page
+
+
+async def take(browser: Browser, url: str, into: Path, scheme: str) -> None:
+    page = await opened(browser, url, scheme, WIDE)
+    await page.screenshot(path=into / f"inspector-{scheme}.png")
+    await page.goto(f"{url}#/search?cache=websites.example.com")
+    await page.click(".row >> nth=0")
+    await page.wait_for_selector(".changes .came")
+    await page.screenshot(path=into / f"inspector-object-{scheme}.png")
+    await page.close()
+
+
+async def take_phone(browser: Browser, url: str, into: Path) -> None:
+    page = await opened(browser, url, "light", PHONE)
+    await page.screenshot(path=into / "inspector-phone.png")
+    await page.close()
+
+
+async def take_broken(browser: Browser, server: APIServer, url: str, into: Path) -> None:
+    page = await opened(browser, url, "dark", WIDE)
+    for verb in ("watch", "list"):
+        server.faults.fail(500, times=None, match=Match(verb=verb, resource="pods"))
+    server.drop_connections()
+    await page.wait_for_selector('.lane[data-health="broken"]', timeout=60_000)
+    await page.screenshot(path=into / "inspector-broken.png")
+    await page.close()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--into", type=Path, default=PICTURES, help="the folder of the pictures")
+    into = parser.parse_args(arguments).into
+    if find() is None:
+        print(f"tools/screenshots.py: {MISSING}", file=sys.stderr)
+        return 1
+    into.mkdir(parents=True, exist_ok=True)
+    asyncio.run(take_all(into))
+    print(*sorted(path.name for path in into.glob("inspector*.png")), sep="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
