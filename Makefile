@@ -70,9 +70,9 @@ assets: .venv/.ready ## build or copy etcd, kube-apiserver and kubectl into the 
 	$(PY) tools/assets.py
 
 .PHONY: test-real
-test-real: assets ## conformance, faults and streams against kube-apiserver
+test-real: assets ## conformance, faults, streams and examples against kube-apiserver
 	$(PY) -m pytest tests/conformance tests/campaign/test_real_campaign.py tests/kubelet \
-	  --kube envtest $(ARGS)
+	  tests/examples tests/runtime/test_conversion_asked.py --kube envtest $(ARGS)
 
 .PHONY: soak
 soak: .venv/.ready ## run the property tests for long, with examples of chance, and 1,000 faults
@@ -86,6 +86,31 @@ bench: .venv/.bench ## measure against the peers; ARGS="--only wire --markdown"
 .PHONY: bench-full
 bench-full: .venv/.bench ## the long form, with plots, kept in build/bench
 	$(PY) -m bench --full $(ARGS)
+
+.PHONY: demo
+demo: .venv/.ready ## see it work: a server, a controller and a broken watch, live in the terminal
+	@$(PY) -m kubeloop demo $(ARGS)
+
+.PHONY: docs
+docs: .venv/.docs ## build the documentation's site into build/site
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --site-dir build/site
+
+.PHONY: pictures
+pictures: .venv/.ready ## make the pictures in docs/pictures anew
+	$(PY) tools/demo_picture.py docs/pictures/demo.svg
+	$(PY) tools/browser.py
+	$(PY) tools/screenshots.py
+
+.PHONY: test-browser
+test-browser: .venv/.ready ## the inspector's page in headless Chromium, which is installed if it can be
+	$(PY) tools/browser.py
+	$(PY) -m pytest tests/browser $(ARGS)
+
+.PHONY: dist
+dist: .venv/.ready ## build wheel and sdist, and try both in empty environments
+	rm -rf dist
+	$(PY) -m build --outdir dist
+	$(PY) tools/smoke.py dist
 
 .PHONY: generate
 generate: .venv/.ready ## rewrite the models; OPENAPI=<folder>, or CLUSTER=<url of `kubectl proxy`>
@@ -105,7 +130,7 @@ endif
 lock: .venv/.ready ## pin the newest versions of everything in constraints.txt
 	@command -v uv >/dev/null 2>&1 || { $(with_pip); $(PY) -m pip install --quiet uv; }
 	PATH="$$PATH:.venv/bin" uv pip compile --quiet --upgrade --universal --python-version 3.11 \
-	  --no-annotate --no-header --no-emit-index-url --extra dev --extra bench \
+	  --no-annotate --no-header --no-emit-index-url --extra dev --extra bench --extra docs \
 	  pyproject.toml --output-file constraints.txt
 
 .PHONY: clean
@@ -120,6 +145,10 @@ clean: ## remove the environment, the caches and what was built
 
 .venv/.bench: .venv/.ready
 	$(call install,bench)
+	@touch $@
+
+.venv/.docs: .venv/.ready
+	$(call install,docs)
 	@touch $@
 
 .venv/bin/python:

@@ -1,0 +1,114 @@
+"""`kubeloop apply`: server-side apply of manifests.
+
+Promises: nothing is sent before all manifests are read; one object that is refused does not
+keep the others back; nothing is ever pruned.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kubeloop.clients import Appliable, in_order, objects_in
+from kubeloop.kit import run
+from kubeloop.machinery import ConfigError, GroupKind, KubeError, TransportError, Unauthorized
+from kubeloop.runtime import Client
+from kubeloop.wire import InvalidValue, Kind
+
+from .failures import ExitCode, report
+from .flags import Flags, cluster_flags, connected, pass_flags
+from .kinds import collection_of, qualified
+from .terminal import patience
+
+__all__ = ["apply"]
+
+
+@click.command()
+@click.option(
+    "-f", "--filename", "files", metavar="FILE|DIR|-", multiple=True, required=True,
+    help="A manifest, a folder of them, or the standard input.",
+)  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Let the server check, and change nothing.")
+@click.option("--force-conflicts", is_flag=True, help="Take over fields that others own.")
+@click.option("--field-manager", default="kubeloop", show_default=True, help="Who owns the fields.")
+@cluster_flags
+@pass_flags
+def apply(
+    flags: Flags,
+    *,
+    files: tuple[str, ...],
+    dry_run: bool,
+    force_conflicts: bool,
+    field_manager: str,
+) -> None:
+    """Server-side apply of manifests; namespaces and CRDs come first.
+
+    Says of each object whether it was created, configured or unchanged. Objects that no
+    longer stand in the manifests are left alone.
+
+    \b
+    Examples:
+      kubeloop apply -f shop.yaml
+      kubeloop apply -f manifests/ --dry-run
+      kubectl get deploy web -o yaml | kubeloop apply -f - --force-conflicts
+    """
+    things = [thing for file in files for thing in _read(file)]
+    if not things:
+        raise InvalidValue(f"apply {', '.join(files)}: there is no object in it")
+    options = {"dry_run": dry_run, "force": force_conflicts, "field_manager": field_manager}
+    code = run(_apply(flags, things, options))
+    click.get_current_context().exit(code)
+
+
+def _read(file: str) -> list[Appliable]:
+    return objects_in(sys.stdin.buffer.read() if file == "-" else Path(file))
+
+
+async def _apply(flags: Flags, things: Sequence[Appliable], options: dict[str, Any]) -> int:
+    data = [thing.to_dict() if isinstance(thing, Kind) else thing for thing in things]
+    code = ExitCode.OK
+    ending = " (dry run)" if options["dry_run"] else ""
+    async with connected(flags) as client, patience("applying", total=len(data)) as progress:
+        for index in in_order(data):
+            try:
+                name, outcome = await _apply_one(client, data[index], options)
+                click.echo(f"{name} {outcome}{ending}")
+            except (ConfigError, TransportError, Unauthorized):
+                raise  # the others would fare no better
+            except KubeError as error:
+                code = max(code, report(error, verbose=bool(flags.verbose)))
+            progress.advance()
+    return code
+
+
+async def _apply_one(
+    client: Client, thing: dict[str, Any], options: dict[str, Any]
+) -> tuple[str, str]:
+    """The object's name, and what became of it."""
+    group, _, version = str(thing["apiVersion"]).rpartition("/")
+    info = await client.mapper.mapping(GroupKind(group, thing["kind"]), version)
+    metadata = thing.get("metadata") or {}
+    name = str(metadata.get("name") or "")
+    if not name:
+        raise InvalidValue(f"apply a {thing['kind']}: it has no name (apply needs one)")
+    collection = collection_of(client, info, namespace=metadata.get("namespace") or None)
+    before = await collection.get_or_none(name)
+    after = await client.apply(thing, **options)
+    return qualified(info, name), _outcome(before, after)
+
+
+def _outcome(before: dict[str, Any] | None, after: dict[str, Any]) -> str:
+    if before is None:
+        return "created"
+    return "unchanged" if _stated(before) == _stated(after) else "configured"
+
+
+def _stated(obj: dict[str, Any]) -> dict[str, Any]:
+    """What was asked of an object, without notes on who asked and what became of it."""
+    ignored = ("managedFields", "resourceVersion", "generation")
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in ignored}
+    return {**obj, "metadata": metadata, "status": None}

@@ -1,0 +1,29 @@
+"""`kubeloop completion`: the script that makes a shell complete our commands."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+from .flags import verbose_flag
+
+__all__ = ["completion"]
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@verbose_flag
+@click.pass_context
+def completion(ctx: click.Context, *, shell: str) -> None:
+    """Print the script that completes commands, flags, kinds and contexts.
+
+    \b
+    Examples:
+      source <(kubeloop completion bash)
+      kubeloop completion zsh > "${fpath[1]}/_kubeloop"
+      kubeloop completion fish > ~/.config/fish/completions/kubeloop.fish
+    """
+    kind = get_completion_class(shell)
+    assert kind is not None, "click knows the shells that we name"
+    program = ctx.find_root().command
+    click.echo(kind(program, {}, "kubeloop", "_KUBELOOP_COMPLETE").source())

@@ -1,0 +1,32 @@
+"""Spans of time as people type them: `90`, `30s`, `1m30s`, `1h`."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import click
+
+__all__ = ["DurationType"]
+
+
+@final
+class DurationType(click.ParamType[float]):
+    """Seconds; a bare number is seconds already."""
+
+    name = "time"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        from kubeloop.wire import Duration, InvalidValue
+
+        if isinstance(value, float):
+            return value
+        text = str(value)
+        try:
+            seconds = float(text) if text.isdigit() else Duration.parse(text).total_seconds()
+        except InvalidValue:
+            seconds = -1.0
+        if seconds < 0:
+            self.fail(f"{text!r} is no time (write 90, 30s or 1m30s)", param, ctx)
+        return seconds

@@ -1,0 +1,48 @@
+"""`kubeloop inspect`: the inspector of a running process."""
+
+from __future__ import annotations
+
+import click
+
+from kubeloop.inspector import RunningInspector, running_inspectors
+
+from .failures import CommandFailed
+from .flags import verbose_flag
+from .tables import TextTable
+from .terminal import print_table
+
+__all__ = ["inspect"]
+
+
+@click.command()
+@click.argument("pid", type=click.IntRange(min=1), required=False)
+@click.option("--open", "in_browser", is_flag=True, help="Open it in the browser.")
+@verbose_flag
+def inspect(*, pid: int | None, in_browser: bool) -> None:
+    """Where the inspectors of your running processes are.
+
+    With a PID, only the address of that one, with its token where it has one.
+
+    \b
+    Examples:
+      kubeloop inspect
+      kubeloop inspect 4711
+      kubeloop inspect --open
+    """
+    found = [each for each in running_inspectors() if pid in (None, each.pid)]
+    if not found:
+        raise CommandFailed(
+            f"inspect {'any process' if pid is None else f'process {pid}'}: no inspector of yours"
+            " is running there (in the program: manager.add(Inspector(manager)))"
+        )
+    if pid is None and not in_browser:
+        print_table(_table(found))
+        return
+    click.echo(found[0].url)
+    if in_browser and click.launch(found[0].url) != 0:
+        raise CommandFailed(f"open {found[0].address}: there is no browser here (copy the address)")
+
+
+def _table(found: list[RunningInspector]) -> TextTable:
+    rows = tuple((str(each.pid), each.name, each.address) for each in found)
+    return TextTable(("PID", "NAME", "ADDRESS"), rows)

@@ -1,0 +1,100 @@
+"""Which objects a command line means: `po`, `deploy/web`, `svc,cm`, `all`.
+
+Promises: words mean what they mean to kubectl; what fits nothing is an error.
+Elsewhere: the lookup itself (`kubeloop.discovery`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from kubeloop.machinery import GroupVersionKind
+from kubeloop.wire import ResourceInfo, resources
+
+if TYPE_CHECKING:
+    from kubeloop.clients import ResourceClient
+    from kubeloop.runtime import Client
+
+__all__ = [
+    "Wanted",
+    "collection_of",
+    "complete_kind",
+    "find_kinds",
+    "parse_wanted",
+    "qualified",
+    "resource_name",
+]
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """Kinds as they were typed, and the names of objects; without names all of them."""
+
+    kinds: str
+    names: tuple[str, ...] = ()
+
+
+def parse_wanted(words: Sequence[str]) -> list[Wanted]:
+    """`pods web-1 web-2`, `pods,svc`, or `pod/web-1 svc/web`.
+
+    Raises: UsageError when both ways are mixed, or a part is empty.
+    """
+    with_slash = [word for word in words if "/" in word]
+    if not with_slash:
+        kinds, *names = words
+        return [Wanted(kinds, tuple(names))]
+    pairs = [word.partition("/")[::2] for word in words]
+    if len(with_slash) < len(words) or any(not kind or not name for kind, name in pairs):
+        raise click.UsageError(
+            f"{' '.join(words)}: expected KIND NAME…, or KIND/NAME for each object",
+            click.get_current_context(silent=True),
+        )
+    # Neighbours of one kind belong into one table.
+    groups = itertools.groupby(pairs, key=lambda pair: pair[0])
+    return [Wanted(kind, tuple(name for _, name in group)) for kind, group in groups]
+
+
+async def find_kinds(client: Client, words: str) -> list[ResourceInfo]:
+    """The resources that a list of words means, each once, in the order of the words.
+
+    Raises: NoResourceMatch, AmbiguousMatch.
+    """
+    found = [info for word in words.split(",") for info in await _found(client, word)]
+    return list(dict.fromkeys(found))
+
+
+async def _found(client: Client, word: str) -> Iterable[ResourceInfo]:
+    members = await client.mapper.category(word)
+    if not members:
+        return [await client.mapper.find(word)]
+    infos = [await client.mapper.find(str(member)) for member in members]
+    return (info for info in infos if "list" in info.verbs)
+
+
+def collection_of(
+    client: Client, info: ResourceInfo, *, namespace: str | None = None
+) -> ResourceClient[dict[str, Any]]:
+    """The objects of a kind as dicts; None is the namespace of the flags."""
+    kind = GroupVersionKind(info.group, info.version, info.kind)
+    return client.dynamic.resource(kind, namespace=namespace)
+
+
+def resource_name(info: ResourceInfo) -> str:
+    """`pods`, `deployments.apps`."""
+    return f"{info.plural}.{info.group}" if info.group else info.plural
+
+
+def qualified(info: ResourceInfo, name: str) -> str:
+    """An object as kubectl names it: `pod/web-1`, `deployment.apps/web`."""
+    return f"{info.singular}.{info.group}/{name}" if info.group else f"{info.singular}/{name}"
+
+
+def complete_kind(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Names of built-in resources, for completion: no server is asked."""
+    if ctx.params.get("wanted"):
+        return []  # a name comes here
+    return sorted({info.plural for info in resources() if info.plural.startswith(incomplete)})

@@ -1,0 +1,116 @@
+"""`kubeloop serve`: a Kubernetes API server in this process.
+
+Promises: it listens on this machine alone; Ctrl-C and SIGTERM end it cleanly, and a
+kubeconfig that nobody asked for goes with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shlex
+import signal
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kubeloop.kit import run
+from kubeloop.testing import APIServer
+
+from .failures import CommandFailed
+from .flags import verbose_flag
+from .terminal import patience
+
+__all__ = ["serve"]
+
+
+@click.command()
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Where; 0 is any free one.")
+@click.option(
+    "--data", type=click.Path(dir_okay=False), help="A file in which everything survives."
+)
+@click.option(
+    "-f", "--filename", "manifests", metavar="FILE|DIR", multiple=True,
+    type=click.Path(exists=True), help="What is there from the start.",
+)  # fmt: skip
+@click.option("--simulate", is_flag=True, help="Let deployments, jobs and pods come to life.")
+@click.option("--tls", is_flag=True, help="HTTPS, with a certificate made on the spot.")
+@click.option("--rbac", is_flag=True, help="Rights decided by roles; implies --tls.")
+@click.option(
+    "--kubeconfig", type=click.Path(dir_okay=False), help="Where to write the kubeconfig."
+)
+@verbose_flag
+def serve(*, kubeconfig: str | None, simulate: bool, **settings: Any) -> None:
+    """A Kubernetes API server in this process, for trying things out.
+
+    It answers as a real one does, and prints the line that makes kubectl and this
+    program use it. Ctrl-C ends it.
+
+    \b
+    Examples:
+      kubeloop serve --simulate
+      kubeloop serve --port 8080 --data cluster.db -f crds/
+      kubeloop serve --kubeconfig ./kubeconfig
+    """
+    settings["tls"] = settings["tls"] or None
+    try:
+        with _kubeconfig_at(kubeconfig) as path:
+            run(_serve(path, settings, simulate=simulate))
+    except KeyboardInterrupt:
+        click.echo(err=True)  # Windows has no signal handlers of a loop
+
+
+async def _serve(kubeconfig: Path, settings: dict[str, Any], *, simulate: bool) -> None:
+    end = _end_by_signals()
+    async with contextlib.AsyncExitStack() as stack:
+        async with patience("starting"):
+            server = await _started(stack, settings)
+            if simulate:
+                from kubeloop.testing import Workloads
+
+                await stack.enter_async_context(Workloads(server.config))
+        _write_private(kubeconfig, server.kubeconfig())
+        click.echo(f"serving at {server.url}")
+        click.echo(f"export KUBECONFIG={shlex.quote(str(kubeconfig))}")
+        click.echo("Ctrl-C ends it", err=True)
+        await end.wait()
+
+
+async def _started(stack: contextlib.AsyncExitStack, settings: dict[str, Any]) -> APIServer:
+    try:
+        return await stack.enter_async_context(APIServer(**settings))
+    except OSError as error:
+        raise CommandFailed(
+            f"serve at port {settings['port']}: {error.strerror or error}"
+            " (choose another one, or leave it out for any)"
+        ) from error
+
+
+@contextlib.contextmanager
+def _kubeconfig_at(path: str | None) -> Iterator[Path]:
+    """Where the kubeconfig goes: as it was said, else a file that goes with us."""
+    if path is not None:
+        yield Path(path).absolute()
+        return
+    with tempfile.TemporaryDirectory(prefix="kubeloop-") as folder:
+        yield Path(folder, "kubeconfig")
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Write what only its owner may read: it may hold a token."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _end_by_signals() -> asyncio.Event:
+    """Set at the first Ctrl-C or SIGTERM; the handlers go with the loop."""
+    end, loop = asyncio.Event(), asyncio.get_running_loop()
+    with contextlib.suppress(NotImplementedError):  # Windows
+        for which in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(which, end.set)
+    return end

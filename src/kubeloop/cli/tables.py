@@ -1,0 +1,116 @@
+"""From the server's tables to lines of text, as kubectl writes them.
+
+Promises: pure; the same columns, words and widths as kubectl; nothing that an object says
+can move the cursor or break a line.
+Elsewhere: where the tables come from (`kubeloop.clients`), colours (`terminal`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from kubeloop.clients import Table, TableColumn, TableRow
+
+__all__ = [
+    "TextTable",
+    "cells_of",
+    "header_of",
+    "lines_of",
+    "metadata_of",
+    "text_table",
+    "widths_of",
+]
+
+_PADDING = 3
+_NARROWEST = 6  # a column with its padding
+
+
+class TextTable(msgspec.Struct, frozen=True):
+    """Cells as text; every row has as many as the header."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def text_table(
+    table: Table, *, wide: bool = False, namespaces: bool = False, prefix: str = ""
+) -> TextTable:
+    """A table as text; `prefix` stands before each name, as `pod/` does among other kinds."""
+    return TextTable(
+        header_of(table.columns, wide=wide, namespaces=namespaces),
+        tuple(
+            cells_of(row, table.columns, wide=wide, namespaces=namespaces, prefix=prefix)
+            for row in table.rows
+        ),
+    )
+
+
+def header_of(
+    columns: Sequence[TableColumn], *, wide: bool = False, namespaces: bool = False
+) -> tuple[str, ...]:
+    """The names of the columns that are shown."""
+    names = tuple(column.name.upper() for column in columns if _is_shown(column, wide=wide))
+    return ("NAMESPACE", *names) if namespaces else names
+
+
+def cells_of(
+    row: TableRow,
+    columns: Sequence[TableColumn],
+    *,
+    wide: bool = False,
+    namespaces: bool = False,
+    prefix: str = "",
+) -> tuple[str, ...]:
+    """The cells of a row that are shown; a cell that is missing is empty."""
+    cells = [*row.cells, *[""] * (len(columns) - len(row.cells))]
+    shown = [
+        f"{prefix if column.format == 'name' else ''}{_text(cell)}"
+        for cell, column in zip(cells, columns, strict=False)
+        if _is_shown(column, wide=wide)
+    ]
+    own = [_text(metadata_of(row).get("namespace") or "")] if namespaces else []
+    return (*own, *shown)
+
+
+def metadata_of(row: TableRow) -> dict[str, Any]:
+    """The metadata of the object that a row is about."""
+    found = (row.object or {}).get("metadata")
+    return found if isinstance(found, dict) else {}
+
+
+def widths_of(table: TextTable) -> list[int]:
+    """How wide each column has to be, padding included."""
+    columns = zip(table.header, *table.rows, strict=True)
+    return [max(_NARROWEST, max(map(len, column)) + _PADDING) for column in columns]
+
+
+def lines_of(rows: Iterable[Sequence[str]], widths: Sequence[int]) -> list[str]:
+    """Rows as lines; a cell that is wider than its column pushes the rest aside."""
+    return ["".join(_padded(row, widths)).rstrip() for row in rows]
+
+
+def _padded(row: Sequence[str], widths: Sequence[int]) -> Iterable[str]:
+    for cell, width in zip(row, widths, strict=True):
+        yield cell.ljust(width) if len(cell) < width else f"{cell}{' ' * _PADDING}"
+
+
+def _is_shown(column: TableColumn, *, wide: bool) -> bool:
+    return wide or column.priority == 0
+
+
+def _text(cell: Any) -> str:
+    match cell:
+        case None:
+            return "<none>"
+        case bool():
+            return "true" if cell else "false"
+    line, newline, _ = str(cell).partition("\n")
+    plain = line if line.isprintable() else "".join(map(_visible, line))
+    return f"{plain}..." if newline else plain
+
+
+def _visible(letter: str) -> str:
+    return letter if letter.isprintable() else letter.encode("unicode_escape").decode()

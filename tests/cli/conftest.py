@@ -1,0 +1,181 @@
+"""A server with a shop in it, and the command line: called here, or as a program of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from kubeloop.cli.program import kubeloop as program
+from kubeloop.testing import APIServer
+
+SHOP = Path(__file__).parents[1] / "examples" / "shop.yaml"
+
+Call = Callable[..., Result]
+
+
+@pytest.fixture(scope="session")
+def kube_manifests() -> Sequence[Path]:
+    return [SHOP]
+
+
+@pytest.fixture
+def kubeloop(
+    kubeconfig_file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[Call]:
+    """Calls the command line in this process; the result has its outputs and exit code."""
+    monkeypatch.setenv("KUBECONFIG", str(kubeconfig_file))
+    monkeypatch.chdir(tmp_path)
+    path = sys.path[:]
+
+    def call(*arguments: str, stdin: str | None = None) -> Result:
+        return CliRunner().invoke(program, arguments, input=stdin, prog_name="kubeloop")
+
+    yield call
+    sys.path[:] = path
+
+
+@pytest.fixture
+def environment(kube_server: APIServer, kubeconfig_file: Path) -> dict[str, str]:
+    """The environment of a program that uses the server."""
+    quiet = {"KUBECONFIG": str(kubeconfig_file), "TERM": "xterm-256color", "PYTHONUNBUFFERED": "1"}
+    removed = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES")
+    return {key: value for key, value in os.environ.items() if key not in removed} | quiet
+
+
+_BEGINNING = """
+import signal, sys
+# Whoever started the tests may have Ctrl-C ignored; a program of a user has not.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if sys.stderr.isatty():
+    import fcntl, termios
+    fcntl.ioctl(2, termios.TIOCSCTTY, 0)  # where Ctrl-C comes from
+from kubeloop.cli import main
+main()
+"""
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-W", "error", "-c", _BEGINNING, *arguments]
+
+
+@contextmanager
+def started(environment: dict[str, str], *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A program of its own, with pipes; killed with the block if it still runs."""
+    with subprocess.Popen(
+        command(*arguments),
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def line_of(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().rstrip("\n")
+
+
+def finished(environment: dict[str, str], *arguments: str) -> tuple[int, str, str]:
+    """The exit code and both outputs of a program that ends by itself."""
+    done = subprocess.run(
+        command(*arguments), env=environment, capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Let others run until it is so; the test's own limit is the bound."""
+    while not is_so():
+        time.sleep(0.001)
+
+
+class Terminal:
+    """A program on a terminal of its own: what it has drawn so far, and a keyboard."""
+
+    def __init__(self, process: subprocess.Popen[bytes], master: int) -> None:
+        self.process = process
+        self._master = master
+        self._drawn = b""
+
+    @property
+    def raw(self) -> str:
+        """What was drawn, with the sequences between."""
+        return self._drawn.decode(errors="replace")
+
+    def until(self, is_so: Callable[[str], object]) -> str:
+        """What was drawn, without colours, as soon as it is so; the test's limit is the bound."""
+        while not is_so(plain(self.raw)):
+            self._read()
+        return plain(self.raw)
+
+    def rest(self) -> str:
+        """Everything, when the program has ended."""
+        while self.process.poll() is None or self._read():
+            self._read()
+        return plain(self.raw)
+
+    def forget(self) -> None:
+        """Look only at what is drawn from now on."""
+        self._drawn = b""
+
+    def interrupt(self) -> None:
+        """Ctrl-C."""
+        os.write(self._master, b"\x03")
+
+    def _read(self) -> bool:
+        """Take what there is; False when nothing came for a moment."""
+        if not select.select([self._master], [], [], 0.05)[0]:
+            return False
+        try:
+            read = os.read(self._master, 65536)
+        except OSError:  # Linux says so when the other side is closed
+            return False
+        self._drawn += read
+        return bool(read)
+
+
+def plain(text: str) -> str:
+    """Without the sequences that move the cursor and change colours."""
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+
+
+@contextmanager
+def on_terminal(
+    environment: dict[str, str],
+    *arguments: str,
+    size: tuple[int, int] = (24, 100),
+    stdout: int | None = None,
+) -> Iterator[Terminal]:
+    """A program on a terminal of so many lines and columns; `stdout` may be something else."""
+    fcntl, pty, termios = (pytest.importorskip(name) for name in ("fcntl", "pty", "termios"))
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
+    with subprocess.Popen(
+        command(*arguments),
+        env=environment,
+        stdin=slave,
+        stdout=slave if stdout is None else stdout,
+        stderr=slave,
+        start_new_session=True,
+    ) as process:
+        os.close(slave)
+        try:
+            yield Terminal(process, master)
+        finally:
+            process.kill()
+            os.close(master)

@@ -1,0 +1,128 @@
+"""`kubeloop apply` brings manifests to the server, and says what became of each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kubeloop.blocking import Client
+from kubeloop.testing import APIServer
+
+from .conftest import SHOP, Call
+
+CRD = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: websites.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: websites, kind: Website}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties: {spec: {type: object, properties: {domain: {type: string}}}}
+"""
+WEBSITE = """
+apiVersion: example.com/v1
+kind: Website
+metadata: {name: home}
+spec: {domain: example.com}
+"""
+
+
+def a_map(name: str, colour: str = "blue") -> str:
+    return f"{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}, data: {{colour: {colour}}}}}"
+
+
+def test_what_becomes_of_an_object_is_said(kubeloop: Call, tmp_path: Path) -> None:
+    file = tmp_path / "map.yaml"
+
+    said = []
+    for colour in ("blue", "blue", "red"):
+        file.write_text(a_map("paint", colour))
+        said.append(kubeloop("apply", "-f", str(file)).stdout)
+
+    assert said == [
+        "configmap/paint created\n",
+        "configmap/paint unchanged\n",
+        "configmap/paint configured\n",
+    ]
+
+
+def test_a_folder_is_applied_whole_and_what_others_stand_on_comes_first(
+    kubeloop: Call, tmp_path: Path
+) -> None:
+    (tmp_path / "a.yaml").write_text(WEBSITE)
+    (tmp_path / "b.yml").write_text(CRD)
+    (tmp_path / "notes.txt").write_text("{")
+
+    result = kubeloop("apply", "-f", str(tmp_path), "-n", "shop")
+
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.splitlines() == [
+        "customresourcedefinition.apiextensions.k8s.io/websites.example.com created",
+        "website.example.com/home created",
+    ]
+    assert kubeloop("get", "websites", "-A").stdout.splitlines()[1].startswith("shop")
+
+
+def test_a_dry_run_changes_nothing(kubeloop: Call) -> None:
+    result = kubeloop("apply", "-f", "-", "--dry-run", stdin=a_map("paint"))
+
+    assert result.stdout == "configmap/paint created (dry run)\n"
+    assert kubeloop("get", "cm", "paint").exit_code == 1
+
+
+def test_the_namespace_of_the_flags_is_for_objects_that_say_none(
+    kubeloop: Call, kube_blocking_client: Client
+) -> None:
+    kubeloop("apply", "-f", "-", "-n", "shop", stdin=a_map("paint"))
+
+    assert kube_blocking_client.core_v1.config_maps("shop").exists("paint")
+
+
+def test_an_object_that_is_refused_does_not_keep_others_back(kubeloop: Call) -> None:
+    bad = "{apiVersion: example.com/v1, kind: Nothing, metadata: {name: a}}"
+
+    result = kubeloop("apply", "-f", "-", stdin=f"{bad}\n---\n{a_map('paint')}")
+
+    assert result.exit_code == 1
+    assert result.stdout == "configmap/paint created\n"
+    assert result.stderr.startswith("error: find kind Nothing.example.com in v1")
+
+
+def test_a_field_of_somebody_else_is_taken_over_only_by_force(kubeloop: Call) -> None:
+    kubeloop("apply", "-f", "-", "--field-manager", "other", stdin=a_map("paint"))
+
+    refused = kubeloop("apply", "-f", "-", stdin=a_map("paint", "red"))
+    forced = kubeloop("apply", "-f", "-", "--force-conflicts", stdin=a_map("paint", "red"))
+
+    assert refused.exit_code == 1
+    assert "conflict" in refused.stderr
+    assert forced.stdout == "configmap/paint configured\n"
+
+
+def test_nothing_is_sent_when_one_manifest_cannot_be_read(
+    kubeloop: Call, tmp_path: Path, kube_server: APIServer
+) -> None:
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("kind: [")
+    before = len(kube_server.requests)
+
+    result = kubeloop("apply", "-f", str(SHOP), "-f", str(broken))
+
+    assert result.exit_code == 2
+    (line,) = result.stderr.splitlines()
+    assert "broken.yaml, line 2" in line
+    assert len(kube_server.requests) == before
+
+
+def test_a_manifest_without_objects_is_a_mistake(kubeloop: Call) -> None:
+    result = kubeloop("apply", "-f", "-", stdin="# nothing\n")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "there is no object in it" in result.stderr

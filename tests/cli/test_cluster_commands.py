@@ -1,0 +1,164 @@
+"""What tells about the cluster and the way to it: cache, config, version, inspect."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from pathlib import Path
+
+import pytest
+
+import kubeloop as package
+from kubeloop.inspector import Inspector
+from kubeloop.testing import APIServer, Refusal
+from kubeloop.workqueue import WorkQueue
+
+from .conftest import Call
+
+SECRETIVE = """
+apiVersion: v1
+kind: Config
+current-context: staging
+clusters:
+- {name: far, cluster: {server: "https://far.example:6443", proxy-url: "http://me:pass@proxy:3128"}}
+users:
+- {name: robot, user: {token: s3cret}}
+- {name: person, user: {username: anna, password: s3cret}}
+- name: plugin
+  user:
+    exec:
+      apiVersion: client.authentication.k8s.io/v1
+      interactiveMode: Never
+      command: login
+      args: [s3cret]
+      env: [{name: KEY, value: s3cret}]
+contexts:
+- {name: staging, context: {cluster: far, user: robot, namespace: shop}}
+- {name: person, context: {cluster: far, user: person}}
+- {name: plugin, context: {cluster: far, user: plugin}}
+"""
+
+
+@pytest.fixture
+def secretive(tmp_path: Path) -> str:
+    """A kubeconfig full of secrets."""
+    path = tmp_path / "secretive"
+    path.write_text(SECRETIVE)
+    return str(path)
+
+
+# --- cache report
+
+
+def test_a_cache_is_measured_by_filling_it(kubeloop: Call) -> None:
+    result = kubeloop("cache", "report", "po,deploy")
+    header, pods, deployments, total = map(str.split, result.stdout.splitlines())
+
+    assert header == ["RESOURCE", "OBJECTS", "BYTES", "SECONDS"]
+    assert pods[:2] == ["pods", "2"]
+    assert deployments[:2] == ["deployments.apps", "1"]
+    assert total[:3] == ["total", "3", str(int(pods[2]) + int(deployments[2]))]
+
+
+def test_a_cache_of_one_namespace_costs_what_is_in_it(kubeloop: Call) -> None:
+    result = kubeloop("cache", "report", "services", "-n", "shop", "-o", "json")
+
+    (cost,) = json.loads(result.stdout)
+    assert (cost["resource"], cost["objects"], cost["bytes"]) == ("services", 0, 0)
+
+
+def test_who_may_not_list_is_told_so(kubeloop: Call, kube_server: APIServer) -> None:
+    kube_server.faults.reactors.append(lambda seen: _forbid(seen.path))
+
+    result = kubeloop("cache", "report", "secrets")
+
+    assert result.exit_code == 1
+    assert "403" in result.stderr
+
+
+def _forbid(path: str) -> None:
+    if path.endswith("/secrets"):
+        status = {"kind": "Status", "code": 403, "reason": "Forbidden", "message": "not for you"}
+        raise Refusal(status)
+
+
+# --- config
+
+
+@pytest.mark.parametrize("context", ["staging", "person", "plugin"])
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_no_secret_is_ever_shown(kubeloop: Call, secretive: str, context: str, form: str) -> None:
+    result = kubeloop("config", "--kubeconfig", secretive, "--context", context, "-o", form)
+
+    assert result.exit_code == 0, result.stderr
+    assert "far.example" in result.stdout
+    assert "s3cret" not in result.output
+    assert "pass@" not in result.output
+
+
+def test_it_is_said_what_is_used_and_where_it_is_written(kubeloop: Call, secretive: str) -> None:
+    result = kubeloop("config", "--kubeconfig", secretive, "--request-timeout", "1m", "-o", "json")
+
+    assert json.loads(result.stdout) == {
+        "from": f"{secretive} (--kubeconfig)",
+        "context": "staging (current-context)",
+        "cluster": f"far (in {secretive})",
+        "user": f"robot (in {secretive})",
+        "server": "https://far.example:6443",
+        "namespace": "shop",
+        "credentials": "token (hidden)",
+        "trust": "the certificates of this system",
+        "proxy": "http://me:<masked>@proxy:3128",
+        "request timeout": "60 s",
+    }
+
+
+def test_a_flag_behind_the_command_wins_over_one_before_it(kubeloop: Call) -> None:
+    before = kubeloop("-n", "first", "config")
+    both = kubeloop("-n", "first", "config", "-n", "second")
+
+    assert "namespace     first (--namespace)" in before.stdout
+    assert "namespace     second (--namespace)" in both.stdout
+
+
+# --- version
+
+
+def test_the_versions_of_all_that_is_at_work_are_said(kubeloop: Call) -> None:
+    ours = [f"kubeloop {package.__version__}", f"Python {platform.python_version()}"]
+
+    assert kubeloop("version", "--client").stdout.splitlines() == ours
+    assert kubeloop("version").stdout.splitlines()[:2] == ours
+    assert kubeloop("version").stdout.splitlines()[2].startswith("server v1.")
+    assert kubeloop("--version").stdout.splitlines() == ours[:1]
+
+
+# --- inspect
+
+
+@pytest.fixture
+def whereabouts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of this test alone, for inspectors to be found in."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+
+
+@pytest.mark.usefixtures("whereabouts")
+async def test_the_inspectors_of_running_processes_are_found(kubeloop: Call) -> None:
+    queue: WorkQueue[str] = WorkQueue()
+    async with Inspector(queue, name="shop", token="t0ken") as page:
+        listed = kubeloop("inspect").stdout.splitlines()
+        alone = kubeloop("inspect", str(os.getpid())).stdout
+
+    header, row = map(str.split, listed)
+    assert header == ["PID", "NAME", "ADDRESS"]
+    assert row == [str(os.getpid()), "shop", page.stats().address]
+    assert alone == f"{page.url}\n"
+
+
+@pytest.mark.usefixtures("whereabouts")
+def test_where_no_inspector_runs_it_is_said_how_to_have_one(kubeloop: Call) -> None:
+    result = kubeloop("inspect")
+
+    assert result.exit_code == 1
+    assert "manager.add(Inspector(manager))" in result.stderr

@@ -1,0 +1,171 @@
+"""Whatever goes wrong is one line, and an exit code that scripts can tell apart."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kubeloop.cli.failures import report
+from kubeloop.testing import APIServer, Refusal
+
+from .conftest import Call, command, line_of, started
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["frob"], 2, "No such command 'frob' (see kubeloop --help)"),
+        (["--frob", "get"], 2, "No such option '--frob'"),
+        (["get", "pods", "--frob"], 2, "(see kubeloop get --help)"),
+        (["get"], 2, "Missing argument"),
+        (["get", "pods", "-o", "xml"], 2, "is not one of table, wide, yaml"),
+        (["get", "pods", "-o", "jsonpath={.a"], 2, "unclosed action"),
+        (["get", "pods", "-l", "a in"], 2, "label selector 'a in'"),
+        (["get", "pod/web", "pods"], 2, "expected KIND NAME…, or KIND/NAME"),
+        (["get", "pods", "web", "-l", "a=b"], 2, "give one of them"),
+        (["get", "deploymets"], 1, "did you mean deployments?"),
+        (["get", "pods", "nobody"], 1, 'pods "nobody" not found'),
+        (["watch", "pods", "a", "b"], 2, "can be watched"),
+        (["apply", "-f", "nothing.yaml"], 2, "nothing.yaml: it cannot be read"),
+        (["logs", "nobody"], 1, 'pods "nobody" not found'),
+        (["logs", "svc/kubernetes", "--since", "soon"], 2, "'soon' is no time"),
+        (["wait", "pods", "--for", "delete"], 2, "which?"),
+        (["wait", "pod/web", "--for", "luck"], 2, "'luck' is not one of condition=NAME"),
+        (["--context", "elsewhere", "get", "pods"], 4, 'context "elsewhere" does not exist'),
+        (["get", "pods", "--kubeconfig", "none"], 4, "none: no such file"),
+        (["get", "pods", "--request-timeout", "soon"], 2, "'soon' is no time"),
+        (["crd", "generate", "none"], 2, "no such file, and no CRD's name"),
+        (["crd", "generate", "none.example.com"], 1, "not found"),
+        (["crd", "show", "none:Website"], 2, "No module named 'none'"),
+        (["crd", "show", "kubeloop:Client"], 2, "no class Client derived from Resource"),
+        (["crd", "show", "website"], 2, "expected MODULE:CLASS"),
+        (["inspect", "999999999"], 1, "no inspector of yours is running there"),
+        (["completion", "tcsh"], 2, "'tcsh' is not one of"),
+        (["serve", "--port", "http"], 2, "'http' is not a valid integer"),
+    ],
+)
+def test_a_mistake_is_one_line_and_a_code(
+    kubeloop: Call, arguments: list[str], code: int, said: str
+) -> None:
+    result = kubeloop(*arguments)
+
+    assert result.exit_code == code
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert said in line
+
+
+def test_a_server_that_is_not_there_has_a_code_of_its_own(kubeloop: Call, tmp_path: Path) -> None:
+    kubeconfig = tmp_path / "gone"
+    kubeconfig.write_text(
+        "{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: a, cluster: "
+        "{server: 'http://127.0.0.1:1'}}], contexts: [{name: a, context: {cluster: a}}]}"
+    )
+
+    result = kubeloop("get", "pods", "--kubeconfig", str(kubeconfig))
+
+    assert result.exit_code == 4
+    assert len(result.stderr.splitlines()) == 1
+    assert "127.0.0.1:1" in result.stderr
+
+
+def test_no_configuration_at_all_says_what_to_do(
+    kubeloop: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KUBECONFIG")
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+
+    result = kubeloop("get", "pods")
+
+    assert result.exit_code == 4
+    assert "set KUBECONFIG" in result.stderr
+
+
+def test_a_user_the_server_does_not_know_has_the_same_code(
+    kubeloop: Call, kube_server: APIServer
+) -> None:
+    status = {"kind": "Status", "code": 401, "reason": "Unauthorized", "message": "who?"}
+    kube_server.faults.refuse(Refusal(status), times=None)
+
+    result = kubeloop("get", "pods")
+
+    assert result.exit_code == 4
+    assert "check the credentials" in result.stderr
+
+
+def test_a_bug_of_ours_is_said_to_be_one(capsys: pytest.CaptureFixture[str]) -> None:
+    code = report(ExceptionGroup("two", [ZeroDivisionError("by\nzero")]), verbose=False)
+
+    assert code == 70
+    assert capsys.readouterr().err == (
+        "error: unexpected ZeroDivisionError: by zero"
+        " (this is a bug: run it again with -v, and report it)\n"
+    )
+
+
+def test_a_traceback_is_for_those_who_ask(kubeloop: Call) -> None:
+    assert "Traceback" not in kubeloop("get", "pods", "nobody").stderr
+    assert "Traceback" in kubeloop("-v", "get", "pods", "nobody").stderr
+    assert "Traceback" in kubeloop("get", "pods", "nobody", "-v").stderr
+
+
+# --- in processes of their own
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.mark.parametrize("missing", ["click", "rich"])
+def test_without_its_libraries_it_says_what_to_install(missing: str) -> None:
+    text = f"import sys; sys.modules[{missing!r}] = None; from kubeloop.cli import main; main()"
+
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"error: the command line needs {missing} (pip install 'kubeloop[cli]')\n"
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent in another way there")
+def test_ctrl_c_ends_it_with_130_and_without_a_traceback(environment: dict[str, str]) -> None:
+    with started(environment, "watch", "pods", "-n", "shop") as process:
+        assert line_of(process).startswith("EVENT")
+        process.send_signal(signal.SIGINT)
+        _, complained = process.communicate()
+
+    assert process.returncode == 130
+    assert complained.strip() == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes break in another way there")
+def test_a_reader_that_goes_away_is_no_error(environment: dict[str, str]) -> None:
+    with subprocess.Popen(
+        command("get", "all", "-A", "-o", "yaml"),
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        complained = process.stderr.read()
+
+    assert complained == b""
+    assert process.returncode == 141
+
+
+def test_the_package_runs_as_the_command(environment: dict[str, str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "kubeloop", "get", "ns", "shop", "-o", "name"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "namespace/shop\n", "")

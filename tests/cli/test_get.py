@@ -1,0 +1,182 @@
+"""`kubeloop get` shows what kubectl shows."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kubeloop.blocking import Client
+from kubeloop.cli.tables import text_table
+from kubeloop.clients import Table, TableColumn, TableRow
+from kubeloop.testing import ControlPlaneFailed, assets_folder
+from kubeloop.wire import load_yaml
+from kubeloop.wire.core.v1 import ConfigMap
+from kubeloop.wire.meta.v1 import ObjectMeta
+
+from .conftest import Call
+
+
+def kubectl() -> Path | None:
+    """The real one, where it is there."""
+    try:
+        found = assets_folder() / "kubectl"
+    except ControlPlaneFailed:
+        return None
+    return found if found.exists() else None
+
+
+def ageless(text: str) -> list[str]:
+    """Lines without ages, which grow while we look, and without the space behind them."""
+    return [re.sub(r"\b\d+s +", "<age>   ", line + " ").rstrip() for line in text.splitlines()]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["deploy", "deployment", "deployments", "Deployment", "deploy.apps", "deployments.v1.apps"],
+)
+def test_a_kind_has_all_the_names_that_kubectl_takes(kubeloop: Call, kind: str) -> None:
+    result = kubeloop("get", kind, "-n", "shop", "-o", "name")
+
+    assert (result.exit_code, result.stdout) == (0, "deployment.apps/web\n")
+
+
+def test_a_table_has_the_columns_of_the_server(kubeloop: Call) -> None:
+    header, row, _ = kubeloop("get", "pods", "-n", "shop").stdout.splitlines()
+
+    assert header.split() == ["NAME", "READY", "STATUS", "RESTARTS", "AGE"]
+    assert row.split()[:4] == ["web-1", "0/1", "Pending", "0"]
+
+
+@pytest.mark.skipif(kubectl() is None, reason="kubectl is not here (make assets)")
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["pods", "-n", "shop"],
+        ["pods", "web-1", "web-2", "-n", "shop", "-o", "wide"],
+        ["all", "-A"],
+        ["svc,ns", "-A", "-o", "wide"],
+        ["ns", "shop", "-o", "jsonpath={.metadata.name}"],
+        ["pods", "-n", "shop", "-o", "name"],
+    ],
+)
+def test_what_is_printed_is_what_kubectl_prints(
+    kubeloop: Call, kubeconfig_file: Path, arguments: list[str]
+) -> None:
+    real = subprocess.run(
+        [
+            *(str(kubectl()), f"--kubeconfig={kubeconfig_file}"),
+            *(f"--cache-dir={kubeconfig_file.parent}", "get", *arguments),
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    ours = kubeloop("get", *arguments).stdout
+
+    assert ageless(ours) == ageless(real.stdout)
+
+
+def test_all_namespaces_are_a_column_of_their_own(kubeloop: Call) -> None:
+    header, row, *_ = kubeloop("get", "pods", "-A").stdout.splitlines()
+
+    assert header.startswith("NAMESPACE   NAME ")
+    assert row.startswith("shop        web-1 ")
+
+
+def test_several_kinds_are_several_tables_whose_names_say_the_kind(kubeloop: Call) -> None:
+    pods, deployments = kubeloop("get", "po,deploy", "-n", "shop").stdout.split("\n\n")
+
+    assert "pod/web-1 " in pods
+    assert "deployment.apps/web " in deployments
+
+
+def test_a_category_is_all_kinds_in_it_that_have_objects(kubeloop: Call) -> None:
+    said = kubeloop("get", "all", "-n", "shop", "-o", "name").stdout.splitlines()
+
+    assert said == ["pod/web-1", "pod/web-2", "deployment.apps/web"]
+
+
+def test_objects_may_be_named_with_their_kinds(kubeloop: Call) -> None:
+    several = kubeloop("get", "pod/web-1", "deploy/web", "-n", "shop", "-o", "name").stdout
+    of_one_kind = kubeloop("get", "pod/web-1", "pod/web-2", "-n", "shop").stdout
+
+    assert several.splitlines() == ["pod/web-1", "deployment.apps/web"]
+    assert [line.split()[0] for line in of_one_kind.splitlines()] == ["NAME", "web-1", "web-2"]
+
+
+def test_selectors_go_to_the_server(kubeloop: Call) -> None:
+    none = kubeloop("get", "pods", "-n", "shop", "-l", "app!=web")
+    one = kubeloop("get", "pods", "-A", "--field-selector", "metadata.name=web-2", "-o", "name")
+
+    assert (none.exit_code, none.stdout) == (0, "")
+    assert none.stderr == "No resources found in shop namespace\n"
+    assert one.stdout == "pod/web-2\n"
+
+
+def test_one_object_stands_alone_and_several_in_a_list(kubeloop: Call) -> None:
+    alone = json.loads(kubeloop("get", "pod", "web-1", "-n", "shop", "-o", "json").stdout)
+    several = json.loads(kubeloop("get", "pods", "-n", "shop", "-o", "json").stdout)
+
+    assert (alone["kind"], alone["metadata"]["name"]) == ("Pod", "web-1")
+    assert several["kind"] == "List"
+    assert [each["metadata"]["name"] for each in several["items"]] == ["web-1", "web-2"]
+
+
+def test_yaml_can_be_read_back_and_has_no_managed_fields_unless_asked(kubeloop: Call) -> None:
+    asked = ("get", "deploy", "web", "-n", "shop", "-o", "yaml")
+
+    (found,) = load_yaml(kubeloop(*asked).stdout)
+
+    assert getattr(found, "kind", "") == "Deployment"
+    assert "managedFields" not in kubeloop(*asked).stdout
+    assert "managedFields" in kubeloop(*asked, "--show-managed-fields").stdout
+
+
+def test_a_template_prints_what_it_says_and_one_newline(kubeloop: Call) -> None:
+    names = kubeloop("get", "po", "-n", "shop", "-o", "jsonpath={.items[*].metadata.name}")
+    lines = kubeloop(
+        "get", "po", "-n", "shop", "-o",
+        'jsonpath={range .items[*]}{.metadata.name}{"\\n"}{end}',
+    )  # fmt: skip
+
+    assert names.stdout == "web-1 web-2\n"
+    assert lines.stdout == "web-1\nweb-2\n"
+
+
+@pytest.mark.timeout(60)
+def test_a_collection_of_several_pages_is_shown_whole(
+    kubeloop: Call, kube_blocking_client: Client
+) -> None:
+    maps = kube_blocking_client.core_v1.config_maps("shop")
+    for number in range(502):
+        maps.create(ConfigMap(metadata=ObjectMeta(name=f"map-{number:03}")))
+
+    table = kubeloop("get", "cm", "-n", "shop").stdout.splitlines()
+
+    assert [line.split()[0] for line in table[1:]] == [f"map-{each:03}" for each in range(502)]
+
+
+# --- cells
+
+
+def test_a_cell_cannot_move_the_cursor_or_break_a_line() -> None:
+    columns = (TableColumn("Name", format="name"), TableColumn("Message"))
+    row = TableRow(["web", "\x1b[2Jgone\nsecond line"])
+
+    shown = text_table(Table(columns, (row,)))
+
+    assert shown.rows == (("web", "\\x1b[2Jgone..."),)
+
+
+def test_what_is_missing_or_no_text_is_said_in_the_words_of_the_api() -> None:
+    columns = tuple(TableColumn(name) for name in ("a", "b", "c", "d"))
+
+    shown = text_table(Table(columns, (TableRow([None, True, 3]),)))
+
+    assert shown.rows == (("<none>", "true", "3", ""),)

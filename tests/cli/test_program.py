@@ -1,0 +1,172 @@
+"""The program as a whole: its help, its completion, and how quickly it is there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import click
+import pytest
+from click.shell_completion import ShellComplete
+
+from kubeloop.cli.program import kubeloop as program
+from kubeloop.cli.terminal import patience
+from kubeloop.kit import ManualClock
+from kubeloop.testing import APIServer, Match
+
+from .conftest import SHOP, Call, on_terminal
+
+COMMANDS = [name for name in program.list_commands(click.Context(program)) if name != "demo"]
+
+
+def commands() -> dict[str, click.Command]:
+    """Every command that does something, by its words."""
+    found: dict[str, click.Command] = {}
+    for name in COMMANDS:
+        command = program.get_command(click.Context(program), name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            found |= {f"{name} {inner}": each for inner, each in command.commands.items()}
+        else:
+            found[name] = command
+    return found
+
+
+@pytest.mark.parametrize("name", commands())
+def test_the_help_of_every_command_has_examples_that_can_be_typed(
+    kubeloop: Call, name: str
+) -> None:
+    text = kubeloop(*name.split(), "--help").stdout
+
+    examples = [line.strip() for line in text.partition("Examples:")[2].splitlines()]
+    assert [line for line in examples if line.startswith(("kubeloop", "source", "kubectl"))]
+
+
+@pytest.mark.parametrize(("name", "command"), commands().items())
+def test_every_flag_of_every_command_says_what_it_is_for(name: str, command: click.Command) -> None:
+    options = [each for each in command.params if isinstance(each, click.Option)]
+
+    assert [option.name for option in options if not option.help] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_line_of_a_command_is_in_the_help(kubeloop: Call, name: str) -> None:
+    assert f"\n  {name} " in kubeloop("--help").stdout
+
+
+def test_the_help_says_the_exit_codes(kubeloop: Call) -> None:
+    said = kubeloop("--help").stdout
+
+    assert "3    what was waited for did not come in time" in said
+    assert "130  ended by Ctrl-C" in said
+
+
+@pytest.mark.timeout(60)
+def test_help_loads_no_client_and_no_table() -> None:
+    text = (
+        "import sys; from kubeloop.cli import main\n"
+        "sys.argv = ['kubeloop', '--help']\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'aiohttp', 'asyncio', 'rich', 'yaml', 'kubeloop.machinery'}\n"
+        "sys.exit(str(sorted(heavy & sys.modules.keys())))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+
+    assert done.stderr == "[]\n"
+
+
+# --- completion
+
+
+def completions(*words: str) -> list[str]:
+    *before, incomplete = words
+    found = ShellComplete(program, {}, "kubeloop", "_KUBELOOP_COMPLETE")
+    return [item.value for item in found.get_completions(list(before), incomplete)]
+
+
+def test_commands_kinds_forms_and_contexts_are_completed(kubeloop: Call) -> None:
+    assert completions("co") == ["config", "completion"]
+    assert completions("get", "statefuls") == ["statefulsets"]
+    assert completions("get", "pods", "-o", "js") == ["json", "jsonpath="]
+    assert completions("get", "--context", "") == ["kubeloop"]
+    assert completions("get", "pods", "w") == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_shell_has_a_script(kubeloop: Call, shell: str) -> None:
+    result = kubeloop("completion", shell)
+
+    assert result.exit_code == 0
+    assert f"_KUBELOOP_COMPLETE={shell}_complete" in result.stdout
+
+
+# --- progress
+
+
+class Screen:
+    """An error output that says that it is a terminal."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self.text += text
+        return len(text)
+
+    def flush(self) -> None:
+        pass
+
+
+async def test_progress_is_shown_after_a_second_and_wiped_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    screen, clock = Screen(), ManualClock()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+
+    async with patience("counting", total=3, clock=clock) as progress:
+        await clock.advance(0.9)
+        assert screen.text == ""
+        progress.advance()
+        await clock.advance(0.1)
+        assert "counting" in screen.text
+        progress.advance()
+
+    assert "2/3" in screen.text
+    assert screen.text.endswith("\x1b[2K")
+
+
+async def test_progress_is_not_for_pipes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = ManualClock()
+
+    async with patience("counting", clock=clock):
+        await clock.advance(5)
+
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
+@pytest.mark.parametrize("piped", [False, True])
+def test_what_is_printed_beside_the_progress_goes_where_it_belongs(
+    kube_server: APIServer, environment: dict[str, str], piped: bool
+) -> None:
+    release = kube_server.faults.hold(Match(verb="get", resource="namespaces"))
+    stdout = subprocess.PIPE if piped else None
+
+    with on_terminal(environment, "apply", "-f", str(SHOP), stdout=stdout) as terminal:
+        terminal.until(lambda seen: "applying" in seen and "0/4" in seen)
+        release()
+        seen = terminal.rest()
+        output = terminal.process.stdout.read().decode() if terminal.process.stdout else seen
+
+    assert terminal.process.returncode == 0
+    assert "deployment.apps/web unchanged" in output
+    assert ("unchanged" in seen) is not piped
