@@ -1,8 +1,9 @@
 """`python -m bench [--only NAME] [--markdown] [--check] [--full]`: run the benches, print a table.
 
 `--full` is the long form: larger clusters, Markdown, and plots beside the report in build/bench.
-Promises: the exit code is 1 when a bench crashed, with `--check` also when a goal
-was missed, and 0 otherwise: figures inform, they do not fail a build by themselves.
+Promises: it comes to an end, whatever a bench does, and leaves no process behind; interrupted,
+it shows what was found. The exit code is 1 when a bench failed, with `--check` also when a
+goal was missed, and 0 otherwise: figures inform, they do not fail a build by themselves.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .alone import Crashed, Outcome, run_alone
+from .alone import Report, limit, run_alone
 from .measure import ROOT
 from .report import as_text, missed
 from .scale import FULL
@@ -29,12 +31,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser(benches).parse_args(arguments)
     if options.full:
         os.environ[FULL] = "1"
-    outcomes = [_announced(name) for name in options.only or benches]
-    text = as_text(outcomes, markdown=options.markdown or options.full)
+    reports = list(_until_interrupted(options.only or benches))
+    text = as_text(reports, markdown=options.markdown or options.full)
     print(text)
     if options.full:
         _keep(text)
-    return exit_code(outcomes, check=options.check)
+    return exit_code(reports, check=options.check)
 
 
 def discover(folder: Path) -> list[str]:
@@ -42,10 +44,10 @@ def discover(folder: Path) -> list[str]:
     return sorted(path.stem.removeprefix("bench_") for path in folder.glob("bench_*.py"))
 
 
-def exit_code(outcomes: Sequence[Outcome], *, check: bool) -> int:
-    """1 for a crash, and for a missed goal when `check` asks for that; 0 otherwise."""
-    crashed = any(isinstance(found, Crashed) for found in outcomes)
-    return int(crashed or (check and missed(outcomes) > 0))
+def exit_code(reports: Sequence[Report], *, check: bool) -> int:
+    """1 for a failure, and for a missed goal when `check` asks for that; 0 otherwise."""
+    failed = any(report.failure for report in reports)
+    return int(failed or (check and missed(reports) > 0))
 
 
 def _keep(text: str) -> None:
@@ -55,9 +57,16 @@ def _keep(text: str) -> None:
     print(f"kept in {OUT.relative_to(ROOT)}/report.md", file=sys.stderr)
 
 
-def _announced(name: str) -> Outcome:
-    print(f"running {name} ...", file=sys.stderr, flush=True)
-    return run_alone(f"bench.bench_{name}")
+def _until_interrupted(names: Sequence[str]) -> Iterator[Report]:
+    for name in names:
+        print(f"running {name} ...", file=sys.stderr, flush=True)
+        begun = time.monotonic()
+        try:
+            yield run_alone(f"bench.bench_{name}", within=limit())
+        except KeyboardInterrupt:
+            yield Report(name, "", [], "interrupted")
+            return
+        print(f"    {name}: {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
 
 
 def _parser(benches: Sequence[str]) -> argparse.ArgumentParser:

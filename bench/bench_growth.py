@@ -1,72 +1,107 @@
-"""What a cold sync costs as the cluster grows; the long form only, and drawn as SVG."""
+"""What a cold sync costs as the cluster grows; the long form only, and drawn as SVG.
+
+Ours and client-go are informers; of the peers whatever they have, which for most is a list.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 
-from bench.bench_peers import LISTED, OURS, contestants
+from bench.bench_peers import GO, OURS, best_peer, contestants
 from bench.cluster import Cluster, client_go, cluster_with, missing_assets, ours
-from bench.measure import ROOT, Cost, Row, in_rounds, ratio
+from bench.contest import attempted, median_cost
+from bench.measure import ROOT, Cost, Failed, Row, ratio, said
 from bench.plots import svg
 from bench.scale import is_full
 
 NAME = "cost against number of objects"
 GOAL = "a pod of a large cluster costs what one of a small cluster costs"
 
-SIZES = tuple(map(int, os.environ.get("BENCH_SIZES", "2000,5000,10000,20000,100000").split(",")))
-PEERS_AT_MOST = 10_000  # the slowest of them take minutes beyond that
+SIZES = tuple(map(int, os.environ.get("BENCH_SIZES", "2000,20000,100000").split(",")))
+ROUNDS = 3  # of ours and of client-go; the peers have one
 OUT = ROOT / "build" / "bench"
+# How many pods a peer is asked for, and why no more.
+AT_MOST = {
+    "kr8s list": (20_000, "4 GB and a minute and a half of CPU at 20,000"),
+    "official client list": (20_000, "2 GB and half a minute of CPU at 20,000"),
+    "official client informer": (20_000, "2 GB and half a minute of CPU at 20,000"),
+    "kubernetes_asyncio list": (20_000, "half a minute of CPU at 20,000"),
+}
 
 Curves = dict[str, dict[int, Cost]]
 
 
-def run() -> list[Row]:
-    """One cluster that grows; at each size everyone syncs once."""
-    if not is_full():
-        return [Row("plots of CPU, wall and memory", "only in `make bench-full`")]
-    missing = missing_assets()
+def run() -> Iterator[Row]:
+    """One cluster that grows; at each size everyone has its turn."""
+    missing = missing_assets() if is_full() else "only in `make bench-full`"
     if missing:
-        return [Row("plots of CPU, wall and memory", missing)]
+        yield Row("plots of CPU, wall and memory", missing)
+        return
     curves: Curves = {}
     with cluster_with(SIZES[0]) as cluster:
         for size in SIZES:
             cluster.grow(size)
-            for name, cost in _costs(cluster, size).items():
-                curves.setdefault(name, {})[size] = cost
-    _draw(curves)
+            yield from _measure(cluster, size, curves)
+            _draw(curves)  # what there is, should a larger size fail
     few, many = SIZES[0], SIZES[-1]
     us = curves[OURS]
     what = f"CPU for a pod, of {many:,} / of {few:,}"
-    return [
-        ratio(what, us[many].cpu / many, us[few].cpu / few, at_most=1.1),
-        *(_row(name, curve) for name, curve in curves.items()),
-    ]
+    yield ratio(what, us[many].cpu / many, us[few].cpu / few, at_most=1.1)
+    for unit, of in _FIGURES.values():
+        yield from (_row(name, unit, of, curve) for name, curve in curves.items())
 
 
-def _costs(cluster: Cluster, size: int) -> dict[str, Cost]:
-    costs = {OURS: cluster.mirrored(ours()).sync}
+def _measure(cluster: Cluster, size: int, curves: Curves) -> Iterator[Row]:
+    """Add everyone's costs at this size to the curves; gives rows for those who have none."""
+    for name, sync in _informers(cluster).items():
+        try:
+            cost = median_cost([sync() for _ in range(ROUNDS)])
+        except Failed as failure:
+            yield Row(f"{name} of {size:,} pods", str(failure))
+        else:
+            curves.setdefault(name, {})[size] = cost
+    asked = {}
+    for name, contestant in contestants(size).items():
+        most, why = AT_MOST.get(name, (size, ""))
+        if name == OURS or name in GO:
+            continue
+        if size > most:
+            yield Row(f"{name} of {size:,} pods", f"left out: {why}")
+        else:
+            asked[name] = contestant
+    costs, failures = attempted(asked, times=1)
+    yield from (Row(f"{name} of {size:,} pods", str(why)) for name, why in failures.items())
+    for name, found in costs.items():
+        curves.setdefault(name, {})[size] = found[0]
+    if OURS in curves and size in curves[OURS]:
+        yield best_peer({OURS: [curves[OURS][size]], **costs}, size)
+
+
+def _informers(cluster: Cluster) -> dict[str, Callable[[], Cost]]:
+    commands = {OURS: ours()}
     program = client_go()
     if program is not None:
         go = [str(program), f"--kubeconfig={cluster.kubeconfig}"]
-        costs["client-go protobuf"] = cluster.mirrored(go).sync
-        costs["client-go JSON"] = cluster.mirrored([*go, "--json"]).sync
-    if size <= PEERS_AT_MOST:
-        peers = {name: each for name, each in contestants(size).items() if name != OURS}
-        costs |= {name: found[0] for name, found in in_rounds(peers, times=1).items()}
-    else:
-        costs[LISTED] = in_rounds({LISTED: contestants(size)[LISTED]}, times=1)[LISTED][0]
-    return costs
+        commands |= {"client-go, protobuf": go, "client-go, JSON": [*go, "--json"]}
+    return {name: partial(_sync, cluster, command) for name, command in commands.items()}
+
+
+def _sync(cluster: Cluster, command: list[str]) -> Cost:
+    return cluster.mirrored(command).sync
+
+
+_FIGURES: dict[str, tuple[str, Callable[[Cost], float]]] = {
+    "cpu": ("CPU seconds", lambda cost: cost.cpu),
+    "wall": ("seconds", lambda cost: cost.wall),
+    "peak": ("peak memory, MB", lambda cost: cost.peak / 1e6),
+}
 
 
 def _draw(curves: Curves) -> None:
     OUT.mkdir(parents=True, exist_ok=True)
-    drawn: dict[str, tuple[str, Callable[[Cost], float]]] = {
-        "cpu": ("CPU seconds", lambda cost: cost.cpu),
-        "wall": ("seconds", lambda cost: cost.wall),
-        "peak": ("peak memory, MB", lambda cost: cost.peak / 1e6),
-    }
-    for name, (unit, of) in drawn.items():
+    for name, (unit, of) in _FIGURES.items():
         points = {
             who: [(float(size), of(cost)) for size, cost in curve.items()]
             for who, curve in curves.items()
@@ -75,6 +110,6 @@ def _draw(curves: Curves) -> None:
         (OUT / f"sync-{name}.svg").write_text(picture)
 
 
-def _row(name: str, curve: dict[int, Cost]) -> Row:
-    each = ", ".join(f"{size:,}: {cost.cpu:.2f}" for size, cost in curve.items())
-    return Row(f"{name}, s CPU", each)
+def _row(name: str, unit: str, of: Callable[[Cost], float], curve: dict[int, Cost]) -> Row:
+    each = ", ".join(f"{size:,}: {said(of(cost))}" for size, cost in curve.items())
+    return Row(f"{name}, {unit}", each)

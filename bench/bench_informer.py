@@ -14,7 +14,7 @@ NAME = "informer against client-go"
 GOAL = "cheaper than client-go with protobuf: CPU 0.8, wall 1.0, peak memory 0.5"
 
 PODS = count("PODS", 20_000)
-EVENTS = count("EVENTS", 500)
+EVENTS = count("EVENTS", 10_000)
 ROUNDS = count("ROUNDS", 1)
 LOADED = count("LOADED", 20_000, full=100_000)  # pods while the loop is watched
 
@@ -39,7 +39,8 @@ def _in_turns(cluster: Cluster, program: Path) -> Runs:
         "protobuf": (go, EVENTS),
         "keys": (ours(), EVENTS),
         "json": ([*go, "--json"], 0),
-        "decoded": (ours("--decoded"), EVENTS),
+        "decoded": (ours("--told=new"), EVENTS),
+        "both": (ours("--told=both"), EVENTS),
         "compressed": (ours("--keeping=compressed"), 0),
     }
     runs: Runs = {name: [] for name in contestants}
@@ -68,7 +69,8 @@ def _sync_rows(runs: Runs) -> list[Row]:
 
 
 def _event_rows(runs: Runs) -> list[Row]:
-    keys, decoded, them = (_events(runs[name]) for name in ("keys", "decoded", "protobuf"))
+    names = ("keys", "decoded", "both", "protobuf")
+    keys, decoded, both, them = (_events(runs[name]) for name in names)
     what = f"{EVENTS:,} events"
 
     def each(cost: Cost) -> float:
@@ -79,6 +81,7 @@ def _event_rows(runs: Runs) -> list[Row]:
         _compared(f"{what}, decoded, CPU / protobuf", decoded, them, each, 0.75),
         _median("an event, keys", keys, each, "µs CPU"),
         _median("an event, decoded", decoded, each, "µs CPU"),
+        _median("an event, old and new decoded", both, each, "µs CPU"),
         _median("an event, client-go protobuf", them, each, "µs CPU"),
     ]
 

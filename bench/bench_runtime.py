@@ -35,7 +35,7 @@ GOAL = "8 workers never hold the loop for 20 ms; an idle manager uses under 0.5 
 EVENTS = 2_000
 KEYS = 100_000
 WORKERS = 8
-IDLE = 20.0
+IDLE = 10.0
 
 
 def run() -> list[Row]:

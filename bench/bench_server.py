@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bench.measure import Cost, Row, figure, measured, ratio, side_by_side
+from bench.contest import measured, side_by_side
+from bench.measure import Cost, Row, figure, ratio
 
 NAME = "embedded API server"
 GOAL = "ready in 150 ms; a create at most 3 times the CPU of a handler that parses and echoes"
@@ -143,9 +144,9 @@ loop.run_until_complete(watched(COUNT))
 
 def run() -> list[Row]:
     """Client and server share a process: what the client costs is taken from both."""
-    importing = measured("from kubeloop.testing.server import Service", times=5)
+    importing = measured("from kubeloop.testing.server import Service", times=3)
     setup = "import asyncio\nfrom kubeloop.testing.server import Service"
-    start = measured(START, setup=setup, times=5)
+    start = measured(START, setup=setup, times=3)
     ready = Row(
         "ready, after import", f"{start.wall * 1000:.0f} ms", "at most 150 ms", start.wall <= 0.150
     )

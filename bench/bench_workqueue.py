@@ -1,4 +1,4 @@
-"""Keys through a queue: beside asyncio.Queue, with many keys in it, and with busy workers."""
+"""Keys through a queue: beside client-go's, with many keys in it, and with busy workers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import itertools
 import time
 from contextlib import suppress
 
-from bench.measure import Row, figure, measured, ratio
+from bench.cluster import client_go
+from bench.contest import Contestant, Program, Snippet, in_rounds
+from bench.measure import Row, figure, ratio, ratios
+from bench.scale import count
 from kubeloop.workqueue import QueueShutDown, RateLimitingQueue, WorkQueue
 
 NAME = "workqueue: add, get, done"
@@ -16,17 +19,30 @@ GOAL = "400,000 keys a second in one task, whatever waits; 8 workers never hold 
 KEYS = 200_000
 RECONCILED = 100_000
 WORKERS = 8
-FEW, MANY = 1_000, 1_000_000
-ROUNDS = 5
+FEW, MANY = 1_000, count("QUEUED", 500_000, full=1_000_000)
+ROUNDS = count("QUEUE_ROUNDS", 3, full=5)
 SETUP = f"""
 import asyncio
 from collections import deque
-from kubeloop.workqueue import PriorityQueue, RateLimitingQueue, WorkQueue
+from kubeloop.workqueue import PriorityQueue, QueueShutDown, RateLimitingQueue, WorkQueue
 
 async def through(queue):
     for key in keys:
         queue.add(key)
         queue.done(await queue.get())
+
+async def through_workers(queue):
+    async def work():
+        try:
+            while True:
+                queue.done(await queue.get())
+        except QueueShutDown:
+            pass
+
+    for key in keys:
+        queue.add(key)
+    queue.shut_down()
+    await asyncio.gather(*(work() for _ in range({WORKERS})))
 
 async def through_asyncio(queue):
     for key in keys:
@@ -65,6 +81,7 @@ keys = [f"shop/web-{{number}}" for number in range({KEYS})]
 CONTESTANTS = {
     "asyncio": ("asyncio.Queue()", "through_asyncio"),
     "one": ("WorkQueue()", "through"),
+    "workers": ("WorkQueue()", "through_workers"),
     "few": (f"filled(WorkQueue(), {FEW})", "through"),
     "many": (f"filled(WorkQueue(), {MANY})", "through"),
     "few later": (f"delayed(RateLimitingQueue(), {FEW})", "through"),
@@ -76,8 +93,13 @@ CONTESTANTS = {
 
 
 def run() -> list[Row]:
-    """Each queue in an interpreter of its own, in turns; the workers in this one."""
-    cpu = _costs()
+    """Each queue in a process of its own, in turns; the longest hold is taken in this one."""
+    runs = {
+        name: [cost.cpu for cost in costs]
+        for name, costs in in_rounds(_contestants(), times=ROUNDS).items()
+    }
+    # The least, because what disturbs a run of a fifth of a second only ever adds to it.
+    cpu = {name: min(found) for name, found in runs.items()}
     holds = [_longest_hold(queue) for queue in (WorkQueue[int](), RateLimitingQueue[int]())]
     held = max(cpu for cpu, _ in holds)
     hold = f"longest hold of the loop, {RECONCILED:,} keys, {WORKERS} workers"
@@ -88,31 +110,46 @@ def run() -> list[Row]:
         ratio(f"keys queued: {growth}", cpu["many"], cpu["few"], at_most=1.5),
         ratio(f"keys for later: {growth}", cpu["many later"], cpu["few later"], at_most=1.5),
         Row(f"{hold}, CPU", f"{held * 1000:.1f} ms", "at most 20 ms", ok=held <= 0.020),
+        *_beside_client_go(runs),
         # With whatever else the machine did in between.
         figure(f"{hold}, wall", max(wall for _, wall in holds) * 1000, "ms"),
         # Memory that is not in the processor's caches costs every container the same.
         figure(f"a bare deque and set: {growth}", cpu["many bare"] / cpu["few bare"], ""),
         figure(f"one task, {MANY:,} keys queued", KEYS / cpu["many"], "keys/s"),
+        figure(f"{WORKERS} workers", KEYS / cpu["workers"], "keys/s"),
         figure("asyncio.Queue (put, get, task_done)", KEYS / cpu["asyncio"], "keys/s"),
         figure(f"PriorityQueue, {FEW:,} keys queued", KEYS / cpu["ranked"], "keys/s"),
     ]
 
 
-def _costs() -> dict[str, float]:
-    """The least CPU seconds of each contestant; each round runs all of them.
+def _contestants() -> dict[str, Contestant]:
+    found: dict[str, Contestant] = {
+        name: Snippet(f"asyncio.run({call}(queue))", f"{SETUP}\nqueue = {made}\n")
+        for name, (made, call) in CONTESTANTS.items()
+    }
+    program = client_go()
+    if program is not None:
+        for name, workers in (("client-go", 1), ("client-go workers", WORKERS)):
+            work = (str(program), "--work=queue", f"--count={KEYS}", f"--workers={workers}")
+            found[name] = Program(work)
+    return found
 
-    The least, because what disturbs a run of a fifth of a second only ever adds to it.
-    """
-    rounds = [
-        {name: _once(made, call) for name, (made, call) in CONTESTANTS.items()}
-        for _ in range(ROUNDS)
+
+def _beside_client_go(runs: dict[str, list[float]]) -> list[Row]:
+    if "client-go" not in runs:
+        return [Row("client-go", "skipped: no Go here to build it with")]
+    return [
+        ratios("1 worker, CPU, kubeloop / client-go", runs["one"], runs["client-go"]),
+        ratios(
+            f"{WORKERS} workers, CPU, kubeloop / client-go",
+            runs["workers"],
+            runs["client-go workers"],
+        ),
+        figure("client-go, 1 worker", KEYS / min(runs["client-go"]), "keys/s of CPU"),
+        figure(
+            f"client-go, {WORKERS} workers", KEYS / min(runs["client-go workers"]), "keys/s of CPU"
+        ),
     ]
-    return {name: min(found[name] for found in rounds) for name in CONTESTANTS}
-
-
-def _once(made: str, call: str) -> float:
-    setup = f"{SETUP}\nqueue = {made}\n"
-    return measured(f"asyncio.run({call}(queue))", setup=setup, times=1).cpu
 
 
 def _longest_hold(queue: WorkQueue[int]) -> tuple[float, float]:

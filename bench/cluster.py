@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,17 +15,26 @@ from typing import final
 
 import msgspec
 
+from bench.contest import Program
 from bench.loading import change_pods, write_pods
-from bench.measure import ROOT, Cost, Failed
-from kubeloop import ALL, Client, ClusterConfig, run
+from bench.measure import ROOT, Cost
+from bench.talking import talking
+from kubeloop import ALL, Client, run
 from kubeloop.testing import ControlPlane, ControlPlaneFailed, assets_folder, running_in_thread
 from kubeloop.testing.control_plane import cached_assets
 from kubeloop.wire.core.v1 import Pod
 
-__all__ = ["Cluster", "Mirrored", "client_go", "cluster_with", "missing_assets", "ours"]
+__all__ = [
+    "Cluster",
+    "Mirrored",
+    "client_go",
+    "cluster_with",
+    "go_program",
+    "missing_assets",
+    "ours",
+]
 
-
-_PATIENCE = 120.0  # seconds for one informer, sync and events together
+_QUOTA = 8 << 30  # bytes in etcd: 100,000 pods are 600 MB, and every change is kept as well
 
 
 class Mirrored(msgspec.Struct, frozen=True):
@@ -41,59 +49,62 @@ class Mirrored(msgspec.Struct, frozen=True):
 class Cluster:
     """A control plane that holds pods, and whom informers are measured against."""
 
-    def __init__(self, kubeconfig: Path, config: ClusterConfig, etcd: str) -> None:
+    def __init__(self, kubeconfig: Path, plane: ControlPlane) -> None:
         self.kubeconfig = kubeconfig
-        self._config = config
-        self._etcd = etcd
+        self._plane = plane
         self._pods = 0
         self._rounds = 0
+
+    @property
+    def etcd(self) -> str:
+        """Where pods are written, past the server."""
+        return self._plane.etcd_url
+
+    @property
+    def url(self) -> str:
+        return self._plane.url
 
     def grow(self, pods: int) -> None:
         """Add pods until there are `pods`, and wait until the server has seen them."""
         if pods > self._pods:
-            run(write_pods(self._etcd, range(self._pods, pods)))
+            run(write_pods(self.etcd, range(self._pods, pods)))
             self._pods = pods
             run(self._seen())
 
     async def _seen(self) -> None:
-        async with Client(self._config) as client:
+        async with Client(self._plane.config) as client:
             # A list without a version is never older than what etcd holds.
             await client.resource(Pod, namespace=ALL).list(limit=1)
+
+    def restart_server(self) -> None:
+        """Kill kube-apiserver, start it again, and wait until it is ready."""
+        run(self._plane.restart())
 
     def mirrored(self, command: Sequence[str], *, events: int = 0) -> Mirrored:
         """Run one informer in a process of its own, and change pods once it is synced.
 
-        Raises: Failed, when it ends too early.
+        Raises: Failed, when it ends too early, or has to be killed: an event that was merged
+        with another never comes.
         """
-        with subprocess.Popen(
-            [*command, f"--objects={self._pods}", f"--events={events}"],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,  # it ends when this does, however we end
-            stdout=subprocess.PIPE,
-            env={**os.environ, "KUBECONFIG": str(self.kubeconfig)},
-        ) as process:
-            assert process.stdout is not None
-            limit = threading.Timer(_PATIENCE, process.kill)  # an event that was merged never comes
-            limit.start()
-            try:
-                sync, hold = _cost(process.stdout.readline())
-                if not events:
-                    return Mirrored(sync, hold=hold)
-                self._rounds += 1
-                run(change_pods(self._etcd, events, mark=str(self._rounds)))
-                return Mirrored(sync, _cost(process.stdout.readline())[0], hold)
-            finally:
-                limit.cancel()
+        whole = [*command, f"--objects={self._pods}", f"--events={events}"]
+        with talking(whole, env={"KUBECONFIG": str(self.kubeconfig)}) as talker:
+            sync, hold = _cost(talker.line())
+            if not events:
+                return Mirrored(sync, hold=hold)
+            self._rounds += 1
+            run(change_pods(self.etcd, events, mark=str(self._rounds)))
+            return Mirrored(sync, _cost(talker.line())[0], hold)
 
 
 @contextmanager
 def cluster_with(pods: int) -> Iterator[Cluster]:
     """A real API server that holds `pods` pods; `KUBECONFIG` names it while the block lasts."""
-    with tempfile.TemporaryDirectory() as folder, running_in_thread(ControlPlane()) as plane:
+    control_plane = ControlPlane(etcd_flags=[f"--quota-backend-bytes={_QUOTA}"])
+    with tempfile.TemporaryDirectory() as folder, running_in_thread(control_plane) as plane:
         path = Path(folder, "kubeconfig")
         path.touch(mode=0o600)
         path.write_text(plane.kubeconfig())
-        cluster = Cluster(path, plane.config, plane.etcd_url)
+        cluster = Cluster(path, plane)
         cluster.grow(pods)
         os.environ["KUBECONFIG"] = str(path)
         try:
@@ -126,15 +137,22 @@ def client_go() -> Path | None:
     return program
 
 
+def go_program(work: str, **options: int) -> Program | None:
+    """client-go at some work, for the cluster of `KUBECONFIG`; None where there is no Go."""
+    program = client_go()
+    if program is None:
+        return None
+    given = [f"--{name}={value}" for name, value in options.items()]
+    server = os.environ.get("KUBECONFIG", "")
+    return Program((str(program), f"--kubeconfig={server}", f"--work={work}", *given))
+
+
 def ours(*options: str) -> list[str]:
     """Our own informer as a command."""
     return [sys.executable, "-m", "bench.mirror", *options]
 
 
 def _cost(line: bytes) -> tuple[Cost, float]:
-    if not line:
-        raise Failed("the informer ended before it was done")
     said = msgspec.json.decode(line)
     hold = said.pop("hold", 0.0)
-    said.pop("count", None)
     return msgspec.convert(said, Cost), hold

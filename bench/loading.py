@@ -11,13 +11,17 @@ import base64
 import sys
 import time
 from functools import lru_cache
+from http.client import HTTPConnection
+from typing import final
+from urllib.parse import urlsplit
 
 import aiohttp
 import msgspec
 
+from bench.measure import Failed
 from bench.pods import pod
 
-__all__ = ["change_pods", "write_pods"]
+__all__ = ["PodWriter", "change_pods", "write_pods"]
 
 BATCH = 64  # puts in one transaction: etcd takes up to 128, and 1.5 MB
 CHANGED = 500  # how many pods the updates go round
@@ -26,9 +30,16 @@ TOLD = 5.0  # seconds between two lines of progress
 
 
 async def write_pods(etcd: str, numbers: range) -> None:
-    """Create these pods, many in one transaction. Cancelled, some have been written."""
+    """Create these pods, many in one transaction. Cancelled, some have been written.
+
+    The last is written a second time and alone: pods of one transaction share a version, and
+    a server that has seen that version may have seen only some of them. Whoever has seen the
+    last version has seen all.
+    """
     batches = [numbers[start : start + BATCH] for start in range(0, len(numbers), BATCH)]
     await _send(etcd, [[(number, "") for number in batch] for batch in batches], "pods")
+    async with aiohttp.ClientSession() as session:
+        await _put(session, etcd, [(numbers[-1], "")])
 
 
 async def change_pods(etcd: str, events: int, *, mark: str) -> None:
@@ -40,6 +51,23 @@ async def change_pods(etcd: str, events: int, *, mark: str) -> None:
     """
     changes = ((number % CHANGED, f"{mark}-{number}") for number in range(events))
     await _send(etcd, [[change] for change in changes], "changes")
+
+
+@final
+class PodWriter:
+    """Changes one pod at a time, and returns when etcd has it."""
+
+    def __init__(self, etcd: str) -> None:
+        self._connection = HTTPConnection(urlsplit(etcd).netloc)
+
+    def change(self, number: int, mark: str) -> None:
+        """Put `mark` into the status of this pod."""
+        body = msgspec.json.encode(_entry(number, mark))
+        self._connection.request("POST", "/v3/kv/put", body=body)
+        answer = self._connection.getresponse()
+        said = answer.read()
+        if answer.status != 200:
+            raise Failed(f"etcd answered {answer.status}: {said.decode(errors='replace')}")
 
 
 async def _send(etcd: str, batches: list[list[tuple[int, str]]], what: str) -> None:

@@ -17,7 +17,7 @@ import time
 
 from bench.child import resident, status
 from kubeloop import run
-from kubeloop.cache import Keeping
+from kubeloop.cache import Change, ChangeType, Keeping
 from kubeloop.runtime import Client
 from kubeloop.wire.core.v1 import Pod
 
@@ -30,7 +30,9 @@ async def mirror(options: argparse.Namespace) -> None:
         keeping: Keeping = options.keeping
         informer = client.informer(Pod, keeping=keeping, sync_timeout=600)
         seen = Seen()
-        if options.decoded:
+        if options.told == "new":
+            informer.add_handler(on_change=seen.change)
+        elif options.told == "both":
             informer.add_handler(on_update=seen.update)
         else:
             informer.add_key_handler(seen.key)
@@ -39,7 +41,7 @@ async def mirror(options: argparse.Namespace) -> None:
         async with informer:
             while informer.lister.count() < options.objects:  # noqa: ASYNC110 - as the Go program
                 await asyncio.sleep(0.01)
-            if not options.decoded:
+            if options.told == "key":
                 await seen.until(options.objects)  # every key has been handed out, too
             report(begun, used, before, hold=hold.longest)
             if options.events:
@@ -72,6 +74,10 @@ class Seen:
         self._count += 1
         if self._count == self._wanted:
             self._enough.set()
+
+    def change(self, change: Change[Pod]) -> None:
+        if change.type is ChangeType.UPDATED and change.new and change.new.metadata.name:
+            self.key(None)
 
     def update(self, old: Pod, new: Pod) -> None:  # noqa: ARG002 - and both states
         if new.metadata.name:
@@ -116,6 +122,6 @@ if __name__ == "__main__":
     parser.add_argument("--objects", type=int, default=0)
     parser.add_argument("--events", type=int, default=0)
     parser.add_argument("--keeping", default="bytes")
-    parser.add_argument("--decoded", action="store_true")
+    parser.add_argument("--told", choices=("key", "new", "both"), default="key")
     parser.add_argument("--hold", action="store_true")
     run(mirror(parser.parse_args()))

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-__all__ = ["pod", "pod_list"]
+__all__ = ["pod", "pod_list", "pod_list_file"]
 
 
 def pod(number: int) -> dict[str, Any]:
@@ -28,6 +32,15 @@ def pod_list(count: int) -> bytes:
     ]
     head = {"kind": "PodList", "apiVersion": "v1", "metadata": {"resourceVersion": "4242424"}}
     return json.dumps(head | {"items": items}, separators=(",", ":")).encode()
+
+
+@contextmanager
+def pod_list_file(count: int) -> Iterator[Path]:
+    """The same in a file, for snippets that would each take seconds to make it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "pods.json")
+        path.write_bytes(pod_list(count))
+        yield path
 
 
 def _metadata(number: int, app: str) -> dict[str, Any]:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 
-from .alone import Crashed, Outcome, Report
-from .measure import Row
+from kubeloop.testing.control_plane import cached_assets
+
+from .alone import Report
+from .measure import ROOT, Row
 
 __all__ = ["as_text", "machine", "missed"]
 
@@ -31,27 +34,27 @@ PACKAGES = (
 )
 
 
-def as_text(outcomes: Sequence[Outcome], *, markdown: bool = False) -> str:
+def as_text(reports: Sequence[Report], *, markdown: bool = False) -> str:
     """The machine, one table of every row, and the sentence each bench is about."""
-    lines = _table([HEAD, *_cells(outcomes)], markdown=markdown)
-    goals = [f"{found.name}: {found.goal}" for found in outcomes if isinstance(found, Report)]
+    lines = _table([HEAD, *_cells(reports)], markdown=markdown)
+    goals = [f"{report.name}: {report.goal}" for report in reports if report.goal]
     bullet = "- " if markdown else ""
     return "\n".join([*machine(), "", *lines, "", *(bullet + goal for goal in goals)]).rstrip()
 
 
 def machine() -> list[str]:
-    """What the figures depend on, in two lines."""
+    """What the figures depend on, in three lines."""
     today = datetime.now(UTC).date().isoformat()
     python = f"{platform.python_implementation()} {platform.python_version()}"
     return [
         f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, {python}, {today}",
         ", ".join(f"{name} {version}" for name in PACKAGES if (version := _version(name))),
+        ", ".join(filter(None, (_assets(), _client_go()))),
     ]
 
 
-def missed(outcomes: Sequence[Outcome]) -> int:
+def missed(reports: Sequence[Report]) -> int:
     """How many goals were not reached."""
-    reports = [found for found in outcomes if isinstance(found, Report)]
     return sum(row.ok is False for report in reports for row in report.rows)
 
 
@@ -62,16 +65,25 @@ def _version(package: str) -> str:
         return ""
 
 
-def _cells(outcomes: Sequence[Outcome]) -> list[tuple[str, ...]]:
+def _assets() -> str:
+    """What `make assets` has put there."""
+    stamp = cached_assets() / "versions"
+    return stamp.read_text().strip() if stamp.exists() else "no kube-apiserver"
+
+
+def _client_go() -> str:
+    text = (ROOT / "bench" / "peers" / "clientgo" / "go.mod").read_text()
+    found = re.search(r"k8s.io/client-go (\S+)", text)
+    return f"client-go {found[1]}" if found else ""
+
+
+def _cells(reports: Sequence[Report]) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
-    for found in outcomes:
-        match found:
-            case Crashed(name, code):
-                rows.append((name, "", "", "", f"CRASHED ({code})"))
-            case Report(name, _, found_rows):
-                rows += [
-                    (name, row.what, row.figure, row.goal, _verdict(row)) for row in found_rows
-                ]
+    for report in reports:
+        found = [(row.what, row.figure, row.goal, _verdict(row)) for row in report.rows]
+        if report.failure:
+            found.append(("", "", "", report.failure.upper()))
+        rows += [(report.name, *cells) for cells in found]
     return rows
 
 

@@ -19,7 +19,7 @@ def test_a_picture_is_well_formed_and_names_every_curve() -> None:
 
 def test_what_costs_more_is_drawn_higher_and_what_has_more_objects_further_right() -> None:
     circles = re.findall(r'cx="([\d.]+)" cy="([\d.]+)"', svg("", CURVES, x="", y=""))
-    small, large, slow = ((float(x), float(y)) for x, y in circles)
+    slow, small, large = ((float(x), float(y)) for x, y in circles)
 
     assert small[0] < large[0]
     assert small[0] == slow[0]
@@ -28,3 +28,10 @@ def test_what_costs_more_is_drawn_higher_and_what_has_more_objects_further_right
 
 def test_one_size_alone_can_be_drawn() -> None:
     ET.fromstring(svg("", {"one": [(1_000.0, 1.0)]}, x="", y=""))
+
+
+def test_the_legend_names_the_dearest_first() -> None:
+    picture = ET.fromstring(svg("", CURVES, x="", y=""))
+
+    texts = [part.text for part in picture.iter() if part.text]
+    assert texts.index("slow") < texts.index("ours & theirs")

@@ -1,0 +1,135 @@
+"""Lets contestants do the same work in turns, and takes what each of them cost.
+
+Promises: each runs in a process of its own; they take turns, so that a machine that slows down
+slows all of them; one that fails or takes too long is killed, and says so.
+Elsewhere: the interpreter of a snippet (`child`), rows made of costs (`measure`).
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from bench.measure import ROOT, Cost, Failed
+from bench.talking import PATIENCE, talking
+
+__all__ = [
+    "Contestant",
+    "Program",
+    "Snippet",
+    "attempted",
+    "in_rounds",
+    "measured",
+    "median_cost",
+    "side_by_side",
+]
+
+
+class Snippet(msgspec.Struct, frozen=True):
+    """Python code, run in an interpreter of its own after `setup`, which is not measured."""
+
+    code: str
+    setup: str = ""
+
+
+class Program(msgspec.Struct, frozen=True):
+    """A program that writes its own cost as a line of JSON."""
+
+    command: tuple[str, ...]
+
+
+Contestant = Snippet | Program
+
+
+def measured(snippet: str, *, setup: str = "", times: int = 5) -> Cost:
+    """The median cost of `snippet`, each time in a fresh interpreter after `setup`.
+
+    Raises: Failed, when a run ends with an error.
+    """
+    return side_by_side({"": snippet}, setup=setup, times=times)[""]
+
+
+def side_by_side(
+    snippets: Mapping[str, str], *, setup: str = "", times: int = 5
+) -> dict[str, Cost]:
+    """The median cost of each snippet, by its name; they run in turns, `times` rounds.
+
+    Raises: Failed, when a run ends with an error.
+    """
+    contestants = {name: Snippet(code, setup) for name, code in snippets.items()}
+    return {name: median_cost(costs) for name, costs in in_rounds(contestants, times=times).items()}
+
+
+def in_rounds(contestants: Mapping[str, Contestant], *, times: int) -> dict[str, list[Cost]]:
+    """Every cost of each contestant, by its name; they run in turns.
+
+    Raises: Failed, when one does not finish.
+    """
+    costs, failures = attempted(contestants, times=times, give_up=True)
+    if failures:
+        raise next(iter(failures.values()))
+    return costs
+
+
+def attempted(
+    contestants: Mapping[str, Contestant], *, times: int, give_up: bool = False
+) -> tuple[dict[str, list[Cost]], dict[str, Failed]]:
+    """The same, with what went wrong instead of an error: who fails once leaves the contest.
+
+    `give_up` ends all of it with the first failure.
+    """
+    costs: dict[str, list[Cost]] = {name: [] for name in contestants}
+    failures: dict[str, Failed] = {}
+    for _ in range(times):
+        for name in list(costs):
+            try:
+                costs[name].append(_cost_of(name, contestants[name]))
+            except Failed as failure:
+                failures[name] = failure
+                del costs[name]
+                if give_up:
+                    return costs, failures
+    return costs, failures
+
+
+def median_cost(costs: Sequence[Cost]) -> Cost:
+    """Each figure's own median: the run of median time need not be that of median memory."""
+    columns = zip(*(msgspec.structs.astuple(cost) for cost in costs), strict=True)
+    wall, cpu, *memory = (statistics.median(column) for column in columns)
+    before, peak, steady = (int(size) for size in memory)
+    return Cost(wall, cpu, before, peak, steady)
+
+
+def _cost_of(name: str, contestant: Contestant) -> Cost:
+    match contestant:
+        case Snippet(code, setup):
+            return _run_snippet(name, code, setup)
+        case Program(command):
+            with talking(command) as talker:
+                return msgspec.json.decode(talker.line(), type=Cost)
+
+
+def _run_snippet(name: str, code: str, setup: str) -> Cost:
+    what = f"the snippet {name}" if name else "a snippet"
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "cost.json")
+        try:
+            ended = subprocess.run(
+                [sys.executable, "-m", "bench.child", str(out)],
+                cwd=ROOT,
+                input=msgspec.json.encode([setup, code]),
+                capture_output=True,
+                check=False,
+                timeout=PATIENCE,
+            )
+        except subprocess.TimeoutExpired:
+            raise Failed(f"{what} was killed after {PATIENCE:.0f} s") from None
+        if ended.returncode:
+            raise Failed(f"{what} ended with {ended.returncode}: {ended.stderr.decode()}")
+        return msgspec.json.decode(out.read_bytes(), type=Cost)

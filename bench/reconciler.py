@@ -1,0 +1,50 @@
+"""A controller of pods that tells when each reconcile began: the twin of client-go's.
+
+It says hello in a line of JSON once all pods have been reconciled, and after that tells of each
+new mark (the message in a pod's status). It ends when its input does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import threading
+import time
+
+from bench.mirror import end_with_input
+from kubeloop import Context, Manager, ObjectKey, run
+from kubeloop.wire.core.v1 import Pod
+
+
+def controller(objects: int) -> Manager:
+    """One worker, and nothing that a user would not have by default."""
+    manager = Manager()
+    told = {""}
+    done = 0
+
+    @manager.controller(Pod, workers=1)
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        nonlocal done
+        at = time.time_ns()
+        pod = ctx.get(Pod, key)
+        mark = (pod.status.message or "") if pod is not None and pod.status is not None else ""
+        done += 1
+        if mark not in told:
+            told.add(mark)
+            if done > objects:
+                say(mark, at)
+        if done == objects:
+            say("", at)
+
+    return manager
+
+
+def say(mark: str, at: int) -> None:
+    print(json.dumps({"mark": mark, "at": at}), flush=True)
+
+
+if __name__ == "__main__":
+    threading.Thread(target=end_with_input, daemon=True).start()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--objects", type=int, required=True)
+    run(controller(parser.parse_args().objects).run())
