@@ -7,11 +7,22 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import kubeloop
 
 ROOT = Path(__file__).parent.parent
 ARCHITECTURE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+# What a reader of the package installs; the rest is for those who work on it.
+FOR_USERS = set(PROJECT["project"]["optional-dependencies"]) - {"bench", "dev", "docs", "peers"}
+DOCUMENTS = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("examples/*.md")]
+)
+# Pages that tools/docs_site.py makes of files at the top.
+MADE = {"changelog.md", "code-of-conduct.md", "contributing.md", "security.md"}
+# Pages of the reference that are about no room.
+TABLES = {"errors", "extras", "index", "kinds", "metrics"}
 STATES = dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", ARCHITECTURE, re.MULTILINE))
 
 
@@ -27,3 +38,32 @@ def test_the_architecture_page_names_the_rooms_of_the_import_contract() -> None:
 
     assert {room for layer in layers for room in layer} == set(STATES)
     assert "\n".join(" | ".join(layer) for layer in layers) in ARCHITECTURE
+
+
+def test_each_room_has_a_page_in_the_reference() -> None:
+    rooms = {room for room, state in STATES.items() if state == "today"}
+
+    pages = {path.stem for path in (ROOT / "docs/reference").glob("*.md")}
+
+    # The command line is no place to import from.
+    assert rooms - {"cli"} == pages - TABLES
+
+
+def test_the_page_of_extras_names_what_there_is_to_install() -> None:
+    page = (ROOT / "docs/reference/extras.md").read_text(encoding="utf-8")
+
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == FOR_USERS
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_between_documents_lead_somewhere(document: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", document.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    links = re.findall(r"\]\((?!https?:|mailto:|#)([^)#\s]+)", text)
+
+    assert [link for link in links if not _is_there(document.parent / link)] == []
+
+
+def _is_there(target: Path) -> bool:
+    docs = ROOT / "docs"
+    made = target.resolve().is_relative_to(docs) and str(target.resolve().relative_to(docs)) in MADE
+    return made or target.exists()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import asyncio
 import inspect
-import re
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -15,23 +14,37 @@ import pytest
 from kubeloop.clients import Client
 from kubeloop.testing import APIServer
 from tests.examples.standins import controllers
+from tests.following import ROOT, blocks_of
+from tests.test_tutorial import PAGES as TUTORIAL
 
-ROOT = Path(__file__).parent.parent
 PAGES = (
     "README.md",
+    "docs/blocking.md",
     "docs/cache.md",
     "docs/clients.md",
-    "docs/models.md",
+    "docs/credentials.md",
+    "docs/index.md",
+    "docs/large-clusters.md",
+    "docs/leader-election.md",
+    "docs/metrics.md",
     "docs/migrating.md",
+    "docs/models.md",
+    "docs/webhooks.md",
 )
+# Pages that are run in a way of their own, and the tests that do it.
+ELSEWHERE = {
+    **dict.fromkeys(TUTORIAL, "tests/test_tutorial.py"),
+    "docs/cli.md": "tests/cli/test_cli_page.py",
+    "docs/controllers.md": "tests/runtime/test_pages.py",
+    "docs/inspector.md": "tests/inspector/test_documents.py",
+    "docs/testing.md": "tests/testing/test_testing_page.py",
+}
 SHOP = Path(__file__).parent / "examples" / "shop.yaml"
 
 
-def blocks_of(page: str) -> list[CodeType]:
+def programs_of(page: str) -> list[CodeType]:
     """The Python blocks of a page, compiled so that a traceback names its lines."""
-    text = (ROOT / page).read_text(encoding="utf-8")
-    found = re.finditer(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    return [_compiled(match[1], page, text.count("\n", 0, match.start(1))) for match in found]
+    return [_compiled(block.text, page, block.line) for block in blocks_of(page, "python")]
 
 
 def _compiled(source: str, page: str, above: int) -> CodeType:
@@ -75,5 +88,18 @@ async def test_the_code_of_a_page_runs(
     async with controllers(kube_server):
         await open_shop(kube_server, kube_client)
 
-        for block in blocks_of(page):
+        for block in programs_of(page):
             await run_block(block, names)
+
+
+def test_no_page_has_code_that_nobody_runs() -> None:
+    pages = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md"))]
+
+    run = {*PAGES, *ELSEWHERE}
+
+    assert [page for page in pages if blocks_of(page, "python") and page not in run] == []
+
+
+@pytest.mark.parametrize("page", ELSEWHERE)
+def test_who_says_to_run_a_page_names_it(page: str) -> None:
+    assert Path(page).name in (ROOT / ELSEWHERE[page]).read_text(encoding="utf-8")

@@ -1,0 +1,259 @@
+"""Reads the pages, and follows one as a reader does: files, terminals, commands, output.
+
+A block with a title that is no console is a file of that name. A console's title is the
+terminal it stands for. In it, `$ ` begins a command and `> ` continues it, `^C` is Ctrl-C,
+and the rest is what is seen; `…` stands for whatever may differ.
+Promises: every command runs in a real process; what it shows is waited for, never slept
+for; nothing is left running.
+Elsewhere: which pages are followed (`test_tutorial`), pages whose lines run here (`test_pages`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+__all__ = ["Block", "Reader", "blocks_of"]
+
+ROOT = Path(__file__).parent.parent
+WITHIN = 60.0  # seconds that a line may be waited for, on a machine that is busy
+
+_BLOCK = re.compile(
+    r'^```(?P<language>\w+)(?: title="(?P<title>[^"]*)")?\n(?P<text>.*?)^```$',
+    re.DOTALL | re.MULTILINE,
+)
+
+
+class Block(NamedTuple):
+    """A block of code on a page; `line` is that of its first line, less one."""
+
+    language: str
+    title: str
+    text: str
+    line: int
+
+
+def blocks_of(page: str, *languages: str) -> list[Block]:
+    """The blocks of a page, of these languages or of all, in their order."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = [
+        Block(each["language"], each["title"] or "", each["text"], _line(text, each.start("text")))
+        for each in _BLOCK.finditer(text)
+    ]
+    return [each for each in found if not languages or each.language in languages]
+
+
+def _line(text: str, position: int) -> int:
+    return text.count("\n", 0, position)
+
+
+class Reader:
+    """Somebody with a folder and terminals, for one `with` block.
+
+    `instead` is what is read in place of something else: a port that is free here.
+    """
+
+    def __init__(self, folder: Path, *, instead: Mapping[str, str] | None = None) -> None:
+        self._folder = folder
+        self._instead = dict(instead or {})
+        self._terminals: dict[str, Terminal] = {}
+
+    def write_files(self, page: str) -> None:
+        """Write what the page has as files, and run nothing."""
+        for block in blocks_of(page):
+            if block.title and block.language != "console":
+                self._write(block)
+
+    def follow(self, page: str) -> None:
+        """Do what the page says, from top to bottom.
+
+        Raises: AssertionError when something else is seen than the page shows.
+        """
+        for block in blocks_of(page):
+            if block.language == "console":
+                self._terminal(block.title).play(self._as_here(block.text))
+            elif block.title:
+                self._write(block)
+        for terminal in self._terminals.values():
+            terminal.finish()
+
+    def _write(self, block: Block) -> None:
+        (self._folder / block.title).write_text(self._as_here(block.text), encoding="utf-8")
+
+    def _as_here(self, text: str) -> str:
+        for there, here in self._instead.items():
+            text = text.replace(there, here)
+        return text
+
+    def _terminal(self, title: str) -> Terminal:
+        return self._terminals.setdefault(title, Terminal(self._folder))
+
+    def __enter__(self) -> Self:
+        # Whoever started the tests may have Ctrl-C ignored, which children would inherit.
+        self._on_ctrl_c = signal.signal(signal.SIGINT, signal.default_int_handler)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for terminal in self._terminals.values():
+            terminal.close()
+        signal.signal(signal.SIGINT, self._on_ctrl_c)
+
+
+class Terminal:
+    """Runs one command at a time, in an environment that `export` changes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        self._env = {**os.environ, "PATH": here, "PYTHONUNBUFFERED": "1", "PWD": str(folder)}
+        self._env["COLUMNS"] = "80"
+        for name in ("KUBECONFIG", "PYTEST_ADDOPTS"):
+            self._env.pop(name, None)
+        self._command: Command | None = None
+
+    def play(self, text: str) -> None:
+        """Type what a block has typed, and see what it shows."""
+        for line in _joined(text):
+            if line.startswith("$ "):
+                self._type(line[2:])
+            elif line == "^C":
+                self._running().interrupt()
+                self._command = None
+            else:
+                self._running().expect(line)
+
+    def finish(self) -> None:
+        """See the last command's end."""
+        if self._command is not None:
+            self._command.finish()
+            self._command = None
+
+    def close(self) -> None:
+        if self._command is not None:
+            self._command.kill()
+
+    def _type(self, line: str) -> None:
+        self.finish()
+        if line.startswith("export "):
+            name, _, value = line.removeprefix("export ").partition("=")
+            self._env[name] = value.replace("$PWD", str(self._folder))
+        else:
+            self._command = Command(line, folder=self._folder, env=self._env)
+
+    def _running(self) -> Command:
+        assert self._command is not None, "the page shows output, and no command"
+        return self._command
+
+
+class Command:
+    """A process, and what it has shown so far."""
+
+    def __init__(self, line: str, *, folder: Path, env: Mapping[str, str]) -> None:
+        self._line = line
+        self._process = subprocess.Popen(
+            ["/bin/sh", "-c", f"exec {line}"],
+            cwd=folder,
+            env=dict(env),
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        self._seen: list[str] = []
+        self._expected: list[str] = []
+        self._at = 0  # lines up to here have been expected
+        self._is_over = False
+        self._news = threading.Condition()
+        self._reads = threading.Thread(target=self._read, daemon=True)
+        self._reads.start()
+
+    def expect(self, line: str) -> None:
+        """Wait until this line is seen, after what was expected before."""
+        self._expected.append(line)
+        if line == "…":
+            return
+        with self._news:
+            self._news.wait_for(lambda: self._is_over or self._find(line), WITHIN)
+            found = self._find(line)
+        assert found, self._told(f"did not show: {line}")
+        self._at = found
+
+    def finish(self) -> None:
+        """Wait for the end: it went well, and showed what the page shows and nothing else."""
+        code = self._process.wait(WITHIN)
+        self._reads.join(WITHIN)
+        assert code == 0, self._told(f"ended with {code}")
+        pattern = "".join(map(_pattern, self._expected))
+        assert re.fullmatch(pattern, "".join(f"{line}\n" for line in self._seen)), self._told(
+            f"showed something else than: {self._expected}"
+        )
+
+    def interrupt(self) -> None:
+        """Ctrl-C: it ends, and without a traceback."""
+        os.killpg(self._process.pid, signal.SIGINT)
+        code = self._process.wait(WITHIN)
+        self._reads.join(WITHIN)
+        assert code in (0, 130), self._told(f"ended with {code} after Ctrl-C")
+        assert not any("Traceback" in line for line in self._seen), self._told("ended badly")
+
+    def kill(self) -> None:
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as lines:
+            for line in lines:
+                with self._news:
+                    self._seen.append(line.rstrip())
+                    self._news.notify_all()
+        with self._news:
+            self._is_over = True
+            self._news.notify_all()
+
+    def _find(self, line: str) -> int:
+        """Where the line ends, counted from one; zero when it is not there yet."""
+        for number, seen in enumerate(self._seen[self._at :], start=self._at + 1):
+            if re.fullmatch(_pattern(line), f"{seen}\n"):
+                return number
+        return 0
+
+    def _told(self, what: str) -> str:
+        return "\n".join([f"$ {self._line}", f"… {what}", *self._seen])
+
+
+def _joined(text: str) -> Iterator[str]:
+    """The lines of a console, commands of several lines as one."""
+    command = ""
+    for line in text.splitlines():
+        if line.startswith("> ") or line == ">":
+            command += f"\n{line[2:]}"
+            continue
+        if command:
+            yield command
+        command = line if line.startswith("$ ") else ""
+        if not command:
+            yield line
+    if command:
+        yield command
+
+
+def _pattern(line: str) -> str:
+    """A line of a page as a regular expression, with the end of the line."""
+    if line == "…":
+        return r"(?:.*\n)*"
+    return re.escape(line.rstrip()).replace("…", ".*") + r"\n"

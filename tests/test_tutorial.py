@@ -1,0 +1,35 @@
+"""The tutorial is followed word for word, in real processes, on a server without a cluster."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.following import Reader
+
+PAGES = (
+    "docs/tutorial/first-script.md",
+    "docs/tutorial/first-informer.md",
+    "docs/tutorial/first-controller.md",
+    "docs/tutorial/first-test.md",
+)
+
+
+@pytest.fixture
+def free_port() -> str:
+    """Somebody may use the tutorial's port on this machine."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return str(listening.getsockname()[1])
+
+
+@pytest.mark.timeout(300)  # interpreters start, one after the other
+@pytest.mark.parametrize("number", range(len(PAGES)))
+def test_a_page_shows_what_its_reader_sees(number: int, tmp_path: Path, free_port: str) -> None:
+    with Reader(tmp_path, instead={"8011": free_port}) as reader:
+        for page in PAGES[:number]:
+            reader.write_files(page)
+
+        reader.follow(PAGES[number])

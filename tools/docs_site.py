@@ -1,0 +1,183 @@
+"""What the site has besides `docs/`: files at the top of the repository, and tables of facts.
+
+mkdocs calls the functions named `on_…` (see `hooks` in `mkdocs.yml`). A page says
+`<!-- made: kinds -->` where one of `MAKERS` has something to put.
+Promises: a link that works in the repository works on the site, or is not a link there.
+Elsewhere: what the reference shows (mkdocstrings, `docs_structs`).
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import kubeloop
+from kubeloop.wire import KubeError, ResourceInfo, class_for, resources
+
+if TYPE_CHECKING:  # the tests of this module need no mkdocs
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+
+__all__ = [
+    "MAKERS",
+    "errors",
+    "examples",
+    "kinds",
+    "metrics",
+    "on_files",
+    "on_page_markdown",
+    "page_of",
+]
+
+ROOT = Path(__file__).parent.parent
+
+# Files that a repository has at its top, and their pages.
+AT_THE_TOP = {
+    "CHANGELOG.md": "changelog.md",
+    "CODE_OF_CONDUCT.md": "code-of-conduct.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
+}
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Called by mkdocs once it has found what is in `docs/`."""
+    from mkdocs.structure.files import File
+
+    for name, page in AT_THE_TOP.items():
+        text = page_of((ROOT / name).read_text("utf-8"))
+        files.append(File.generated(config, page, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: object) -> str:
+    """Called by mkdocs with the text of each page."""
+    return re.sub(r"<!-- made: (\w+) -->", lambda found: MAKERS[found[1]](), markdown)
+
+
+# --- files at the top
+
+
+def page_of(text: str) -> str:
+    """A file's text with its links as they are from inside of `docs/`."""
+    return re.sub(r"\[([^\]]*)\]\(([^)]+)\)", _link, text)
+
+
+def _link(found: re.Match[str]) -> str:
+    words, target = found.groups()
+    path, hash_, anchor = target.partition("#")
+    if "://" in path or not path:
+        return found[0]
+    inside = AT_THE_TOP.get(path) or (path[5:] if path.startswith("docs/") else "")
+    if path.rstrip("/") == "examples":
+        inside = "examples.md"
+    return f"[{words}]({inside}{hash_}{anchor})" if inside else words
+
+
+# --- examples
+
+
+def examples() -> str:
+    """Every example, with its first sentence and its source."""
+    return "\n".join(map(_example, sorted((ROOT / "examples").glob("*.py"))))
+
+
+def _example(path: Path) -> str:
+    source = path.read_text("utf-8")
+    said = ast.get_docstring(ast.parse(source)) or path.stem
+    heading = said.splitlines()[0].rstrip(".")
+    return f'## {path.name}\n\n{heading}.\n\n```python title="{path.name}"\n{source}```\n'
+
+
+# --- kinds
+
+
+def kinds() -> str:
+    """Every built-in kind, by the module that has its class."""
+    modules: dict[str, list[ResourceInfo]] = {}
+    for info in resources():
+        modules.setdefault(_module(info), []).append(info)
+    return "\n".join(map(_table, modules, modules.values()))
+
+
+def _module(info: ResourceInfo) -> str:
+    cls = class_for(info.group, info.version, info.kind)
+    name = cls.__module__.rpartition(".")[2] if cls is not None else f"{info.group}_{info.version}"
+    return f"kubeloop.wire.{name.replace('_', '.')}"
+
+
+def _table(module: str, infos: Iterable[ResourceInfo]) -> str:
+    head = f"\n## {module}\n\n| kind | resource | short | in a namespace |\n|---|---|---|---|\n"
+    return head + "\n".join(_row(info) for info in sorted(infos, key=lambda each: each.kind))
+
+
+def _row(info: ResourceInfo) -> str:
+    inside = "yes" if info.namespaced else "no"
+    return f"| `{info.kind}` | `{info.plural}` | {', '.join(info.short_names)} | {inside} |"
+
+
+# --- errors
+
+
+def errors() -> str:
+    """Every error that a room's door has, as a tree with a sentence each."""
+    doors = {error: door for door in _doors() for error in _errors_of(door)}
+    return "".join(_branch(KubeError, doors, depth=0))
+
+
+def _doors() -> list[str]:
+    rooms = [found.name for found in pkgutil.iter_modules(kubeloop.__path__) if found.ispkg]
+    return [f"kubeloop.{room}" for room in sorted(rooms) if room != "cli"]
+
+
+def _errors_of(door: str) -> Iterator[type[KubeError]]:
+    room = importlib.import_module(door)
+    for name in room.__all__:
+        found = getattr(room, name)
+        if isinstance(found, type) and issubclass(found, KubeError):
+            yield found
+
+
+def _branch(error: type[KubeError], doors: dict[type[KubeError], str], *, depth: int) -> list[str]:
+    below = sorted(error.__subclasses__(), key=lambda each: each.__name__)
+    lines = [line for each in below for line in _branch(each, doors, depth=depth + 1)]
+    if error not in doors:
+        return lines
+    said = (error.__doc__ or "").partition("\n")[0]
+    name = f"[`{error.__name__}`][{doors[error]}.{error.__name__}]"
+    return [f"{'    ' * depth}- {name} – {said}\n", *lines]
+
+
+# --- metrics
+
+
+def metrics() -> str:
+    """Every metric that a manager serves: name, type, meaning."""
+    from prometheus_client import CollectorRegistry
+
+    from kubeloop.runtime.metrics import AllMetrics
+
+    registry = CollectorRegistry()
+    AllMetrics(registry)
+    ours = [
+        each for each in registry.collect() if not each.name.startswith(("python_", "process_"))
+    ]
+    rows = [
+        f"| `{each.name}{'_total' if each.type == 'counter' else ''}` | {each.type} |"
+        f" {each.documentation} |"
+        for each in ours
+    ]
+    return "\n".join(["| name | type | what it is |", "|---|---|---|", *rows])
+
+
+MAKERS: Mapping[str, Callable[[], str]] = {
+    "errors": errors,
+    "examples": examples,
+    "kinds": kinds,
+    "metrics": metrics,
+}
