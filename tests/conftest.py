@@ -33,12 +33,15 @@ settings.register_profile(
 settings.register_profile(
     "soak", PLAIN, max_examples=20_000, deadline=None, suppress_health_check=UNTIMED
 )
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
+settings.load_profile(PROFILE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A property test is many tests in one: it has more time than a single one."""
+    soak = PROFILE == "soak"
     for item in items:
         test = getattr(item, "obj", None)
-        if is_hypothesis_test(test) and item.get_closest_marker("timeout") is None:
-            item.add_marker(pytest.mark.timeout(30))
+        if is_hypothesis_test(test) and (soak or item.get_closest_marker("timeout") is None):
+            # In front, since the nearest mark wins, also over the limit on the command line.
+            item.add_marker(pytest.mark.timeout(1800 if soak else 30), append=False)

@@ -64,7 +64,7 @@ __all__ = [
     "run",
 ]
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 # Where each name lives; what is not here is a rule or an error of the API.
 _ROOMS = {

@@ -1,0 +1,105 @@
+"""The workflow files do what `.ci/run` does, with targets and Pythons that there are."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parent.parent
+GITHUB = ROOT / ".github"
+WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
+FORMS = sorted((GITHUB / "ISSUE_TEMPLATE").glob("[!c]*.yml"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+TARGETS = set(
+    re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+)
+
+Json = dict[str, Any]
+
+
+def read(path: Path) -> Json:
+    # BaseLoader keeps `on` and 3.10 the texts they are.
+    found: Json = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
+    return found
+
+
+def jobs_in(path: Path) -> dict[str, Json]:
+    found: dict[str, Json] = read(path)["jobs"]
+    return found
+
+
+def steps_in(path: Path) -> Iterator[Json]:
+    for job in jobs_in(path).values():
+        yield from job.get("steps", ())
+
+
+def targets_in(text: str) -> set[str]:
+    return set(re.findall(r"\bmake ([a-z-]+)", text))
+
+
+CI = GITHUB / "workflows" / "ci.yml"
+IN_CI = {target for step in steps_in(CI) for target in targets_in(step.get("run", ""))}
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_every_make_of_a_workflow_is_a_target(path: Path) -> None:
+    asked = {target for step in steps_in(path) for target in targets_in(step.get("run", ""))}
+
+    assert asked <= TARGETS
+
+
+def test_the_workflow_runs_every_step_of_the_script() -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    steps = set(re.findall(r"^ *(?:step|make) ([a-z-]+)", script, re.MULTILINE))
+
+    assert steps
+    assert steps <= IN_CI
+
+
+def test_the_tests_run_on_the_pythons_that_the_package_promises() -> None:
+    classifiers = " ".join(PROJECT["classifiers"])
+    promised = re.findall(r"Python :: (3\.\d+)", classifiers)
+
+    assert jobs_in(CI)["test"]["strategy"]["matrix"]["python"] == promised
+    assert jobs_in(CI)["dist"]["strategy"]["matrix"]["python"] == [promised[0], promised[-1]]
+    assert PROJECT["requires-python"] == f">={promised[0]}"
+    page = (ROOT / "docs" / "versioning.md").read_text(encoding="utf-8")
+    assert f"| {', '.join(promised)} |" in page
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_a_workflow_is_bounded_and_may_do_no_more_than_it_must(path: Path) -> None:
+    for name, job in jobs_in(path).items():
+        assert "uses" in job or int(job["timeout-minutes"]) > 0, name
+    assert read(path)["permissions"] == {"contents": "read"}
+    assert "secrets." not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_actions_are_pinned_to_a_major_version(path: Path) -> None:
+    used = [step["uses"] for step in steps_in(path) if "uses" in step]
+
+    assert all(re.fullmatch(r"[\w-]+/[\w-]+@(release/)?v\d+", action) for action in used), used
+
+
+@pytest.mark.parametrize("path", FORMS, ids=lambda path: path.name)
+def test_a_form_for_issues_has_what_github_asks_of_one(path: Path) -> None:
+    form = read(path)
+    fields = [part for part in form["body"] if part["type"] != "markdown"]
+
+    assert form["name"]
+    assert form["description"]
+    assert all(part["attributes"]["label"] for part in fields)
+    assert len({part["id"] for part in fields}) == len(fields)
+
+
+def test_updates_look_into_folders_that_are_there() -> None:
+    for update in read(GITHUB / "dependabot.yml")["updates"]:
+        for folder in update.get("directories", ()):
+            assert list(ROOT.glob(f"{folder.strip('/')}/go.mod")), folder
