@@ -39,7 +39,7 @@ class Report(msgspec.Struct, frozen=True):
 
 def limit() -> float:
     """Seconds that a bench is given."""
-    return float(count("LIMIT", 240, full=3600))
+    return float(count("LIMIT", 300, full=3600))
 
 
 def run_alone(module: str, *, within: float) -> Report:

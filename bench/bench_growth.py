@@ -24,10 +24,10 @@ ROUNDS = 3  # of ours and of client-go; the peers have one
 OUT = ROOT / "build" / "bench"
 # How many pods a peer is asked for, and why no more.
 AT_MOST = {
-    "kr8s list": (20_000, "4 GB and a minute and a half of CPU at 20,000"),
-    "official client list": (20_000, "2 GB and half a minute of CPU at 20,000"),
-    "official client informer": (20_000, "2 GB and half a minute of CPU at 20,000"),
-    "kubernetes_asyncio list": (20_000, "half a minute of CPU at 20,000"),
+    "kr8s list": (20_000, "3.4 GB and 47 s of CPU at 20,000"),
+    "official client list": (20_000, "2.4 GB and 19 s of CPU at 20,000"),
+    "official client informer": (20_000, "2.5 GB and 28 s of CPU at 20,000"),
+    "kubernetes_asyncio list": (20_000, "1.4 GB and 31 s of CPU at 20,000"),
 }
 
 Curves = dict[str, dict[int, Cost]]

@@ -14,8 +14,8 @@ NAME = "informer against client-go"
 GOAL = "cheaper than client-go with protobuf: CPU 0.8, wall 1.0, peak memory 0.5"
 
 PODS = count("PODS", 20_000)
-EVENTS = count("EVENTS", 10_000)
-ROUNDS = count("ROUNDS", 1)
+EVENTS = count("EVENTS", 3_000, full=10_000)
+ROUNDS = count("ROUNDS", 2, full=3)
 LOADED = count("LOADED", 20_000, full=100_000)  # pods while the loop is watched
 
 Runs = dict[str, list[Mirrored]]

@@ -65,11 +65,16 @@ class Cluster:
         return self._plane.url
 
     def grow(self, pods: int) -> None:
-        """Add pods until there are `pods`, and wait until the server has seen them."""
+        """Add pods until there are `pods`, and wait until the server has handed all out once.
+
+        Whoever reads first from a server that has just taken them in waits for it; nobody who
+        is measured should.
+        """
         if pods > self._pods:
             run(write_pods(self.etcd, range(self._pods, pods)))
             self._pods = pods
             run(self._seen())
+            self.mirrored(ours())
 
     async def _seen(self) -> None:
         async with Client(self._plane.config) as client:

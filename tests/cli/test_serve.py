@@ -80,8 +80,9 @@ def test_simulated_workloads_come_to_life() -> None:
         assert ended(process, signal.SIGINT) == (0, "Ctrl-C ends it\n")
 
 
-def test_rights_are_kept_where_they_are_asked_for() -> None:
-    with started(ENVIRONMENT, "serve", "--rbac") as process:
+def test_rights_are_kept_where_they_are_asked_for(tmp_path: Path) -> None:
+    file = str(tmp_path / "kubeconfig")  # the process is killed, and could not remove its own
+    with started(ENVIRONMENT, "serve", "--rbac", "--kubeconfig", file) as process:
         config = ClusterConfig.load(kubeconfig_of(process))
 
     assert config.server.startswith("https://")

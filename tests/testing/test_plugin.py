@@ -288,6 +288,7 @@ def test_a_missing_blocking_client_is_said_in_one_line(
     result.stdout.fnmatch_lines(["*this kubeloop has no kubeloop.blocking"])
 
 
+@pytest.mark.timeout(60)  # an interpreter of its own
 def test_our_modules_are_imported_as_they_are_written(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("""
         import sys
