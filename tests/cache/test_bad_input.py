@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kubeloop.cache import RawPage, SharedInformer
-from kubeloop.kit import ManualClock
+from kubeloop.kit import ManualClock, running
 from kubeloop.machinery import DecodeError
 from kubeloop.wire import Raw, RawEvent
 from kubeloop.wire.core.v1 import Pod
@@ -155,6 +155,70 @@ async def test_an_index_function_that_raises_costs_one_object_its_place_in_that_
         assert len(pods.lister.by_index("zone", "z")) == 1
         assert "shop/b: not in the index 'zone'" in caplog.text
         assert pods.stats().store.indexes["zone"].failures == 1
+
+
+async def test_a_delete_that_the_transform_fails_on_leads_to_a_list_that_misses_the_object(
+    clock: ManualClock,
+) -> None:
+    server = ModelServer()
+    server.put("a")
+    fails = False
+
+    def trimmed(pod: dict[str, Any]) -> dict[str, Any] | None:
+        return None if fails else pod
+
+    pods = SharedInformer(server, dict, clock=clock, transform=trimmed)
+    story = Story()
+    pods.add_handler(on_change=story)
+    async with pods:
+        fails = True
+        server.delete("a")
+        await clock.advance(5)
+
+        assert held(pods) == server.state() == {}
+        assert story.lines == ["Added a", "Deleted a"]
+        assert "transform shop/a" in pods.stats().reflector.last_error
+
+
+class Interrupted(ModelServer):
+    """A server whose client was cancelled in the middle of a list, by nobody we know."""
+
+    async def list(self, **options: Any) -> RawPage:
+        if not self.count("list"):
+            await super().list(**options)
+            raise asyncio.CancelledError
+        return await super().list(**options)
+
+
+async def test_a_source_that_is_cancelled_is_asked_again(clock: ManualClock) -> None:
+    """Only the owner ends a mirror; anybody else's cancellation is a round that failed."""
+    server = Interrupted(streams_lists=False)
+    server.put("a")
+    pods = SharedInformer(server, dict, clock=clock)
+    async with running(pods):
+        await clock.advance(5)
+
+        assert held(pods) == server.state()
+        assert pods.stats().reflector.errors == 1
+        assert "was cancelled" in pods.stats().reflector.last_error
+
+
+async def test_a_transform_that_is_cancelled_has_failed(clock: ManualClock) -> None:
+    server = ModelServer()
+
+    def asking(pod: dict[str, Any]) -> dict[str, Any]:
+        if pod["metadata"]["name"] == "bad":
+            raise asyncio.CancelledError
+        return pod
+
+    pods = SharedInformer(server, dict, clock=clock, transform=asking)
+    async with pods:
+        server.put("bad")
+        server.put("good")
+        await clock.settle()
+
+        assert [each.key.name for each in pods.lister.metadata()] == ["good"]
+        assert pods.stats().reflector.left_out.untransformed == 1
 
 
 async def test_a_handler_is_spared_an_object_that_does_not_read_as_its_type(

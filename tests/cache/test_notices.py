@@ -21,12 +21,15 @@ def add(name: str, version: str, uid: str = "u", *, initial: bool = False) -> No
     return Notice(key(name), None, entry(name, version=version, uid=uid), is_initial=initial)
 
 
-def update(name: str, old: str, new: str) -> Notice:
-    return Notice(key(name), entry(name, version=old, uid="u"), entry(name, version=new, uid="u"))
+def update(name: str, old: str, new: str, *, uids: tuple[str, str] = ("u", "u")) -> Notice:
+    before, after = uids
+    return Notice(
+        key(name), entry(name, version=old, uid=before), entry(name, version=new, uid=after)
+    )
 
 
-def delete(name: str, version: str, *, known: bool = True) -> Notice:
-    gone = entry(name, version=version, uid="u")
+def delete(name: str, version: str, *, uid: str = "u", known: bool = True) -> Notice:
+    gone = entry(name, version=version, uid=uid)
     return Notice(key(name), gone, None, last_state_known=known)
 
 
@@ -73,6 +76,19 @@ def test_an_update_and_a_delete_become_the_delete() -> None:
     assert told(crowded(update("a", "1", "2"), delete("a", "3"))) == ["a 3>-"]
 
 
+def test_a_delete_is_of_the_object_that_was_told_of_not_of_one_that_came_since() -> None:
+    """CCH-C13: a gap makes one update of a delete and a new creation."""
+    backlog = crowded(update("a", "1", "3", uids=("u1", "u2")), delete("a", "4", uid="u2"))
+
+    notice = backlog.take()
+
+    assert notice is not None
+    assert notice.old is not None
+    assert (notice.old.uid, notice.old.version, notice.new) == ("u1", "1", None)
+    assert not notice.last_state_known
+    assert backlog.take() is None
+
+
 def test_what_came_and_went_is_not_told() -> None:
     backlog = crowded(add("a", "1", initial=True), delete("a", "2"))
 
@@ -103,7 +119,8 @@ def test_the_replay_is_told_first_as_initial_adds() -> None:
     assert backlog.initial_left == 0
 
 
-WISHES = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["put", "delete", "take"])))
+WISH = st.sampled_from(["put", "delete", "recreate in a gap", "take"])
+WISHES = st.lists(st.tuples(st.sampled_from("abc"), WISH))
 
 
 @given(wishes=WISHES, limit=st.integers(0, 4))
@@ -125,8 +142,8 @@ def test_whatever_is_merged_the_story_makes_sense_and_ends_well(
         old = now.get(name)
         if wish == "take":
             taken += tell()
-        elif wish == "put":
-            uid = old.uid if old else f"u{serial}"
+        elif wish in {"put", "recreate in a gap"}:
+            uid = old.uid if old and wish == "put" else f"u{serial}"
             now[name] = entry(name, version=str(serial), uid=uid)
             backlog.put(Notice(key(name), old, now[name], is_initial=old is None))
         elif old is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
@@ -60,6 +60,14 @@ class Stage:
             tasks.spawn(self.controller.run(), name="controller")
             await self.clock.settle()
             yield
+
+    async def until(self, is_so: Callable[[], object]) -> None:
+        """Let things happen until something is so, while no time passes.
+
+        The test's own limit ends it otherwise.
+        """
+        while not is_so():
+            await self.clock.settle()
 
     def names(self) -> list[str]:
         return [key.name for key in self.calls]

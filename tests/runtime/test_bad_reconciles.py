@@ -32,7 +32,7 @@ async def test_a_terminal_error_is_not_tried_again_until_something_changes(
         await stage.clock.advance(10_000)
         assert stage.names() == ["shop"]
         stage.sites.put(a_site("shop", replicas=2))
-        await stage.clock.settle()
+        await stage.until(lambda: len(stage.calls) == 2)
 
     assert stage.names() == ["shop", "shop"]
     assert stage.controller.stats().terminal == 1
@@ -156,7 +156,7 @@ async def test_a_name_alone_is_no_key(stage: Stage) -> None:
 
     async with stage.running(careless):
         stage.sites.put(a_site("shop"))
-        await stage.clock.settle()
+        await stage.until(lambda: stage.controller.stats().failed)
 
     assert "get 'shop': it is no key" in stage.controller.stats().last_error
 

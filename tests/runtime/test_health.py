@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kubeloop.cache import SharedInformer
-from kubeloop.kit import ManualClock
+from kubeloop.kit import ManualClock, running
 from kubeloop.machinery import InvalidValue, TransportError
 from kubeloop.runtime import HealthReport, Unhealthy
 from kubeloop.runtime.endpoints import Address, address_of
@@ -143,6 +143,22 @@ async def test_a_server_that_is_away_is_no_reason_to_start_again(
         synced([informer])()
     running.cancel()
     await asyncio.wait([running])
+
+
+async def test_a_mirror_is_not_thought_alive_because_another_of_its_kind_is(
+    clock: ManualClock,
+) -> None:
+    """Two caches of one kind, such as a view and the whole, have one name."""
+    stuck = SharedInformer(Stuck(Website), Website, clock=clock)
+    away = SharedInformer(Away(Website), Website, clock=clock)
+    pulse = Pulse([stuck, away], clock=clock)
+    async with running(stuck, away):
+        for _ in range(20):
+            await clock.advance(60)
+            pulse.look()
+
+        with pytest.raises(Unhealthy, match="from: websites \\(restart"):
+            pulse.check()
 
 
 @pytest.mark.parametrize(

@@ -32,12 +32,14 @@ from .metrics import Meter
 from .notices import Backlog, Notice
 from .pace import Pace
 from .resyncing import SHORTEST, ResyncPeriod
-from .waiting import Progress
+from .waiting import InformerStopped, Progress
 
 __all__ = ["HandlerStats", "Handlers", "Registration"]
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
+
+PATIENCE = 0.5  # seconds that everybody waits for one who is behind; then it is told less
 
 # A call of a handler: what it was told, and what is left to await.
 _Begun = tuple[Notice, Awaitable[object] | None]
@@ -96,9 +98,14 @@ class Registration(Generic[T]):
         return self._owner.is_upstream_synced() and self._backlog.initial_left == 0
 
     async def wait_synced(self, *, timeout: float | None = None) -> None:
-        """Wait until `has_synced`. Safe to cancel. Raises `NotYet`."""
+        """Wait until `has_synced`. Safe to cancel.
+
+        Raises:
+            NotYet: `timeout` seconds have passed first.
+            InformerStopped: it was removed before, or the informer has ended.
+        """
         await self._owner.progress.until(
-            lambda: self.has_synced, what=f"the handler {self.name}", timeout=timeout
+            self._is_synced, what=f"the handler {self.name}", timeout=timeout
         )
 
     def remove(self) -> None:
@@ -110,6 +117,7 @@ class Registration(Generic[T]):
         self._drop_begun()
         self._owner.forget(self)
         self._wakened.set()
+        self._owner.progress.notify()
 
     async def aclose(self) -> None:
         """Remove it, and wait until a call that runs has ended. Safe to cancel, and to repeat."""
@@ -156,7 +164,7 @@ class Registration(Generic[T]):
         self._can_go_on = True
         pace = Pace()
         try:
-            while not self._is_removed:
+            while self._begun is not None or not self._is_removed:
                 if (begun := self._next()) is None:
                     await self._rest()
                     continue
@@ -183,7 +191,7 @@ class Registration(Generic[T]):
         )
 
     def _tell_at_once(self, notices: Sequence[Notice]) -> int:
-        """Tell it from here, which takes no turn of the event loop; how many were told.
+        """Tell it from here, which takes no turn of the event loop; how many need no more.
 
         The worker goes on where that would hold the loop, or there is something to await.
         """
@@ -194,8 +202,9 @@ class Registration(Generic[T]):
             if result is not None:
                 self._backlog.passed(notice)
                 self._begun = notice, result
-                return count
-            if self._is_removed or (pace is not None and pace.is_due()):
+            if self._is_removed:
+                return last  # by itself
+            if result is not None or (pace is not None and pace.is_due()):
                 return count
         return last
 
@@ -231,7 +240,8 @@ class Registration(Generic[T]):
         self._told += 1
         try:
             result = self._call(Change(notice, self._keeper))
-        except Exception as error:  # noqa: BLE001 - whatever it is, the next change is told
+        # Nobody can cancel plain code: what says so is a failure as well.
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - the next one is told
             self._note_failure(notice, error)
             return None
         return result if result is not None and inspect.isawaitable(result) else None
@@ -242,14 +252,25 @@ class Registration(Generic[T]):
             await result
         except Exception as error:  # noqa: BLE001 - as above
             self._note_failure(notice, error)
+        except asyncio.CancelledError as error:
+            if self._worker is None or self._worker.cancelling():
+                raise
+            self._note_failure(notice, error)  # something that it awaited was cancelled
         self._can_go_on = True
+
+    def _is_synced(self) -> bool:
+        if self._is_removed and not self.has_synced:
+            raise InformerStopped(
+                f"wait for the handler {self.name}: it was removed, or its informer has ended"
+            )
+        return self.has_synced
 
     def _note_told(self, notice: Notice) -> None:
         self._backlog.told(notice)
         if notice.is_initial and self._backlog.initial_left == 0:
             self._owner.progress.notify()
 
-    def _note_failure(self, notice: Notice, error: Exception) -> None:
+    def _note_failure(self, notice: Notice, error: BaseException) -> None:
         self._failures += 1
         log.error("%s: the handler %s failed", notice.key, self.name, exc_info=error)
 
@@ -299,6 +320,7 @@ class Handlers(Generic[T]):
         self.is_upstream_synced = is_upstream_synced
         self._all: dict[Registration[T], None] = {}
         self._audience: Audience = functools.partial(_tell, ())  # the same, ready to be told
+        self._behind_since: float | None = None
         self._serial = 0
 
     def add(
@@ -332,8 +354,18 @@ class Handlers(Generic[T]):
         return self._audience
 
     def is_behind(self) -> bool:
-        """Whether somebody could be told much, were the processor free."""
-        return any(registration.is_behind for registration in self._all)
+        """Whether somebody could be told much, were the processor free.
+
+        Not for long at a time: whoever waits for this does not read meanwhile, and the cache
+        of everybody grows old.
+        """
+        if not any(registration.is_behind for registration in self._all):
+            self._behind_since = None
+            return False
+        now = self._clock.now()
+        if self._behind_since is None:
+            self._behind_since = now
+        return now - self._behind_since < PATIENCE
 
     def should_resync(self) -> bool:
         """Look who is to be told everything again now; whether anybody is."""

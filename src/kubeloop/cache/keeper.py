@@ -9,6 +9,7 @@ Elsewhere: the ways to keep (`keeping`), what is indexed (`index`).
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Generic, TypeVar, final
@@ -148,7 +149,8 @@ class Keeper(Generic[T]):
             return self._entry(self._form.encode(changed), entry.key)
         except TransformFailed:
             raise
-        except Exception as error:
+        # Nobody can cancel plain code: what says so is a failure as well.
+        except (Exception, asyncio.CancelledError) as error:
             raise TransformFailed(f"transform {entry.key}: {error!r}") from error
 
     def add_paths(self, *paths: str) -> None:

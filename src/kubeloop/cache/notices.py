@@ -54,7 +54,17 @@ def merged(waiting: tuple[Notice, ...], news: Notice) -> tuple[Notice, ...]:
         return (*before, msgspec.structs.replace(last, new=news.new))
     if last.old is None:
         return tuple(before)  # it came and went
-    return (*before, news)
+    return (*before, _delete_of(last.old, news))
+
+
+def _delete_of(told: Entry, news: Notice) -> Notice:
+    """The delete of what the handler was told of: that may be another object than is gone now.
+
+    Between them lies a gap, in which one was deleted and another of its name created.
+    """
+    if news.old is None or news.old.uid == told.uid:
+        return news
+    return Notice(news.key, told, None, last_state_known=False)
 
 
 def _after_delete(waiting: tuple[Notice, ...], news: Notice) -> tuple[Notice, ...]:

@@ -10,6 +10,7 @@ of a change (`delta_queue`), who is told (`informer`).
 
 from __future__ import annotations
 
+import asyncio
 import enum
 import logging
 import math
@@ -34,11 +35,12 @@ from .entry import Entry
 from .fetching import Fetching, State
 from .gathering import Gathering
 from .intake import Intake, IntakeStats
-from .list_watch import ListWatch
+from .list_watch import ListWatch, Scope
 from .metrics import NO_METER, Meter
 from .pace import Pace
 from .verdicts import (
     InternalErrorWindow,
+    UnreadableEvent,
     VersionWentBack,
     VeryShortWatch,
     is_expired,
@@ -112,6 +114,19 @@ class ReflectorStats(msgspec.Struct, frozen=True):
     backoff: BackoffStats | None
 
 
+def _is_ending() -> bool:
+    """Whether it is the owner who cancelled this task."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _cancelled_inside(scope: Scope, error: asyncio.CancelledError) -> KubeError:
+    """What a round failed with whose source was cancelled, but not the round itself."""
+    found = KubeError(f"mirror {scope}: something that it waits for was cancelled")
+    found.__cause__ = error
+    return found
+
+
 def _log_error(what: str, error: Exception) -> None:
     """The default of CCH-63."""
     if is_expired(error):
@@ -165,6 +180,7 @@ class Reflector:
         self._should_resync = should_resync
         self._on_watch_error = on_watch_error
         self._is_full = is_full
+        self._known = known
         self._min_watch_timeout = max(min_watch_timeout, MIN_WATCH_TIMEOUT)
         self._internal_errors = InternalErrorWindow(internal_error_patience, clock)
         self._meter = meter
@@ -203,6 +219,10 @@ class Reflector:
                 await self._round()
             except Exception as error:  # noqa: BLE001 - nothing may end a mirror but its owner
                 self._report(error)
+            except asyncio.CancelledError as error:
+                if _is_ending():
+                    raise
+                self._report(_cancelled_inside(self._source.scope, error))
             await self._back_off()
 
     def stats(self) -> ReflectorStats:
@@ -400,10 +420,16 @@ class Reflector:
             return ""
         try:
             self._tell(event.type, self._intake.transformed(entry))
-        except Exception as error:  # noqa: BLE001 - a target's trouble with one object is its own
+        except Exception as error:  # a target's trouble with one object is its own
+            if event.type == "DELETED" and self._is_held(entry.key):
+                raise UnreadableEvent(f"watch {self._source.scope}: DELETED: {error}") from error
             self._note_error(error)
             log.error("%s: %s lost: %s", entry.key, event.type, error)
         return entry.version
+
+    def _is_held(self, key: ObjectKey) -> bool:
+        """Whether the target holds what nobody will speak of again: only a list can miss it."""
+        return self._known is not None and self._known(key) is not None
 
     def _tell(self, kind: str, entry: Entry) -> None:
         if kind == "ADDED":

@@ -62,7 +62,7 @@ class ControllerStats(msgspec.Struct, frozen=True):
     """What a controller has done, and what it is at."""
 
     name: str
-    state: str  # waiting for caches, running, draining, ended
+    state: str  # standing by, waiting for caches, running, draining, ended
     queue: QueueStats
     workers: int
     active: tuple[str, ...]  # keys in work
@@ -97,7 +97,7 @@ class Controller:
         self._queue: PriorityQueue[ObjectKey] = PriorityQueue(
             spec.limiter, name=spec.name, clock=around.clock, metrics=queue_metrics
         )
-        self._state = "waiting for caches"
+        self._state = "standing by"
         self._begun = asyncio.Event()
         self._idle = asyncio.Event()  # no key is in work
         self._idle.set()
@@ -115,13 +115,14 @@ class Controller:
         """Reconcile until cancelled; then what was in work is cancelled as well."""
         registrations: list[Registration[Any]] = []
         try:
+            self._state = "waiting for caches"
             await self._wait_for_caches()
             registrations += self._listen(namespaced=await self._is_namespaced())
             self._state = "running"
             self._begun.set()
             if self._metrics is not None:
                 self._metrics.workers(self.spec.name, self.spec.workers)
-            log.info("%s: reconciling with %d workers", self.spec.name, self.spec.workers)
+            log.info("%s: reconciling, %d at a time", self.spec.name, self.spec.workers)
             async with TaskOwner() as tasks:
                 tasks.spawn(self._queue.run(), name=f"{self} queue")
                 workers = [

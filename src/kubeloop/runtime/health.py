@@ -99,16 +99,17 @@ class Pulse:
     def __init__(self, informers: Iterable[SharedInformer[Any]], *, clock: Clock) -> None:
         self._informers = tuple(informers)
         self._clock = clock
-        self._seen: dict[str, tuple[object, float]] = {}  # what was last seen, and since when
+        # What was last seen, and since when; two caches of one kind have one name.
+        self._seen: dict[SharedInformer[Any], tuple[object, float]] = {}
 
     def look(self) -> None:
         """Take note of what has happened since the last look."""
         for informer in self._informers:
             stats = informer.stats().reflector
             sign = (stats.events, stats.rounds, stats.watches, stats.lists, stats.errors)
-            known = self._seen.get(informer.name)
+            known = self._seen.get(informer)
             if known is None or known[0] != sign:
-                self._seen[informer.name] = (sign, self._clock.now())
+                self._seen[informer] = (sign, self._clock.now())
 
     def check(self) -> None:
         """Raises: Unhealthy, with the names of those that are dead."""
@@ -121,7 +122,7 @@ class Pulse:
         if informer.state is InformerState.STOPPED:
             return True
         stats = informer.stats().reflector
-        silent = self._clock.now() - self._seen[informer.name][1]
+        silent = self._clock.now() - self._seen[informer][1]
         if stats.event_age is not None:
             silent = min(silent, stats.event_age)
         return silent > DEAD_AFTER

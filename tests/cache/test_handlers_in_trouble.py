@@ -1,0 +1,211 @@
+"""What a handler can do to itself and to others: cancellations, its own end, the loop's time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kubeloop.cache import Change, InformerStopped, SharedInformer
+from kubeloop.cache.handlers import PATIENCE
+from kubeloop.cache.pace import HOLD, Pace
+from kubeloop.kit import ManualClock
+from tests.cache.model_server import ModelServer
+
+Pod = dict[str, Any]
+
+
+@pytest.fixture
+def pods(server: ModelServer, clock: ManualClock) -> SharedInformer[Pod]:
+    return SharedInformer(server, dict, clock=clock)
+
+
+def plain(names: list[str]) -> Callable[[Pod], object]:
+    def tell(pod: Pod) -> None:
+        names.append(pod["metadata"]["name"])
+        if names[-1] == "bad":
+            raise asyncio.CancelledError
+
+    return tell
+
+
+def awaited(names: list[str]) -> Callable[[Pod], object]:
+    async def tell(pod: Pod) -> None:
+        plain(names)(pod)
+
+    return tell
+
+
+@pytest.mark.parametrize("kind", [plain, awaited])
+@pytest.mark.parametrize("late", [False, True], ids=["from the start", "late"])
+async def test_a_cancellation_from_inside_is_a_failure_like_any_other(
+    server: ModelServer,
+    clock: ManualClock,
+    pods: SharedInformer[Pod],
+    kind: Callable[[list[str]], Callable[[Pod], object]],
+    late: bool,
+) -> None:
+    """CCH-80: it ends neither the mirror nor the handler that asked for a cancelled result."""
+    names: list[str] = []
+    async with pods:
+        if late:
+            server.put("bad")
+            await clock.settle()
+        handler = pods.add_handler(on_add=kind(names))
+        await clock.settle()
+        if not late:
+            server.put("bad")
+        server.put("good")
+        await clock.settle()
+
+        assert names == ["bad", "good"]
+        assert handler.stats().failures == 1
+        assert len(pods.lister) == 2
+
+
+async def test_who_waits_for_a_handler_that_is_removed_is_told_so(
+    server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
+) -> None:
+    server.put("a")
+    async with pods:
+        stuck = pods.add_handler(on_add=lambda pod: asyncio.Event().wait())
+        waiting = asyncio.ensure_future(stuck.wait_synced())
+        await clock.settle()
+        stuck.remove()
+
+        with pytest.raises(InformerStopped, match="it was removed"):
+            await waiting
+
+
+async def test_who_waits_for_a_handler_is_told_when_the_informer_ends(
+    server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
+) -> None:
+    """X-7."""
+    server.put("a")
+    async with pods:
+        stuck = pods.add_handler(on_add=lambda pod: asyncio.Event().wait())
+        waiting = asyncio.ensure_future(stuck.wait_synced())
+        await clock.settle()
+
+    with pytest.raises(InformerStopped, match="its informer has ended"):
+        await waiting
+
+
+async def test_what_a_function_leaves_to_be_awaited_is_awaited_though_it_removed_itself(
+    server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
+) -> None:
+    """CCH-81: the call that runs comes to its end, also where it was made past the backlog."""
+    lines: list[str] = []
+
+    async def farewell(name: str) -> None:
+        await clock.sleep(1)
+        lines.append(f"farewell {name}")
+
+    def tell(change: Change[Pod]) -> object:
+        lines.append(change.key.name)
+        registration.remove()
+        return farewell(change.key.name)
+
+    registration = pods.add_handler(on_change=tell)
+    async with pods:
+        await clock.settle()
+        server.put("a")
+        server.put("b")
+        await clock.advance(2)
+        await registration.aclose()
+
+        assert lines == ["a", "farewell a"]
+        assert registration.stats().waiting == 0
+
+
+class Passing:
+    """A clock by which time passes when a handler says so."""
+
+    def __init__(self) -> None:
+        clock = ManualClock()
+        self._now, self.time, self.sleep, self.timeout = (
+            clock.now,
+            clock.time,
+            clock.sleep,
+            clock.timeout,
+        )
+        self.passed = 0.0
+
+    def now(self) -> float:
+        return self._now() + self.passed
+
+
+def hold_the_loop() -> None:
+    """For longer than a pace allows."""
+    until = time.perf_counter() + 2 * HOLD
+    while time.perf_counter() < until:
+        pass
+
+
+async def test_the_mirror_does_not_wait_long_for_a_handler_that_is_far_behind(
+    server: ModelServer,
+) -> None:
+    """CCH-78: while a late one hears of what there was, the cache goes on for everybody."""
+    for serial in range(20):
+        server.put(f"pod-{serial}")
+    clock = Passing()
+    pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock, backlog=2)
+    held: list[int] = []
+
+    def ponderous(change: Change[Pod]) -> None:
+        held.append(len(pods.lister))
+        clock.passed += PATIENCE / 5
+        hold_the_loop()
+
+    async with pods:
+        late = pods.add_handler(on_change=ponderous)
+        for name in "abc":
+            server.put(name)
+        await late.wait_synced()
+
+        assert held[0] == 20
+        assert held[19] == 23  # the last of those that there were at first
+
+
+async def test_a_list_of_calls_that_take_long_lets_others_take_their_turn(
+    server: ModelServer,
+) -> None:
+    """Each call holds the loop, whatever it waits for; all of them together must not."""
+    for serial in range(10):
+        server.put(f"pod-{serial}")
+    pods: SharedInformer[Pod] = SharedInformer(server, dict)
+    told = 0
+
+    def slow(pod: Pod) -> None:
+        nonlocal told
+        told += 1
+        hold_the_loop()
+
+    async with pods:
+        pods.add_handler(on_add=slow)
+        while told < 10:
+            before = told
+            await asyncio.sleep(0)
+
+            assert told - before <= 1
+
+
+async def test_a_pace_does_not_rest_for_what_was_waited_for() -> None:
+    pace = Pace()
+    await pace.rest()
+    until = time.perf_counter() + 2 * HOLD
+    while time.perf_counter() < until:
+        await asyncio.sleep(0)
+
+    assert not pace.is_due()
+
+
+async def test_a_pace_is_due_when_the_loop_was_held_since_it_last_was_asked() -> None:
+    pace = Pace()
+    await pace.rest()
+    hold_the_loop()
+
+    assert pace.is_due()
