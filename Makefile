@@ -89,7 +89,7 @@ bench-full: .venv/.bench ## the long form, with plots, kept in build/bench
 
 .PHONY: demo
 demo: .venv/.ready ## see it work: a server, a controller and a broken watch, live in the terminal
-	@$(PY) -m kubeloop demo $(ARGS)
+	@exec $(PY) -m kubeloop demo $(ARGS)
 
 .PHONY: docs
 docs: .venv/.docs ## build the documentation's site into build/site

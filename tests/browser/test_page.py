@@ -159,6 +159,26 @@ async def test_on_a_phone_nothing_has_to_be_scrolled_sideways(windows: Windows, 
     assert wide <= 360
 
 
+async def test_on_a_phone_no_tab_is_broken_into_lines(windows: Windows) -> None:
+    page = await windows.open(width=360, has_touch=True)
+
+    boxes = [await tab.bounding_box() for tab in await page.locator(".tabs button").all()]
+
+    assert len(boxes) == 3
+    assert all(box is not None and box["height"] < 40 for box in boxes)
+
+
+async def test_what_is_not_live_any_more_does_not_look_so(windows: Windows) -> None:
+    page = await windows.open()
+    await expect(page.locator("main")).to_have_css("opacity", "1")
+
+    await page.route("**/stream", lambda asked: asked.abort())
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+    await expect(page.locator("#link")).to_contain_text("the process does not answer")
+    await expect(page.locator("main")).to_have_css("opacity", "0.6")
+
+
 async def test_it_is_dark_where_the_reader_likes_it_dark(windows: Windows) -> None:
     light = await windows.open(color_scheme="light")
     dark = await windows.open(color_scheme="dark")

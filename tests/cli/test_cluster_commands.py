@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from kubeloop.inspector import Inspector
 from kubeloop.testing import APIServer, Refusal
 from kubeloop.workqueue import WorkQueue
 
-from .conftest import Call
+from .conftest import Call, finished
 
 SECRETIVE = """
 apiVersion: v1
@@ -154,6 +155,25 @@ async def test_the_inspectors_of_running_processes_are_found(kubeloop: Call) -> 
     assert header == ["PID", "NAME", "ADDRESS"]
     assert row == [str(os.getpid()), "shop", page.stats().address]
     assert alone == f"{page.url}\n"
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.skipif(sys.platform != "linux", reason="there is always a browser elsewhere")
+@pytest.mark.parametrize(("browser", "code"), [("echo opened %s", 0), ("", 1)])
+async def test_a_machine_without_a_browser_is_told_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, browser: str, code: int
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    path = os.environ["PATH"] if browser else ""
+    environment = {"XDG_RUNTIME_DIR": str(tmp_path), "PATH": path, "BROWSER": browser}
+    queue: WorkQueue[str] = WorkQueue()
+    async with Inspector(queue) as page:
+        ended, out, complained = finished(environment, "inspect", "--open")
+
+    told = [f"error: open {page.url}: there is no browser here (copy the address)"]
+    assert ended == code
+    assert page.url in out.splitlines()
+    assert complained.splitlines() == told[:code]
 
 
 @pytest.mark.usefixtures("whereabouts")

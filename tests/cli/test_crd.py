@@ -56,3 +56,13 @@ def test_a_file_without_definitions_is_a_mistake(kubeloop: Call) -> None:
 
     assert result.exit_code == 2
     assert "no CustomResourceDefinition is in it" in result.stderr
+
+
+def test_a_place_that_cannot_be_written_to_is_one_line(kubeloop: Call, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    result = kubeloop("crd", "generate", "-", "-o", "file/website.py", stdin=CRD)
+
+    assert result.exit_code == 2
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: file/website.py: it cannot be written: ")

@@ -132,6 +132,7 @@ def test_in_a_terminal_too_small_it_tells_instead() -> None:
         terminal.press_ctrl_c()
         code = terminal.end()
 
+    assert "79 columns and 24 lines, the live picture needs 80 and 24" in terminal.seen
     assert "\x1b[?1049h" not in terminal.seen
     assert code == 130  # a transcript that was broken off
     assert "Traceback" not in terminal.seen

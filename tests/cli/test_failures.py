@@ -19,6 +19,7 @@ from .conftest import Call, command, line_of, started
     ("arguments", "code", "said"),
     [
         (["frob"], 2, "No such command 'frob' (see kubeloop --help)"),
+        (["gett", "pods"], 2, "No such command 'gett'; did you mean get?"),
         (["--frob", "get"], 2, "No such option '--frob'"),
         (["get", "pods", "--frob"], 2, "(see kubeloop get --help)"),
         (["get"], 2, "Missing argument"),
@@ -39,13 +40,15 @@ from .conftest import Call, command, line_of, started
         (["get", "pods", "--kubeconfig", "none"], 4, "none: no such file"),
         (["get", "pods", "--request-timeout", "soon"], 2, "'soon' is no time"),
         (["crd", "generate", "none"], 2, "no such file, and no CRD's name"),
+        (["crd", "generate", "none.yaml"], 2, "none.yaml: it cannot be read: No such file"),
         (["crd", "generate", "none.example.com"], 1, "not found"),
         (["crd", "show", "none:Website"], 2, "No module named 'none'"),
         (["crd", "show", "kubeloop:Client"], 2, "no class Client derived from Resource"),
         (["crd", "show", "website"], 2, "expected MODULE:CLASS"),
-        (["inspect", "999999999"], 1, "no inspector of yours is running there"),
+        (["inspect", "999999999"], 1, "no inspector is running there"),
         (["completion", "tcsh"], 2, "'tcsh' is not one of"),
         (["serve", "--port", "http"], 2, "'http' is not a valid integer"),
+        (["serve", "--kubeconfig", "none/here"], 2, "write the kubeconfig to "),
     ],
 )
 def test_a_mistake_is_one_line_and_a_code(
@@ -84,6 +87,7 @@ def test_no_configuration_at_all_says_what_to_do(
 
     assert result.exit_code == 4
     assert "set KUBECONFIG" in result.stderr
+    assert result.stderr.endswith("kubeloop serve --simulate\n")
 
 
 def test_a_user_the_server_does_not_know_has_the_same_code(

@@ -43,7 +43,7 @@ def ended(process: Any, how: signal.Signals) -> tuple[int, str]:
     return process.returncode, complained
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_it_serves_what_it_was_given_and_leaves_nothing_behind(how: signal.Signals) -> None:
     with started(ENVIRONMENT, "serve", "-f", str(SHOP)) as process:
         kubeconfig = kubeconfig_of(process)

@@ -167,7 +167,7 @@ def test_a_terminal_gets_a_picture_that_heals_after_a_restart(
     with on_terminal(environment, "watch", "cm,po", "-n", "shop") as terminal:
         terminal.until(lambda seen: "pod/web-1" in seen and "live" in seen)
         asyncio.run(kube_server.refuse_connections())
-        terminal.until(lambda seen: "lost: " in seen)
+        terminal.until(lambda seen: "lost, trying again: " in seen)
         asyncio.run(kube_server.accept_connections())
         maps.create(a_map("first"))
         terminal.forget()

@@ -18,7 +18,7 @@ from kubeloop.inspector.model import About, Snapshot
 from kubeloop.inspector.parts import Reading, checked, read
 from kubeloop.inspector.timeline import SPAN, Timeline, total
 from kubeloop.machinery import InvalidValue
-from kubeloop.runtime import Client, ControllerStats
+from kubeloop.runtime import Client, ControllerStats, ManagerStats
 from kubeloop.wire.core.v1 import ConfigMap, Event, ObjectReference
 from kubeloop.workqueue import PriorityQueue, QueueStats, WorkQueue
 
@@ -195,6 +195,55 @@ def test_two_parts_of_one_name_are_told_apart() -> None:
     queues: list[WorkQueue[str]] = [WorkQueue(name="keys"), WorkQueue(name="keys")]
 
     assert [queue.name for queue in shown(read(queues)).queues] == ["keys", "keys~2"]
+
+
+class ASaying(msgspec.Struct):
+    """A part that says what it is given to say."""
+
+    said: object
+
+    def stats(self) -> object:
+        return self.said
+
+
+def a_manager(client: Client, identity: str, state: str = "running") -> ASaying:
+    """One with an informer that feeds its only controller."""
+    informer = client.informer(ConfigMap)
+    informer.add_key_handler(lambda _: None, name="controller website")
+    elector = msgspec.structs.replace(an_elector(Waiting()), identity=identity)
+    said = ManagerStats(
+        state, False, informers=(informer.stats(),), controllers=(a_controller(),), election=elector
+    )
+    return ASaying(said)
+
+
+async def test_of_two_managers_each_cache_feeds_the_controller_of_its_own(client: Client) -> None:
+    page = shown(read([a_manager(client, "alice"), a_manager(client, "bob")]))
+
+    assert [each.handlers[0].controller for each in page.mirrors] == ["website", "website~2"]
+    assert [(each.name, each.owner) for each in page.controllers] == [
+        ("website", "alice"),
+        ("website~2", "bob"),
+    ]
+    assert [each.owner for each in page.mirrors] == ["alice", "bob"]
+
+
+async def test_a_manager_that_is_alone_is_not_named(client: Client) -> None:
+    page = shown(read([a_manager(client, "alice")]))
+
+    assert (page.mirrors[0].owner, page.controllers[0].owner) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("states", "said"),
+    [(["running", "running"], "running"), (["ended", "running"], "1 of 2 running")],
+)
+async def test_managers_that_differ_are_counted(
+    client: Client, states: list[str], said: str
+) -> None:
+    managers = [a_manager(client, state, state) for state in states]
+
+    assert shown(read(managers)).about.state == said
 
 
 def test_a_queue_without_a_name_is_shown_by_its_kind() -> None:

@@ -41,7 +41,7 @@ def cache() -> None:
     """What a cache of some kinds would cost in this cluster."""
 
 
-@cache.command()
+@cache.command(short_help="Objects, bytes and seconds of a cache.")
 @wanted_argument("KIND…")
 @selection_flags
 @click.option(

@@ -28,7 +28,7 @@ def crd() -> None:
 # --- from a CRD to classes
 
 
-@crd.command()
+@crd.command(short_help="Write the classes of a CRD.")
 @click.argument("source", metavar="FILE|NAME|-")
 @click.option("--version", "version_name", default="", help="Which; else the stored one.")
 @click.option("--moments-as-text", is_flag=True, help="Leave dates the text that they are.")
@@ -60,13 +60,13 @@ def generate(
     elif len(modules) > 1:
         raise InvalidValue(f"{source}: {len(modules)} CRDs are in it (give a folder with -o)")
     elif output is not None:
-        Path(output).write_text("".join(modules.values()), encoding="utf-8")
+        _write(Path(output), "".join(modules.values()))
     else:
         click.echo("".join(modules.values()), nl=False)
 
 
 def _definitions(flags: Flags, source: str) -> Sequence[CustomResourceDefinition]:
-    if source != "-" and not Path(source).exists():
+    if source != "-" and not _is_file(source):
         return [run(_installed(flags, source))]
     text = sys.stdin.buffer.read() if source == "-" else _bytes_of(source)
     things = load_yaml(text, source=source)
@@ -74,6 +74,11 @@ def _definitions(flags: Flags, source: str) -> Sequence[CustomResourceDefinition
     if not found:
         raise InvalidValue(f"{source}: no CustomResourceDefinition is in it")
     return found
+
+
+def _is_file(source: str) -> bool:
+    """Whether a file is meant, also where it is not there: no CRD is called so."""
+    return Path(source).exists() or "/" in source or source.endswith((".yaml", ".yml", ".json"))
 
 
 async def _installed(flags: Flags, name: str) -> CustomResourceDefinition:
@@ -91,16 +96,23 @@ def _bytes_of(path: str) -> bytes:
 
 
 def _write_all(folder: Path, modules: dict[str, str]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     for name, text in modules.items():
-        (folder / name).write_text(text, encoding="utf-8")
+        _write(folder / name, text)
         click.echo(folder / name)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidValue(f"{path}: it cannot be written: {error.strerror}") from error
 
 
 # --- from classes to a CRD
 
 
-@crd.command()
+@crd.command(short_help="Print the CRD of a class.")
 @click.argument("classes", metavar="MODULE:CLASS…", nargs=-1, required=True)
 @verbose_flag
 def show(classes: tuple[str, ...]) -> None:

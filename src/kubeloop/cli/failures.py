@@ -95,10 +95,13 @@ def _code(error: Exception) -> ExitCode:
 
 
 def _line(error: Exception) -> str:
+    from kubeloop.config import EmptyConfig
     from kubeloop.discovery import NoResourceMatch
 
     if isinstance(error, NoResourceMatch):
         return _flat(f"{error}{_guess(error.resource)}")
+    if isinstance(error, EmptyConfig):
+        return _flat(f"{error}; to have a cluster here and now: kubeloop serve --simulate")
     if isinstance(error, KubeError | OSError):
         return _flat(str(error))
     what = f"{type(error).__name__}: {error}"

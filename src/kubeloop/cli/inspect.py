@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import webbrowser
+
 import click
 
 from kubeloop.inspector import RunningInspector, running_inspectors
@@ -32,14 +34,14 @@ def inspect(*, pid: int | None, in_browser: bool) -> None:
     found = [each for each in running_inspectors() if pid in (None, each.pid)]
     if not found:
         raise CommandFailed(
-            f"inspect {'any process' if pid is None else f'process {pid}'}: no inspector of yours"
-            " is running there (in the program: manager.add(Inspector(manager)))"
+            f"inspect {'your processes' if pid is None else f'process {pid}'}: no inspector is"
+            " running there (in the program: manager.add(Inspector(manager)))"
         )
     if pid is None and not in_browser:
         print_table(_table(found))
         return
     click.echo(found[0].url)
-    if in_browser and click.launch(found[0].url) != 0:
+    if in_browser and not webbrowser.open(found[0].url):
         raise CommandFailed(f"open {found[0].address}: there is no browser here (copy the address)")
 
 

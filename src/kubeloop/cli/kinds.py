@@ -97,4 +97,6 @@ def complete_kind(ctx: click.Context, _: click.Parameter, incomplete: str) -> li
     """Names of built-in resources, for completion: no server is asked."""
     if ctx.params.get("wanted"):
         return []  # a name comes here
-    return sorted({info.plural for info in resources() if info.plural.startswith(incomplete)})
+    before, comma, part = incomplete.rpartition(",")
+    names = sorted({info.plural for info in resources() if info.plural.startswith(part)})
+    return [f"{before}{comma}{name}" for name in names]

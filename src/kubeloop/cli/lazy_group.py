@@ -7,6 +7,7 @@ Elsewhere: which commands there are (`program`), what an error says (`failures`)
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import sys
 from collections.abc import Mapping
@@ -47,6 +48,18 @@ class LazyGroup(click.Group):
         module = importlib.import_module(self._elsewhere[cmd_name][0], __package__)
         command: click.Command = getattr(module, cmd_name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            close = difflib.get_close_matches(args[0], self._elsewhere, n=1)
+            if not close:
+                raise
+            said = f"{error.message.rstrip('.')}; did you mean {close[0]}?"
+            raise click.UsageError(said, ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):

@@ -83,7 +83,7 @@ class Screen:
     def _status(self) -> RenderableType:
         said, style = "live · Ctrl-C ends it", "dim"
         if self._lost:
-            said, style = f"lost: {next(iter(self._lost.values()))}", "bold red"
+            said, style = f"lost, trying again: {next(iter(self._lost.values()))}", "bold red"
         elif not all(table.header for table in self._tables):
             said = "asking the server"
         return Text(said, style=style, no_wrap=True, overflow="ellipsis")

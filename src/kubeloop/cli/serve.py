@@ -1,16 +1,15 @@
 """`kubeloop serve`: a Kubernetes API server in this process.
 
-Promises: it listens on this machine alone; Ctrl-C and SIGTERM end it cleanly, and a
-kubeconfig that nobody asked for goes with it.
+Promises: it listens on this machine alone; Ctrl-C, SIGTERM and a closed terminal end it
+cleanly, and a kubeconfig that nobody asked for goes with it.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import shlex
-import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,9 +19,11 @@ import click
 
 from kubeloop.kit import run
 from kubeloop.testing import APIServer
+from kubeloop.wire import InvalidValue
 
 from .failures import CommandFailed
 from .flags import verbose_flag
+from .signals import end_by_signals
 from .terminal import patience
 
 __all__ = ["serve"]
@@ -65,7 +66,7 @@ def serve(*, kubeconfig: str | None, simulate: bool, **settings: Any) -> None:
 
 
 async def _serve(kubeconfig: Path, settings: dict[str, Any], *, simulate: bool) -> None:
-    end = _end_by_signals()
+    end = end_by_signals()
     async with contextlib.AsyncExitStack() as stack:
         async with patience("starting"):
             server = await _started(stack, settings)
@@ -78,15 +79,18 @@ async def _serve(kubeconfig: Path, settings: dict[str, Any], *, simulate: bool) 
         click.echo(f"export KUBECONFIG={shlex.quote(str(kubeconfig))}")
         click.echo("Ctrl-C ends it", err=True)
         await end.wait()
+        if sys.stderr.isatty():
+            click.echo(err=True)  # behind the ^C that the terminal has written
 
 
 async def _started(stack: contextlib.AsyncExitStack, settings: dict[str, Any]) -> APIServer:
     try:
         return await stack.enter_async_context(APIServer(**settings))
     except OSError as error:
+        # The loop's own text names the address once more.
+        why = os.strerror(error.errno) if error.errno else str(error)
         raise CommandFailed(
-            f"serve at port {settings['port']}: {error.strerror or error}"
-            " (choose another one, or leave it out for any)"
+            f"serve at port {settings['port']}: {why} (choose another one, or leave it out for any)"
         ) from error
 
 
@@ -101,16 +105,12 @@ def _kubeconfig_at(path: str | None) -> Iterator[Path]:
 
 
 def _write_private(path: Path, text: str) -> None:
-    """Write what only its owner may read: it may hold a token."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-
-
-def _end_by_signals() -> asyncio.Event:
-    """Set at the first Ctrl-C or SIGTERM; the handlers go with the loop."""
-    end, loop = asyncio.Event(), asyncio.get_running_loop()
-    with contextlib.suppress(NotImplementedError):  # Windows
-        for which in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(which, end.set)
-    return end
+    """Write what only its owner may read: it may hold a token. Raises: InvalidValue."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise InvalidValue(
+            f"write the kubeconfig to {path}: {error.strerror} (name a file in a folder of yours)"
+        ) from error

@@ -31,7 +31,7 @@ from .model import (
     Snapshot,
     Totals,
 )
-from .parts import Reading
+from .parts import Home, Reading
 from .timeline import Timeline, total
 
 __all__ = ["HANDLER", "collect", "numbers", "quantile"]
@@ -70,12 +70,21 @@ def collect(
     now: float,
 ) -> Snapshot:
     """The page at one moment; `now` is the clock that leases are measured by."""
+    homes = _homes(reading)
+    fed_by = {name: home for home in homes for name in home.informers}
+    run_by = {name: home for home in homes for name in home.controllers.values()}
     return Snapshot(
         about=msgspec.structs.replace(about, state=_state(reading)),
         at=at,
         totals=_totals(reading, timeline),
-        mirrors=tuple(_mirror(*each, timeline) for each in reading.informers.items()),
-        controllers=tuple(_controller(*each, timeline) for each in reading.controllers.items()),
+        mirrors=tuple(
+            _mirror(name, said, timeline, fed_by.get(name, Home()))
+            for name, said in reading.informers.items()
+        ),
+        controllers=tuple(
+            _controller(name, said, timeline, run_by.get(name, Home()))
+            for name, said in reading.controllers.items()
+        ),
         queues=tuple(
             _queue(name, queue, timeline.values(f"depth of {name}"))
             for name, queue in reading.queues.items()
@@ -105,7 +114,17 @@ def quantile(counts: Mapping[float, float], part: float) -> float | None:
 
 
 def _state(reading: Reading) -> str:
-    return ", ".join(dict.fromkeys(manager.state for manager in reading.managers))
+    states = [manager.state for manager in reading.managers]
+    if len(set(states)) > 1:
+        return f"{states.count('running')} of {len(states)} running"
+    return states[0] if states else ""
+
+
+def _homes(reading: Reading) -> list[Home]:
+    """The managers; one that is alone needs no name."""
+    if len(reading.homes) > 1:
+        return reading.homes
+    return [msgspec.structs.replace(home, name="") for home in reading.homes]
 
 
 def _totals(reading: Reading, timeline: Timeline) -> Totals:
@@ -128,12 +147,13 @@ def _totals(reading: Reading, timeline: Timeline) -> Totals:
     )
 
 
-def _mirror(name: str, said: InformerStats, timeline: Timeline) -> Mirror:
+def _mirror(name: str, said: InformerStats, timeline: Timeline, home: Home) -> Mirror:
     resource, _, group = said.scope.resource.partition(".")
     reflector, queue, store = said.reflector, said.controller.queue, said.store
     where = [f"in {said.scope.namespace}"] if said.scope.namespace else []
     return Mirror(
         id=name,
+        owner=home.name,
         kind=said.scope.kind or resource,
         group=group,
         scope=", ".join([*where, *filter(None, (said.scope.labels, said.scope.fields))]),
@@ -156,11 +176,11 @@ def _mirror(name: str, said: InformerStats, timeline: Timeline) -> Mirror:
         indexes=tuple(
             Index(index, each.values, each.failures) for index, each in store.indexes.items()
         ),
-        handlers=tuple(_handler(each) for each in said.handlers if each.name != HANDLER),
+        handlers=tuple(_handler(each, home) for each in said.handlers if each.name != HANDLER),
     )
 
 
-def _handler(said: HandlerStats) -> Handler:
+def _handler(said: HandlerStats, home: Home) -> Handler:
     controller = said.name.removeprefix(_OF_CONTROLLERS)
     return Handler(
         name=said.name,
@@ -168,16 +188,19 @@ def _handler(said: HandlerStats) -> Handler:
         told=said.told,
         merged=said.merged,
         failures=said.failures,
-        controller=controller if controller != said.name else "",
+        controller=home.controllers.get(controller, controller) if controller != said.name else "",
     )
 
 
-def _controller(name: str, said: runtime.ControllerStats, timeline: Timeline) -> Controller:
+def _controller(
+    name: str, said: runtime.ControllerStats, timeline: Timeline, home: Home
+) -> Controller:
     grown = {bound: timeline.growth(f"within {bound} {name}") for bound in said.durations}
     lately = {bound: sum(counts[-_QUANTILE_OVER:]) for bound, counts in grown.items()}
     failures = timeline.growth(f"failures {name}")
     return Controller(
         name=name,
+        owner=home.name,
         health=of_controller(said, failures),
         state=said.state,
         workers=said.workers,

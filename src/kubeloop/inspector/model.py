@@ -39,7 +39,7 @@ class About(msgspec.Struct, frozen=True):
     kubeloop: str
     python: str
     started: str
-    state: str  # of the managers, where there are any
+    state: str  # of the managers, where there are any; how many run, where they differ
 
 
 class Handler(msgspec.Struct, frozen=True):
@@ -63,6 +63,7 @@ class Mirror(msgspec.Struct, frozen=True):
     """An informer: from the server to its handlers."""
 
     id: str
+    owner: str  # its manager, where there are several
     kind: str
     group: str
     scope: str  # which part of the collection; empty for all of it
@@ -107,6 +108,7 @@ class Controller(msgspec.Struct, frozen=True):
     """A controller, with its queue."""
 
     name: str
+    owner: str  # its manager, where there are several
     health: Health
     state: str
     workers: int

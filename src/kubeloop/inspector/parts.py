@@ -8,7 +8,7 @@ Elsewhere: what the page makes of it (`collect`).
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import msgspec
@@ -23,6 +23,7 @@ from kubeloop.wire.core.v1 import Event
 from kubeloop.workqueue import QueueStats
 
 __all__ = [
+    "Home",
     "Inspectable",
     "Reading",
     "checked",
@@ -40,10 +41,19 @@ class Inspectable(Protocol):
     def stats(self) -> object: ...
 
 
+class Home(msgspec.Struct, frozen=True):
+    """A manager, and what its parts are called here: two may have parts of the same name."""
+
+    name: str = ""
+    informers: tuple[str, ...] = ()
+    controllers: Mapping[str, str] = {}  # by the names that they have in their manager
+
+
 class Reading(msgspec.Struct):
     """What all parts said at one moment. Filled by `read`, and then left alone."""
 
     managers: list[ManagerStats] = []
+    homes: list[Home] = []  # one a manager
     informers: dict[str, InformerStats] = {}  # by the names that `told_apart` gives
     controllers: dict[str, ControllerStats] = {}
     queues: dict[str, QueueStats] = {}  # of no controller
@@ -119,15 +129,14 @@ def _file(reading: Reading, name: str, said: object) -> None:
     match said:
         case ManagerStats():
             reading.managers.append(said)
-            for part in (*said.informers, *said.controllers, said.election, said.requests):
-                _file(reading, name, part)
+            reading.homes.append(_home(reading, name, said))
         case FactoryStats():
             for informer in said.informers:
                 _file(reading, name, informer)
         case InformerStats():
-            reading.informers[told_apart(said.name, reading.informers)] = said
+            _file_informer(reading, said)
         case ControllerStats():
-            reading.controllers[told_apart(said.name, reading.controllers)] = said
+            _file_controller(reading, said)
         case QueueStats():
             reading.queues[told_apart(said.name or name, reading.queues)] = said
         case ElectorStats():
@@ -138,6 +147,29 @@ def _file(reading: Reading, name: str, said: object) -> None:
             pass  # a manager without an election, or not connected yet
         case _:
             reading.others[told_apart(name, reading.others)] = said
+
+
+def _home(reading: Reading, name: str, said: ManagerStats) -> Home:
+    """File a manager's parts, and note what they are called."""
+    for part in (said.election, said.requests):
+        _file(reading, name, part)
+    return Home(
+        said.election.identity if said.election else name,
+        tuple(_file_informer(reading, each) for each in said.informers),
+        {each.name: _file_controller(reading, each) for each in said.controllers},
+    )
+
+
+def _file_informer(reading: Reading, said: InformerStats) -> str:
+    name = told_apart(said.name, reading.informers)
+    reading.informers[name] = said
+    return name
+
+
+def _file_controller(reading: Reading, said: ControllerStats) -> str:
+    name = told_apart(said.name, reading.controllers)
+    reading.controllers[name] = said
+    return name
 
 
 def _name_of(part: Inspectable, number: int) -> str:

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import importlib.resources
 import logging
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Protocol, final
 
@@ -92,9 +94,9 @@ class Server:
             try:
                 await web.TCPSite(runner, host, port).start()
             except (OSError, OverflowError) as error:
-                why = getattr(error, "strerror", None) or error
                 raise ConfigError(
-                    f"inspector: listen at {host}:{port}: {why} (give another port, or 0 for any)"
+                    f"inspector: listen at {host}:{port}: {_why(error)}"
+                    " (give another port, or 0 for any)"
                 ) from error
             real: int = runner.addresses[0][1]
             self._cookie = f"kubeloop-inspector-{real}"
@@ -195,3 +197,9 @@ async def _add_headers(_: web.Request, response: web.StreamResponse) -> None:
 
 def _json(body: bytes, *, status: int = 200) -> web.Response:
     return web.Response(body=body, status=status, content_type="application/json")
+
+
+def _why(error: OSError | OverflowError) -> str:
+    """The system's words; the loop's own name the address once more."""
+    code = error.errno if isinstance(error, OSError) else None
+    return os.strerror(code) if code is not None and code in errno.errorcode else str(error)

@@ -42,6 +42,17 @@ async def test_everything_is_there_after_a_new_start(tmp_path: Path) -> None:
     assert int(later.json["metadata"]["resourceVersion"]) > version
 
 
+async def test_a_file_has_one_server_at_a_time(tmp_path: Path) -> None:
+    data = tmp_path / "dev.db"
+    async with Service(data=data):
+        with pytest.raises(BadFile, match="another server uses it"):
+            async with Service(data=data):
+                pass
+
+    async with Service(data=data) as server:
+        assert server.url
+
+
 _WRITER = """
 import asyncio, sys
 from kubeloop.testing.server import Service

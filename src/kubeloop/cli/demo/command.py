@@ -10,12 +10,11 @@ import contextlib
 import inspect
 import os
 import shutil
-import signal
 import sys
-from collections.abc import Iterator
 
 import click
 
+from kubeloop.cli.signals import end_by_signals
 from kubeloop.kit import SystemClock, TaskOwner, run
 
 __all__ = ["demo"]
@@ -62,22 +61,32 @@ def demo(*, seconds: float, plain: bool, port: int, inspector_port: int, show_co
 
 
 def _can_draw() -> bool:
-    """Whether there is a terminal that shows the picture's signs, and is large enough."""
+    """Whether there is a terminal that shows the picture's signs, and is large enough.
+
+    One that is too small is told so.
+    """
     shows_signs = sys.stdout.encoding.lower() == "utf-8" and os.environ.get("TERM") != "dumb"
     if not sys.stdout.isatty() or not shows_signs:
         return False
     size = shutil.get_terminal_size()
-    return size.columns >= SMALLEST.columns and size.lines >= SMALLEST.lines
+    if size.columns >= SMALLEST.columns and size.lines >= SMALLEST.lines:
+        return True
+    click.echo(
+        f"this terminal has {size.columns} columns and {size.lines} lines, the live picture needs"
+        f" {SMALLEST.columns} and {SMALLEST.lines}: a transcript instead",
+        err=True,
+    )
+    return False
 
 
 async def _play(pace: float, *, live: bool, ports: tuple[int, int]) -> bool:
     """The demo, until it is over or a signal comes; says whether it is over."""
-    with _signals() as end:
-        async with TaskOwner() as tasks:
-            show = tasks.spawn(_show(pace, live=live, ports=ports), name="demo")
-            ending = tasks.spawn(_ended(end), name="signals")
-            await asyncio.wait({show, ending}, return_when=asyncio.FIRST_COMPLETED)
-            return not end.is_set()
+    end = end_by_signals()
+    async with TaskOwner() as tasks:
+        show = tasks.spawn(_show(pace, live=live, ports=ports), name="demo")
+        ending = tasks.spawn(_ended(end), name="signals")
+        await asyncio.wait({show, ending}, return_when=asyncio.FIRST_COMPLETED)
+        return not end.is_set()
 
 
 async def _ended(end: asyncio.Event) -> None:
@@ -104,14 +113,3 @@ async def _show(pace: float, *, live: bool, ports: tuple[int, int]) -> None:
             async with shown(stage, clock=clock):
                 await tell(stage)
                 await asyncio.get_running_loop().create_future()  # until Ctrl-C
-
-
-@contextlib.contextmanager
-def _signals() -> Iterator[asyncio.Event]:
-    """An event that the first Ctrl-C or SIGTERM sets."""
-    end = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    with contextlib.suppress(NotImplementedError):  # Windows
-        for which in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(which, end.set)
-    yield end

@@ -35,8 +35,8 @@ _BARS = " ▁▂▃▄▅▆▇█"
 
 def header(picture: Picture, width: int) -> RenderableType:
     """The name, how far the story is, and where else to look."""
-    done = "over" if picture.is_over else f"{picture.scene} of {picture.scenes}"
-    left, right = " kubeloop demo", f"scene {done} · {picture.elapsed:.0f} s "
+    done = "over" if picture.is_over else f"scene {picture.scene} of {picture.scenes}"
+    left, right = " kubeloop demo", f"{done} · {picture.elapsed:.0f} s "
     bar = Text(left + right.rjust(width - len(left)), style="bold white on blue", no_wrap=True)
     where = Text(no_wrap=True, overflow="ellipsis")
     where.append(" API server ", "bright_black").append(picture.server)

@@ -160,6 +160,9 @@ function heat(controller) {
 const dot = (health) => h("i", { class: "dot", "data-health": health });
 const chip = (text, tone = "") => h("span", { class: `chip ${tone}` }, text);
 const fact = (label, value, tone = "") => h("div", { class: `fact ${tone}` }, h("dt", {}, label), h("dd", {}, value));
+// A name without the number that tells it from its like, where the owner does that.
+const plain = (name, owner) => (owner ? name.replace(/~\d+$/, "") : name);
+const owned = (name, owner) => (owner ? `${plain(name, owner)} · ${owner}` : name);
 const flow = (rate) => (rate > 20 ? "fast" : rate > 0 ? "slow" : "still");
 
 // --- the overview
@@ -187,12 +190,15 @@ function tiles({ totals, mirrors }) {
     tile("Errors", whole.format(errors), "in two minutes", spark(totals.errors, { tone: "bad" })));
 }
 
-// Those that feed the first controllers come first: fewer lines cross.
+// Those that feed the first controllers come first: fewer lines cross. Those of one manager
+// stay together.
 function ordered({ mirrors, controllers }) {
   const place = new Map(controllers.map((each, at) => [each.name, at]));
+  const lastOf = new Map(controllers.filter((each) => each.owner).map((each) => [each.owner, place.get(each.name)]));
   const rank = (mirror) => {
     const fed = mirror.handlers.map((handler) => place.get(handler.controller)).filter((at) => at != null);
-    return fed.length ? fed.reduce((sum, at) => sum + at, 0) / fed.length : Infinity;
+    if (!fed.length) return lastOf.has(mirror.owner) ? lastOf.get(mirror.owner) + 0.5 : Infinity;
+    return fed.reduce((sum, at) => sum + at, 0) / fed.length;
   };
   const ranks = new Map(mirrors.map((mirror) => [mirror, rank(mirror)]));
   return [...mirrors].sort((a, b) => (ranks.get(a) === ranks.get(b) ? 0 : ranks.get(a) - ranks.get(b)));
@@ -238,6 +244,7 @@ function lane(mirror) {
     h("header", {},
       h("h2", {}, h("a", { href: link("search", { cache: mirror.id }), "data-row": true, title: "Search this cache" }, mirror.kind)),
       mirror.group && h("small", {}, mirror.group),
+      mirror.owner && chip(mirror.owner),
       mirror.scope && chip(mirror.scope),
       h("span", { class: "state" }, dot(mirror.health), STATES[mirror.state] ?? mirror.state),
       spark(mirror.rate, { tone: mirror.health === "broken" ? "bad" : "accent" }),
@@ -255,7 +262,7 @@ function lane(mirror) {
             [" · ", h("span", { class: "index", title: `the index ${index.name} has ${plural(index.values, "value")}` }, `${index.name} ${whole.format(index.values)}`)]))),
       pipe(),
       stage("handlers", lag ? `${whole.format(lag)} behind` : mirror.handlers.length ? "up to date" : "none",
-        h("small", {}, mirror.handlers.map((handler) => handler.controller || handler.name).join(", "),
+        h("small", {}, mirror.handlers.map((handler) => plain(handler.controller || handler.name, mirror.owner)).join(", "),
           failures > 0 && h("em", {}, `, ${plural(failures, "failure")}`)), lag > 100 ? "warn" : "")),
     mirror.health === "broken" && h("p", { class: "why" }, mirror.last_error || "no answer"));
 }
@@ -282,7 +289,7 @@ function controller(each) {
   const failed = each.failed - each.terminal;
   return h("article", { class: "work", "data-key": `controller ${each.name}`, "data-name": each.name, "data-health": each.health },
     h("header", {},
-      h("h2", {}, each.name), h("small", {}, "controller"),
+      h("h2", {}, plain(each.name, each.owner)), h("small", {}, "controller"), each.owner && chip(each.owner),
       h("span", { class: "state" }, dot(each.health), each.state)),
     queueFacts(each.queue, each.workers),
     h("div", { class: "reconcile" },
@@ -323,12 +330,20 @@ function happenings({ lines }) {
         line.count > 1 && chip(`×${whole.format(line.count)}`)))));
 }
 
+// What is known of the lease outlives the candidate: only who leads now says so.
+function leadership({ state, leader, identity }) {
+  if (state === "leading") return "This process leads";
+  if (state === "no candidate") return "Takes no part";
+  if (!leader) return "Nobody leads";
+  return leader === identity ? "This process led last" : `${leader} leads`;
+}
+
 function aside(now) {
   return h("div", { class: "aside", "data-key": "aside" },
     now.elections.map((each) => h("section", { class: "panel election", "aria-label": "Election", "data-health": each.health },
       h("header", {}, h("h2", {}, each.name || "Election"), h("small", {}, "lease"),
         h("span", { class: "state" }, dot(each.health), each.state)),
-      h("p", {}, each.leader === each.identity && each.leader ? "This process leads" : each.leader ? `${each.leader} leads` : "Nobody leads"),
+      h("p", {}, leadership(each)),
       h("small", { class: "identity" }, each.identity),
       h("dl", {},
         fact("renewals", whole.format(each.writes)),
@@ -399,13 +414,14 @@ async function refresh({ view, query }) {
 function searching(now, query) {
   const result = found?.rows ? found : { rows: [], total: 0, after: 0, namespaces: [] };
   const cache = now.mirrors.find((mirror) => mirror.id === query.cache);
+  const owner = (id) => now.mirrors.find((mirror) => mirror.id === id)?.owner;
   const option = (value, text) => h("option", { value, selected: value === "" }, text);
   show("searching",
-    h("nav", { "aria-label": "Path" }, h("a", { href: "#/" }, "Overview"), h("span", {}, cache ? cache.kind : "All caches")),
+    h("nav", { "aria-label": "Path" }, h("a", { href: "#/" }, "Overview"), h("span", {}, cache ? owned(cache.kind, cache.owner) : "All caches")),
     h("h1", { class: "unseen" }, "Search"),
     h("form", { class: "search", role: "search" },
       h("label", { class: "wide" }, h("span", {}, "Name contains"), h("input", { name: "name", type: "search", autocomplete: "off", spellcheck: "false" })),
-      h("label", {}, h("span", {}, "Kind"), h("select", { name: "cache" }, option("", "all"), now.mirrors.map((mirror) => option(mirror.id, mirror.id)))),
+      h("label", {}, h("span", {}, "Kind"), h("select", { name: "cache" }, option("", "all"), now.mirrors.map((mirror) => option(mirror.id, owned(mirror.id, mirror.owner))))),
       h("label", {}, h("span", {}, "Namespace"), h("select", { name: "namespace" }, option("", "all"),
         [...new Set([...result.namespaces, ...(query.namespace ? [query.namespace] : [])])].map((name) => option(name, name)))),
       h("label", { class: "wide" }, h("span", {}, "Labels"), h("input", { name: "labels", placeholder: "app=web,tier!=cache", autocomplete: "off", spellcheck: "false", "aria-invalid": failure ? "true" : "false" }))),
@@ -415,7 +431,7 @@ function searching(now, query) {
       h("a", { class: "row", "data-row": true, "data-key": `${row.cache} ${row.namespace}/${row.name}`, href: link("object", { cache: row.cache, namespace: row.namespace, name: row.name }) },
         h("b", {}, row.name),
         h("span", { class: "place" }, row.namespace || "cluster-wide"),
-        !query.cache && h("span", { class: "place" }, row.kind),
+        !query.cache && h("span", { class: "place" }, owned(row.kind, owner(row.cache))),
         h("span", { class: "labels" }, Object.entries(row.labels).slice(0, 4).map(([name, value]) => chip(`${name}=${value}`)), row.is_deleting && chip("deleting", "bad")),
         h("time", { datetime: row.created }, row.created ? since(row.created) : "")))),
     h("nav", { class: "pages", "aria-label": "Pages" },
@@ -460,8 +476,8 @@ function object(query) {
   const thing = foundFor === location.hash ? found : null;
   const where = query.namespace ? `${query.namespace}/` : "";
   show("object",
-    h("nav", { "aria-label": "Path" }, h("a", { href: "#/" }, "Overview"), h("a", { href: link("search", { cache: query.cache }) }, thing?.kind ?? query.cache), h("span", {}, `${where}${query.name}`)),
-    h("header", {}, h("h1", {}, query.name),
+    h("nav", { "aria-label": "Path" }, h("a", { href: "#/" }, "Overview"), h("a", { href: link("search", { cache: query.cache }) }, thing?.kind ?? query.cache), h("span", {}, `${where}${query.name ?? ""}`)),
+    h("header", {}, h("h1", {}, query.name ?? "No object"),
       h("p", {}, [thing?.kind, query.namespace && `in ${query.namespace}`, thing?.version && `version ${thing.version}`].filter(Boolean).join(" · "))),
     failure && h("p", { class: "alarm", role: "alert" }, failure),
     thing && h("div", { class: "columns" },

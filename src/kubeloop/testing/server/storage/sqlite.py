@@ -2,13 +2,15 @@
 
 Promises: a write is answered after it is on disk, many at a time; after a crash the file
 holds a state that the store was in, with everything acknowledged; resource versions never
-go back, also those that were handed out and never acknowledged.
+go back, also those that were handed out and never acknowledged. A file has one server at a
+time.
 Elsewhere: what is stored (`store`).
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sqlite3
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -61,14 +63,16 @@ class SqliteFile:
 
     def _open(self) -> sqlite3.Connection:
         try:
-            file = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
-            file.execute("PRAGMA journal_mode = WAL")
-            file.execute("PRAGMA synchronous = FULL")
-            file.executescript(_SCHEMA)
+            file = sqlite3.connect(
+                self._path, isolation_level=None, check_same_thread=False, timeout=0
+            )
+            with contextlib.ExitStack() as stack:
+                stack.callback(file.close)
+                _prepare(file)
+                stack.pop_all()
         except sqlite3.Error as error:
             raise BadFile(
-                f"opening {self._path} for the server's data: {error} (give the path of a file "
-                "that an embedded server wrote, or of one that does not exist)"
+                f"opening {self._path} for the server's data: {error} ({_hint(error)})"
             ) from error
         return file
 
@@ -172,3 +176,17 @@ def _entry(key: str, version: int, value: bytes) -> Entry:
     obj = msgspec.json.decode(value)
     tail = value[len(head_of(obj["apiVersion"], obj["kind"])) :]
     return Entry(key, obj, tail, version)
+
+
+def _prepare(file: sqlite3.Connection) -> None:
+    # Two servers on one file would give the same versions to different changes.
+    file.execute("PRAGMA locking_mode = EXCLUSIVE")
+    file.execute("PRAGMA journal_mode = WAL")
+    file.execute("PRAGMA synchronous = FULL")
+    file.executescript(_SCHEMA)
+
+
+def _hint(error: sqlite3.Error) -> str:
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+        return "another server uses it: end that one, or give another file"
+    return "give the path of a file that an embedded server wrote, or of one that does not exist"
