@@ -13,6 +13,7 @@ from typing import Any, final
 import msgspec
 from aiohttp import web
 
+from kubeloop.kit import listening
 from kubeloop.testing.server.access.certs import Authority, server_context
 
 __all__ = ["Hook", "hooked", "patch_of"]
@@ -64,14 +65,10 @@ async def hooked() -> AsyncIterator[Hook]:
             return web.Response(status=500, text="out of order")
         return web.json_response(answer)
 
-    runner = web.ServerRunner(web.Server(handle), shutdown_timeout=1)
-    await runner.setup()
+    server = web.Server(handle)
     context = server_context(authority.server())
-    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
-    await site.start()
-    port = runner.addresses[0][1]
-    hook.url = f"https://127.0.0.1:{port}/admit"
-    try:
+    async with listening(
+        server, "127.0.0.1", 0, finish=lambda: server.shutdown(1), tls=context
+    ) as port:
+        hook.url = f"https://127.0.0.1:{port}/admit"
         yield hook
-    finally:
-        await runner.cleanup()

@@ -22,6 +22,7 @@ from kubeloop.machinery import ApiError
 from kubeloop.testing import ControlPlane
 from kubeloop.wire.core.v1 import Node, Pod
 from kubeloop.wire.meta.v1 import ObjectMeta
+from tests.https import serving_app
 
 
 @asynccontextmanager
@@ -50,13 +51,8 @@ async def _kubelet(plane: ControlPlane, logs: dict[str, str]) -> AsyncIterator[i
 
     app = web.Application()
     app.router.add_get("/containerLogs/{namespace}/{pod}/{container}", log)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=_tls(plane)).start()
-        yield runner.addresses[0][1]
-    finally:
-        await runner.cleanup()
+    async with serving_app(app, _tls(plane)) as port:
+        yield port
 
 
 def _tls(plane: ControlPlane) -> ssl.SSLContext:

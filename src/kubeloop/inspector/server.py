@@ -21,7 +21,7 @@ from typing import Protocol, final
 import msgspec
 from aiohttp import web
 
-from kubeloop.kit import Clock
+from kubeloop.kit import Clock, listening
 from kubeloop.machinery import ConfigError, InvalidValue, KubeError, ObjectKey
 
 from .guard import HEADERS, Guard, NewlyAdmitted, Refused
@@ -90,21 +90,25 @@ class Server:
             self._app(), access_log=None, handle_signals=False, shutdown_timeout=1.0
         )
         await runner.setup()
-        try:
+
+        async def finish() -> None:
+            self._is_closing = True
+            self.tick()
+            await runner.cleanup()
+
+        assert runner.server is not None  # since setup()
+        async with contextlib.AsyncExitStack() as stack:
             try:
-                await web.TCPSite(runner, host, port).start()
+                real = await stack.enter_async_context(
+                    listening(runner.server, host, port, finish=finish)
+                )
             except (OSError, OverflowError) as error:
                 raise ConfigError(
                     f"inspector: listen at {host}:{port}: {_why(error)}"
                     " (give another port, or 0 for any)"
                 ) from error
-            real: int = runner.addresses[0][1]
             self._cookie = f"kubeloop-inspector-{real}"
             yield real
-        finally:
-            self._is_closing = True
-            self.tick()
-            await runner.cleanup()
 
     # --- requests
 

@@ -19,6 +19,7 @@ from .backoff import (
     jittered,
 )
 from .clock import Clock, ManualClock, ManualClockStats, SystemClock, Timeout
+from .listening import listening
 from .retry import DEFAULT_BACKOFF, DEFAULT_RETRY, Condition, poll, repeat, retry, until_true
 from .running import new_event_loop, run
 from .tasks import Runnable, TaskOwner, TaskStats, cancel_and_wait, running, to_the_end
@@ -62,6 +63,7 @@ __all__ = [
     "cancel_and_wait",
     "expired_after_twice",
     "jittered",
+    "listening",
     "new_event_loop",
     "poll",
     "repeat",

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from kubeloop.kit import listening
 from kubeloop.machinery import ConfigError, InvalidValue
 
 from .health import Checks
@@ -78,25 +79,15 @@ async def serving(
         app.router.add_route("*", path, page)
     runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=1.0)
     await runner.setup()
-    try:
-        site = web.TCPSite(runner, address.host, address.port, ssl_context=tls)
+    async with contextlib.AsyncExitStack() as stack:
         try:
-            await site.start()
+            port = await stack.enter_async_context(
+                listening(runner.server, address.host, address.port, finish=runner.cleanup, tls=tls)
+            )
         except OSError as error:
             raise ConfigError(f"listen at {address}: {error.strerror or error}") from error
-        port = runner.addresses[0][1]
         log.info("serving %s at %s:%d", ", ".join(pages), address.host, port)
         yield Address(address.host, port)
-    finally:
-        await _ended(runner)
-
-
-async def _ended(runner: Any) -> None:
-    """Finish what is in work, and cut what is left: some peers do not hear TLS say goodbye."""
-    left = [each.transport for each in runner.server.connections]
-    await runner.cleanup()
-    for transport in filter(None, left):
-        transport.abort()
 
 
 def _checked(checks: Checks) -> Page:

@@ -23,6 +23,7 @@ from kubeloop.testing.server.admission.webhooks import (
 )
 from kubeloop.testing.server.registry import Registry
 from kubeloop.testing.server.statuses import Refusal
+from tests.https import serving_app
 
 ANN = User("ann", "7", ("dev",), {"team": ("x",)})
 PODS = Target("", "v1", "pods", "Pod")
@@ -532,12 +533,7 @@ async def test_a_webhook_is_called_over_https_and_only_its_authority_is_trusted(
     authority = Authority()
     app = web.Application()
     app.router.add_post("/check", check)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    try:
-        site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=server_context(authority.server()))
-        await site.start()
-        port = runner.addresses[0][1]
+    async with serving_app(app, server_context(authority.server())) as port:
         url = f"https://127.0.0.1:{port}/check"
         good = {"url": url, "caBundle": base64.b64encode(authority.pem).decode()}
         bad = {"url": url, "caBundle": base64.b64encode(Authority().pem).decode()}
@@ -547,8 +543,6 @@ async def test_a_webhook_is_called_over_https_and_only_its_authority_is_trusted(
         world.validating[0]["webhooks"][0]["clientConfig"] = bad
         with pytest.raises(Refusal, match="certificate verify failed"):
             await Webhooks(world.objects).validate(_request())
-    finally:
-        await runner.cleanup()
 
     assert admitted.warnings == ("10s",)
 

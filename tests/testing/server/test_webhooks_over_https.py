@@ -11,6 +11,7 @@ import pytest
 from aiohttp import web
 
 from kubeloop.testing.server.access.certs import Authority, server_context
+from tests.https import serving_app
 from tests.testing.server.conftest import Api
 from tests.testing.server.server_steps import CONFIG_MAPS, config_map
 
@@ -49,16 +50,11 @@ async def hooks() -> AsyncIterator[dict[str, Any]]:
     app = web.Application()
     app.router.add_post("/label", _label)
     app.router.add_post("/judge", _judge)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    context = server_context(authority.server("127.0.0.1"))
-    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
-    await site.start()
-    yield {
-        "url": f"https://127.0.0.1:{runner.addresses[0][1]}",
-        "caBundle": base64.b64encode(authority.pem).decode(),
-    }
-    await runner.cleanup()
+    async with serving_app(app, server_context(authority.server("127.0.0.1"))) as port:
+        yield {
+            "url": f"https://127.0.0.1:{port}",
+            "caBundle": base64.b64encode(authority.pem).decode(),
+        }
 
 
 def _configuration(name: str, client: dict[str, Any], path: str) -> dict[str, Any]:

@@ -7,12 +7,13 @@ Elsewhere: what comes in (`http`), how certificates are made (`certs`).
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import ssl
+from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, final
 
 from aiohttp import web
+
+from kubeloop.kit import listening
 
 from .http import Gateway, listener
 
@@ -32,7 +33,7 @@ class Listener:
         self.tls = tls
         self._authority: Authority | None = None
         self._context: ssl.SSLContext | None = None
-        self._door: asyncio.Server | None = None
+        self._door: AbstractAsyncContextManager[int] | None = None
         self._server: web.Server | None = None
         if tls:
             from ..access.certs import Authority, server_context
@@ -61,18 +62,21 @@ class Listener:
     async def listen(self, gateway: Gateway) -> None:
         """Open the address; the first time, a port of 0 becomes a free one."""
         self._server = listener(gateway)
-        self._door = await asyncio.get_running_loop().create_server(
-            self._server, self._host, self._port, ssl=self._context, reuse_address=True
+        self._door = listening(
+            self._server, self._host, self._port, finish=self._end_connections, tls=self._context
         )
-        self._port = self._door.sockets[0].getsockname()[1]
+        self._port = await self._door.__aenter__()
 
     async def aclose(self) -> None:
         """Close the address and every connection; closing twice is no matter."""
         door, self._door = self._door, None
-        if door is not None and self._server is not None:
-            await _close(door)
-            self.drop_connections()
-            await self._server.shutdown(0.05)
+        if door is not None:
+            await door.__aexit__(None, None, None)
+
+    async def _end_connections(self) -> None:
+        self.drop_connections()
+        assert self._server is not None  # since it listens
+        await self._server.shutdown(0.05)
 
     def drop_connections(self) -> None:
         """Break every open connection, without a word."""
@@ -98,18 +102,3 @@ class Listener:
         self._authority = self._authority.renewed()
         self._context.load_verify_locations(cadata=self._authority.pem.decode())
         load_into(self._context, self._authority.server(self._host))
-
-
-async def _close(door: asyncio.Server) -> None:
-    """Close it with nobody left between the street and the hall.
-
-    asyncio takes a connection from the system in one turn of the loop and gives it to its
-    protocol two turns later; a server that is closed in between leaks it.
-    """
-    loop = asyncio.get_running_loop()
-    with contextlib.suppress(NotImplementedError):  # Windows
-        for listening in door.sockets:
-            loop.remove_reader(listening)
-    for _ in range(3):
-        await asyncio.sleep(0)
-    door.close()

@@ -1,0 +1,23 @@
+"""A web application of a test's own, over TLS on loopback."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+
+from kubeloop.kit import listening
+
+__all__ = ["serving_app"]
+
+
+@asynccontextmanager
+async def serving_app(app: web.Application, tls: ssl.SSLContext) -> AsyncIterator[int]:
+    """Serve while the block lasts; the block is told the port."""
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+    await runner.setup()
+    assert runner.server is not None
+    async with listening(runner.server, "127.0.0.1", 0, finish=runner.cleanup, tls=tls) as port:
+        yield port
