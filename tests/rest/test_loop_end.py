@@ -20,9 +20,10 @@ BEGUN = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nbegun\n\r\n"
 
 
 class DeafServer:
-    """Begins an answer over TLS, and then neither goes on nor hears a farewell."""
+    """Says something over TLS, and then neither goes on nor hears a farewell."""
 
     def __init__(self, folder: Path) -> None:
+        self.says = BEGUN
         authority = Authority()
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*authority.server().write(folder))
@@ -43,7 +44,7 @@ class DeafServer:
         with connection:
             connection.settimeout(3)
             connection.recv(65536)
-            connection.sendall(BEGUN)
+            connection.sendall(self.says)
             self._is_over.wait(3)
 
     def close(self) -> None:
@@ -73,3 +74,18 @@ def test_an_answer_that_is_given_up_leaves_no_connection_to_the_loop(
         said = runner.run(read_a_little())
 
     assert said == b"begun\n"  # and no warning, which would be an error
+
+
+@pytest.mark.parametrize("new_loop", [new_event_loop, asyncio.new_event_loop])
+def test_a_request_that_is_given_up_leaves_no_connection_to_the_loop(
+    deaf_server: DeafServer, new_loop: Callable[[], asyncio.AbstractEventLoop]
+) -> None:
+    deaf_server.says = b""
+
+    async def ask_in_vain() -> None:
+        async with RESTClient(deaf_server.config) as rest:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(rest.send(Request(method="GET", path="/")), 0.1)
+
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        runner.run(ask_in_vain())  # and no warning, which would be an error

@@ -22,6 +22,7 @@ from .clock import Clock, ManualClock, ManualClockStats, SystemClock, Timeout
 from .listening import listening
 from .retry import DEFAULT_BACKOFF, DEFAULT_RETRY, Condition, poll, repeat, retry, until_true
 from .running import new_event_loop, run
+from .sockets import cut_off
 from .tasks import Runnable, TaskOwner, TaskStats, cancel_and_wait, running, to_the_end
 from .throttle import (
     DeadlineTooSoon,
@@ -61,6 +62,7 @@ __all__ = [
     "TokenBucket",
     "Unlimited",
     "cancel_and_wait",
+    "cut_off",
     "expired_after_twice",
     "jittered",
     "listening",

@@ -2,10 +2,9 @@
 
 Promises: when the block ends, so has every connection that came in during it, whatever the
 peer does about it: in the middle of a handshake, deaf to TLS's farewell, or just accepted.
-Why not the loop's own server: before Python 3.13 it has no list of its connections, a loop
-that ends with one of them open complains (asyncio) or never ends (uvloop), and one that is
-closed between a connection's arrival and its handing over loses it.
-Elsewhere: what is said over a connection (whoever brings the protocol).
+Why not the loop's own server: before Python 3.13 it has no list of its connections, and one
+that is closed between a connection's arrival and its handing over loses it.
+Elsewhere: what is said over a connection (whoever brings the protocol), cutting it (`sockets`).
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import TypeAlias, final
 
+from .sockets import cut_off
 from .tasks import cancel_and_wait
 
 __all__ = ["listening"]
@@ -99,12 +99,8 @@ class _Door:
             each.close()
 
     async def clear(self) -> None:
-        """Cut whoever has not left in a moment: the transport sees an end, and closes."""
-        left = await _staying(list(self._guests))
-        for each in left:
-            with contextlib.suppress(OSError):  # the peer was faster
-                each.shutdown(socket.SHUT_RDWR)
-        await _staying(left)
+        """Cut whoever has not left in a moment; last words may still be on their way."""
+        await cut_off(self._guests, after=_MOMENT)
 
     # --- at the door
 
@@ -151,16 +147,6 @@ class _Door:
         task = self._loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-async def _staying(guests: list[socket.socket]) -> list[socket.socket]:
-    """Who is still there after a moment; last words are on their way, TLS waits for answers."""
-    for delay in (*[0.0] * 10, *[_MOMENT / 25] * 25):
-        guests = [each for each in guests if each.fileno() != -1]
-        if not guests:
-            break
-        await asyncio.sleep(delay)
-    return guests
 
 
 async def _bound(host: str, port: int) -> list[socket.socket]:

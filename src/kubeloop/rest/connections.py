@@ -11,6 +11,7 @@ import base64
 import functools
 import socket
 import sys
+from collections.abc import Callable
 from typing import Any, final
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -36,13 +37,21 @@ _READ_BUFFER = 2**17
 _LONGEST_HEADER = 2**16
 
 
-def open_session(*, clock: Clock, metrics: RequestMetrics | None) -> aiohttp.ClientSession:
-    """A session with a pool of connections; needs a running loop."""
+def open_session(
+    *, clock: Clock, metrics: RequestMetrics | None, on_socket: Callable[[socket.socket], None]
+) -> aiohttp.ClientSession:
+    """A session with a pool of connections, each shown to `on_socket`; needs a running loop."""
+
+    def make_socket(address: Any) -> socket.socket:
+        made = kept_alive_socket(address)
+        on_socket(made)
+        return made
+
     connector = aiohttp.TCPConnector(
         # Watches hold their connection for minutes: a limit here would be a deadlock.
         limit=0,
         keepalive_timeout=KEEP_ALIVE,
-        socket_factory=kept_alive_socket,
+        socket_factory=make_socket,
         resolver=_TimedResolver(metrics, clock) if metrics else None,
     )
     return aiohttp.ClientSession(

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import io
 import logging
+import socket
+import weakref
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, final
@@ -31,7 +33,7 @@ from kubeloop.config import (
     open_credentials,
     redacted_url,
 )
-from kubeloop.kit import Clock
+from kubeloop.kit import Clock, cut_off
 from kubeloop.machinery import ClientClosed, TransportError
 
 from .connections import client_timeout, open_session, proxy_options
@@ -100,6 +102,7 @@ class Transport:
         self.host = urlsplit(self.base_url).netloc.rpartition("@")[2] or "none"
         self._tls = TlsSource(config, clock=clock) if config.uses_tls else None
         self._session: aiohttp.ClientSession | None = None
+        self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
         self._closed = False
         self._waiting = Waiting()
         self._proxy: dict[str, Any] = {}
@@ -128,6 +131,7 @@ class Transport:
         session, self._session = self._session, None
         if session is not None:
             await session.close()
+            await cut_off(self._sockets)  # those of requests that were given up are saying farewell
 
     async def exchange(self, errand: Errand) -> Incoming:
         """Send once, and once more after a 401 that renewed the credentials.
@@ -215,7 +219,9 @@ class Transport:
         if self._session is None:
             self._proxy = proxy_options(self.base_url, self._config.proxy_url)
             # Last: a configuration that cannot be used leaves nothing open behind it.
-            self._session = open_session(clock=self._clock, metrics=self._metrics)
+            self._session = open_session(
+                clock=self._clock, metrics=self._metrics, on_socket=self._sockets.add
+            )
         return self._credentials
 
     # --- sending
