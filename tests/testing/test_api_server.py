@@ -88,7 +88,7 @@ async def test_manifests_that_are_wrong_are_said_and_nothing_stays(tmp_path: Pat
 )
 async def test_the_kubeconfig_says_what_the_config_says(options: dict[str, Any]) -> None:
     async with APIServer(**options) as server:
-        config = ClusterConfig.from_kubeconfig(server.kubeconfig(), anonymous=True)
+        config = ClusterConfig.from_kubeconfig(server.kubeconfig())
         async with Client(config) as client:
             await client.core_v1.namespaces().get("default")
 

@@ -100,7 +100,11 @@ class APIServer:
 
     def kubeconfig(self) -> str:
         """A kubeconfig for the administrator, as text."""
-        return kubeconfig_text(self.url, ca=self.service.ca, token=self.service.token)
+        token, ca = self.service.token, self.service.ca
+        pair = None
+        if ca is not None and not token:  # a file cannot say that nobody is meant to be asked
+            pair = self.service.client_certificate("kubernetes-admin", ("system:masters",))
+        return kubeconfig_text(self.url, ca=ca, pair=pair, token=token)
 
     # --- what a test does
 
