@@ -35,6 +35,7 @@ from .keeping import Keeping
 from .list_watch import ListWatch, PageHead, PageStream, RawItem, RawPage, Scope
 from .lister import Lister, SelectorLike
 from .metrics import CACHE_METRIC_NAMES, CacheMetrics, Meter, PrometheusCacheMetrics
+from .mirror_stats import ReflectorState, ReflectorStats
 from .mutation import MutationCache, MutationCacheStats
 from .mutation_detector import (
     CacheMutated,
@@ -42,7 +43,7 @@ from .mutation_detector import (
     MutationDetectorStats,
     detector_wanted,
 )
-from .reflector import Reflector, ReflectorState, ReflectorStats, Target, WatchErrorHandler
+from .reflector import Reflector, Target, WatchErrorHandler
 from .report import CacheLine, CacheReport, cache_report
 from .store import StoreStats, ThreadSafeStore
 from .verdicts import VeryShortWatch, WatchListInconsistent

@@ -38,9 +38,10 @@ from .keeping import Keeping
 from .list_watch import ListWatch, Scope
 from .lister import Lister, SelectorLike
 from .metrics import NO_METER, CacheMetrics
+from .mirror_stats import ReflectorStats
 from .mutation_detector import MutationDetector, detector_wanted
 from .notices import LIMIT
-from .reflector import Reflector, ReflectorStats, WatchErrorHandler
+from .reflector import Reflector, WatchErrorHandler
 from .report import warn_of_unfiltered
 from .store import StoreStats
 from .waiting import InformerStopped, Progress, check_version, has_reached

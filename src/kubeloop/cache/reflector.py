@@ -4,23 +4,20 @@ Promises: the target is only ever told states that the server was in, in the ser
 whatever a new list or a new try can mend never leaves `run()`, and neither does anything
 else: it goes on until it is cancelled. A server that only hangs up is asked ever less often,
 down to once in half a minute.
-Elsewhere: how the state is fetched (`fetching`), what errors mean (`verdicts`), what becomes
-of a change (`delta_queue`), who is told (`informer`).
+Elsewhere: how the state is fetched (`fetching`), what errors mean (`verdicts`), servers that
+went back (`probing`), what becomes of a change (`delta_queue`), who is told (`informer`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import enum
 import logging
 import math
 import random as chance
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol, final
 
-import msgspec
-
-from kubeloop.kit import Backoff, BackoffStats, Clock, Delays, Random, ResettingBackoff, TaskOwner
+from kubeloop.kit import Backoff, Clock, Delays, Random, ResettingBackoff, TaskOwner
 from kubeloop.machinery import (
     ConnectError,
     KubeError,
@@ -34,17 +31,17 @@ from kubeloop.wire import RawEvent
 from .entry import Entry
 from .fetching import Fetching, State
 from .gathering import Gathering
-from .intake import Intake, IntakeStats
+from .intake import Intake
 from .list_watch import ListWatch, Scope
 from .metrics import NO_METER, Meter
+from .mirror_stats import ReflectorState, ReflectorStats
 from .pace import Pace
+from .probing import Probing
 from .verdicts import (
     InternalErrorWindow,
     UnreadableEvent,
-    VersionWentBack,
     VeryShortWatch,
     is_expired,
-    is_older,
     is_worth_a_wait,
     needs_newest,
 )
@@ -57,8 +54,6 @@ __all__ = [
     "MIN_WATCH_TIMEOUT",
     "SHORT_WATCH",
     "Reflector",
-    "ReflectorState",
-    "ReflectorStats",
     "Target",
     "WatchErrorHandler",
 ]
@@ -70,7 +65,6 @@ BACKOFF_RESET = 120.0
 MIN_WATCH_TIMEOUT = 300.0  # a watch is asked to last from this to twice as long
 GRACE = 30.0  # for the server to end a watch itself; after that we do
 SHORT_WATCH = 1.0
-PROBE = 60.0  # seconds of silence after a watch that ended, before the server is asked where it is
 
 WatchErrorHandler = Callable[[Exception], None]
 
@@ -84,34 +78,6 @@ class Target(Protocol):
     def replace(self, entries: Iterable[Entry], version: str, /) -> object: ...
     def bookmark(self, version: str, /) -> object: ...
     def resync(self) -> object: ...
-
-
-class ReflectorState(enum.StrEnum):
-    """What a mirror is at."""
-
-    NEW = "new"
-    LISTING = "listing"  # the whole state, as a list or as a stream
-    CONNECTING = "connecting"  # a watch was asked for, and not answered yet
-    WATCHING = "watching"
-    WAITING = "waiting"  # before another try, after something went wrong
-
-
-class ReflectorStats(msgspec.Struct, frozen=True):
-    """How far a mirror has come, and what it took."""
-
-    state: ReflectorState
-    version: str  # the last one synced; empty before the first
-    lists: int
-    watch_lists: int
-    watches: int
-    short_watches: int
-    events: int
-    rounds: int
-    errors: int
-    last_error: str
-    event_age: float | None  # seconds since anything came, bookmarks included
-    left_out: IntakeStats
-    backoff: BackoffStats | None
 
 
 def _is_ending() -> bool:
@@ -196,11 +162,17 @@ class Reflector:
             clock=clock,
             check_consistency=check_consistency,
         )
+        self._probing = Probing(
+            source.scope,
+            self._fetching,
+            version=lambda: self._version,
+            on_gone_back=self._refuse_version,
+            clock=clock,
+        )
         self._state = ReflectorState.NEW
         self._version = ""
         # The server refused `_version`: ask for the newest until it has given us a state.
         self._version_is_refused = False
-        self._suspected: str | None = None  # the version at which the last watch ended
         self._watch_lists = self._watches = self._short_watches = 0
         self._events = self._rounds = self._errors = 0
         self._last_error = ""
@@ -251,7 +223,7 @@ class Reflector:
             await self._list()
         try:
             async with TaskOwner() as tasks:
-                self._suspected = None
+                self._probing.forget()
                 if self.resync > 0:
                     tasks.spawn(self._tick(), name=f"resync {self._source.scope}")
                 await self._follow(watch, tasks)
@@ -266,7 +238,7 @@ class Reflector:
         except Exception as error:
             if not needs_newest(error):
                 raise
-            self._version_is_refused = True
+            self._refuse_version()
             state = await self._fetching.fetch_again(self._relist_version())
         self._replace(state)
 
@@ -275,6 +247,9 @@ class Reflector:
         self._version_is_refused = False
         self._move_to(state.version)
         self._note_arrival()
+
+    def _refuse_version(self) -> None:
+        self._version_is_refused = True
 
     def _relist_version(self) -> str:
         return "" if self._version_is_refused else self._version or "0"
@@ -300,7 +275,7 @@ class Reflector:
                     log.info("%s: no initial state as a stream: %s", self._source.scope, error)
                     return None
                 if needs_newest(error) and not self._version_is_refused:
-                    self._version_is_refused = True
+                    self._refuse_version()
                     continue  # another question: no need to wait before it
             await self._back_off()
 
@@ -334,38 +309,8 @@ class Reflector:
             finally:
                 await watch.aclose()
                 self._meter.watched(self._clock.now() - began, watch.events)
-            self._suspect(tasks)
+            self._probing.suspect(tasks)
             watch = None
-
-    def _suspect(self, tasks: TaskOwner) -> None:
-        if self._suspected != self._version:
-            self._suspected = self._version
-            tasks.spawn(self._probe(), name=f"probe {self._source.scope}")
-
-    async def _probe(self) -> None:
-        """See that a server whose watch has ended is not older than what we know of it.
-
-        One that lost its data, or was restored from an old copy, answers a watch from our
-        version with silence until it has caught up, and the cache would be wrong so long.
-        However long the watch lasted: on a machine that slept, the clock does not tell why it
-        ended. Nothing is asked of a server that brings anything new meanwhile.
-        """
-        suspected = self._version
-        while self._version == suspected:
-            await self._clock.sleep(PROBE)
-            if self._version != suspected:
-                break
-            try:
-                version = await self._fetching.newest_version()
-            except KubeError:
-                continue  # it is away again
-            if is_older(version, than=suspected):
-                self._version_is_refused = True
-                raise VersionWentBack(
-                    f"watch {self._source.scope} from {suspected}: the server is at {version}"
-                )
-            break
-        self._suspected = None
 
     def _check_length(self, began: float, version_before: str) -> None:
         """A watch that ended at once and brought us nowhere ends the round.
