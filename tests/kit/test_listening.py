@@ -150,6 +150,29 @@ async def test_an_address_that_is_taken_is_an_error_and_the_end_is_called_all_th
     assert finished == [True]
 
 
+async def test_a_protocol_that_cannot_be_made_is_logged_and_the_next_one_is(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    hall = Hall()
+    protocols: list[asyncio.Protocol] = []
+
+    def at_the_second_try() -> asyncio.Protocol:
+        protocols.append(hall())
+        if len(protocols) == 1:
+            raise ValueError("no room")
+        return protocols[-1]
+
+    async with listening(at_the_second_try, "127.0.0.1", 0, finish=hall.close_all) as port:
+        with socket.create_connection(("127.0.0.1", port)) as refused:
+            refused.settimeout(0)
+            loop = asyncio.get_running_loop()
+            assert await loop.sock_recv(refused, 1) == b""
+        with socket.create_connection(("127.0.0.1", port)):
+            await hall.came.wait()
+
+    assert "no room" in caplog.text
+
+
 async def test_all_addresses_of_a_name_are_listened_at() -> None:
     hall = Hall()
     async with listening(hall, "localhost", 0, finish=hall.close_all) as port:

@@ -90,13 +90,15 @@ class _Door:
         self._is_shut = True
         for each in self._sockets:
             self._keep_waiting(each)
-        await asyncio.sleep(0)  # a guest of this moment: a task that never began ends nothing
-        for task in self._tasks:
-            task.cancel()
-        for task in list(self._tasks):
-            await cancel_and_wait(task)
-        for each in self._sockets:
-            each.close()
+        try:
+            await asyncio.sleep(0)  # a guest of this moment: a task that never began ends nothing
+            for task in self._tasks:
+                task.cancel()
+            for task in list(self._tasks):
+                await cancel_and_wait(task)
+        finally:
+            for each in self._sockets:
+                each.close()
 
     async def clear(self) -> None:
         """Cut whoever has not left in a moment; last words may still be on their way."""
@@ -134,12 +136,18 @@ class _Door:
 
     def _welcome(self, guest: socket.socket) -> None:
         guest.settimeout(0)
-        self._guests.add(guest)
-        self._own(self._hand_over(guest))
-
-    async def _hand_over(self, guest: socket.socket) -> None:
         try:
-            await self._loop.connect_accepted_socket(self._protocol, guest, ssl=self._tls)
+            protocol = self._protocol()
+        except Exception:
+            log.exception("a connection cannot be served")
+            guest.close()
+            return
+        self._guests.add(guest)
+        self._own(self._hand_over(guest, protocol))
+
+    async def _hand_over(self, guest: socket.socket, protocol: asyncio.BaseProtocol) -> None:
+        try:
+            await self._loop.connect_accepted_socket(lambda: protocol, guest, ssl=self._tls)
         except OSError as error:  # TLS's errors are some
             log.debug("a connection ended before it began: %s", error)
 
