@@ -168,3 +168,28 @@ async def test_functions_that_nobody_would_await_are_refused(elector_of: MakeEle
 
 def _renewed(lease: Lease) -> None:
     lease.spec.lease_transitions = (lease.spec.lease_transitions or 0) + 1
+
+
+class BrokenMetrics:
+    """Whatever is reported fails."""
+
+    def leading(self, name: str, *, leads: bool) -> None:
+        raise OSError(f"{name} {leads}: the disk is full")
+
+    def slow_path(self, name: str) -> None:
+        raise OSError(f"{name}: the disk is full")
+
+
+async def test_metrics_that_fail_cost_neither_the_lease_nor_a_renewal(
+    clock: ManualClock, tasks: Programs, elector_of: MakeElector, server: Server
+) -> None:
+    elector = elector_of(metrics=BrokenMetrics())
+    tasks.spawn(lead(elector), name="me")
+    await clock.advance(1)
+
+    for _ in range(20):  # somebody annotates the lease: every renewal has to read it first
+        server.touch(lambda lease: lease.metadata.annotations.update(note=str(clock.now())))
+        await clock.advance(2)
+
+    assert elector.is_leader
+    assert elector.stats().lock.slow_renewals >= 19

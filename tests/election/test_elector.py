@@ -208,6 +208,22 @@ async def test_an_outage_shorter_than_the_renew_deadline_is_survived(
     assert elector.is_leader
 
 
+async def test_tries_come_closer_towards_the_deadline_so_that_an_outage_may_last_nearly_as_long(
+    clock: ManualClock, tasks: Programs, elector_of: MakeElector, store: Store
+) -> None:
+    """LEA-C7: with tries every 2 s, one at 8 s would have been the last."""
+    elector = elector_of()
+    tasks.spawn(lead(elector), name="me")
+    await clock.advance(2)
+
+    store.weather.is_cut = True
+    await clock.advance(9.7)
+    store.weather.is_cut = False
+    await clock.advance(20)
+
+    assert elector.is_leader
+
+
 async def test_a_longer_outage_ends_leadership_one_renew_deadline_after_the_last_renewal(
     clock: ManualClock, elector_of: MakeElector, store: Store
 ) -> None:

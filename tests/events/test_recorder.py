@@ -153,6 +153,28 @@ def test_arguments_that_do_not_fit_leave_the_message_as_it_is(
     assert "does not fit" in caplog.text
 
 
+def test_a_message_that_is_no_text_becomes_one_as_in_logging(
+    recorder: EventRecorder, events: list[Event]
+) -> None:
+    error: Any = ValueError("no such image")
+
+    recorder.event(pod(), "Warning", "Failed", error)
+
+    assert events[0].message == "no such image"
+
+
+def test_annotations_that_are_no_text_become_one(
+    recorder: EventRecorder, events: list[Event]
+) -> None:
+    """Something that cannot be copied would end every watcher, and all later events with it."""
+    odd: Any = {"tries": 3, "lock": threading.Lock()}
+
+    recorder.event(pod(), "Normal", "Started", "x", annotations=odd)
+
+    assert events[0].metadata.annotations["tries"] == "3"
+    copy.deepcopy(events[0])
+
+
 def test_a_recorder_may_be_used_from_other_threads(
     recorder: EventRecorder, events: list[Event]
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import prometheus_client
 import pytest
 
+from kubeloop.config import ClusterConfig
 from kubeloop.kit import running
 from kubeloop.machinery import ConfigError, GroupVersionKind, InvalidValue, ObjectKey, crd_of
 from kubeloop.runtime import Client, Context, Manager, PartEnded
@@ -68,6 +69,27 @@ async def test_a_manager_that_is_told_to_stop_before_it_runs_ends_in_order(
     await manager.run()
 
     assert manager.stats().state == "ended"
+
+
+async def test_a_manager_that_waits_for_a_deaf_server_at_its_start_can_be_stopped() -> None:
+    asked = asyncio.Event()
+
+    async def never_answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(never_answer, "127.0.0.1", 0) as deaf:
+        port = deaf.sockets[0].getsockname()[1]
+        config = ClusterConfig(server=f"http://127.0.0.1:{port}")
+        manager = Manager(config, signals=False, tune_gc=False, logs=False)
+        manager.controller(Website, install_crd=True)(_says_something)
+        ended = asyncio.create_task(manager.run())
+        await asked.wait()
+        assert manager.stats().state == "starting"
+
+        manager.stop()
+        await ended
 
 
 async def test_who_waits_for_a_manager_that_ends_is_told(managed: Managed) -> None:

@@ -118,6 +118,26 @@ def test_no_change_is_no_patch() -> None:
     assert msgspec.json.decode(allowed("42"))["response"] == {"uid": "42", "allowed": True}
 
 
+@pytest.mark.parametrize(
+    "spec", [{"image": "x"}, {"image": "x", "replicas": None}, {}, None], ids=repr
+)
+def test_a_change_of_what_the_class_has_by_default_fits_an_object_that_has_it_not(
+    spec: Any,
+) -> None:
+    """The server refuses to replace what is not there."""
+    sent = {**SITE, "spec": spec, "fromTheFuture": 1}
+    site = Website.from_dict({**sent, "spec": spec or {}})
+    before = site.to_dict()
+
+    site.spec.replicas = 5
+    patch = patch_between(before, site, Website, asked=sent)
+
+    assert patch is not None
+    patched: Any = apply_json_patch(sent, msgspec.json.decode(patch))
+    assert patched["spec"]["replicas"] == 5
+    assert patched["fromTheFuture"] == 1
+
+
 def test_a_mutation_returns_the_object() -> None:
     with pytest.raises(InvalidValue, match="mutate returned 5"):
         patch_between(SITE, 5, Website)
@@ -231,8 +251,25 @@ def test_a_function_that_returns_something_else_is_said_with_the_key() -> None:
     known = Conversions()
     known.add(OldWebsite, Website, lambda old: old)
 
-    with pytest.raises(InvalidValue, match="convert shop: the function returned"):
-        known.convert(an_old_site(), "example.com/v1")
+    answer = msgspec.json.decode(known.answer(asked(an_old_site())))
+
+    assert "shop: the function returned" in answer["response"]["result"]["message"]
+    assert (known.converted, known.failed) == (0, 1)
+
+
+def test_a_function_that_fails_is_said_with_the_key_in_the_answer_and_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    known = Conversions()
+
+    def convert(old: OldWebsite) -> Website:
+        raise ValueError("no such field")
+
+    known.add(OldWebsite, Website, convert)
+    answer = msgspec.json.decode(known.answer(asked(an_old_site())))
+
+    assert answer["response"]["result"]["message"] == "shop: no such field"
+    assert "shop: the conversion to example.com/v1 failed" in caplog.text
 
 
 def test_two_kinds_are_not_converted() -> None:

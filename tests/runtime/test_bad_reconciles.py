@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import AsyncIterator
 from typing import Any, cast
@@ -85,6 +86,92 @@ async def test_a_cancellation_from_inside_does_not_cost_the_worker(stage: Stage)
 
     assert stage.names() == ["shop", "shop"]
     assert stage.controller.stats().failed == 1
+
+
+@pytest.mark.parametrize("waits", [True, False], ids=["and waits", "and returns"])
+async def test_a_function_that_cancels_its_own_task_costs_its_own_try_alone(
+    stage: Stage, caplog: pytest.LogCaptureFixture, *, waits: bool
+) -> None:
+    async def suicidal(key: ObjectKey, ctx: Context) -> None:
+        if key.name == "bad" and ctx.attempt < 3:
+            task = asyncio.current_task()
+            assert task is not None
+            task.cancel()
+            if waits:
+                await asyncio.sleep(0)
+
+    async with stage.running(suicidal):
+        stage.sites.put(a_site("bad"))
+        await stage.clock.advance(1)
+        stage.sites.put(a_site("good"))
+        await stage.clock.advance(1)
+
+    assert stage.names() == ["bad", "bad", "bad", "bad", "good"]
+    assert "default/bad: failed, to be tried again (3): cancelled from inside" in caplog.text
+
+
+async def test_a_function_that_swallows_the_end_is_not_given_another_key(stage: Stage) -> None:
+    """X-5: who has lost the lease is cancelled, and works on nothing more."""
+
+    async def deaf(key: ObjectKey, ctx: Context) -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+
+    async with stage.running(deaf, timeout=None):
+        stage.sites.put(a_site("first"))
+        stage.sites.put(a_site("second"))
+        await stage.clock.settle()
+
+    assert stage.names() == ["first"]
+    assert stage.controller.stats().state == "ended"
+
+
+class Unspeakable(Exception):
+    """Its text cannot be had."""
+
+    def __str__(self) -> str:
+        raise AttributeError("detail")
+
+
+async def test_an_error_whose_text_fails_is_called_by_its_name(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with stage.running(says(Unspeakable())):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(1)
+
+    assert stage.names() == ["shop", "shop"]
+    assert stage.controller.stats().last_error == "default/shop: Unspeakable"
+    assert "default/shop: failed, to be tried again (1)" in caplog.text
+
+
+class BrokenLimiter:
+    """Does not know how long a key has to wait."""
+
+    def when(self, key: ObjectKey) -> float:
+        raise OSError(f"{key}: no memory")
+
+    def forget(self, key: ObjectKey) -> None: ...
+
+    def requeues(self, key: ObjectKey) -> int:
+        return 0
+
+
+async def test_a_limiter_that_fails_ends_the_controller_and_no_other_key_is_begun(
+    stage: Stage,
+) -> None:
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        if key.name == "bad":
+            raise ValueError("no")
+        await asyncio.Event().wait()
+
+    for name in ("slow", "bad", "next"):
+        stage.sites.put(a_site(name))
+    with pytest.raises(OSError, match="default/bad: no memory"):
+        async with stage.running(reconcile, workers=2, limiter=BrokenLimiter()):
+            await asyncio.Event().wait()
+
+    assert stage.names() == ["slow", "bad"]
 
 
 class Odd(BaseException):

@@ -173,3 +173,8 @@ async def test_a_mirror_is_not_thought_alive_because_another_of_its_kind_is(
 )
 def test_an_address_is_a_port_or_a_host_and_a_port(said: int | str, address: Address) -> None:
     assert address_of(said) == address
+
+
+def test_an_address_is_said_as_it_can_stand_in_a_url() -> None:
+    assert str(address_of("[::1]:8081")) == "[::1]:8081"
+    assert str(address_of("127.0.0.1:8081")) == "127.0.0.1:8081"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -21,7 +20,14 @@ from kubeloop.machinery import (
     controller_of,
     crd_of,
 )
-from kubeloop.runtime import Client, Context, LeaderElection, Manager, Result, Watch
+from kubeloop.runtime import (
+    Client,
+    Context,
+    LeaderElection,
+    Manager,
+    Result,
+    Watch,
+)
 from kubeloop.testing import APIServer
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.coordination.v1 import Lease
@@ -166,147 +172,6 @@ async def page(manager: Manager, path: str) -> tuple[int, str]:
         return found.status, await found.text()
 
 
-# --- how it ends
-
-
-class Part:
-    """Something of a user's; it ends or fails when it is told to."""
-
-    def __init__(self) -> None:
-        self.fate: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    async def run(self) -> None:
-        await self.fate
-
-
-async def test_a_part_that_fails_ends_the_manager_with_its_cause(managed: Managed) -> None:
-    manager, part = managed(), Part()
-    manager.add(part)
-    ended = asyncio.create_task(manager.run())
-    await until(lambda: manager.stats().state == "running")
-
-    part.fate.set_exception(OSError("the disk is full"))
-
-    with pytest.raises(OSError, match="the disk is full"):
-        await ended
-    assert manager.stats().state == "ended"
-
-
-async def test_a_part_may_come_to_its_end(managed: Managed) -> None:
-    manager, part = managed(), Part()
-    manager.add(part, leader_only=True)
-    async with running(manager):
-        await until(lambda: manager.stats().state == "running")
-        part.fate.set_result(None)
-        await asyncio.sleep(0.01)
-
-        assert manager.stats().state == "running"
-
-
-async def test_stopping_finishes_what_is_in_work(managed: Managed, client: Client) -> None:
-    manager = managed()
-    begun, finish, finished = asyncio.Event(), asyncio.Event(), []
-
-    @manager.controller(ConfigMap)
-    async def reconcile(key: ObjectKey, ctx: Context) -> None:
-        begun.set()
-        await finish.wait()
-        # The client and the recorder are still there.
-        await ctx.client.resource(ConfigMap).patch(key.name, {"data": {"a": "b"}}, type="merge")
-        ctx.recorder.event(ctx.get(ConfigMap, key), "Normal", "Finished", "at last")  # type: ignore[arg-type] # it is there
-        finished.append(key)
-
-    ended = asyncio.create_task(manager.run())
-    await client.resource(ConfigMap).create(a_config("one"))
-    await begun.wait()
-    manager.stop()
-    await until(lambda: manager.stats().state == "stopping")
-    await client.resource(ConfigMap).create(a_config("two"))
-    finish.set()
-    await ended
-
-    assert [key.name for key in finished] == ["one"]
-    assert (await client.resource(ConfigMap).get("one")).data == {"a": "b"}
-    assert [event.reason for event in await client.resource(Event).list()] == ["Finished"]
-
-
-async def test_work_that_outlasts_the_grace_is_cancelled(
-    managed: Managed, client: Client, caplog: pytest.LogCaptureFixture
-) -> None:
-    manager = managed(grace=0.05)
-    begun = asyncio.Event()
-
-    @manager.controller(ConfigMap)
-    async def reconcile(key: ObjectKey, ctx: Context) -> None:
-        begun.set()
-        await asyncio.Event().wait()
-
-    ended = asyncio.create_task(manager.run())
-    await client.resource(ConfigMap).create(a_config("one"))
-    await begun.wait()
-    manager.stop()
-    await ended
-
-    assert "ending: cancelled after 0.05 s: default/one" in caplog.text
-
-
-async def test_a_cancelled_manager_ends_at_once_and_leaves_nothing(
-    managed: Managed, client: Client
-) -> None:
-    """X-7: well below a second, with no task left and work cancelled."""
-    before = {task for task in asyncio.all_tasks() if "RequestHandler" not in repr(task)}
-    manager = managed(leader_election="sites", health="127.0.0.1:0")
-    begun = asyncio.Event()
-
-    @manager.controller(ConfigMap)
-    async def reconcile(key: ObjectKey, ctx: Context) -> None:
-        begun.set()
-        await asyncio.Event().wait()
-
-    ended = asyncio.create_task(manager.run())
-    await client.resource(ConfigMap).create(a_config("one"))
-    await begun.wait()
-    began = asyncio.get_running_loop().time()
-    ended.cancel()
-    await asyncio.wait([ended])
-
-    assert ended.cancelled()
-    assert asyncio.get_running_loop().time() - began < 1
-    after = {task for task in asyncio.all_tasks() if "RequestHandler" not in repr(task)}
-    assert after == before
-
-
-async def test_a_signal_ends_it_in_order(managed: Managed) -> None:
-    manager = managed(signals=True)
-    ended = asyncio.create_task(manager.run())
-    await until(lambda: manager.stats().state == "running")
-
-    signal.raise_signal(signal.SIGTERM)
-
-    await ended
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-
-
-async def test_a_second_signal_does_not_wait(managed: Managed, client: Client) -> None:
-    manager = managed(signals=True)
-    begun = asyncio.Event()
-
-    @manager.controller(ConfigMap)
-    async def reconcile(key: ObjectKey, ctx: Context) -> None:
-        begun.set()
-        await asyncio.Event().wait()
-
-    ended = asyncio.create_task(manager.run())
-    await client.resource(ConfigMap).create(a_config("one"))
-    await begun.wait()
-    signal.raise_signal(signal.SIGTERM)
-    await until(lambda: manager.stats().state == "stopping")
-    signal.raise_signal(signal.SIGTERM)
-
-    with pytest.raises(asyncio.CancelledError):
-        await ended
-
-
 # --- election
 
 QUICK = ElectionTimes(lease_duration=2.0, renew_deadline=1.0, retry_period=0.05)
@@ -409,6 +274,7 @@ async def test_pages_say_whether_it_lives_and_what_it_counts(
     assert status == 200
     for line in (
         'controller_runtime_reconcile_total{controller="maps",result="success"} 1.0',
+        'controller_runtime_reconcile_total{controller="maps",result="error"} 0.0',
         'workqueue_adds_total{name="maps"} 1.0',
         'leader_election_master_status{name="maps"} 1.0',
         "rest_client_requests_total",
@@ -471,6 +337,19 @@ async def test_a_client_of_the_users_own_is_used_and_left_open(server: APIServer
 
     assert (await own.version()).minor
     await own.aclose()
+
+
+async def test_a_manager_applies_under_its_own_name_whoever_gave_the_client(
+    client: Client,
+) -> None:
+    manager = Manager(
+        client, field_manager="site-controller", signals=False, logs=False, tune_gc=False
+    )
+    async with running(manager):
+        await until(lambda: manager.stats().state == "running")
+        applied = await manager.client.apply(a_config("one", a="b"))
+
+    assert [each.manager for each in applied.metadata.managed_fields] == ["site-controller"]
 
 
 async def test_keys_can_be_enqueued_by_hand(managed: Managed) -> None:

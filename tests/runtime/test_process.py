@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import io
 import logging
+import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
+from kubeloop.kit import ManualClock
 from kubeloop.runtime import calm_collector, log_in_background
+from kubeloop.runtime.process import on_signals
 
 
 @contextmanager
@@ -56,3 +60,80 @@ def test_a_program_that_has_arranged_its_log_keeps_it() -> None:
 
     with log_in_background():
         assert root.handlers == handlers
+
+
+# --- several managers in one process
+
+
+async def test_a_signal_is_heard_by_all_who_listen() -> None:
+    heard: list[str] = []
+
+    def hears(name: str) -> ExitStack:
+        stack = ExitStack()
+        stack.enter_context(
+            on_signals(lambda: heard.append(f"{name} stops"), lambda: heard.append(f"{name} ends"))
+        )
+        return stack
+
+    first, second = hears("first"), hears("second")
+    with first:
+        with second:
+            await raised(signal.SIGTERM)
+        await raised(signal.SIGTERM)
+
+    assert heard == ["first stops", "second stops", "first ends"]
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+async def test_a_programs_own_handler_of_a_signal_is_given_back() -> None:
+    def own(*_: object) -> None: ...
+
+    before = signal.signal(signal.SIGTERM, own)
+    try:
+        with on_signals(lambda: None, lambda: None):
+            assert signal.getsignal(signal.SIGTERM) is not own
+        assert signal.getsignal(signal.SIGTERM) is own
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+async def test_outside_the_main_thread_nobody_listens_for_signals() -> None:
+    async def listen() -> object:
+        with on_signals(lambda: None, lambda: None):
+            return signal.getsignal(signal.SIGTERM)
+
+    assert await asyncio.to_thread(asyncio.run, listen()) is signal.SIG_DFL
+
+
+async def raised(which: signal.Signals) -> None:
+    signal.raise_signal(which)
+    await ManualClock().settle()
+
+
+def test_the_collector_is_given_back_by_the_last_in_whatever_order() -> None:
+    before = gc.get_threshold()
+    first, second = calm_collector(), calm_collector()
+
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert gc.get_threshold()[0] > before[0]
+    second.__exit__(None, None, None)
+
+    assert gc.get_threshold() == before
+
+
+def test_the_log_goes_on_until_the_last_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    output = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", output)
+
+    with bare_root() as root:
+        first, second = log_in_background(), log_in_background()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        logging.getLogger("kubeloop.test").info("still here")
+        second.__exit__(None, None, None)
+        assert root.handlers == []
+
+    assert "still here" in output.getvalue()

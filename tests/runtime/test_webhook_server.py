@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -109,21 +110,22 @@ async def plain(webhooks: WebhookServer) -> AsyncIterator[aiohttp.ClientSession]
         yield session
 
 
-async def test_warnings_are_shown_whatever_is_decided() -> None:
+@pytest.mark.parametrize("decision", [True, False], ids=["yes", "no"])
+async def test_warnings_are_shown_whatever_is_decided(*, decision: bool) -> None:
     webhooks = WebhookServer("127.0.0.1:0")
 
     @webhooks.validate(Website)
     def check(site: Website, request: AdmissionRequest[Website]) -> None:
         request.warn("spec.image: pin it by digest")
+        if not decision:
+            raise Denied("spec.replicas: at most 10")
 
     async with plain(webhooks) as session:
         answer = await session.post("/validate-example-com-v1-website", data=a_review())
+        said = (await answer.json())["response"]
 
-        assert (await answer.json())["response"] == {
-            "uid": "42",
-            "allowed": True,
-            "warnings": ["spec.image: pin it by digest"],
-        }
+    assert said["allowed"] is decision
+    assert said["warnings"] == ["spec.image: pin it by digest"]
 
 
 async def test_a_function_that_hangs_is_a_no_in_time() -> None:
@@ -146,6 +148,24 @@ async def test_a_function_that_hangs_is_a_no_in_time() -> None:
 
     assert answer["response"]["allowed"] is False
     assert "no decision within 10 s" in answer["response"]["status"]["message"]
+
+
+async def test_a_function_that_is_cancelled_from_inside_is_a_no_that_says_so(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    webhooks = WebhookServer("127.0.0.1:0")
+
+    @webhooks.validate(Website)
+    async def check(site: Website, request: AdmissionRequest[Website]) -> None:
+        raise asyncio.CancelledError  # something that it waited for was
+
+    async with plain(webhooks) as session:
+        asking = session.post("/validate-example-com-v1-website", data=a_review())
+        answer: Any = await (await asking).json()
+
+    assert answer["response"]["allowed"] is False
+    assert webhooks.stats().failed == 1
+    assert "default/shop: cancelled from inside" in caplog.text
 
 
 async def test_what_is_no_review_is_refused() -> None:
@@ -233,11 +253,30 @@ def test_a_pair_that_does_not_fit_changes_nothing(
     assert not certificate.look()
     assert certificate.stats().loads == 1
     assert "the one before is still shown" in caplog.text
-    assert not certificate.look()  # said once
+    assert not certificate.look()
+    assert caplog.text.count("the one before is still shown") == 1
 
     AUTHORITY.server().write(certificates)
     assert certificate.look()
     assert certificate.stats() == type(certificate.stats())(loads=2, last_error="")
+
+
+def test_a_pair_that_could_not_be_read_is_read_at_a_later_look(
+    certificates: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certificate = ServingCertificate(certificates)
+    certificate.context()
+    AUTHORITY.server("another").write(certificates)
+
+    with monkeypatch.context() as busy:
+        busy.setattr(ssl.SSLContext, "load_cert_chain", no_file_is_left)
+        assert not certificate.look()
+
+    assert certificate.look()
+
+
+def no_file_is_left(*_: object) -> None:
+    raise OSError(errno.EMFILE, "Too many open files")
 
 
 def test_a_certificate_that_is_not_there_is_said_at_the_start(tmp_path: Path) -> None:

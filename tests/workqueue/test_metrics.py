@@ -181,6 +181,16 @@ def test_metrics_that_fail_cost_no_key_and_are_logged_once(
     assert [record.getMessage() for record in caplog.records] == ["queue pods: its metrics failed"]
 
 
+@pytest.mark.parametrize("name", [name for name in QUEUE_METRIC_NAMES if "duration" not in name])
+def test_every_number_of_a_queue_is_zero_before_its_first_key(name: str) -> None:
+    """WKQ-17: as client-go has it, for a rate counts from the number that it saw first."""
+    registry = prometheus_client.CollectorRegistry()
+
+    RateLimitingQueue(name="pods", metrics=PrometheusQueueMetrics(registry))
+
+    assert registry.get_sample_value(name, {"name": "pods"}) == 0
+
+
 async def test_prometheus_sees_client_gos_names(clock: ManualClock, tasks: Tasks) -> None:
     """WKQ-17, and need 13: no Python peer shows the depth of a queue."""
     registry = prometheus_client.CollectorRegistry()

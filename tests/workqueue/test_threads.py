@@ -177,6 +177,17 @@ async def test_a_flood_that_wakes_nobody_is_taken_in_to_its_end(
         assert await worker == "web"
 
 
+async def test_keys_from_threads_are_taken_in_before_the_first_worker_comes() -> None:
+    """Or those for a candidate that never leads would pile up, each as often as it came."""
+    queue: WorkQueue[str] = WorkQueue()
+
+    await asyncio.to_thread(in_a_thread, queue, *["web"] * 2500)
+    await ManualClock().settle()
+    queue.add("db")
+
+    assert [queue.get_nowait(), queue.get_nowait()] == ["web", "db"]
+
+
 async def test_a_wake_up_that_died_with_its_loop_does_not_silence_the_next_one(
     plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:

@@ -30,7 +30,7 @@ from kubeloop.wire.coordination.v1 import Lease
 
 from .errors import LeadershipLost, LeaseNotRenewed
 from .lock import Held, LeaseLock, LeaseStore, LockStats
-from .metrics import ElectionMetrics
+from .metrics import ElectionMetrics, Reporter
 from .record import EndOfTerm, Taken
 from .times import JITTER_FACTOR, ElectionTimes
 
@@ -49,6 +49,9 @@ log = logging.getLogger(__name__)
 
 # Sums of floats miss their moment by a little: too early is safe, and never late.
 _SLACK = 1e-6
+
+# The shortest pause between two tries to renew is this part of a retry period.
+_SHORTEST = 8
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at the clock, whatever the timers say."""
@@ -157,7 +160,7 @@ class LeaderElector:
         self._times = times or ElectionTimes()
         self._releases = release
         self._events = events
-        self._metrics = metrics
+        self._reporter = Reporter(name, metrics)
         self._hard_exit = hard_exit
         self._clock: Clock = clock or SystemClock()
         self._random = random
@@ -169,12 +172,12 @@ class LeaderElector:
             coordinated=coordinated,
             labels=labels,
             observers=observers,
-            on_slow_renewal=self._count_slow_renewal,
+            on_slow_renewal=self._reporter.slow_path,
             clock=self._clock,
         )
         self._state: ElectorState = Idle()
         self._loss: LeadershipLost | None = None  # why this term ended, said once
-        self._report(leads=False)
+        self._reporter.leading(leads=False)
 
     @property
     def identity(self) -> str:
@@ -274,15 +277,22 @@ class LeaderElector:
             await self._clock.sleep(jittered(self._times.retry_period, JITTER_FACTOR, self._random))
         assert isinstance(self._state, Leading)
         log.info("%s: leading", self)
-        self._report(leads=True)
+        self._reporter.leading(leads=True)
         self._record("became leader")
         return self._state
 
     async def _renew(self) -> None:
+        pause = self._times.retry_period
         while True:
-            await self._clock.sleep(self._times.retry_period)
-            await self._try()
+            await self._clock.sleep(pause)
+            is_renewed = await self._try()
             self._give_way()
+            pause = self._times.retry_period if is_renewed else self._pause_after_failure()
+
+    def _pause_after_failure(self) -> float:
+        """Shorter towards the end: an outage that is over just before it costs no leadership."""
+        period = self._times.retry_period
+        return min(period, max(self.remaining() / 2, period / _SHORTEST))
 
     async def _end_in_time(self) -> None:
         """The deadline, kept apart from the requests so that none of them can hold it up."""
@@ -358,18 +368,10 @@ class LeaderElector:
             self._state = Idle()
             if was_leading:
                 log.info("%s: no longer leading", self)
-                self._report(leads=False)
+                self._reporter.leading(leads=False)
                 self._record("stopped leading")
 
     # --- who is told
-
-    def _count_slow_renewal(self) -> None:
-        if self._metrics is not None:
-            self._metrics.slow_path(self._name)
-
-    def _report(self, *, leads: bool) -> None:
-        if self._metrics is not None:
-            self._metrics.leading(self._name, leads=leads)
 
     def _record(self, what: str) -> None:
         lease = self._lock.lease

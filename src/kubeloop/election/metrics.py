@@ -1,16 +1,21 @@
 """What can be counted of elections, under the names that client-go's users scrape.
 
-Promises: nothing is counted, and nothing imported, unless an `ElectionMetrics` is handed in.
+Promises: nothing is counted, and nothing imported, unless an `ElectionMetrics` is handed in; one
+that fails is logged and never costs the lease.
 """
 
 from __future__ import annotations
 
 import importlib
+import logging
+from collections.abc import Callable
 from typing import Any, Protocol, final
 
 from kubeloop.machinery import ConfigError
 
 __all__ = ["ELECTION_METRIC_NAMES", "ElectionMetrics", "PrometheusElectionMetrics"]
+
+log = logging.getLogger(__name__)
 
 ELECTION_METRIC_NAMES = ("leader_election_master_status", "leader_election_slowpath_total")
 
@@ -25,6 +30,29 @@ class ElectionMetrics(Protocol):
     def slow_path(self, name: str) -> None:
         """A renewal had to read the lease first."""
         ...
+
+
+@final
+class Reporter:
+    """Tells an `ElectionMetrics`, if there is one, of the election `name`."""
+
+    def __init__(self, name: str, metrics: ElectionMetrics | None) -> None:
+        self._name = name
+        self._metrics = metrics
+
+    def leading(self, *, leads: bool) -> None:
+        self._tell(lambda metrics: metrics.leading(self._name, leads=leads))
+
+    def slow_path(self) -> None:
+        self._tell(lambda metrics: metrics.slow_path(self._name))
+
+    def _tell(self, report: Callable[[ElectionMetrics], None]) -> None:
+        if self._metrics is None:
+            return
+        try:
+            report(self._metrics)
+        except Exception:
+            log.exception("election %s: its metrics failed", self._name)
 
 
 @final

@@ -57,20 +57,24 @@ def event_metadata(
 ) -> ObjectMeta:
     """Metadata of an event, in the namespace of what it is about."""
     metadata = ObjectMeta(name=name, namespace=about.namespace or "default")
-    if annotations:
-        metadata.annotations = dict(annotations)
+    if annotations:  # texts, whatever was given: one bad event must not stop who writes them
+        metadata.annotations = {str(key): str(said) for key, said in annotations.items()}
     return metadata
 
 
-def formatted(message: str, args: tuple[object, ...]) -> str:
-    """`message % args`, as logging does it; the bare message where they do not fit."""
+def formatted(message: object, args: tuple[object, ...]) -> str:
+    """`message % args`, as logging does it; the bare message where they do not fit.
+
+    As in logging, a message need not be text: an error speaks for itself.
+    """
+    text = str(message)
     if not args:
-        return message
+        return text
     try:
-        return message % args
+        return text % args
     except Exception:
-        log.exception("event message %r does not fit its %d arguments", message, len(args))
-        return message
+        log.exception("event message %r does not fit its %d arguments", text, len(args))
+        return text
 
 
 def described(event: Resource) -> str:

@@ -9,6 +9,7 @@ Elsewhere: receiving reviews (`webhook_server`), conversion (`conversion`).
 from __future__ import annotations
 
 import base64
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, final
 
@@ -113,7 +114,7 @@ class AdmissionRequest(Generic[T]):
     `old` is the object as it was, for updates and deletes.
     """
 
-    def __init__(self, asked: Asked, old: T | None) -> None:
+    def __init__(self, asked: Asked, old: T | None, *, warnings: list[str] | None = None) -> None:
         self.uid = asked.uid
         self.operation: Operation = asked.operation
         self.kind = GroupVersionKind(asked.kind.group, asked.kind.version, asked.kind.kind)
@@ -126,7 +127,7 @@ class AdmissionRequest(Generic[T]):
         self.dry_run = bool(asked.dry_run)
         self.options: Mapping[str, Any] = asked.options or {}
         self.old = old
-        self.warnings: list[str] = []
+        self.warnings = [] if warnings is None else warnings
 
     def warn(self, text: str) -> None:
         """Show the user a warning, whatever is decided."""
@@ -172,15 +173,58 @@ def key_of(asked: Asked) -> ObjectKey:
     return ObjectKey(asked.namespace, name)
 
 
-def patch_between(before: Mapping[str, Any], changed: object, cls: type[Kind]) -> bytes | None:
+def patch_between(
+    before: Mapping[str, Any],
+    changed: object,
+    cls: type[Kind],
+    *,
+    asked: Mapping[str, Any] | None = None,
+) -> bytes | None:
     """The JSON patch to the object that a handler returned; None when there is no change.
+
+    `before` is the object as the class has read it. The patch is for the one that was `asked`
+    about, which need not have what the class has by default.
 
     Raises: InvalidValue when that is no object of the class.
     """
     if not isinstance(changed, cls):
         raise InvalidValue(f"mutate returned {changed!r} (return the {cls.__name__}, or nothing)")
     operations = json_patch_between(dict(before), changed.to_dict())
+    if asked is not None:
+        operations = _groundwork(operations, asked, before) + operations
     return msgspec.json.encode(operations) if operations else None
+
+
+def _groundwork(
+    operations: Sequence[Mapping[str, Any]], asked: Mapping[str, Any], before: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Adds what the class has by default and the object has not, where the change builds on it."""
+    ground: dict[str, dict[str, Any]] = {}
+    for operation in operations:
+        path = _missing(asked, operation["path"])
+        if path and (operation["op"], operation["path"]) != ("add", path):
+            value = functools.reduce(_child, _steps(path), before)
+            ground[path] = {"op": "add", "path": path, "value": value}
+    return list(ground.values())
+
+
+def _missing(document: Any, path: str) -> str:
+    """The first part of a path that leads to nothing; empty when all of it is there."""
+    steps = _steps(path)
+    for number, step in enumerate(steps, start=1):
+        if isinstance(document, dict) and document.get(step) is None:
+            return "/".join(path.split("/")[: number + 1])
+        if number < len(steps):  # the last one may be a new place in a list
+            document = _child(document, step)
+    return ""
+
+
+def _child(document: Any, step: str) -> Any:
+    return document[int(step)] if isinstance(document, list) else document[step]
+
+
+def _steps(path: str) -> list[str]:
+    return [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
 
 
 def allowed(uid: str, *, patch: bytes | None = None, warnings: Sequence[str] = ()) -> bytes:

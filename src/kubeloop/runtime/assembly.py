@@ -1,7 +1,7 @@
 """Makes everything that a manager runs, from what was declared.
 
-Promises: what is made here is unmade in the opposite order when the stack is; nothing lists,
-watches or reconciles yet, except that CRDs are installed and pages are served.
+Promises: what is made here is unmade in the opposite order when the stack is; nothing asks the
+server yet, and of all parts only pages are served.
 Elsewhere: declaring (`manager`), running (`life`).
 """
 
@@ -79,6 +79,12 @@ class Assembly(msgspec.Struct, frozen=True):
     elector: LeaderElector | None
     broadcaster: EventBroadcaster
     addresses: dict[str, str]
+    crds: tuple[tuple[type[Resource], ...], ...]
+
+    async def install_crds(self) -> None:
+        """Have the server know the kinds that were declared. A cancelled call has done some."""
+        for classes in self.crds:
+            await self.client.apply(crd_of(*classes), force=True)
 
     def stats(self, state: str, *, is_leader: bool) -> ManagerStats:
         return ManagerStats(
@@ -94,7 +100,7 @@ class Assembly(msgspec.Struct, frozen=True):
 
 
 async def assembled(plan: Plan, stack: AsyncExitStack) -> Assembly:
-    """Make it all; the stack unmakes it. Raises: ConfigError, what the server says to a CRD."""
+    """Make it all; the stack unmakes it. Raises: ConfigError."""
     client = await _connected(plan, stack)
     metrics = plan.metrics
     caches = Caches(
@@ -111,18 +117,17 @@ async def assembled(plan: Plan, stack: AsyncExitStack) -> Assembly:
     broadcaster.record_to(client.resource(Event))
     around = Surroundings(client, caches, plan.clock)
     controllers = tuple(_controller(plan, spec, around, broadcaster) for spec in plan.controllers)
-    for classes in plan.crds:
-        await client.apply(crd_of(*classes), force=True)
-    return Assembly(client, caches, controllers, elector, broadcaster, addresses)
+    return Assembly(client, caches, controllers, elector, broadcaster, addresses, plan.crds)
 
 
 async def _connected(plan: Plan, stack: AsyncExitStack) -> Client:
-    if isinstance(plan.cluster, Client):
-        return plan.cluster
-    if isinstance(plan.cluster, clients.Client):
-        return Client.over(plan.cluster)
+    given = plan.cluster
+    if isinstance(given, clients.Client):
+        if plan.field_manager:
+            return Client(rest=given.rest, field_manager=plan.field_manager)
+        return given if isinstance(given, Client) else Client.over(given)
     rest = RESTClient(
-        plan.cluster or ClusterConfig.load(),
+        given or ClusterConfig.load(),
         clock=plan.clock,
         metrics=plan.metrics.requests if plan.metrics else None,
     )

@@ -56,13 +56,16 @@ class ServingCertificate:
         marks = self._marks()
         if self._context is None or marks == self._seen:
             return False
-        self._seen = marks
         try:
             self._load(self._context)
         except ConfigError as error:
+            # Tried again at every look, and said once: a process without a free file reads
+            # nothing, and the files do not change for it a second time.
+            if str(error) != self._last_error:
+                log.error("%s (the one before is still shown)", error)
             self._last_error = str(error)
-            log.error("%s (the one before is still shown)", error)
             return False
+        self._seen = marks
         self._last_error = ""
         log.info("%s: a new certificate is shown", self._certificate)
         return True

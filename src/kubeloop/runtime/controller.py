@@ -129,7 +129,12 @@ class Controller:
                     tasks.spawn(self._work(), name=f"{self} worker {number}")
                     for number in range(self.spec.workers)
                 ]
-                await asyncio.wait(workers)
+                try:
+                    await asyncio.wait(workers)
+                finally:
+                    # Before they are cancelled: so they know by whom, and one whose function
+                    # swallows it takes no other key.
+                    self.close()
         finally:
             self._state = "ended"
             self._queue.shut_down()
@@ -223,16 +228,18 @@ class Controller:
     # --- from keys to the function
 
     async def _work(self) -> None:
-        while True:
-            try:
+        try:
+            while True:
                 key = await self._queue.get()
-            except QueueShutDown:
-                return
-            try:
-                if self._state != "draining":  # what was queued comes again with the next start
-                    await self._handle(key)
-            finally:
-                self._queue.done(key)
+                try:
+                    if self._state != "draining":  # what was queued comes with the next start
+                        await self._handle(key)
+                finally:
+                    self._queue.done(key)
+        except QueueShutDown:
+            return
+        finally:
+            self.close()  # if it has failed, the others are to end as well
 
     async def _handle(self, key: ObjectKey) -> None:
         began = self._begin(key)
@@ -277,7 +284,7 @@ class Controller:
                 span=span,
             )
             try:
-                outcome = await self._call(key, context)
+                outcome = await self._taken_back(await self._call(key, context))
             finally:
                 if context.writes:
                     self._remember(key, context.writes)
@@ -305,13 +312,28 @@ class Controller:
         except Exception as error:  # noqa: BLE001 - the user's own; logged with the key, retried
             return Failed(error)
         except asyncio.CancelledError as error:
-            if _is_ending():
+            if self._state != "running":
                 raise
-            return Failed(contained(error))  # something inside was cancelled, not this worker
+            return Failed(contained(error))  # something inside was cancelled, not by us
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # noqa: BLE001 - odd, and no reason to end the others
             return Failed(contained(error))
+
+    async def _taken_back(self, outcome: Outcome) -> Outcome:
+        """The outcome, after undoing what a function did that cancelled its task: the worker."""
+        worker = asyncio.current_task()
+        if worker is None or not worker.cancelling() or self._state != "running":
+            return outcome
+        try:
+            await asyncio.sleep(0)  # where it arrives, if it has not yet
+        except asyncio.CancelledError as error:
+            if self._state != "running":
+                raise
+            outcome = Failed(contained(error))
+        while worker.uncancel():
+            pass
+        return outcome
 
     def _too_long(self, error: TimeoutError) -> ReconcileTimeout:
         late = ReconcileTimeout(
@@ -375,8 +397,3 @@ class Controller:
     def _report_active(self) -> None:
         if self._metrics is not None:
             self._metrics.active(self.spec.name, len(self._active))
-
-
-def _is_ending() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0

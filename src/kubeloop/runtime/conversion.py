@@ -2,13 +2,14 @@
 
 Promises: what an object is called and who owns it stays, whatever a function does, and its
 labels and annotations stay unless a function sets others; versions that no function joins
-directly are reached over others; one object that cannot be converted fails the review, and
-says which.
+directly are reached over others; one object that cannot be converted fails the review: the
+answer and the log say which, and why.
 Elsewhere: receiving reviews (`webhook_server`).
 """
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, final
@@ -19,6 +20,8 @@ from kubeloop.machinery import InvalidValue, ObjectKey
 from kubeloop.wire import Resource, resource_of
 
 __all__ = ["ConversionFunction", "Conversions"]
+
+log = logging.getLogger(__name__)
 
 ConversionFunction: TypeAlias = Callable[[Any], Any]
 Place: TypeAlias = tuple[str, str]  # apiVersion and kind
@@ -48,6 +51,8 @@ class Conversions:
     def __init__(self) -> None:
         self._classes: dict[Place, type[Resource]] = {}
         self._steps: dict[Place, dict[Place, ConversionFunction]] = {}
+        self.converted = 0  # reviews
+        self.failed = 0
 
     def add(self, old: type[Resource], new: type[Resource], function: ConversionFunction) -> None:
         """Raises: InvalidValue when the classes are not versions of one kind."""
@@ -66,11 +71,19 @@ class Conversions:
     def answer(self, body: bytes) -> bytes:
         """The answer to a ConversionReview. Raises: InvalidValue when it is none."""
         asked = _read(body)
-        try:
-            converted = [self.convert(obj, asked.desired) for obj in asked.objects]
-        except Exception as error:  # noqa: BLE001 - functions of the user's; said to the server
-            result: dict[str, Any] = {"status": "Failure", "message": str(error) or repr(error)}
-            return _answered({"uid": asked.uid, "result": result})
+        converted: list[dict[str, Any]] = []
+        for obj in asked.objects:
+            try:
+                converted.append(self.convert(obj, asked.desired))
+            except Exception as error:  # functions of the user's; said to the server
+                log.exception("%s: the conversion to %s failed", _key(obj), asked.desired)
+                self.failed += 1
+                result = {
+                    "status": "Failure",
+                    "message": f"{_key(obj)}: {str(error) or repr(error)}",
+                }
+                return _answered({"uid": asked.uid, "result": result})
+        self.converted += 1
         return _answered(
             {"uid": asked.uid, "result": {"status": "Success"}, "convertedObjects": converted}
         )
@@ -83,7 +96,7 @@ class Conversions:
         for start, end in path:
             said = self._steps[start][end](self._classes[start].from_dict(value))
             before = value.get("metadata") or {}
-            value = _checked(said, self._classes[end], obj).to_dict()
+            value = _checked(said, self._classes[end]).to_dict()
             value["metadata"] = _kept(before, value.get("metadata") or {})
         return dict(value)
 
@@ -120,11 +133,17 @@ def _read(body: bytes) -> _Asked:
     return review.request
 
 
-def _checked(said: object, cls: type[Resource], obj: Mapping[str, Any]) -> Resource:
+def _checked(said: object, cls: type[Resource]) -> Resource:
     if isinstance(said, cls):
         return said
-    key = ObjectKey.of(obj) if obj.get("metadata") else ObjectKey("", "")
-    raise InvalidValue(f"convert {key}: the function returned {said!r}, expected {cls.__name__}")
+    raise InvalidValue(f"the function returned {said!r}, expected {cls.__name__}")
+
+
+def _key(obj: Mapping[str, Any]) -> ObjectKey:
+    """Which object; whatever it looks like."""
+    metadata = obj.get("metadata")
+    said = metadata if isinstance(metadata, Mapping) else {}
+    return ObjectKey(str(said.get("namespace") or ""), str(said.get("name") or ""))
 
 
 def _kept(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:

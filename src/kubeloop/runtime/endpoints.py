@@ -36,13 +36,14 @@ class Address(msgspec.Struct, frozen=True, order=True):
     port: int
 
     def __str__(self) -> str:
-        return f"{self.host}:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
 
 
 def address_of(said: int | str) -> Address:
-    """8080, ":8080" or "127.0.0.1:8080"; a port alone is on all of the host's addresses.
+    """8080, ":8080" or "127.0.0.1:8080"; a port alone is on all of the host's IPv4 addresses.
 
-    Raises: InvalidValue.
+    Where pods have IPv6 addresses only, write "[::]:8080". Raises: InvalidValue.
     """
     host, _, port = ("", "", str(said)) if isinstance(said, int) else said.rpartition(":")
     if not port.isdecimal() or int(port) > 65535:
@@ -86,8 +87,9 @@ async def serving(
             )
         except OSError as error:
             raise ConfigError(f"listen at {address}: {error.strerror or error}") from error
-        log.info("serving %s at %s:%d", ", ".join(pages), address.host, port)
-        yield Address(address.host, port)
+        real = Address(address.host, port)
+        log.info("serving %s at %s", ", ".join(pages), real)
+        yield real
 
 
 def _checked(checks: Checks) -> Page:

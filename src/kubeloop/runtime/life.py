@@ -1,4 +1,4 @@
-"""What a manager does from its start to its end: begin, lead, drain.
+"""What a manager does from its start to its end: install, begin, lead, drain.
 
 Promises: one failure policy: when a part fails, or ends that should not, everything ends with
 its cause. Told to stop, it begins nothing more, lets what is in work come to its end within
@@ -20,6 +20,7 @@ from kubeloop.kit import Clock, Runnable, TaskOwner, cancel_and_wait
 from kubeloop.machinery import KubeError
 
 from .assembly import Assembly
+from .outcomes import is_ending
 
 __all__ = ["Life", "Part", "PartEnded"]
 
@@ -56,23 +57,37 @@ class Life:
         self._stopping = stopping
         self._grace = grace
         self._clock = clock
-        self.state = "running"  # or stopping
+        self.state = "starting"  # then running, stopping
 
     async def run(self, when_begun: Callable[[], None]) -> None:
         """Live; `when_begun` is called once every controller is at work, if that comes.
 
-        Raises: what a part failed with, LeadershipLost, PartEnded.
+        Raises: what a part failed with, LeadershipLost, PartEnded, what the server says to a CRD.
         """
+        await self._install()
+        if self._stopping.is_set():
+            return
+        self.state = "running"
         async with TaskOwner() as tasks:
             for informer in self._made.caches:
                 tasks.spawn(self._lasting(informer), name=f"informer {informer.name}")
             self._begin(tasks, leader_only=False)
             tasks.spawn(self._wait_begun(when_begun), name="first lists")
             leading = tasks.spawn(self._lead(), name="leading")
-            await self._stopping.wait()
+            await self._wait_told()
             self.state = "stopping"
             await self._drain()
             await cancel_and_wait(leading)
+
+    async def _install(self) -> None:
+        """What has to be there before anything begins; a server that is slow holds up no end."""
+        async with TaskOwner() as tasks:
+            installing = tasks.spawn(self._made.install_crds(), name="CRDs")
+            told = tasks.spawn(self._wait_told(), name="told to stop")
+            await asyncio.wait([installing, told], return_when=asyncio.FIRST_COMPLETED)
+
+    async def _wait_told(self) -> None:
+        await self._stopping.wait()
 
     async def _lead(self) -> None:
         """What only the leader does, until cancelled. Raises: LeadershipLost."""
@@ -89,7 +104,7 @@ class Life:
                 tasks.spawn(self._lasting(controller), name=str(controller))
         for each in self._parts:
             if each.leader_only is leader_only:
-                tasks.spawn(each.part.run(), name=repr(each.part))
+                tasks.spawn(_seen_to_its_end(each.part), name=repr(each.part))
 
     async def _wait_begun(self, when_begun: Callable[[], None]) -> None:
         for controller in self._made.controllers:
@@ -98,7 +113,7 @@ class Life:
 
     async def _lasting(self, part: Runnable) -> None:
         """A part that is to last: its end is a failure as well."""
-        await part.run()
+        await _seen_to_its_end(part)
         if not self._stopping.is_set():
             raise PartEnded(f"{part!r} came to its end and should not have (a fault in kubeloop)")
 
@@ -113,3 +128,13 @@ class Life:
         except TimeoutError:
             active = [key for each in self._made.controllers for key in each.stats().active]
             log.error("ending: cancelled after %g s: %s", self._grace, ", ".join(active))
+
+
+async def _seen_to_its_end(part: Runnable) -> None:
+    """Run a part. One that is cancelled and not by us has failed: nobody would notice its end."""
+    try:
+        await part.run()
+    except asyncio.CancelledError as error:
+        if is_ending():
+            raise
+        raise PartEnded(f"{part!r} was cancelled from inside (it should not be)") from error

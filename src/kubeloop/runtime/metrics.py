@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from typing import Any, Literal, Protocol, TypeAlias, final
+from typing import Any, Literal, Protocol, TypeAlias, final, get_args
 
 from kubeloop.cache import PrometheusCacheMetrics
 from kubeloop.election import PrometheusElectionMetrics
@@ -44,7 +44,10 @@ DURATIONS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0
 class ReconcileMetrics(Protocol):
     """Where controllers report."""
 
-    def workers(self, controller: str, count: int) -> None: ...
+    def workers(self, controller: str, count: int) -> None:
+        """A controller begins, with so many workers."""
+        ...
+
     def active(self, controller: str, count: int) -> None: ...
     def reconciled(
         self,
@@ -83,6 +86,11 @@ class PrometheusReconcileMetrics:
 
     def workers(self, controller: str, count: int) -> None:
         self._most.labels(controller).set(count)
+        # Zeros from the start: what first appears as one has, to a rate, not grown.
+        for result in get_args(ReconcileResult):
+            self._total.labels(controller, result)
+        for each in (self._errors, self._terminal, self._timeouts, self._seconds, self._active):
+            each.labels(controller)
 
     def active(self, controller: str, count: int) -> None:
         self._active.labels(controller).set(count)

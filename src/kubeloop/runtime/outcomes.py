@@ -1,6 +1,6 @@
 """What came of one try to reconcile a key, and how loudly a failure is said.
 
-Promises: pure; every answer of a function, rubbish included, means exactly one of these.
+Promises: nothing waits; every answer of a function, rubbish included, means exactly one of these.
 Elsewhere: what follows (`controller`), what a function may say (`results`).
 """
 
@@ -22,6 +22,7 @@ __all__ = [
     "Failed",
     "Outcome",
     "contained",
+    "is_ending",
     "judged",
     "log_failure",
     "not_awaited",
@@ -71,17 +72,27 @@ def not_awaited(said: object) -> Outcome:
     return Failed(InvalidValue(what), for_good=True)
 
 
+def is_ending() -> bool:
+    """Whether a cancellation is meant for this task, and not for something that it waited for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 def contained(error: BaseException) -> Exception:
     """What would end more than the try, as an error that does not."""
     cancelled = isinstance(error, asyncio.CancelledError)
-    what = "cancelled from inside" if cancelled else f"{type(error).__name__}: {error}"
+    what = "cancelled from inside" if cancelled else f"{type(error).__name__}: {words(error)}"
     found = KubeError(what) if cancelled else RuntimeError(what)
     found.__cause__ = error
     return found
 
 
-def words(error: Exception) -> str:
-    return str(error) or type(error).__name__
+def words(error: BaseException) -> str:
+    """What an error says, or is called; its own text may fail, too."""
+    try:
+        return str(error) or type(error).__name__
+    except Exception:  # noqa: BLE001 - the user's own
+        return type(error).__name__
 
 
 def log_failure(name: str, key: ObjectKey, error: Exception, tries: int, *, terminal: bool) -> None:

@@ -43,6 +43,7 @@ from .admission import (
 from .certificates import ServingCertificate
 from .conversion import Conversions
 from .endpoints import Page, address_of, serving
+from .outcomes import is_ending, words
 from .webhook_configurations import Rule, Way, configurations, conversion, default_path
 
 __all__ = ["ANSWER_WITHIN", "CONVERT_PATH", "WebhookServer", "WebhookStats"]
@@ -60,7 +61,7 @@ _LARGEST: Final = 16 << 20  # a review holds an object twice
 
 Validate: TypeAlias = Callable[[R, AdmissionRequest[R]], Awaitable[None] | None]
 Mutate: TypeAlias = Callable[[R, AdmissionRequest[R]], Awaitable[R | None] | R | None]
-Review: TypeAlias = Callable[[Asked], Awaitable[bytes]]
+Review: TypeAlias = Callable[[Asked, list[str]], Awaitable[bytes]]  # and warnings, to be added to
 
 
 class WebhookStats(msgspec.Struct, frozen=True):
@@ -111,7 +112,7 @@ class WebhookServer:
         self._conversions = Conversions()
         self._serving = asyncio.Event()
         self._address = ""
-        self._allowed = self._denied = self._failed = self._converted = 0
+        self._allowed = self._denied = self._failed = 0
 
     # --- functions
 
@@ -128,9 +129,9 @@ class WebhookServer:
         """
 
         def register(function: Validate[R]) -> Validate[R]:
-            async def answer(asked: Asked) -> bytes:
+            async def answer(asked: Asked, warnings: list[str]) -> bytes:
                 obj, old = objects_of(asked, cls)
-                request = AdmissionRequest(asked, old)
+                request = AdmissionRequest(asked, old, warnings=warnings)
                 await _awaited(function(obj, request))
                 return allowed(asked.uid, warnings=request.warnings)
 
@@ -153,12 +154,13 @@ class WebhookServer:
         """
 
         def register(function: Mutate[R]) -> Mutate[R]:
-            async def answer(asked: Asked) -> bytes:
+            async def answer(asked: Asked, warnings: list[str]) -> bytes:
                 obj, old = objects_of(asked, cls)
                 before = obj.to_dict()
-                request = AdmissionRequest(asked, old)
+                request = AdmissionRequest(asked, old, warnings=warnings)
                 said = await _awaited(function(obj, request))
-                patch = patch_between(before, obj if said is None else said, cls)
+                changed = obj if said is None else said
+                patch = patch_between(before, changed, cls, asked=asked.object)
                 return allowed(asked.uid, patch=patch, warnings=request.warnings)
 
             self._add(path or default_path("mutate", cls), cls, operations, answer, changes=True)
@@ -198,8 +200,8 @@ class WebhookServer:
             address=self._address,
             allowed=self._allowed,
             denied=self._denied,
-            failed=self._failed,
-            converted=self._converted,
+            failed=self._failed + self._conversions.failed,
+            converted=self._conversions.converted,
         )
 
     def configurations(
@@ -273,17 +275,23 @@ class WebhookServer:
         return page
 
     async def _answer(self, hook: _Hook, asked: Asked) -> bytes:
+        warnings: list[str] = []
         try:
             async with self._clock.timeout(ANSWER_WITHIN):
-                answer = await hook.answer(asked)
+                answer = await hook.answer(asked, warnings)
         except Denied as error:
             self._denied += 1
-            return denied(asked.uid, str(error), code=error.code, reason=error.reason)
+            code, reason = error.code, error.reason
+            return denied(asked.uid, str(error), code=code, reason=reason, warnings=warnings)
         except TimeoutError:
             return self._fail(hook, asked, f"no decision within {ANSWER_WITHIN:g} s", code=504)
         except Exception as error:
             log.exception("%s %s: the webhook failed", hook.rule.path, key_of(asked))
-            return self._fail(hook, asked, f"{type(error).__name__}: {error}", code=500)
+            return self._fail(hook, asked, f"{type(error).__name__}: {words(error)}", code=500)
+        except asyncio.CancelledError:
+            if is_ending():
+                raise
+            return self._fail(hook, asked, "cancelled from inside", code=500)
         self._allowed += 1
         return answer
 
@@ -298,7 +306,6 @@ class WebhookServer:
         except InvalidValue as error:
             log.warning("%s: %s", CONVERT_PATH, error)
             return _response(request, str(error).encode(), status=400)
-        self._converted += 1
         return _response(request, answer)
 
 

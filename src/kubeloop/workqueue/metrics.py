@@ -69,6 +69,7 @@ class Recorder(Generic[K]):
         self._metrics = metrics
         self._added: dict[K, float] = {}  # when a key came that was not handed out yet
         self._has_failed = False
+        self._tell(lambda: metrics.depth(name, 0))  # to be seen before its first key
 
     def added(self, key: K, depth: int, now: float) -> None:
         self._added[key] = now
@@ -128,8 +129,11 @@ class PrometheusQueueMetrics:
         self._unfinished = gauge(unfinished, "Seconds in work and not done", label, **where)
         self._longest = gauge(longest, "Seconds of the slowest worker", label, **where)
         self._retries = counter(retries, "Keys that were added for later", label, **where)
+        self._known: set[str] = set()
 
     def depth(self, name: str, keys: int) -> None:
+        if name not in self._known:
+            self._begin(name)
         self._depth.labels(name).set(keys)
 
     def added(self, name: str) -> None:
@@ -147,6 +151,13 @@ class PrometheusQueueMetrics:
     def in_work(self, name: str, *, unfinished: float, longest: float) -> None:
         self._unfinished.labels(name).set(unfinished)
         self._longest.labels(name).set(longest)
+
+    def _begin(self, name: str) -> None:
+        """Show every number as zero: what first appears as one has, to a rate, not grown."""
+        self._known.add(name)
+        for each in (self._adds, self._queued, self._worked, self._retries):
+            each.labels(name)
+        self.in_work(name, unfinished=0.0, longest=0.0)
 
 
 def ages(begun: Iterable[float], now: float) -> tuple[float, float]:

@@ -11,6 +11,7 @@ Elsewhere: keys for later (`delays`), failing keys (`rate_limiting`), important 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 from collections import deque
 from collections.abc import Hashable
@@ -104,6 +105,9 @@ class WorkQueue(Generic[K]):
         self._retries = 0  # counted by the queues that take keys for later
         self._inbox = Inbox()
         self._calls = self._inbox.calls
+        # Made before there is a loop, it is the first get() that does this.
+        with contextlib.suppress(RuntimeError):
+            self._inbox.listen()
         self._recorder: Recorder[K] | None = None
         if name and metrics is not None:
             self._recorder = Recorder(name, metrics)
