@@ -182,6 +182,12 @@ async def test_all_addresses_of_a_name_are_listened_at() -> None:
         await writer.wait_closed()
 
 
+async def test_an_address_that_is_not_ours_is_an_error() -> None:
+    with pytest.raises(OSError, match="assign"):
+        async with listening(Hall(), "192.0.2.1", 0, finish=Hall().close_all):
+            raise AssertionError("never open")
+
+
 def _shake_hands(port: int, authority: Authority) -> ssl.SSLSocket:
     context = ssl.create_default_context(cadata=authority.pem.decode())
     context.check_hostname = False

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import os
 import socket
 import ssl
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 from .sockets import cut_off
 from .tasks import cancel_and_wait
@@ -30,6 +31,7 @@ _Factory: TypeAlias = Callable[[], asyncio.BaseProtocol]
 
 _BACKLOG = 128  # peers that may wait to be let in
 _AT_ONCE = 16  # of them in one turn of the loop
+_NO_SUCH_FAMILY = {errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL}
 _PAUSE = 1.0  # s, when the system gives no connection
 _MOMENT = 0.25  # s, for a connection to come to its end once that was asked for
 
@@ -158,7 +160,7 @@ class _Door:
 
 
 async def _bound(host: str, port: int) -> list[socket.socket]:
-    """A socket for every address of a host."""
+    """A socket for every address of a host; "localhost" may be one that the system lacks."""
     kind, flags = socket.SOCK_STREAM, socket.AI_PASSIVE
     try:
         found = socket.getaddrinfo(
@@ -168,18 +170,34 @@ async def _bound(host: str, port: int) -> list[socket.socket]:
         loop = asyncio.get_running_loop()
         found = await loop.getaddrinfo(host, port, type=kind, flags=flags)
     sockets: list[socket.socket] = []
+    missing: list[OSError] = []
     try:
         for family, _, proto, _, address in dict.fromkeys(found):
-            each = socket.socket(family, kind, proto)
-            sockets.append(each)
-            each.settimeout(0)
-            if os.name == "posix":
-                each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                each.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            each.bind(address)
+            try:
+                sockets.append(_bound_to(address, family, proto))
+            except OSError as error:
+                if error.errno not in _NO_SUCH_FAMILY:
+                    raise
+                missing.append(error)
+        if missing and not sockets:
+            raise missing[0]
     except BaseException:
         for each in sockets:
             each.close()
         raise
     return sockets
+
+
+def _bound_to(address: Any, family: int, proto: int) -> socket.socket:
+    bound = socket.socket(family, socket.SOCK_STREAM, proto)
+    try:
+        bound.settimeout(0)
+        if os.name == "posix":
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        bound.bind(address)
+    except BaseException:
+        bound.close()
+        raise
+    return bound
