@@ -129,6 +129,13 @@ def test_an_error_without_an_answer_says_nothing_about_one() -> None:
     assert not is_api_error(lone, ApiError)
 
 
+def test_an_error_that_was_raised_from_itself_is_looked_through_once() -> None:
+    ring = RuntimeError("again")
+    ring.__cause__ = ring
+
+    assert find_api_error(ring) is None
+
+
 @pytest.mark.parametrize(
     ("reason", "retry_after", "delay"),
     [

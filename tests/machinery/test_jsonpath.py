@@ -249,6 +249,8 @@ def test_items_that_lack_the_compared_key_are_skipped_when_that_is_allowed() -> 
         (0.0, "0"),
         ([1, "x", None, 2.0], '[1,"x",null,2]'),
         ({"b": {"ü": 1}, "a": []}, '{"a":[],"b":{"ü":1}}'),
+        ("<a & b>", "<a & b>"),
+        (["<a & b>", "\u2028"], r'["\u003ca \u0026 b\u003e","\u2028"]'),
     ],
 )
 def test_scalars_are_written_raw_and_the_rest_as_json(value: object, text: str) -> None:

@@ -80,6 +80,7 @@ def test_a_generate_name_may_end_in_a_dash(problems: Callable[..., list[str]]) -
     assert problems("web-") != []
     assert problems("web-", prefix=True) == []
     assert problems("Web-", prefix=True) != []
+    assert problems("-", prefix=True) != []
 
 
 def test_a_problem_states_the_limit_and_the_regex_that_clients_know() -> None:

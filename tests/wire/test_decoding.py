@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.wire import DecodeError, InvalidValue, KubeError, Model, decode
+from kubeloop.wire import DecodeError, InvalidValue, KubeError, MicroTime, Model, Time, decode
 from kubeloop.wire.apiextensions.v1 import JSONSchemaProps
 from kubeloop.wire.apps.v1 import Deployment
-from kubeloop.wire.core.v1 import ConfigMap, Pod, PodList, Secret
+from kubeloop.wire.core.v1 import ConfigMap, Pod, PodList, PodSpec, Secret
+from kubeloop.wire.meta.v1 import ObjectMeta
 from kubeloop.wire.rbac.v1 import ClusterRole
 
 
@@ -24,6 +25,32 @@ class Meta(msgspec.Struct):
 
 class View(msgspec.Struct):
     metadata: Meta
+
+
+class TypedView(msgspec.Struct, frozen=True):
+    metadata: ObjectMeta
+    spec: PodSpec | None = None
+    owner: View | None = None
+
+
+def test_models_in_a_view_take_what_they_do_not_know_as_they_do_anywhere() -> None:
+    text = b"""{"kind": "Pod", "newer": 1,
+        "metadata": {"name": "web", "labels": null, "newer": {"x": [null]}},
+        "spec": {"containers": [{"name": "app", "newer": 2}]}}"""
+
+    found = decode(list[TypedView], b"[" + text + b"]")[0]
+
+    assert (found.metadata.name, found.metadata.labels) == ("web", {})
+    assert found.metadata.to_dict() == {"name": "web", "newer": {"x": [None]}}
+    assert found.spec is not None
+    assert found.spec.to_dict() == {"containers": [{"name": "app", "newer": 2}]}
+
+
+def test_a_mistake_below_a_view_is_named_by_its_path() -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode(TypedView, b'{"metadata": {"newer": 1, "labels": {"app": 5}}}')
+
+    assert caught.value.path == "metadata.labels[app]"
 
 
 def test_null_for_a_list_a_map_or_an_object_is_the_default() -> None:
@@ -43,6 +70,20 @@ def test_null_elements_are_empty_values() -> None:
 
     assert [container.name for container in pod.spec.containers] == ["", "a"]
     assert pod.metadata.labels == {"x": ""}
+
+
+class Lease(Model):
+    acquired: Time
+    renewed: MicroTime
+
+
+def test_null_for_a_required_time_is_no_time() -> None:
+    """API-23"""
+    lease = Lease.from_json(b'{"acquired": null, "renewed": null}')
+
+    read: object = (lease.acquired, lease.renewed)
+    assert read == (None, None)
+    assert lease.to_dict() == {}
 
 
 def test_items_of_a_list_need_not_say_what_they_are() -> None:
@@ -217,6 +258,12 @@ def test_known_fields_nested_too_deeply_are_an_error_of_ours() -> None:
 
     with pytest.raises(DecodeError, match="nested too deeply"):
         JSONSchemaProps.from_dict(schema)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_a_number_that_json_does_not_have_is_refused_and_never_read_as_null(number: float) -> None:
+    with pytest.raises(DecodeError, match="JSON has no number"):
+        ConfigMap.from_dict({"data": None, "unknown": [{"ratio": number}]})
 
 
 def test_a_time_without_a_zone_is_refused_where_it_is_read() -> None:

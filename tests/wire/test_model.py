@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from kubeloop.wire import UNSET, InvalidValue, Kind, Model, Quantity, required_fields
+from kubeloop.wire.apiextensions.v1 import JSONSchemaProps
 from kubeloop.wire.apps.v1 import Deployment, DeploymentSpec, StatefulSet
 from kubeloop.wire.coordination.v1 import Lease, LeaseSpec
 from kubeloop.wire.core.v1 import (
@@ -302,6 +303,8 @@ def _wrong(value: object) -> Any:
         ),
         (Secret(data=_wrong({"key": "text"})), "Secret.data[key]"),
         (ObjectMeta(creation_timestamp=datetime(2024, 1, 1)), "ObjectMeta.creationTimestamp"),  # noqa: DTZ001
+        (JSONSchemaProps(minimum=float("nan")), "JSONSchemaProps.minimum"),
+        (JSONSchemaProps(default={"ratio": float("inf")}), "JSONSchemaProps.default[ratio]"),
     ],
 )
 def test_a_value_that_cannot_be_sent_is_named_by_its_path(model: Model, path: str) -> None:
@@ -309,6 +312,13 @@ def test_a_value_that_cannot_be_sent_is_named_by_its_path(model: Model, path: st
         model.to_dict()
 
     assert path in str(caught.value)
+
+
+def test_half_of_a_surrogate_pair_is_no_text_to_send() -> None:
+    config = ConfigMap(data={"file": "\udcff"})
+
+    with pytest.raises(InvalidValue, match="cannot send ConfigMap"):
+        config.to_json()
 
 
 def test_json_and_yaml_say_the_same() -> None:

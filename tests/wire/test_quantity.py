@@ -325,7 +325,7 @@ def test_equal_texts_are_decoded_into_one_object() -> None:
     assert decode_quantity("77Mi") is decode_quantity("77Mi")
 
 
-@pytest.mark.parametrize("value", [True, [], {}, "x"])
+@pytest.mark.parametrize("value", [True, [], {}, "x", "\n1"])
 def test_a_decoder_refuses_everything_else(value: object) -> None:
     with pytest.raises(InvalidValue):
         decode_quantity(value)

@@ -97,7 +97,13 @@ def _move(existing: Condition, new: Condition, now: datetime) -> bool:
 
 def _tell(existing: Condition, new: Condition) -> bool:
     """Take over what explains the status."""
-    before = (existing.reason, existing.message, existing.observed_generation)
-    after = (new.reason, new.message, new.observed_generation)
-    existing.reason, existing.message, existing.observed_generation = after
-    return before != after
+    if _explanation(existing) == _explanation(new):
+        return False
+    existing.reason, existing.message = new.reason, new.message
+    existing.observed_generation = new.observed_generation
+    return True
+
+
+def _explanation(condition: Condition) -> tuple[str, str, int]:
+    # A server leaves out generation 0; without this it would seem changed every time.
+    return condition.reason, condition.message, condition.observed_generation or 0

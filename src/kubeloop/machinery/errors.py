@@ -370,12 +370,17 @@ def has_cause(error: BaseException, cause: str) -> bool:
 
 
 def _unwrapped(error: BaseException) -> Iterator[BaseException]:
-    """The error and all that it wraps, outermost first."""
-    yield error
-    inner = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
-    for each in (*inner, error.__cause__):
-        if each is not None:
-            yield from _unwrapped(each)
+    """The error and all that it wraps, outermost first, each once."""
+    waiting: list[BaseException | None] = [error]
+    seen: set[int] = set()  # `raise error from error` makes a ring
+    while waiting:
+        each = waiting.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        yield each
+        inner = each.exceptions if isinstance(each, BaseExceptionGroup) else ()
+        waiting += reversed((*inner, each.__cause__))
 
 
 def _kind_of(found: object) -> str:

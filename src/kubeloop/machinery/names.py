@@ -197,7 +197,8 @@ def _too_long(value: str, limit: int) -> list[str]:
 
 def _completed(prefix: str) -> str:
     """A generateName as the name it may become: what follows its last dash is not known yet."""
-    return f"{prefix[:-1]}a" if prefix.endswith("-") else prefix
+    # A dash alone stays one: no name begins with it.
+    return f"{prefix[:-1]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
 
 
 def _qualified_rule(regex: str) -> str:

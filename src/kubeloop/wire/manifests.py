@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
-from .codec import from_builtins, to_builtins
+from .codec import from_builtins
 from .errors import DecodeError
 from .model import Kind, Model, api_version_of, kind_of
 from .resources import class_for
+from .sending import to_builtins
 
 __all__ = ["dump_yaml", "load_yaml"]
 

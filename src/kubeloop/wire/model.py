@@ -9,7 +9,7 @@ that can be changed, keeps it marked as implied, so that sending can tell "read,
 filled" from "set to empty". Unknown keys sit in the `_extra` slot of the struct they belong
 to. Models stand outside the garbage collector (`gc=False`): they hold trees, and walking
 millions of them again and again is what makes large lists slow.
-Elsewhere: reading and sending (`codec`), what a class knows of its fields (`schema`).
+Elsewhere: reading (`codec`) and sending (`sending`), what a class knows of its fields (`schema`).
 """
 
 from __future__ import annotations
@@ -264,19 +264,19 @@ class Model(
 
     def to_dict(self) -> dict[str, Any]:
         """What would be sent, as plain JSON data of the caller's own."""
-        from .codec import to_builtins
+        from .sending import to_builtins
 
         return to_builtins(self)
 
     def to_json(self) -> bytes:
         """What would be sent."""
-        from .codec import to_json
+        from .sending import to_json
 
         return to_json(self)
 
     def to_yaml(self) -> str:
         """What would be sent, as one YAML document."""
-        from .codec import to_yaml
+        from .sending import to_yaml
 
         return to_yaml(self)
 

@@ -2,7 +2,7 @@
 
 A plan is a tree of nodes, one for each place where JSON can stand. Decoding walks it to
 find unknown keys and nulls, encoding to find what is set, patches to find merge rules.
-Elsewhere: the walks themselves (`codec`, `schema`).
+Elsewhere: the walks themselves (`codec`, `sending`, `schema`).
 """
 
 from __future__ import annotations
@@ -11,14 +11,23 @@ import functools
 import types
 import typing
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any, TypeAlias
 
 import msgspec
 
 from .model import ImpliedField, Model, ModelMeta, hints_of
 
-__all__ = ["FieldPlan", "ListOf", "MapOf", "Node", "Object", "Value", "node_for", "plan_of"]
+__all__ = [
+    "FieldPlan",
+    "ListOf",
+    "MapOf",
+    "Node",
+    "Object",
+    "Value",
+    "View",
+    "node_for",
+    "plan_of",
+]
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -26,6 +35,10 @@ class Value(msgspec.Struct, frozen=True):
 
     hint: Any
     optional: bool
+
+
+class View(Value, frozen=True):
+    """A plain struct of the user's: msgspec's own to read, but models may stand in it."""
 
 
 class ListOf(msgspec.Struct, frozen=True):
@@ -64,8 +77,8 @@ class FieldPlan(msgspec.Struct, frozen=True):
 
 
 @functools.cache
-def plan_of(cls: type[Model]) -> dict[str, FieldPlan]:
-    """The fields of a model class by wire name, without the place for unknown keys."""
+def plan_of(cls: type[msgspec.Struct]) -> dict[str, FieldPlan]:
+    """The fields of a model or a view by wire name, without the place for unknown keys."""
     hints = hints_of(cls)
     return {
         wire: FieldPlan(name, wire, _reader(cls, name), node_for(hints[name]))
@@ -74,7 +87,7 @@ def plan_of(cls: type[Model]) -> dict[str, FieldPlan]:
     }
 
 
-def _reader(cls: type[Model], name: str) -> Callable[[Model], Any]:
+def _reader(cls: type[msgspec.Struct], name: str) -> Callable[[Model], Any]:
     found = getattr(cls, name)
     slot = found.slot if isinstance(found, ImpliedField) else found
     return typing.cast("Callable[[Model], Any]", slot.__get__)
@@ -91,7 +104,9 @@ def node_for(hint: Any) -> Node:
             return MapOf(bare, optional, node_for(value))
     if isinstance(bare, ModelMeta):
         return Object(typing.cast("type[Model]", bare), optional)
-    return Value(bare, optional or bare in (Any, datetime))
+    if isinstance(bare, msgspec.StructMeta):
+        return View(bare, optional)
+    return Value(bare, optional or bare is Any)
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:

@@ -240,7 +240,7 @@ def decode_quantity(value: object) -> Quantity:
 
 @lru_cache(maxsize=4096)
 def _shared(text: str) -> Quantity:
-    return Quantity(text.strip())  # a decoder's text may carry spaces, as in client-go
+    return Quantity(text.strip(" "))  # a decoder's text may carry spaces, as in client-go
 
 
 def _text_of(value: object) -> str:

@@ -155,6 +155,43 @@ def test_the_changes_have_to_follow_the_order_directive(pod_spec: TypeFacts) -> 
     assert result == {"containers": named("a", "b")}
 
 
+def test_only_a_delete_directive_may_be_missing_from_the_order(pod_spec: TypeFacts) -> None:
+    """API-32"""
+    changes = [{"name": "c", "$patch": "replace"}]
+
+    with pytest.raises(PatchError, match="disagree"):
+        apply_strategic_patch(
+            {"containers": named("a")},
+            {"containers": changes, "$setElementOrder/containers": named("a")},
+            pod_spec,
+        )
+
+
+@pytest.mark.parametrize(
+    ("server", "added", "order", "expected"),
+    [
+        ("xs", "n", "n", "sn"),
+        ("xsy", "n", "n", "syn"),
+        ("xs", "nm", "nm", "snm"),
+        ("sx", "n", "n", "sn"),
+        ("xsa", "n", "na", "sna"),
+    ],
+)
+def test_what_takes_the_room_of_a_deleted_element_goes_behind_the_rest(
+    *, server: str, added: str, order: str, expected: str, pod_spec: TypeFacts
+) -> None:
+    """API-32: seen on the server, where the order directive and a delete directive meet."""
+    changes = [{"name": "x", "$patch": "delete"}, *named(*added)]
+
+    result = apply_strategic_patch(
+        {"containers": named(*server)},
+        {"containers": changes, "$setElementOrder/containers": named(*order)},
+        pod_spec,
+    )
+
+    assert result == {"containers": named(*expected)}
+
+
 def test_a_delete_directive_removes_all_elements_it_matches(pod_spec: TypeFacts) -> None:
     """API-31, API-C10: and an unknown name is a no-op."""
     document = {"containers": [{"name": "x", "n": 1}, {"name": "a"}, {"name": "x", "n": 2}]}
@@ -188,6 +225,22 @@ def test_directives_replace_and_empty_objects(deployment: TypeFacts) -> None:
     assert result == {"spec": {"b": {"d": 1}}, "status": {}, "kind": "D"}
     assert apply_strategic_patch(document, {"$patch": "replace", "k": 1}, deployment) == {"k": 1}
     assert apply_strategic_patch(document, {"$patch": "delete"}, deployment) == {}
+
+
+def test_a_directive_inside_what_replaces_or_is_new_says_nothing(deployment: TypeFacts) -> None:
+    """API-31: as the server has it, the content stays and only the directive is gone."""
+    limits = {"$patch": "replace", "cpu": "1", "memory": None}
+    spec = {"containers": [{"name": "new", "resources": {"limits": limits}}]}
+    document = {"metadata": {"name": "a"}, "spec": {"template": {"spec": {"containers": []}}}}
+
+    added = apply_strategic_patch(document, {"spec": {"template": {"spec": spec}}}, deployment)
+    replaced = apply_strategic_patch(
+        document, {"$patch": "replace", "metadata": {"$patch": "delete", "name": "b"}}, deployment
+    )
+
+    (container,) = added["spec"]["template"]["spec"]["containers"]
+    assert container == {"name": "new", "resources": {"limits": {"cpu": "1"}}}
+    assert replaced == {"metadata": {"name": "b"}}
 
 
 def test_what_is_added_brings_no_directives_and_no_nulls_along(deployment: TypeFacts) -> None:

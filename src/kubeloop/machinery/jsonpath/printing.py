@@ -29,10 +29,16 @@ def print_json(results: list[Any]) -> str:
     Raises:
         TypeError, ValueError, RecursionError: JSON cannot say them.
     """
-    return json.dumps(_ready(results), indent=4, **_AS_GO) + "\n"
+    return _json(results, indent=4) + "\n"
 
 
-_AS_GO: dict[str, Any] = {"ensure_ascii": False, "allow_nan": False, "sort_keys": True}
+def _json(value: Any, **layout: Any) -> str:
+    text = json.dumps(_ready(value), ensure_ascii=False, allow_nan=False, sort_keys=True, **layout)
+    return text.translate(_ESCAPED)
+
+
+# What Go writes as an escape in any JSON; outside of strings none of these occurs.
+_ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
 def _text(value: Any) -> str:
@@ -41,7 +47,7 @@ def _text(value: Any) -> str:
         return value
     if isinstance(value, float):
         return _float_text(value)
-    return json.dumps(_ready(value), separators=(",", ":"), **_AS_GO)
+    return _json(value, separators=(",", ":"))
 
 
 def _ready(value: Any) -> Any:

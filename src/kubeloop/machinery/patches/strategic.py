@@ -69,12 +69,28 @@ def merged_object(target: JsonObject, change: JsonObject, place: Place) -> JsonO
 def _directed_object(change: JsonObject, place: Place) -> JsonObject:
     match change.pop(PATCH):
         case "replace":
-            replaced: JsonObject = _added(change)
+            replaced: JsonObject = _undirected(change)
             return replaced
         case "delete":
             return {}
         case _:
             raise place.failure(f"{PATCH} in an object has to be 'replace' or 'delete'")
+
+
+def _undirected(value: Json) -> Json:
+    """What replaces an object, or is new in a list: directives in it say nothing, nulls are
+    nothing, the rest stands."""
+    match value:
+        case dict():
+            return {
+                key: _undirected(item)
+                for key, item in value.items()
+                if item is not None and not is_directive(key)
+            }
+        case list():
+            return [_undirected(item) for item in value]
+        case _:
+            return value
 
 
 def _take_lists(change: JsonObject, prefix: str, place: Place) -> dict[str, list[Json]]:
@@ -155,7 +171,7 @@ def _merged_elements(
     """The elements after the patch, unordered, and those the patch has named."""
     split = split_elements(new, key, place)
     if split.replace:
-        return [_added(element) for element in split.plain], []
+        return [_undirected(element) for element in split.plain], []
     kept = [item for item in old if element_identity(item, key, place) not in split.deleted]
     positions = ranks(identities(kept, key, place))
     for index, element in enumerate(split.plain):
@@ -165,7 +181,7 @@ def _merged_elements(
             kept[at] = merged_object(kept[at], element, place.element(index))
         else:
             positions[name] = len(kept)
-            kept.append(_added(element))
+            kept.append(_undirected(element))
     return kept, split.plain
 
 
@@ -184,12 +200,14 @@ def _merge_ordered(
     objects = are_objects(inner, key, old or [], new, order)
     refuse_disorder(new, order, key=key, place=inner)
     if old is None:
-        merged = _added(new)
+        merged, server = _added(new), []
     elif objects:
         merged, _ = _merged_elements(list(old), new, key, place=inner)
+        # To the server a new element has stood there, where a deleted one left room for it.
+        server = merged[: len(old)]
     else:
-        merged = merged_scalars(old, new, inner)
-    target[field] = arranged(merged, order=order, server=old or [], key=key, place=inner)
+        merged, server = merged_scalars(old, new, inner), old
+    target[field] = arranged(merged, order=order, server=server, key=key, place=inner)
 
 
 def _delete_values(target: JsonObject, field: str, values: list[Json], *, place: Place) -> None:

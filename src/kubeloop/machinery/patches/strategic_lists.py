@@ -66,7 +66,7 @@ def merged_scalars(old: list[Json], new: list[Json], place: Place) -> list[Json]
 
 def refuse_disorder(elements: list[Json], order: list[Json], *, key: str, place: Place) -> None:
     """Raise PatchError unless the elements to merge are a sub-sequence of `order`."""
-    named = [element for element in elements if not (key and PATCH in element)]
+    named = [item for item in elements if not (key and item.get(PATCH) == "delete")]
     if not named or not order:
         return
     rest = iter(identities(order, key, place))
