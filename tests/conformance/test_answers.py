@@ -325,3 +325,43 @@ async def test_patches_at_once_are_all_kept(api: Caller) -> None:
 
     data = (await api.get(api.at("configmaps", "a"))).body["data"]
     assert data == {f"k{n}": "v" for n in range(4)}
+
+
+ENDPOINTS = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
+
+
+async def test_whoever_uses_a_kind_on_its_way_out_is_warned_whatever_the_answer(
+    api: Caller,
+) -> None:
+    listed = await api.get(api.at("endpoints"))
+    missed = await api.get(api.at("endpoints", "none"))
+
+    assert (listed.code, listed.warnings) == (200, [ENDPOINTS])
+    assert (missed.code, missed.warnings) == (404, [ENDPOINTS])
+
+
+async def test_only_known_checks_of_health_are_answered(api: Caller) -> None:
+    assert (await api.get("/readyz/ping")).code == 200
+    assert (await api.get("/readyz/nothing")).code == 404
+
+
+async def test_the_table_of_definitions_shows_scope_and_versions(
+    api: Caller, widgets: Defined
+) -> None:
+    table = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
+    reply = await api("GET", widgets.path, headers=table)
+
+    names = [(each["name"], each["priority"]) for each in reply.body["columnDefinitions"]]
+    assert names == [
+        ("Name", 0),
+        ("Scope", 0),
+        ("Versions", 0),
+        ("Created At", 0),
+        ("Group", 1),
+        ("Kind", 1),
+        ("ShortNames", 1),
+        ("Established", 1),
+    ]
+    name, scope, versions, _, *rest = reply.body["rows"][0]["cells"]
+    assert (name, scope, versions) == (widgets.path.rpartition("/")[2], "Namespaced", "v1(storage)")
+    assert rest[1:] == ["Widget", "", True]

@@ -289,3 +289,49 @@ async def test_a_micro_time_has_six_digits(api: Caller, digits: str, code: int) 
     reply = await api("POST", api.at("coordination.k8s.io/v1/leases"), body)
 
     assert reply.code == code
+
+
+async def test_a_job_without_labels_has_those_of_its_pods(api: Caller) -> None:
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": pod()["spec"]}
+    template["spec"]["restartPolicy"] = "Never"
+    jobs = api.at("batch/v1/jobs")
+    await api.create(jobs, {"metadata": {"name": "bare"}, "spec": {"template": template}})
+    meta = {"name": "own", "labels": {"own": "1"}}
+    await api.create(jobs, {"metadata": meta, "spec": {"template": template}})
+
+    bare, own = await api.get(f"{jobs}/bare"), await api.get(f"{jobs}/own")
+
+    assert bare.meta["labels"] == bare.spec["template"]["metadata"]["labels"]
+    assert {"app", "job-name", "controller-uid"} <= bare.meta["labels"].keys()
+    assert own.meta["labels"] == {"own": "1"}
+
+
+async def test_a_daemon_set_counts_its_templates_in_an_annotation(api: Caller) -> None:
+    number = "deprecated.daemonset.template.generation"
+    body = deployment()
+    body["spec"].pop("replicas", None)
+    sets = api.at("apps/v1/daemonsets")
+    created = await api.create(sets, {**body, "kind": "DaemonSet"})
+
+    labelled = await api.patch(f"{sets}/web", {"metadata": {"labels": {"a": "b"}}})
+    template = {"metadata": {"annotations": {"restarted": "now"}}}
+    restarted = await api.patch(f"{sets}/web", {"spec": {"template": template}})
+
+    replies = (created, labelled, restarted)
+    assert [each.meta["annotations"][number] for each in replies] == ["1", "1", "2"]
+
+
+async def test_the_networks_of_a_node_are_said_one_and_many(api: Caller) -> None:
+    name = f"node-of-{api.namespace}"
+    body = {"metadata": {"name": name}, "spec": {"podCIDR": "10.9.0.0/24"}}
+    reply = await api.create("/api/v1/nodes", body)
+    await api("DELETE", f"/api/v1/nodes/{name}")
+
+    assert reply.spec["podCIDRs"] == ["10.9.0.0/24"]
+
+
+async def test_a_quota_starts_with_an_empty_status(api: Caller) -> None:
+    body = {"metadata": {"name": "q"}, "spec": {"hard": {"pods": "3"}}}
+    reply = await api.create(api.at("resourcequotas"), body)
+
+    assert reply.body["status"] == {}

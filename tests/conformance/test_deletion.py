@@ -368,3 +368,17 @@ async def test_some_namespaces_cannot_be_deleted(api: Caller, name: str) -> None
 
     assert (reply.code, reply.reason) == (403, "Forbidden")
     assert reply.message == (f'namespaces "{name}" is forbidden: this namespace may not be deleted')
+
+
+async def test_a_pod_that_goes_at_once_is_seen_marked_before_it_goes(api: Caller) -> None:
+    created = await api.create(api.at("pods"), pod())
+
+    version = created.meta["resourceVersion"]
+    async with api.watch(api.at("pods"), resourceVersion=version) as watch:
+        await api("DELETE", api.at("pods", "web"))
+        marked, gone = await watch.take(2)
+
+    assert (marked["type"], gone["type"]) == ("MODIFIED", "DELETED")
+    for meta in (marked["object"]["metadata"], gone["object"]["metadata"]):
+        assert "deletionTimestamp" in meta
+        assert (meta["deletionGracePeriodSeconds"], meta["generation"]) == (0, 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.conformance.caller import JSON_PATCH, Caller
-from tests.conformance.samples import config_map, deployment, service
+from tests.conformance.samples import config_map, deployment, pod, service
 from tests.conformance.widgets import WIDGETS, Defined
 
 MAPS = "configmaps"
@@ -215,3 +215,12 @@ async def test_duplicate_fields_of_a_merge_patch_are_told(api: Caller) -> None:
 
     assert reply.body["data"] == {"x": "2"}
     assert reply.warnings == ['duplicate field "data.x"']
+
+
+async def test_a_deletion_that_is_only_tried_shows_the_object_marked(api: Caller) -> None:
+    await api.create(api.at("pods"), pod())
+
+    reply = await api("DELETE", api.at("pods", "web"), query={"dryRun": "All"})
+
+    assert "deletionTimestamp" in reply.meta
+    assert "deletionTimestamp" not in (await api.get(api.at("pods", "web"))).meta

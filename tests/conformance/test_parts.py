@@ -337,7 +337,9 @@ async def test_a_signing_request_is_approved_at_its_own_path(api: Caller) -> Non
     reply = await api("PUT", f"{path}/{name}/approval", approved)
 
     assert reply.code == 200
-    assert reply.body["status"]["conditions"][0]["type"] == "Approved"
+    dated = reply.body["status"]["conditions"][0]
+    assert dated["type"] == "Approved"
+    assert dated["lastUpdateTime"] == dated["lastTransitionTime"]
 
 
 # A request for CN=conformance, signed by a key that nobody has kept.
@@ -349,3 +351,15 @@ REQUEST = (
     "L1Z0M3psRm1xdHF3bHYzdXB2SG5jZFh3c0NsdmJwMW9vOENJUURtc05TazdaM3drVGhoWlRVcAo4LzI1"
     "VjBxZkNmR1QwZFVyelBjV0tlaFdPQT09Ci0tLS0tRU5EIENFUlRJRklDQVRFIFJFUVVFU1QtLS0tLQo="
 )
+
+
+async def test_whoever_must_choose_a_container_is_told_of_all(api: Caller) -> None:
+    body = pod()
+    body["spec"]["initContainers"] = [{"name": "first", "image": "nginx:1"}]
+    body["spec"]["containers"].append({"name": "second", "image": "nginx:1"})
+    await api.create(api.at("pods"), body)
+
+    reply = await api.get(api.at("pods", "web", "log"))
+
+    assert reply.code == 400
+    assert "choose one of: [first main second]" in reply.message

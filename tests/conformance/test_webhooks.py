@@ -209,6 +209,21 @@ async def test_what_a_webhook_made_is_defaulted(api: Caller, hook: Hook) -> None
     assert reply.spec["strategy"]["type"] == "RollingUpdate"
 
 
+async def test_what_a_webhook_changes_in_a_spec_makes_a_new_generation(
+    api: Caller, hook: Hook
+) -> None:
+    await api.create(api.at("apps/v1/deployments"), deployment())
+    await register(
+        api, hook, "mutating", resources=("deployments", "configmaps"), groups=("apps", "")
+    )
+    hook.answer = lambda _: patch_of({"op": "replace", "path": "/spec/replicas", "value": 7})
+
+    patch = {"metadata": {"labels": {"touched": "yes"}}}
+    reply = await api.patch(api.at("apps/v1/deployments", "web"), patch)
+
+    assert (reply.spec["replicas"], reply.meta["generation"]) == (7, 2)
+
+
 async def test_a_validating_webhook_sees_what_a_mutating_one_made(api: Caller, hook: Hook) -> None:
     await register(api, hook, "mutating")
     async with hooked() as second:

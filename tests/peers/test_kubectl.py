@@ -108,6 +108,13 @@ def test_explain_goes_down_the_whole_tree(kubectl: Kubectl) -> None:
     )
 
 
+def test_explain_knows_fields_that_hold_anything(kubectl: Kubectl) -> None:
+    said = kubectl("explain", "crd.spec.versions.schema.openAPIV3Schema", "--recursive")
+
+    assert re.search(r"default\s<JSON>", said)
+    assert re.search(r"enum\s<\[\]JSON>", said)
+
+
 # --- reading
 
 

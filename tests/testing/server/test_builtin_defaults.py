@@ -142,7 +142,10 @@ def test_volumes_are_filled_in() -> None:
             {
                 "replicas": 1,
                 "podManagementPolicy": "OrderedReady",
-                "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}},
+                "updateStrategy": {
+                    "type": "RollingUpdate",
+                    "rollingUpdate": {"partition": 0, "maxUnavailable": 1},
+                },
                 "persistentVolumeClaimRetentionPolicy": {
                     "whenDeleted": "Retain",
                     "whenScaled": "Retain",

@@ -93,6 +93,16 @@ def test_every_reference_of_version_2_leads_somewhere(registry: Registry) -> Non
         assert name in document["definitions"]
 
 
+def test_no_field_is_without_a_word(registry: Registry) -> None:
+    """kubectl cannot explain a kind with a field whose schema is empty."""
+    schemas = _v3(registry, "apiextensions.k8s.io", "v1")["components"]["schemas"]
+
+    for schema in schemas.values():
+        for field in (schema.get("properties") or {}).values():
+            assert field
+            assert field.get("items", field)
+
+
 def test_a_kind_is_found_by_its_path_and_schema(registry: Registry) -> None:
     """What `kubectl explain pods` does."""
     document = _v3(registry, "", "v1")

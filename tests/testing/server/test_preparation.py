@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from kubeloop.testing.server.builtin.builtin_defaults import default
 from kubeloop.testing.server.builtin.builtin_validation import (
     Allocator,
-    for_update,
     prepare_for_create,
     prepare_for_update,
 )
@@ -232,14 +231,13 @@ def test_a_new_definition_has_stored_only_its_storage_version() -> None:
     assert found["status"] == {"storedVersions": ["v1"]}
 
 
-def test_the_object_and_its_status_are_written_apart() -> None:
-    old = {"metadata": {"a": 1}, "spec": {"replicas": 1}, "status": {"replicas": 1}}
-    new = {"metadata": {"a": 2}, "spec": {"replicas": 2}, "status": {"replicas": 2}}
+def test_a_daemon_set_that_miscounts_its_templates_starts_anew() -> None:
+    number = "deprecated.daemonset.template.generation"
+    wrong = {"metadata": {"annotations": {number: "many"}}, "spec": {"template": {"a": 1}}}
 
-    assert for_update("apps", "Deployment", new, old)["status"] == old["status"]
-    assert for_update("apps", "Deployment", new, old, subresource="status") == {
-        "metadata": {"a": 2},
-        "spec": {"replicas": 1},
-        "status": {"replicas": 2},
-    }
-    assert for_update("", "ConfigMap", new, old) is new
+    made = prepare_for_create("apps", "DaemonSet", wrong)
+    new = {**wrong, "spec": {"template": {"a": 2}}}
+    changed = prepare_for_update("apps", "DaemonSet", new, made, Allocator())
+
+    assert made["metadata"]["annotations"] == {number: "1"}
+    assert changed["metadata"]["annotations"] == {number: "2"}

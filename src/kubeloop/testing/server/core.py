@@ -27,13 +27,14 @@ from .serving.http import Gateway
 from .serving.streaming import Streamer
 from .storage.store import Change, Object, Store, timestamp
 from .storage.watching import Hub
+from .verbs.calls import Call
 from .verbs.deletion import Deleter
 from .verbs.gc import GarbageCollector
 from .verbs.housekeeping import BookmarkTicker, Housekeeper
 from .verbs.logs import Logs
 from .verbs.namespaces import Terminator
 from .verbs.subresources import Subresources
-from .verbs.writing import Call, Verbs
+from .verbs.writing import Verbs
 
 if TYPE_CHECKING:
     from .access.authn import Authenticator

@@ -65,6 +65,7 @@ class Refusal(Exception):
         super().__init__(status.get("message", ""))
         self.status = status
         self.headers = dict(headers or {})
+        self.warnings: tuple[str, ...] = ()  # what the client is told beside the refusal
 
     @property
     def code(self) -> int:

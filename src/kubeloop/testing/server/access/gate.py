@@ -13,9 +13,11 @@ from typing import Any, final
 from kubeloop.kit import Clock
 
 from ..registry import Registry
+from ..statuses import forbidden
 from ..storage.store import Object, Store
+from ..verbs.calls import Call
+from ..verbs.deletion import DEFINITIONS
 from ..verbs.namespaces import NamespaceLifecycle
-from ..verbs.writing import Call
 from .security import ADMIN, Security
 
 __all__ = ["Gate"]
@@ -52,8 +54,17 @@ class Gate:
         )
 
     def check(self, call: Call, operation: str) -> None:
-        """Raises `Refusal` where the namespace does not allow the write."""
+        """Raises `Refusal` where the namespace, or the end of its kind, forbids the write."""
+        if operation == "CREATE" and call.served.custom is not None:
+            self._check_definition(call)
         self._namespaces.check(call, operation)
+
+    def _check_definition(self, call: Call) -> None:
+        group, plural = call.served.group, call.served.plural
+        definition = self._store.get(DEFINITIONS, f"{plural}.{group}")
+        if definition is not None and "deletionTimestamp" in definition.metadata:
+            why = "create not allowed while custom resource definition is terminating"
+            raise forbidden(group, plural, call.name, why)
 
     def guard(self, call: Call, obj: Object, old: Object | None) -> None:
         """Raises `Refusal` for rights that the user cannot hand on."""

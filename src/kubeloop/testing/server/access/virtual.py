@@ -13,9 +13,10 @@ from ..serving.negotiation import Answer, body_type, wanted
 from ..statuses import bad_request
 from ..storage.store import Object, encoded
 from ..verbs.bindings import bind
+from ..verbs.calls import Call
 from ..verbs.objects import read_object
 from ..verbs.options import write_options
-from ..verbs.writing import Call, Verbs
+from ..verbs.writing import Verbs
 from .security import ADMIN, Security
 
 __all__ = ["VIRTUAL", "Virtual"]

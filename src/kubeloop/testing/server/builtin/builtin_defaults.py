@@ -155,6 +155,14 @@ def _namespace(obj: Json) -> Json:
     return within(obj, "metadata", label)
 
 
+def _node_networks(spec: Json) -> Json:
+    """The first network and the list of them say the same."""
+    one, many = spec.get("podCIDR"), spec.get("podCIDRs")
+    if one:
+        return filled(spec, {"podCIDRs": [one]})
+    return {**spec, "podCIDR": many[0]} if many else spec
+
+
 def _node_status(status: Json) -> Json:
     capacity = status.get("capacity")
     return filled(status, {"allocatable": dict(capacity)}) if capacity else status
@@ -336,7 +344,10 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[Json], Json], ...]]] = {
     ("", "Endpoints"): (lambda obj: each(obj, "subsets", _subset),),
     ("", "LimitRange"): (_items_in_spec("limits", _limit),),
     ("", "Namespace"): (_namespace, _spec_fills(), _status_fills(phase="Active")),
-    ("", "Node"): (lambda obj: within(obj, "status", _node_status),),
+    ("", "Node"): (
+        lambda obj: within(obj, "spec", _node_networks),
+        lambda obj: within(obj, "status", _node_status),
+    ),
     ("", "PersistentVolume"): (
         _spec_fills(persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem"),
         _status_fills(phase="Pending"),
@@ -351,6 +362,7 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[Json], Json], ...]]] = {
         _spec(_template),
         _status_fills(replicas=0),
     ),
+    ("", "ResourceQuota"): (_status_fills(),),
     ("", "Secret"): (_secret, _fills(type="Opaque")),
     ("", "Service"): (_spec(_service), _load_balancer),
     ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"): (_spec(_policy),),
@@ -380,7 +392,7 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[Json], Json], ...]]] = {
     ),
     ("apps", "StatefulSet"): (
         _spec_fills(replicas=1, revisionHistoryLimit=10, podManagementPolicy="OrderedReady"),
-        _rolling("updateStrategy", partition=0),
+        _rolling("updateStrategy", partition=0, maxUnavailable=1),
         _spec(_retention),
         _spec(_claim_templates),
         _spec(_template),

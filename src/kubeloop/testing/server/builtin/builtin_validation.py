@@ -12,15 +12,22 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ..statuses import Cause
+from .allocation import Allocator
 from .core_validation import CORE
 from .group_validation import GROUPS
 from .metadata_validation import problems_of_metadata
 from .pod_validation import problems_of_pod_change
-from .preparation import Allocator, for_update, prepare_for_create, prepare_for_update
+from .preparation import dated_conditions, prepare_for_create, prepare_for_update
 from .storage_validation import STORAGE
 from .workload_validation import WORKLOADS
 
-__all__ = ["Allocator", "for_update", "prepare_for_create", "prepare_for_update", "validate"]
+__all__ = [
+    "Allocator",
+    "dated_conditions",
+    "prepare_for_create",
+    "prepare_for_update",
+    "validate",
+]
 
 _CHECKS: Final = {**CORE, **GROUPS, **STORAGE, **WORKLOADS}
 

@@ -28,6 +28,17 @@ __all__ = ["problems_of_metadata"]
 _RBAC: Final = "rbac.authorization.k8s.io"
 _LABEL_NAMES: Final = frozenset({("", "Namespace"), ("", "Service")})
 _FINALIZERS_APART: Final = frozenset({"orphan", "foregroundDeletion"})
+_STANDARD_FINALIZERS: Final = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
+# Of these groups, kube-apiserver takes any finalizer that could be a label's key.
+_UNQUALIFIED_GROUPS: Final = frozenset(
+    {
+        "admissionregistration.k8s.io",
+        "apiextensions.k8s.io",
+        "apiregistration.k8s.io",
+        "coordination.k8s.io",
+        "node.k8s.io",
+    }
+)
 _PathRule = Callable[[str], list[str]]
 
 
@@ -35,11 +46,15 @@ def problems_of_metadata(
     group: str, kind: str, new: Mapping[str, Any], old: Mapping[str, Any] | None
 ) -> Found:
     """What is wrong with the metadata of a new object, or with changing `old` into it."""
+    finalizers = new.get("finalizers") or []
     if old is None:
         yield from _name_problems(group, kind, new)
-        yield from _finalizer_problems(new.get("finalizers") or [], own=_is_own(group))
     else:
         yield from _change_problems(new, old)
+    if old is None or group == _RBAC:
+        yield from _finalizer_problems(finalizers)
+    if _qualifies_finalizers(group):
+        yield from _unqualified_problems(finalizers)
     yield from not_below("metadata.generation", new.get("generation"))
     yield from labels("metadata.labels", new.get("labels"))
     yield from _annotation_problems(new.get("annotations") or {})
@@ -82,25 +97,25 @@ def _change_problems(new: Mapping[str, Any], old: Mapping[str, Any]) -> Found:
         yield from not_changed(f"metadata.{field}", new.get(field), old.get(field))
 
 
-def _is_own(group: str) -> bool:
-    """Whether a group is Kubernetes' own."""
-    return "." not in group or group.endswith(".k8s.io")
+def _qualifies_finalizers(group: str) -> bool:
+    """Whether finalizers of a group's kinds need a domain: most of Kubernetes' own do."""
+    return ("." not in group or group.endswith(".k8s.io")) and group not in _UNQUALIFIED_GROUPS
 
 
-def _finalizer_problems(finalizers: list[str], *, own: bool) -> Found:
+def _finalizer_problems(finalizers: list[str]) -> Found:
     path = "metadata.finalizers"
     for each in finalizers:
         yield from name(path, each, problems_of_label_key)
-    for index, each in enumerate(finalizers):
-        if own and "/" not in each and each not in _STANDARD_FINALIZERS:
-            rule = "name is neither a standard finalizer name nor is it fully qualified"
-            yield causes.invalid(f"{path}[{index}]", each, rule)
     if set(finalizers) >= _FINALIZERS_APART:
         rule = "finalizer orphan and foregroundDeletion cannot be both set"
         yield causes.invalid(path, finalizers, rule)
 
 
-_STANDARD_FINALIZERS = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
+def _unqualified_problems(finalizers: list[str]) -> Found:
+    for index, each in enumerate(finalizers):
+        if "/" not in each and each not in _STANDARD_FINALIZERS:
+            rule = "name is neither a standard finalizer name nor is it fully qualified"
+            yield causes.invalid(f"metadata.finalizers[{index}]", each, rule)
 
 
 def _annotation_problems(annotations: Mapping[str, str]) -> Found:

@@ -1,28 +1,28 @@
 """How a new object starts: status reset, addresses and ports given out, what a job selects by.
 
-Promises: objects are never changed in place; an address or a port is given out once until it
-is released. What a client may not write (a status, through the object itself) is left out.
-Elsewhere: defaults that hold at any time (`builtin_defaults`).
+Promises: objects are never changed in place. What a client may not write (a status, through
+the object itself) is left out; what the server counts or dates itself, it does.
+Elsewhere: defaults that hold at any time (`builtin_defaults`), what is free (`allocation`).
 """
 
 from __future__ import annotations
 
 import functools
-import ipaddress
+import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, TypeAlias
 
 from kubeloop.wire import resources
 
 from ..statuses import Cause, Refusal, invalid
 from . import causes
+from .allocation import Allocator
 from .builtin_defaults import default
 from .editing import Json, at, each, filled, within, without
 from .remembering import remembered
 
 __all__ = [
-    "Allocator",
-    "for_update",
+    "dated_conditions",
     "prepare_for_create",
     "prepare_for_update",
     "quality_of_service",
@@ -33,98 +33,9 @@ _KEEPS_STATUS: Final = frozenset(
     {("", "Node"), ("apiextensions.k8s.io", "CustomResourceDefinition")}
 )
 _JOB: Final = "batch.kubernetes.io/"
+_TEMPLATES: Final = "deprecated.daemonset.template.generation"
+_NUMBER: Final = re.compile("[1-9][0-9]{0,17}")
 _TOLERATED: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
-
-
-@final
-class Allocator:
-    """Gives out cluster addresses and node ports, and knows which are taken."""
-
-    def __init__(
-        self, *, network: str = "10.96.0.0/16", ports: range = range(30000, 32768)
-    ) -> None:
-        self._network = ipaddress.IPv4Network(network)
-        self._port_range = ports
-        self._addresses: set[str] = set()
-        self._ports: set[int] = set()
-        self._next_address = 2  # the first one is the API server's own service
-        self._next_port = 0
-
-    def address(self, wanted: str = "") -> str:
-        """A free address, or the one that is wanted.
-
-        Raises:
-            ValueError: the wanted one is taken or outside of the network.
-        """
-        if wanted:
-            if ipaddress.ip_address(wanted) not in self._network:
-                raise ValueError(
-                    f"the provided IP ({wanted}) is not in the valid range. The range of valid "
-                    f"IPs is {self._network}"
-                )
-            if wanted in self._addresses:
-                raise ValueError("provided IP is already allocated")
-        else:
-            wanted = self._free_address()
-        self._addresses.add(wanted)
-        return wanted
-
-    def port(self, wanted: int = 0) -> int:
-        """A free node port, or the one that is wanted.
-
-        Raises:
-            ValueError: the wanted one is taken or out of range.
-        """
-        if wanted:
-            if wanted not in self._port_range:
-                low, high = self._port_range[0], self._port_range[-1]
-                raise ValueError(
-                    "provided port is not in the valid range. The range of valid ports is "
-                    f"{low}-{high}"
-                )
-            if wanted in self._ports:
-                raise ValueError("provided port is already allocated")
-        else:
-            wanted = self._free_port()
-        self._ports.add(wanted)
-        return wanted
-
-    def adopt(self, service: Mapping[str, Any]) -> None:
-        """Remember what a stored service holds, after a restart."""
-        addresses, ports = _held(service)
-        self._addresses |= addresses
-        self._ports |= ports
-
-    def release(self, service: Mapping[str, Any]) -> None:
-        """Take back what a deleted service held."""
-        addresses, ports = _held(service)
-        self._addresses -= addresses
-        self._ports -= ports
-
-    def _free_address(self) -> str:
-        size = self._network.num_addresses
-        for _ in range(size):
-            candidate = str(self._network[self._next_address])
-            # The first address is the network's own, the last one is for broadcasts.
-            self._next_address = self._next_address % (size - 2) + 1
-            if candidate not in self._addresses:
-                return candidate
-        raise ValueError("range is full")
-
-    def _free_port(self) -> int:
-        for _ in self._port_range:
-            candidate = self._port_range[self._next_port]
-            self._next_port = (self._next_port + 1) % len(self._port_range)
-            if candidate not in self._ports:
-                return candidate
-        raise ValueError("range is full")
-
-
-def _held(service: Mapping[str, Any]) -> tuple[set[str], set[int]]:
-    addresses = {ip for ip in at(service, "spec", "clusterIPs") or () if ip != "None"}
-    ports = {each.get("nodePort", 0) for each in at(service, "spec", "ports") or ()}
-    check = at(service, "spec", "healthCheckNodePort") or 0
-    return addresses, {*ports, check} - {0, None}
 
 
 def prepare_for_create(
@@ -147,6 +58,8 @@ def prepare_for_create(
             return _allocated(obj, allocator or Allocator())
         case "apiextensions.k8s.io", "CustomResourceDefinition":
             return default(group, kind, without(obj, "status"))
+        case "apps", "DaemonSet":
+            return _numbered(obj, _template_number(obj))
         case "batch", "Job":
             return _new_job(obj)
     return obj
@@ -157,28 +70,6 @@ def _first_status(group: str, kind: str) -> Json | None:
     """The status that an object of the kind has before anyone wrote one."""
     found: Json | None = default(group, kind, {}).get("status")
     return found
-
-
-def for_update(
-    group: str,
-    kind: str,
-    new: dict[str, Any],
-    old: dict[str, Any],
-    *,
-    subresource: str = "",
-) -> dict[str, Any]:
-    """`new` with the parts that this path cannot write as they were in `old`.
-
-    The object's own path cannot write the status, the status' path nothing else but metadata.
-    """
-    if subresource == "status":
-        rest = without(old, "status")
-        status = {"status": new["status"]} if "status" in new else {}
-        return {**rest, "metadata": new.get("metadata", old.get("metadata")), **status}
-    if (group, kind) not in _WITH_STATUS:
-        return new
-    kept = {"status": old["status"]} if "status" in old else {}
-    return {**without(new, "status"), **kept}
 
 
 def _kinds_with_status() -> Iterable[tuple[str, str]]:
@@ -264,7 +155,44 @@ def _new_job(obj: Json) -> Json:
         spec = spec if spec.get("selector") else {**spec, "selector": chosen}
         return within(spec, "template", lambda said: within(said, "metadata", mark, make=True))
 
-    return within(obj, "spec", select)
+    made = within(obj, "spec", select)
+    own, inner = at(obj, "metadata", "labels"), at(obj, "spec", "template", "metadata", "labels")
+    # A job that has no labels of its own has those of its pods.
+    return made if own and own != inner else within(made, "metadata", mark)
+
+
+def _template_number(obj: Json) -> int:
+    """Which template of a daemon set this is; it stands in an annotation."""
+    said = at(obj, "metadata", "annotations", _TEMPLATES) or ""
+    return int(said) if _NUMBER.fullmatch(said) else 1
+
+
+def _numbered(obj: Json, number: int) -> Json:
+    def number_it(meta: Json) -> Json:
+        notes = {**(meta.get("annotations") or {}), _TEMPLATES: str(number)}
+        return {**meta, "annotations": notes}
+
+    return within(obj, "metadata", number_it)
+
+
+def _recounted(new: Json, old: Json) -> Json:
+    number = _template_number(old)
+    same = at(new, "spec", "template") == at(old, "spec", "template")
+    return _numbered(new, number if same else number + 1)
+
+
+def dated_conditions(new: dict[str, Any], old: dict[str, Any], *, now: str) -> dict[str, Any]:
+    """`new` with the times that its conditions do not say; those of a state that lasts stay."""
+    known = {
+        (one.get("type"), one.get("status")): one.get("lastTransitionTime")
+        for one in at(old, "status", "conditions") or ()
+    }
+
+    def date(condition: Json) -> Json:
+        since = known.get((condition.get("type"), condition.get("status"))) or now
+        return filled(condition, {"lastUpdateTime": now, "lastTransitionTime": since})
+
+    return within(new, "status", lambda status: each(status, "conditions", date))
 
 
 # --- services
@@ -278,6 +206,8 @@ def prepare_for_update(
     Raises:
         Refusal: a wanted address or port cannot be had (422).
     """
+    if (group, kind) == ("apps", "DaemonSet"):
+        return _recounted(new, old)
     if (group, kind) != ("", "Service"):
         return new
     kept = within(new, "spec", lambda spec: _carried(spec, old.get("spec") or {}))

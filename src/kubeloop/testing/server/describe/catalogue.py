@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Catalogue"]
 
 _HEALTH = frozenset({"healthz", "livez", "readyz"})
+_CHECKS = frozenset({"etcd", "ping"})
 
 
 @final
@@ -39,7 +40,7 @@ class Catalogue:
             raise method_not_allowed()
         path = request.path.rstrip("/") or "/"
         steps = path.strip("/").split("/")
-        if steps[0] in _HEALTH:
+        if steps[0] in _HEALTH and set(steps[1:]) <= _CHECKS:
             return _health(request, steps[0])
         if path in self.extra:
             return Answer(200, encoded(self.extra[path]()))

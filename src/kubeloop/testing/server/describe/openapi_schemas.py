@@ -41,6 +41,8 @@ _TIME: Final = f"{_META}.Time"
 _MICRO_TIME: Final = f"{_META}.MicroTime"
 _DURATION: Final = f"{_META}.Duration"
 _QUANTITY: Final = "io.k8s.apimachinery.pkg.api.resource.Quantity"
+# Named, for kubectl cannot explain a field whose schema says nothing at all.
+_JSON: Final = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON"
 _INT_OR_STRING: Final = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
 
 _PLAIN: Final[Mapping[Any, Schema]] = {
@@ -63,6 +65,7 @@ _SCALARS: Final[Mapping[Dialect, Mapping[str, Schema]]] = {
         _DURATION: {"type": "string"},
         _QUANTITY: {"type": "string"},
         _INT_OR_STRING: {"type": "string", "format": "int-or-string"},
+        _JSON: {"description": "Any value of JSON."},
     },
     "v3": {
         _TIME: {"type": "string", "format": "date-time"},
@@ -73,6 +76,7 @@ _SCALARS: Final[Mapping[Dialect, Mapping[str, Schema]]] = {
             "oneOf": [{"type": "integer"}, {"type": "string"}],
             "format": "int-or-string",
         },
+        _JSON: {"description": "Any value of JSON."},
     },
 }
 _HEAD: Final = frozenset({"apiVersion", "kind"})
@@ -149,7 +153,7 @@ def _scalar(hint: Any, dialect: Dialect) -> Schema:
         return reference(_NAMED[hint], dialect)
     if typing.get_origin(hint) in _UNIONS:
         return reference(_INT_OR_STRING, dialect)
-    return {}  # free-form JSON
+    return reference(_JSON, dialect)
 
 
 def _with_rules(schema: Schema, facts: FieldFacts, dialect: Dialect) -> Schema:

@@ -16,6 +16,7 @@ __all__ = [
     "certificate_request_cells",
     "component_status_cells",
     "config_map_cells",
+    "definition_cells",
     "event_cells",
     "flow_schema_cells",
     "lease_candidate_cells",
@@ -305,3 +306,19 @@ def resource_claim_cells(obj: Obj, since: Since) -> list[Any]:
 
 
 resource_slice_cells = simple("spec.nodeName", "spec.driver", "spec.pool.name")
+
+
+def definition_cells(obj: Obj, since: Since) -> list[Any]:  # noqa: ARG001 # shows the moment
+    served = [each for each in items_at(obj, "spec", "versions") if at(each, "served")]
+    versions = [f"{at(e, 'name')}(storage)" if at(e, "storage") else at(e, "name") for e in served]
+    established = condition_of(obj, "Established")
+    return [
+        at(obj, "metadata", "name"),
+        at(obj, "spec", "scope"),
+        ",".join(sorted(versions)),
+        at(obj, "metadata", "creationTimestamp"),
+        at(obj, "spec", "group"),
+        at(obj, "spec", "names", "kind"),
+        ",".join(items_at(obj, "spec", "names", "shortNames")),
+        at(established, "status") == "True",
+    ]

@@ -119,6 +119,13 @@ _KINDS: Final[dict[tuple[str, str], tuple[str, Cells]]] = {
         _WEBHOOKS,
         cluster.webhook_cells,
     ),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): (
+        (
+            "Name, Scope, Versions, Created At:date, *Group, *Kind, *ShortNames, "
+            "*Established:boolean"
+        ),
+        cluster.definition_cells,
+    ),
     ("apiregistration.k8s.io", "APIService"): (
         "Name, Service, Available, Age",
         cluster.api_service_cells,

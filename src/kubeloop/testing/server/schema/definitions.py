@@ -15,15 +15,12 @@ from ..registry import Registry
 from ..statuses import Refusal
 from ..storage.store import Change, Entry, Object, Store, timestamp
 from ..storage.watching import Hub
-from ..verbs.deletion import Deleter
+from ..verbs.calls import Call
+from ..verbs.deletion import CLEANUP, DEFINITIONS, Deleter
 from ..verbs.options import DeleteOptions
-from ..verbs.writing import Call
 from .crds import CustomKind, status_of
 
 __all__ = ["DEFINITIONS", "Definitions"]
-
-DEFINITIONS = ("apiextensions.k8s.io", "customresourcedefinitions")
-CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 
 
 @final
@@ -63,7 +60,7 @@ class Definitions:
         return bool(self._changed)
 
     def work(self) -> None:
-        """Bring status and finalizers of noted definitions up to date."""
+        """Bring the status of noted definitions up to date, and let go of those at their end."""
         while self._changed:
             self._look_at(self._changed.pop())
 
@@ -74,9 +71,8 @@ class Definitions:
         if "deletionTimestamp" in entry.obj["metadata"]:
             self._clean_up(entry)
             return
-        obj = _with_finalizer(entry.obj)
         others = self._store.objects(*DEFINITIONS)
-        obj = {**obj, "status": status_of(obj, others, now=self._now())}
+        obj = {**entry.obj, "status": status_of(entry.obj, others, now=self._now())}
         if obj != entry.obj:
             self._store.write(DEFINITIONS, obj)
 
@@ -144,10 +140,3 @@ def _is_refused(obj: Object) -> bool:
     conditions = (obj.get("status") or {}).get("conditions") or ()
     states = {each.get("type"): each.get("status") for each in conditions}
     return states.get("NamesAccepted") == "False" and states.get("Established") != "True"
-
-
-def _with_finalizer(obj: Object) -> Object:
-    finalizers = obj["metadata"].get("finalizers") or []
-    if CLEANUP in finalizers:
-        return obj
-    return {**obj, "metadata": {**obj["metadata"], "finalizers": [*finalizers, CLEANUP]}}

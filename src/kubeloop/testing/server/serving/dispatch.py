@@ -25,6 +25,7 @@ from ..statuses import (
 from ..storage.selection import Selection, selection
 from ..storage.store import Object, encoded
 from ..storage.watching import Hub, Watcher, WatchStart, error_event
+from ..verbs.calls import Call, Written
 from ..verbs.deletion import Deleted, Deleter
 from ..verbs.lists import list_page
 from ..verbs.options import (
@@ -37,7 +38,7 @@ from ..verbs.options import (
 )
 from ..verbs.patching import APPLY, patch_type
 from ..verbs.subresources import Subresources
-from ..verbs.writing import Call, Verbs, Written
+from ..verbs.writing import Verbs
 from .incoming import Incoming
 from .negotiation import NOWHERE, Answer, Wanted, body_type, decoded_body, wanted
 from .paths import ResourcePath
@@ -52,6 +53,7 @@ class Stream(msgspec.Struct, frozen=True):
     watcher: Watcher
     timeout: int  # seconds; 0 where the client left it to the server
     wanted: Wanted
+    warnings: tuple[str, ...] = ()
 
 
 Outcome: TypeAlias = Answer | Stream
@@ -98,11 +100,15 @@ class Dispatcher:
             return await self._parts.answer(request, served, path)
         if verb not in served.verbs:
             raise unknown_resource() if _is_unrouted(served, path) else method_not_allowed()
-        outcome = await self._done(request, served, path)
         warnings = _deprecation(served)
-        if warnings and isinstance(outcome, Answer):
-            return msgspec.structs.replace(outcome, warnings=(*warnings, *outcome.warnings))
-        return outcome
+        try:
+            outcome = await self._done(request, served, path)
+        except Refusal as refusal:
+            refusal.warnings = warnings
+            raise
+        if not warnings:
+            return outcome
+        return msgspec.structs.replace(outcome, warnings=(*warnings, *outcome.warnings))
 
     async def _done(self, request: Incoming, served: Served, path: ResourcePath) -> Outcome:
         match request.verb:
@@ -276,9 +282,17 @@ def _include(query: Query) -> str:
 def _deprecation(served: Served) -> tuple[str, ...]:
     """What a client is warned of that uses a version on its way out."""
     custom = served.custom
-    if custom is None or not custom.deprecated:
-        return ()
-    return (custom.deprecation_warning,)
+    if custom is None:
+        return _DEPRECATED.get(served.storage, ())
+    return (custom.deprecation_warning,) if custom.deprecated else ()
+
+
+_DEPRECATED = {
+    ("", "componentstatuses"): ("v1 ComponentStatus is deprecated in v1.19+",),
+    ("", "endpoints"): (
+        "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+    ),
+}
 
 
 def _answer(written: Written, request: Incoming, served: Served, want: Wanted) -> Answer:

@@ -29,7 +29,7 @@ from ..storage.store import encoded
 from ..verbs.options import Query
 from .dispatch import Dispatcher, Outcome, Stream
 from .incoming import Incoming, incoming, seen_of
-from .negotiation import JSON, YAML, Answer, wanted
+from .negotiation import JSON, YAML, Answer, wanted, warning_headers
 from .streaming import Streamer
 
 __all__ = ["BODY_LIMIT", "Gateway", "listener"]
@@ -150,7 +150,8 @@ class Gateway:
             raise bad_request("the body of the request could not be read") from error
 
     async def _refused(self, request: web.BaseRequest, refusal: Refusal) -> web.StreamResponse:
-        answer = Answer(refusal.code, encoded(refusal.status), refusal.headers)
+        status = encoded(refusal.status)
+        answer = Answer(refusal.code, status, refusal.headers, warnings=refusal.warnings)
         response = await self._send(request, answer, None)
         if refusal.code in {400, 413} and not request.content.is_eof():
             response.force_close()  # what is left of the body is not read
@@ -166,8 +167,7 @@ class Gateway:
             {"Cache-Control": "no-cache, private", "Content-Type": media}
         )
         headers.update(answer.headers)
-        for warning in answer.warnings:
-            headers.add("Warning", f"299 - {_quoted(warning)}")
+        headers.extend(warning_headers(answer.warnings))
         if len(body) > _COMPRESSED_FROM and "gzip" in request.headers.get("Accept-Encoding", ""):
             body = await _compressed(body)
             headers["Content-Encoding"] = "gzip"
@@ -197,12 +197,6 @@ _NO_QUERY = Query()
 def _peer(request: web.BaseRequest) -> Any:
     transport = request.transport
     return transport.get_extra_info("ssl_object") if transport is not None else None
-
-
-def _quoted(text: str) -> str:
-    plain = "".join(letter if letter.isprintable() else " " for letter in text)
-    escaped = plain.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
 
 
 def _dressed(body: bytes, asked: Incoming) -> tuple[bytes, str]:

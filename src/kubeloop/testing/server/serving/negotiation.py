@@ -8,7 +8,7 @@ Elsewhere: the forms themselves (`forms`), reading a body (`bodies`).
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, final
 
 import msgspec
@@ -29,6 +29,7 @@ __all__ = [
     "sort_of",
     "summary",
     "wanted",
+    "warning_headers",
 ]
 
 JSON = "application/json"
@@ -57,6 +58,17 @@ class Answer(msgspec.Struct, frozen=True):
     headers: Mapping[str, str] = msgspec.field(default_factory=dict)
     media: str = JSON
     warnings: tuple[str, ...] = ()
+
+
+def warning_headers(warnings: Iterable[str]) -> list[tuple[str, str]]:
+    """One header for each warning."""
+    return [("Warning", f"299 - {_quoted(each)}") for each in warnings]
+
+
+def _quoted(text: str) -> str:
+    plain = "".join(letter if letter.isprintable() else " " for letter in text)
+    escaped = plain.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 # Where kube-apiserver itself serves nothing, and speaks no Status.

@@ -17,7 +17,7 @@ from kubeloop.kit import Clock
 from ..faults import Cut, Faults, SeenRequest
 from ..storage.watching import Hub
 from .dispatch import Stream
-from .negotiation import YAML
+from .negotiation import YAML, warning_headers
 
 __all__ = ["Streamer"]
 
@@ -39,6 +39,7 @@ class Streamer:
     ) -> web.StreamResponse:
         """Send the whole stream. Cancelled when the client goes away: nothing is left."""
         response = web.StreamResponse(headers={"Cache-Control": "no-cache, private"})
+        response.headers.extend(warning_headers(stream.warnings))
         media = "application/json" if stream.wanted.media != YAML else YAML
         response.content_type = media
         response.enable_chunked_encoding()

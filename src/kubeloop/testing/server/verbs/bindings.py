@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from ..statuses import Cause, Refusal, conflict, unexplained
 from ..storage.store import Object
+from .calls import Call
 from .objects import same_but_bookkeeping
-from .writing import Call, Verbs
+from .writing import Verbs
 
 __all__ = ["bind"]
 

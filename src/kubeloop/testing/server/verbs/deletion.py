@@ -17,15 +17,19 @@ from ..registry import Served
 from ..statuses import Refusal, conflict, not_found, success
 from ..storage.selection import Selection
 from ..storage.store import Entry, Object, timestamp
+from .calls import Call
 from .kinds import orphans_by_default, returns_deleted
 from .objects import is_finished
 from .options import DeleteOptions
-from .writing import Call, Verbs
+from .writing import Verbs, unsaved
 
-__all__ = ["Deleted", "Deleter", "decide"]
+__all__ = ["CLEANUP", "DEFINITIONS", "Deleted", "Deleter", "decide"]
 
+DEFINITIONS = ("apiextensions.k8s.io", "customresourcedefinitions")
+CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"
+_PODS = ("", "pods")
 _JOBS = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background "
     "to remove them or set propagationPolicy=Orphan to suppress this warning"
@@ -34,7 +38,9 @@ _JOBS = (
 
 @final
 class Remove(msgspec.Struct, frozen=True):
-    """Nothing keeps the object."""
+    """Nothing keeps the object; where there is a `last` state, it is seen in that first."""
+
+    last: Object | None = None
 
 
 @final
@@ -61,7 +67,8 @@ def decide(served: Served, obj: Object, options: DeleteOptions, *, now: datetime
     _check_preconditions(served, obj["metadata"], options)
     marked = _marked(served, obj, options, now)
     if is_finished(marked):
-        return Remove()
+        # Pods have a grace period, and be it of no seconds: they are marked before they go.
+        return Remove(marked if served.storage == _PODS and marked != obj else None)
     return Pending() if marked == obj else Mark(marked)
 
 
@@ -105,7 +112,7 @@ def _began(meta: Object) -> datetime:
 
 def _grace(served: Served, obj: Object, options: DeleteOptions) -> int:
     """Seconds that the object keeps; only pods on a node have any."""
-    if served.storage != ("", "pods"):
+    if served.storage != _PODS:
         return 0
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
     if not spec.get("nodeName") or status.get("phase") in {"Succeeded", "Failed"}:
@@ -123,6 +130,8 @@ def _set_finalizers(served: Served, meta: Object, options: DeleteOptions) -> Non
         kept.append(ORPHAN)
     elif policy == "Foreground":
         kept.append(FOREGROUND)
+    if served.storage == DEFINITIONS and "deletionTimestamp" not in meta and CLEANUP not in kept:
+        kept.append(CLEANUP)  # until the objects of the kind are gone
     if kept:
         meta["finalizers"] = kept
     else:
@@ -181,15 +190,22 @@ class Deleter:
             case Pending():
                 return Deleted(_accepted(options), entry)
             case Mark(obj):
+                return Deleted(_accepted(options), self._turned(entry, obj, call, options))
+            case Remove(last):
+                if last is not None:
+                    entry = self._turned(entry, last, call, options)
                 if not options.dry_run:
-                    entry = store.write(served.storage, obj)
-                return Deleted(_accepted(options), entry)
-        if not options.dry_run:
-            entry = store.remove(served.storage, entry.key)
+                    entry = store.remove(served.storage, entry.key)
         if returns_deleted(served):
             return Deleted(200, entry)
         gone = success(group=served.group, plural=served.plural, name=entry.name, uid=entry.uid)
         return Deleted(200, None, gone)
+
+    def _turned(self, entry: Entry, obj: Object, call: Call, options: DeleteOptions) -> Entry:
+        """`entry` in the state `obj`, which is stored unless this is a dry run."""
+        if options.dry_run:
+            return unsaved(obj, entry)
+        return self._verbs.store.write(call.served.storage, obj)
 
     async def delete_all(
         self, call: Call, select: Selection, options: DeleteOptions

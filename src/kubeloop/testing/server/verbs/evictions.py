@@ -14,9 +14,10 @@ from kubeloop.wire import InvalidValue
 
 from ..statuses import Cause, Refusal, bad_request, too_many_requests
 from ..storage.store import Entry, Object
+from .calls import Call
 from .deletion import Deleter
 from .options import DeleteOptions, Query, delete_options
-from .writing import Call, Verbs
+from .writing import Verbs
 
 __all__ = ["evict"]
 

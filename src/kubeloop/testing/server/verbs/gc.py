@@ -15,10 +15,10 @@ import msgspec
 from ..registry import Registry, Served
 from ..statuses import Refusal
 from ..storage.store import Change, Entry, Object, Storage, Store
+from .calls import Call
 from .deletion import FOREGROUND, ORPHAN, Deleter
 from .objects import is_finished
 from .options import DeleteOptions
-from .writing import Call
 
 __all__ = ["GarbageCollector"]
 

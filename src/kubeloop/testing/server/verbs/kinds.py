@@ -33,6 +33,7 @@ _GENERATION = frozenset(
         ("apps", "deployments"),
         ("apps", "replicasets"),
         ("apps", "statefulsets"),
+        ("autoscaling", "horizontalpodautoscalers"),
         ("batch", "cronjobs"),
         ("batch", "jobs"),
         ("discovery.k8s.io", "endpointslices"),

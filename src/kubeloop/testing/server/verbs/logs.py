@@ -12,7 +12,8 @@ from ..serving.incoming import Incoming
 from ..serving.negotiation import Answer
 from ..statuses import bad_request
 from ..storage.store import Object
-from .writing import Call, Verbs
+from .calls import Call
+from .writing import Verbs
 
 __all__ = ["Logs"]
 
@@ -64,5 +65,5 @@ def _container(pod: Object, name: str, asked: str) -> str:
     if chosen in main:
         return str(chosen)
     raise bad_request(
-        f"a container name must be specified for pod {name}, choose one of: [{' '.join(main)}]"
+        f"a container name must be specified for pod {name}, choose one of: [{' '.join(known)}]"
     )

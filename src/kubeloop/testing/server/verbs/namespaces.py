@@ -13,9 +13,9 @@ from typing import Final, final
 from ..admission.webhooks import check_namespace
 from ..registry import Registry, Served
 from ..storage.store import Change, Entry, Object, Store
+from .calls import Call
 from .deletion import Deleter
 from .options import DeleteOptions
-from .writing import Call
 
 __all__ = ["NAMESPACES", "SEEDED", "NamespaceLifecycle", "Terminator", "new_namespace"]
 

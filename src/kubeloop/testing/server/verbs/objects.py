@@ -27,6 +27,7 @@ __all__ = [
     "Sent",
     "changed",
     "checked",
+    "counted",
     "created",
     "duplicates_in",
     "is_finished",
@@ -34,7 +35,6 @@ __all__ = [
     "place",
     "read_object",
     "same_but_bookkeeping",
-    "spec_changed",
     "storage_error",
     "typed",
 ]
@@ -245,15 +245,20 @@ def changed(served: Served, old: Object, new: Object, *, part: str = "") -> Obje
     """
     _check_version(served, old["metadata"], new.get("metadata") or {})
     obj = _of_part(served, old, new, part)
-    meta = _kept_metadata(old["metadata"], dict(obj.get("metadata") or {}))
-    if "generation" in meta and _is_news(served, old, obj):
-        meta["generation"] = int(meta["generation"]) + 1
-    return {**obj, "metadata": meta}
+    return {**obj, "metadata": _kept_metadata(old["metadata"], dict(obj.get("metadata") or {}))}
+
+
+def counted(served: Served, old: Object, new: Object) -> Object:
+    """`new`, complete with its defaults, in the next generation where it is news after `old`."""
+    meta = new["metadata"]
+    if "generation" not in meta or not _is_news(served, old, new):
+        return new
+    return {**new, "metadata": {**meta, "generation": int(meta["generation"]) + 1}}
 
 
 def _is_news(served: Served, old: Object, new: Object) -> bool:
     """Whether a change makes a new generation; of deployments, annotations count as well."""
-    if spec_changed(served, old, new):
+    if _spec_changed(served, old, new):
         return True
     if served.storage != ("apps", "deployments"):
         return False
@@ -363,7 +368,7 @@ def _resized(old: Object, new: Object) -> Object:
     return {**old, "containers": containers}
 
 
-def spec_changed(served: Served, old: Object, new: Object) -> bool:
+def _spec_changed(served: Served, old: Object, new: Object) -> bool:
     """Whether anything changed that counts as a new generation."""
     left_out = {"metadata", "kind", "apiVersion"}
     if served.custom is None or served.custom.has_status:

@@ -158,17 +158,17 @@ def _document(patch: Any) -> Object:
     return patch
 
 
-def read_applied(served: Served, raw: bytes) -> Object:
-    """The object in the body of a server-side apply, which is YAML.
+def read_applied(raw: bytes, kind: str, api_version: str) -> Object:
+    """The object in the body of a server-side apply, which is YAML, of the kind that is meant.
 
     Raises:
         Refusal: 400 for what cannot be applied.
     """
-    obj = decoded_body(raw, YAML, what=served.kind)
-    kind, version = obj.get("kind") or "", obj.get("apiVersion") or ""
-    if (kind, version) != (served.kind, served.api_version):
-        said = version if "/" in version else f"/{version}"
-        raise bad_request(f"invalid object type: {said}, Kind={kind}")
+    obj = decoded_body(raw, YAML, what=kind)
+    said, version = obj.get("kind") or "", obj.get("apiVersion") or ""
+    if (said, version) != (kind, api_version):
+        version = version if "/" in version else f"/{version}"
+        raise bad_request(f"invalid object type: {version}, Kind={said}")
     meta = obj.get("metadata")
     if isinstance(meta, dict) and meta.get("managedFields"):
         raise bad_request("metadata.managedFields must be nil")

@@ -11,14 +11,31 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..builtin.builtin_defaults import default as fill
-from ..builtin.builtin_validation import prepare_for_create, prepare_for_update, validate
+from ..builtin.builtin_validation import (
+    dated_conditions,
+    prepare_for_create,
+    prepare_for_update,
+    validate,
+)
 from ..builtin.conversion import convert
 from ..builtin.unknown_fields import check_types
 from ..registry import Served
 from ..statuses import Cause, bad_request
 from ..storage.store import Object
 
-__all__ = ["Known", "default", "known", "prepared", "problems", "renewed", "requested", "stored"]
+__all__ = [
+    "Known",
+    "dated",
+    "default",
+    "known",
+    "prepared",
+    "problems",
+    "renewed",
+    "requested",
+    "stored",
+]
+
+_SIGNING_REQUESTS = ("certificates.k8s.io", "certificatesigningrequests")
 
 
 class Known(NamedTuple):
@@ -83,7 +100,7 @@ def prepared(served: Served, obj: Object, allocator: Any) -> Object:
 
 def requested(served: Served, obj: Object, user: Any) -> Object:
     """A new object with who asked for it, where its kind keeps that."""
-    if served.storage != ("certificates.k8s.io", "certificatesigningrequests") or user is None:
+    if served.storage != _SIGNING_REQUESTS or user is None:
         return obj
     said = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
     spec = {**(obj.get("spec") or {}), **{key: value for key, value in said.items() if value}}
@@ -95,3 +112,8 @@ def renewed(served: Served, obj: Object, old: Object, allocator: Any) -> Object:
     if served.custom is not None:
         return obj
     return prepare_for_update(served.storage[0], served.kind, obj, old, allocator)
+
+
+def dated(served: Served, obj: Object, old: Object, *, now: str) -> Object:
+    """An object with the times of its new conditions, where its kind has the server set them."""
+    return dated_conditions(obj, old, now=now) if served.storage == _SIGNING_REQUESTS else obj

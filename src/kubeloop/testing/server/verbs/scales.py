@@ -9,14 +9,19 @@ from __future__ import annotations
 from typing import Any, final
 
 from kubeloop.machinery import selector_from_wire
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidValue, Subresource, class_for
 
+from ..apply.managed import applied_name
+from ..builtin.unknown_fields import check_types
+from ..describe.forms import shown
 from ..registry import Served
-from ..statuses import Cause, bad_request, conflict, invalid
-from ..storage.store import Object, encoded
+from ..statuses import Cause, bad_request, conflict, invalid, unexplained
+from ..storage.store import Entry, Object
+from . import rules
+from .calls import Call
 from .objects import typed
 from .patching import APPLY, MERGE, STRATEGIC, patched, read_applied
-from .writing import Call, Verbs
+from .writing import Verbs
 
 __all__ = ["Scales"]
 
@@ -36,31 +41,70 @@ class Scales:
 
     async def update(self, call: Call, scale: Object) -> Object:
         """Set the replicas that `scale` says. Raises `Refusal`."""
-        _check(call, scale)
-        obj = self._verbs.get(call).obj
-        meta = scale.get("metadata") or {}
-        version, uid = meta.get("resourceVersion"), meta.get("uid")
-        if version and version != obj["metadata"]["resourceVersion"]:
-            raise conflict(call.served.group, call.served.plural, call.name)
-        if uid and uid != obj["metadata"]["uid"]:
-            raise conflict(call.served.group, call.served.plural, call.name)
-        changed = _put(obj, _path(call.served), (scale.get("spec") or {}).get("replicas") or 0)
+        entry = self._meant(call, scale)
+        replicas = (scale.get("spec") or {}).get("replicas") or 0
+        changed = _put(entry.obj, _path(call.served), replicas)
         # The write is one of the whole object; who owns the replicas is who scales.
-        changed = self._verbs.tracked(call, obj, changed)
-        entry = self._verbs.get(call)
+        return await self._write(call, entry, self._verbs.tracked(call, entry.obj, changed))
+
+    async def patch(self, call: Call, raw: bytes, sort: str) -> Object:
+        """Patch the scale, or apply one. Raises `Refusal`."""
+        if sort == APPLY:
+            return await self._apply(call, raw)
+        if sort == STRATEGIC:
+            sort = MERGE  # a scale has no lists: the two sorts mean the same
+        scale = patched(call.served, self.get(call), raw, sort)
+        return await self.update(call, typed(_part(call), scale))
+
+    async def _apply(self, call: Call, raw: bytes) -> Object:
+        """What is applied to a scale is applied to its object: the replicas alone."""
+        served = call.served
+        scale = _read_applied(raw)
+        entry = self._meant(call, scale)
+        applied: Object = {
+            "kind": served.kind,
+            "apiVersion": served.api_version,
+            "metadata": {"name": call.name},
+        }
+        replicas = (scale.get("spec") or {}).get("replicas")
+        if replicas is not None:
+            applied = _put(applied, _path(served), replicas)
+        merged = self._verbs.merged(call, shown(served, entry.obj), applied)
+        if _at(merged, _path(served)) is None:
+            merged = _put(merged, _path(served), 0)  # given up, and nobody else's
+        return await self._write(call, entry, rules.stored(served, merged))
+
+    def _meant(self, call: Call, scale: Object) -> Entry:
+        """The object whose scale was sent. Raises `Refusal` when it is another by now."""
+        _check(call, scale)
+        entry, meta = self._verbs.get(call), scale.get("metadata") or {}
+        for field in ("resourceVersion", "uid"):
+            if meta.get(field) and meta[field] != entry.metadata[field]:
+                raise conflict(call.served.group, call.served.plural, call.name)
+        return entry
+
+    async def _write(self, call: Call, entry: Entry, changed: Object) -> Object:
         written = await self._verbs.replace(_whole(call), entry, changed, [], applied=True)
         return _scale_of(call.served, written.entry.obj)
 
-    async def patch(self, call: Call, raw: bytes, sort: str) -> Object:
-        """Patch the scale. Raises `Refusal`."""
-        scale = self.get(call)
-        if sort == APPLY:
-            sort, raw = MERGE, encoded({"spec": read_applied(call.served, raw).get("spec")})
-        if sort == STRATEGIC:
-            sort = MERGE  # a scale has no lists: the two sorts mean the same
-        part = call.served.part("scale")
-        assert part is not None  # the path was found
-        return await self.update(call, typed(part, patched(call.served, scale, raw, sort)))
+
+def _read_applied(raw: bytes) -> Object:
+    """The scale in the body of an apply, which may hold only what scales have."""
+    scale = read_applied(raw, _KIND, _API)
+    cls = class_for("autoscaling", "v1", _KIND)
+    assert cls is not None  # it is built in
+    found = check_types(cls, scale)
+    wrong = [*found.problems, *(f".{each}: field not declared in schema" for each in found.unknown)]
+    if wrong:
+        what = applied_name(scale)
+        raise unexplained(f"failed to create typed patch object ({what}): {wrong[0]}")
+    return scale
+
+
+def _part(call: Call) -> Subresource:
+    part = call.served.part("scale")
+    assert part is not None  # the path was found
+    return part
 
 
 def _whole(call: Call) -> Call:

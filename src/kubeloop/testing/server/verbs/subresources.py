@@ -26,13 +26,14 @@ from ..statuses import (
     unknown_resource,
 )
 from ..storage.store import Object, encoded
+from .calls import Call
 from .deletion import Deleter
 from .logs import Logs
 from .objects import typed
 from .options import write_options
 from .patching import APPLY, patch_type
 from .scales import Scales
-from .writing import Call, Verbs
+from .writing import Verbs
 
 __all__ = ["Subresources"]
 
@@ -95,16 +96,17 @@ class Subresources:
     async def _scale(self, request: Incoming, served: Served, path: ResourcePath) -> Answer:
         call = _call(request, served, path)
         if request.verb == "get":
-            return Answer(200, encoded(self._scales.get(call)))
+            return _shown_scale(request, served, self._scales.get(call))
         if request.verb == "patch":
             sort = patch_type(served, request.header("Content-Type"))
             options = write_options(request.query, "PatchOptions", apply=sort == APPLY)
             call = _call(request, served, path, options)
-            return Answer(200, encoded(await self._scales.patch(call, request.body, sort)))
-        options = write_options(request.query, "UpdateOptions")
-        call = _call(request, served, path, options)
-        body = _body(request, served, path)
-        return Answer(200, encoded(await self._scales.update(call, body)))
+            scale = await self._scales.patch(call, request.body, sort)
+        else:
+            options = write_options(request.query, "UpdateOptions")
+            call = _call(request, served, path, options)
+            scale = await self._scales.update(call, _body(request, served, path))
+        return _shown_scale(request, served, scale)
 
     async def _create(self, request: Incoming, served: Served, path: ResourcePath) -> Answer:
         from .bindings import bind
@@ -129,6 +131,15 @@ def _body(request: Incoming, served: Served, path: ResourcePath) -> Object:
     assert part is not None  # it was found before
     media = body_type(request.header("Content-Type"))
     return typed(part, decoded_body(request.body, media, what=part.kind))
+
+
+def _shown_scale(request: Incoming, served: Served, scale: Object) -> Answer:
+    if wanted(request.header("Accept")).target != TABLE:
+        return Answer(200, encoded(scale))
+    from ..describe.tables import table
+
+    spoken = msgspec.structs.replace(served, group="autoscaling", kind="Scale", custom=None)
+    return Answer(200, encoded(table(spoken, [scale])))
 
 
 def _call(request: Incoming, served: Served, path: ResourcePath, options: Any = None) -> Call:

@@ -3,13 +3,13 @@
 Promises: a write is made whole or not at all, and only if the object is still what it was
 when the write was decided; a dry run goes the whole way and stores nothing. Nothing waits
 but admission webhooks, where there are any.
-Elsewhere: deleting (`deletion`), listing (`lists`), the other subresources
-(`subresources`), HTTP (`http`).
+Elsewhere: what a write is asked with (`calls`), deleting (`deletion`), listing (`lists`),
+the other subresources (`subresources`), HTTP (`http`).
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol, final
+from typing import Any, final
 
 import msgspec
 
@@ -33,11 +33,13 @@ from ..statuses import (
 )
 from ..storage.store import Entry, Object, Store, encoded, key_of, timestamp
 from . import rules
+from .calls import Admission, Call, Written
 from .kinds import creates_on_update
 from .objects import (
     Sent,
     changed,
     checked,
+    counted,
     created,
     duplicates_in,
     is_finished,
@@ -46,68 +48,14 @@ from .objects import (
     same_but_bookkeeping,
     storage_error,
 )
-from .options import WriteOptions, manager_of, version_number
+from .options import version_number
 from .patching import APPLY, patched, read_applied
 
-__all__ = ["Admission", "Call", "Verbs", "Written"]
+__all__ = ["Verbs", "unsaved"]
 
 _TRIES = 5  # of a patch that others overtake, as kube-apiserver tries
 _NAMES = 8  # tries at a generated name
 _FIXED = "field is immutable"
-
-
-@final
-class Call(msgspec.Struct, frozen=True):
-    """What all writes have in common: the place, and who asks for what."""
-
-    served: Served
-    namespace: str = ""
-    name: str = ""
-    part: str = ""  # the subresource; empty for the object itself
-    options: WriteOptions = WriteOptions()
-    agent: str = ""
-    user: Any = None
-
-    @property
-    def key(self) -> str:
-        return key_of(self.namespace if self.served.namespaced else "", self.name)
-
-    @property
-    def manager(self) -> str:
-        return manager_of(self.options, self.agent)
-
-
-@final
-class Written(msgspec.Struct, frozen=True):
-    """What a write left behind; with a dry run, what it would have."""
-
-    entry: Entry
-    code: int = 200
-    warnings: tuple[str, ...] = ()
-
-
-class Admission(Protocol):
-    """Who may change or refuse a write before it is made; the namespace's state first."""
-
-    def check(self, call: Call, operation: str) -> None:
-        """Decide what can be decided without waiting. Raises `Refusal`."""
-        ...
-
-    def guard(self, call: Call, obj: Object, old: Object | None) -> None:
-        """Decide by what is written, without waiting. Raises `Refusal`."""
-        ...
-
-    def applies(self, call: Call, operation: str) -> bool:
-        """Whether any webhook wants to be asked."""
-        ...
-
-    async def mutate(
-        self, call: Call, operation: str, obj: Object | None, old: Object | None
-    ) -> tuple[Object | None, list[str]]: ...
-
-    async def validate(
-        self, call: Call, operation: str, obj: Object | None, old: Object | None
-    ) -> list[str]: ...
 
 
 @final
@@ -230,11 +178,14 @@ class Verbs:
             obj = rules.default(served, obj)
         if not call.part and self.allocator is not None:
             obj = rules.renewed(served, obj, old.obj, self.allocator)
+        if call.part:
+            obj = rules.dated(served, obj, old.obj, now=self.now())
         if not applied:
             obj = self.tracked(call, old.obj, obj)
         if self.admission.applies(call, "UPDATE"):
             obj, more = await self._mutated(call, "UPDATE", obj, old.obj)
             warnings = [*warnings, *more]
+        obj = counted(served, old.obj, obj)
         self._refuse_problems(call, obj, old.obj)
         if self.admission.applies(call, "UPDATE"):
             more = await self.admission.validate(call, "UPDATE", obj, old.obj)
@@ -296,7 +247,7 @@ class Verbs:
             self.admission.check(call, "CREATE")
             applied = _unversioned(served, applied)
         live = None if old is None else shown(served, old.obj)
-        obj = rules.stored(served, self._merged(call, live, shown(served, applied)))
+        obj = rules.stored(served, self.merged(call, live, shown(served, applied)))
         if old is not None:
             return await self.replace(call, old, obj, sent.warnings, applied=True)
         fields = obj["metadata"].get("managedFields")
@@ -308,15 +259,16 @@ class Verbs:
 
     def _read_applied(self, call: Call, raw: bytes) -> Sent:
         """The object in an apply's body, which may hold only what its kind knows."""
-        obj = read_applied(call.served, raw)
+        obj = read_applied(raw, call.served.kind, call.served.api_version)
         try:
             return checked(call.served, obj, validation="Strict")
         except Refusal as refusal:
-            self._merged(call, None, obj)  # says what is wrong in the words of an apply
+            self.merged(call, None, obj)  # says what is wrong in the words of an apply
             what = applied_name(obj)
             raise unexplained(f"failed to create typed patch object ({what}): {refusal}") from None
 
-    def _merged(self, call: Call, live: Object | None, applied: Object) -> Object:
+    def merged(self, call: Call, live: Object | None, applied: Object) -> Object:
+        """`live` after the caller applied `applied`, with its owners. Raises `Refusal`."""
         served = call.served
         return apply(
             live,
@@ -363,11 +315,11 @@ class Verbs:
         if old is not None and same_but_bookkeeping(old.obj, obj):
             return old
         if call.options.dry_run:
-            return _unsaved(obj, old)
+            return unsaved(obj, old)
         if old is not None and is_finished(obj):
             # The last finalizer went: the change itself is never seen, only the end.
             gone = self.store.remove(storage, old.key)
-            return _unsaved(obj, gone)
+            return unsaved(obj, gone)
         return self.store.write(storage, obj)
 
 
@@ -409,7 +361,7 @@ def _bad_patch(refusal: Refusal, result: Object) -> Refusal:
     )
 
 
-def _unsaved(obj: Object, old: Entry | None) -> Entry:
+def unsaved(obj: Object, old: Entry | None) -> Entry:
     """An object as a write would leave it, without the write."""
     meta = dict(obj["metadata"])
     if old is None:
