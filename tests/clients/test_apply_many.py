@@ -66,8 +66,9 @@ async def test_a_path_and_a_folder_are_read(client: Client, tmp_path: Path) -> N
 
     assert len(await client.apply(tmp_path)) == 2
     assert len(await client.apply(str(tmp_path / "b.yaml"))) == 1
-    with pytest.raises(InvalidValue, match="cannot be read"):
-        await client.apply(tmp_path / "gone.yaml")
+    for unreadable in (tmp_path / "gone.yaml", "a\0b.yaml"):
+        with pytest.raises(InvalidValue, match="cannot be read"):
+            await client.apply(unreadable)
     with pytest.raises(DecodeError):
         await client.apply("kind: Pod\n")
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from typing import Any
 
 import pytest
 
 from kubeloop.clients import PAGE_SIZE, ListOptions, ObjectList, Pager
-from kubeloop.machinery import Expired, Gone, InvalidValue, api_error, failure
+from kubeloop.machinery import DecodeError, Expired, Gone, InvalidValue, api_error, failure
 from kubeloop.wire.meta.v1 import ListMeta
+
+from .conftest import Recorder
 
 
 class Source:
@@ -139,6 +142,19 @@ async def test_iteration_goes_on_from_where_the_server_says() -> None:
     assert source.asked[2].next_page == "3"
 
 
+async def test_iteration_starts_over_when_the_server_forgets_that_too() -> None:
+    source = Source(20, going_on="12")
+
+    async def fetch(options: ListOptions) -> ObjectList[int]:
+        source.forget = len(source.asked) + 1 if options.next_page else 0
+        return await source.fetch(options)
+
+    found = await collected(Pager(fetch, page_size=10).each(ListOptions(), key=lambda n: n))
+
+    assert found == list(range(20))
+    assert [options.next_page for options in source.asked] == ["", "10", "12", ""]
+
+
 async def test_iteration_starts_over_without_repeating_itself() -> None:
     """WTC-11, WTC-12: here iteration survives what ends client-go's."""
     source = Source(10, forget=3)
@@ -175,3 +191,11 @@ async def test_who_leaves_early_leaves_nothing_running() -> None:
         await started.wait()
 
     assert asyncio.all_tasks() == before
+
+
+@pytest.mark.parametrize("item", [5, None, {"metadata": 5}, {"metadata": {"uid": 7}}])
+async def test_what_is_no_object_in_a_list_is_an_error_of_ours(item: Any) -> None:
+    recorder = Recorder({"kind": "PodList", "apiVersion": "v1", "items": [item]})
+
+    with pytest.raises(DecodeError):
+        _ = [pod async for pod in recorder.client.core_v1.pods("shop").each()]

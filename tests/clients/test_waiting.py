@@ -91,3 +91,40 @@ def test_what_stands_in_the_way_is_told() -> None:
 def test_exactly_one_thing_is_waited_for(wanted: dict[str, Any]) -> None:
     with pytest.raises(InvalidValue):
         goal_of(**wanted)
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        "done",
+        {"conditions": {"Ready": True}},
+        {"conditions": [None, 5, {"type": "Ready", "status": "False"}]},
+        {"conditions": [{"type": "Ready", "status": "False", "reason": 5}]},
+    ],
+)
+def test_a_status_that_means_something_else_is_not_what_is_waited_for(status: Any) -> None:
+    """A kind of somebody else's may have anything under the usual names."""
+    data = {"metadata": {"name": "a", "generation": 1}, "status": status}
+    goal: Goal[Any] = goal_of(condition="Ready")
+
+    assert not goal.met(data, data)
+    assert goal.seen(data)
+
+
+def test_a_generation_that_is_no_number_says_nothing_of_the_condition() -> None:
+    ready = {"type": "Ready", "status": "True"}
+    goal: Goal[Any] = goal_of(condition="Ready")
+    data = {
+        "metadata": {"generation": 2},
+        "status": {"observedGeneration": "1", "conditions": [ready]},
+    }
+
+    assert goal.met(data, data)
+
+
+def test_a_list_that_is_still_too_short_for_a_jsonpath_is_waited_for() -> None:
+    data: dict[str, Any] = {"metadata": {}, "status": {"ingress": []}}
+    goal: Goal[Any] = goal_of(jsonpath="{.status.ingress[0].ip}")
+
+    assert not goal.met(data, data)
+    assert goal.seen(data) == "{.status.ingress[0].ip} is not there"

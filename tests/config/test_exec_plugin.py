@@ -176,6 +176,7 @@ def test_a_certificate_is_read_and_must_fit_its_key(issued: Issued, reissued: Is
         (b"", "printed nothing"),
         (b"s3cret", "6 bytes that are not JSON"),
         (b"\xff", "not JSON"),
+        (b'{"x":' + b"[" * 100_000, "not JSON"),
         (b'["s3cret"]', "is not one"),
         (output({"token": "s3cret"}, version=V1BETA1), f"{V1}.*{V1BETA1}"),
         (output({"token": "s3cret"}, kind="Pod"), "it printed Pod"),

@@ -86,7 +86,10 @@ def test_no_proxy_knows_names_addresses_networks_and_ports(
     assert (found is None) is direct
 
 
-@pytest.mark.parametrize("proxy", ["ftp://u:s3cret@h", "http://u:s3cret@[", "http://"])
+@pytest.mark.parametrize(
+    "proxy",
+    ["ftp://u:s3cret@h", "http://u:s3cret@[", "http://", "http://u:s3cret@h:abc", "h:99999"],
+)
 def test_a_proxy_of_the_environment_that_is_none_is_an_error(proxy: str) -> None:
     with pytest.raises(ConfigError, match="correct HTTP_PROXY or HTTPS_PROXY") as caught:
         proxy_for("https://h", environ={"HTTPS_PROXY": proxy})

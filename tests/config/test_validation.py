@@ -83,6 +83,7 @@ def texts(faults: list[ConfigError]) -> str:
             "both set",
         ),
         (Cluster(server="s", certificate_authority="/no/ca"), "/no/ca cannot be read: No such"),
+        (Cluster(server="s", certificate_authority="a\0b"), "cannot be read: embedded null"),
     ],
 )
 def test_what_can_be_wrong_with_a_cluster(cluster: Cluster, said: str) -> None:

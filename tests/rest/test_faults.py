@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import socket
 from typing import Any
 
@@ -142,6 +143,16 @@ async def test_a_truncated_body_is_told(end: str, server: Script) -> None:
     async with client_for(server) as rest:
         with pytest.raises(StreamBroken, match=r"cut off|ended inside the answer"):
             await rest.send(POST)
+
+
+@pytest.mark.parametrize("missing", [1, 8, 12])
+async def test_a_packed_body_that_was_cut_off_is_told(missing: int, server: Script) -> None:
+    """Its length is as promised: only the packing tells."""
+    packed = gzip.compress(b"a line of the log\n" * 9)[:-missing]
+    server.says(reply(body=packed, headers={"Content-Encoding": "gzip"}))
+    async with client_for(server) as rest:
+        with pytest.raises(StreamBroken, match="cut off before its end"):
+            await rest.stream(path_request("GET", "/x")).read()
 
 
 async def test_a_body_shorter_than_promised_is_told(server: Script) -> None:

@@ -12,7 +12,7 @@ from kubeloop.machinery import TimeoutExceeded, TooManyRequests
 from kubeloop.rest import DEFAULT_BURST, DEFAULT_QPS, limiter_of, path_request, resource_request
 from kubeloop.rest.limits import Throttle
 
-from .conftest import PODS, HurriedClock, Script, chunked, client_for, reply
+from .conftest import PODS, HurriedClock, Script, chunked, client_for, eventually, reply
 
 
 def test_the_numbers_of_the_bucket_are_client_go_s(clock: ManualClock) -> None:
@@ -118,6 +118,42 @@ async def test_no_more_requests_are_in_flight_than_allowed(server: Script) -> No
 
         assert server.connections <= 3
         assert (rest.stats().in_flight, rest.stats().requests) == (0, 20)
+
+
+async def test_calls_that_wait_for_a_retry_hold_nobody_else_up(
+    server: Script, clock: ManualClock
+) -> None:
+    """TYP-18: evictions that a disruption budget blocks are told to come back later."""
+    later = reply(429, headers={"Retry-After": "10"})
+    server.says(later, later, reply())
+    evict = path_request("POST", "/evict", body=b"{}")
+    async with client_for(server, clock=clock, in_flight=2) as rest:
+        async with asyncio.TaskGroup() as calls:
+            for _ in range(2):
+                calls.create_task(rest.send(evict))
+            await eventually(lambda: rest.stats().retries == 2)
+
+            await rest.send(path_request("GET", "/x"))
+
+            assert [asked.method for asked in server.asked] == ["POST", "POST", "GET"]
+            await clock.advance(10)
+
+        assert (rest.stats().requests, rest.stats().in_flight) == (5, 0)
+
+
+async def test_a_call_that_is_cancelled_while_it_waits_for_a_retry_leaves_its_place(
+    server: Script, clock: ManualClock
+) -> None:
+    server.says(reply(429, headers={"Retry-After": "10"}), reply())
+    async with client_for(server, clock=clock, in_flight=1) as rest:
+        call = asyncio.create_task(rest.send(path_request("GET", "/x")))
+        await eventually(lambda: rest.stats().retries == 1)
+        call.cancel()
+        await asyncio.wait([call])
+
+        await rest.send(path_request("GET", "/x"))
+
+        assert (rest.stats().requests, rest.stats().in_flight) == (2, 0)
 
 
 async def test_a_storm_of_429_ends_after_eleven_attempts(

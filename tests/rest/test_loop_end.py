@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 import ssl
 import threading
@@ -13,6 +14,7 @@ import pytest
 
 from kubeloop.config import ClusterConfig
 from kubeloop.kit import new_event_loop
+from kubeloop.machinery import ClientClosed
 from kubeloop.rest import Request, RESTClient
 from kubeloop.testing.server.access.certs import Authority
 
@@ -94,3 +96,30 @@ def test_a_request_that_is_given_up_leaves_no_connection_to_the_loop(
 
     with asyncio.Runner(loop_factory=new_loop) as runner:
         runner.run(ask_in_vain())  # and no warning, which would be an error
+
+
+@pytest.mark.parametrize("make_loop", [asyncio.new_event_loop, new_event_loop])
+def test_a_client_that_is_closed_while_it_connects_leaves_no_socket(
+    make_loop: Callable[[], asyncio.AbstractEventLoop],
+) -> None:
+    """At every step of the way: a socket that was left would close its file a second time."""
+
+    async def close_after(turns: int) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port = listener.getsockname()[1]
+            config = ClusterConfig(server=f"https://127.0.0.1:{port}", anonymous=True)
+            rest = RESTClient(config)
+            call = asyncio.create_task(rest.send(Request(method="GET", path="/x")))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            await rest.aclose()
+            with pytest.raises(ClientClosed):
+                await call
+
+    async def close_at_every_step() -> None:
+        for turns in range(12):
+            await close_after(turns)
+
+    with asyncio.Runner(loop_factory=make_loop) as runner:
+        runner.run(close_at_every_step())
+    gc.collect()  # a socket that was left would warn, and a warning is an error here

@@ -337,3 +337,11 @@ def test_no_timeout_is_infinite_unless_it_is_said() -> None:
     assert Timeouts(idle=None).idle is None
     with pytest.raises(InvalidValue, match="idle=0"):
         Timeouts(idle=0)
+
+
+def test_what_is_not_utf_8_is_refused_before_it_is_sent() -> None:
+    """An argument of a program may be bytes of any kind."""
+    with pytest.raises(InvalidValue, match="not UTF-8"):
+        resource_request("get", PODS, namespace="shop", name="\udcff")
+    with pytest.raises(InvalidValue, match="not UTF-8"):
+        path_request("GET", "/x", params={"fieldSelector": "a=\udcff"}).url("http://h")

@@ -7,12 +7,13 @@ import base64
 import gc
 import socket
 import weakref
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kubeloop.config import AuthProvider, ClusterConfig
+from kubeloop.config import AuthProvider, ClusterConfig, Impersonation
 from kubeloop.machinery import (
     ApiError,
     ConfigError,
@@ -21,6 +22,7 @@ from kubeloop.machinery import (
 )
 from kubeloop.rest import (
     KEEP_ALIVE,
+    Request,
     RESTClient,
     ServerWarning,
     Timeouts,
@@ -31,6 +33,8 @@ from kubeloop.rest.connections import kept_alive_socket
 
 from .conftest import (
     PODS,
+    Asked,
+    Line,
     Script,
     chunked,
     client_for,
@@ -132,10 +136,18 @@ async def test_a_redirect_within_the_server_is_followed_for_reading(server: Scri
 
 
 @pytest.mark.parametrize(
-    ("method", "location"), [("GET", "http://elsewhere.example/"), ("POST", "/y"), ("GET", "/x")]
+    ("method", "location"),
+    [
+        ("GET", "http://elsewhere.example/"),
+        ("POST", "/y"),
+        ("GET", "/x"),
+        ("GET", "http://[::1"),
+        ("GET", "/a\x01b"),
+        ("GET", "/\u00e9"),
+    ],
 )
 async def test_other_redirects_are_answers(method: str, location: str, server: Script) -> None:
-    """Credentials go to nobody else, and a write is not repeated; a circle ends."""
+    """Credentials go to nobody else, a write is not repeated; a circle ends, so does rubbish."""
     server.says(reply(302, headers={"Location": location}))
     async with client_for(server, config={"token": "t"}) as rest:
         with pytest.raises(ApiError) as caught:
@@ -245,6 +257,38 @@ def test_a_client_that_is_forgotten_is_gone() -> None:
     assert gone() is None
 
 
+async def test_a_user_in_the_address_yields_to_the_credentials(server: Script) -> None:
+    """As in Go: a header that is there wins."""
+    server.says(reply())
+    address = server.url.replace("://", "://somebody:hidden@")
+    for config in (ClusterConfig(server=address, token="t"), ClusterConfig(server=address)):
+        async with RESTClient(config) as rest:
+            await rest.send(GET)
+
+    sent = [asked.header("Authorization") for asked in server.asked]
+    assert sent == ["Bearer t", "Basic c29tZWJvZHk6aGlkZGVu"]
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"impersonate": Impersonation(user="a\nb")},
+        {"user_agent": "a\r\nb"},
+        {"server": "http://a..b:1"},
+        {"server": f"http://{'a' * 300}:1"},
+    ],
+)
+async def test_what_cannot_be_sent_is_an_error_of_ours(
+    config: dict[str, Any], server: Script
+) -> None:
+    server.says(reply())
+    async with RESTClient(ClusterConfig(**{"server": server.url} | config)) as rest:
+        with pytest.raises(TransportError, match="GET /x"):
+            await rest.send(GET)
+
+    assert not server.asked
+
+
 # --- secrets
 
 
@@ -265,6 +309,29 @@ async def test_no_secret_is_in_a_log_an_error_or_a_repr(
 
     assert "s3cret" not in "\n".join(texts + caplog.messages)
     assert "GET /x: 403" in caplog.text
+
+
+@pytest.mark.parametrize("opens", [RESTClient.send, RESTClient.websocket])
+async def test_no_secret_is_in_what_an_error_was_caused_by(
+    opens: Callable[[RESTClient, Request], Awaitable[object]], server: Script
+) -> None:
+    """REST-9: the HTTP library's own errors would show the headers of their request."""
+    server.says(rubbish, reply(403))
+    async with client_for(server, config={"token": "s3cret"}) as rest:
+        for _ in range(2):
+            with pytest.raises((ApiError, TransportError)) as caught:
+                await opens(rest, GET)
+
+            assert "s3cret" not in "".join(map(_all_of, (caught.value, caught.value.__cause__)))
+
+
+def _all_of(error: BaseException | None) -> str:
+    return f"{error}{error!r}{getattr(error, '__dict__', None)}"
+
+
+async def rubbish(_: Asked, line: Line) -> None:
+    await line.send(b"SSH-2.0-OpenSSH\r\n")
+    line.cut()
 
 
 async def test_each_request_is_logged_for_debugging(

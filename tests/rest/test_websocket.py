@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from kubeloop.machinery import Forbidden, TimeoutExceeded, TransportError
+from kubeloop.machinery import ApiError, Forbidden, TimeoutExceeded, TransportError
 from kubeloop.rest import Timeouts, resource_request
 
-from .conftest import PODS, Asked, Line, Script, client_for, cut, hang, reply
+from .conftest import PODS, Asked, Line, Script, client_for, cut, hang, reply, serving
 
 EXEC = resource_request(
     "GET", PODS, namespace="shop", name="web", subresource="exec", params={"command": ["ls", "-l"]}
@@ -61,3 +61,15 @@ async def test_no_answer_is_an_error_of_ours(
     async with client_for(server, timeouts=Timeouts(answer=0.1)) as rest:
         with pytest.raises(kind):
             await rest.websocket(EXEC)
+
+
+async def test_a_websocket_follows_no_redirect(server: Script) -> None:
+    """Elsewhere our credentials, and what is run, would be somebody else's."""
+    async with serving() as elsewhere:
+        elsewhere.says(switches)
+        server.says(reply(307, headers={"Location": f"{elsewhere.url}/exec"}))
+        async with client_for(server, config={"token": "t"}) as rest:
+            with pytest.raises(ApiError, match="307"):
+                await rest.websocket(EXEC)
+
+        assert not elsewhere.asked

@@ -76,8 +76,9 @@ def _files(path: Path) -> list[Path]:
 def _read(path: Path, kinds: Sequence[type[Kind]]) -> list[Appliable]:
     try:
         text = path.read_bytes()
-    except OSError as error:
-        raise InvalidValue(f"apply {path}: it cannot be read: {error.strerror}") from error
+    except (OSError, ValueError) as error:  # a path cannot hold a NUL
+        reason = getattr(error, "strerror", None) or error
+        raise InvalidValue(f"apply {path}: it cannot be read: {reason}") from error
     return list(load_yaml(text, kinds=kinds, source=str(path)))
 
 

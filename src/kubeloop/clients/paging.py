@@ -101,12 +101,15 @@ class Pager(Generic[T]):
 
     async def _next(self, options: ListOptions, token: str) -> ObjectList[T]:
         try:
-            return await self._fetch(_further(self._sized(options), token))
-        except Expired as error:
-            status = status_of_error(error)
-            going_on = (status.metadata.continue_ if status is not None else "") or ""
-            if going_on and going_on != token:
+            try:
+                return await self._fetch(_further(self._sized(options), token))
+            except Expired as error:
+                status = status_of_error(error)
+                going_on = (status.metadata.continue_ if status is not None else "") or ""
+                if not going_on or going_on == token:
+                    raise
                 return await self._fetch(_further(self._sized(options), going_on))
+        except Expired:  # where the server said to go on may be forgotten as well
             if not self._full_list:
                 raise
             return await self._fetch(options.replace(limit=0, next_page=""))

@@ -207,7 +207,10 @@ _identities = msgspec.json.Decoder(_Identified)
 
 def _key_of(entry: tuple[Raw, RawList]) -> object:
     """What tells one object from another."""
-    found = _identities.decode(entry[0]).metadata or _Identity()
+    try:
+        found = _identities.decode(entry[0]).metadata or _Identity()
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return bytes(entry[0])  # no object: whoever reads it says so
     return found.uid or (found.namespace, found.name)
 
 

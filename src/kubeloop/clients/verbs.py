@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 from kubeloop.kit import DEFAULT_RETRY, Backoff, retry
-from kubeloop.machinery import Conflict, InvalidValue
+from kubeloop.machinery import Conflict, DecodeError, InvalidValue
 from kubeloop.rest import (
     APPLY_PATCH,
     JSON_PATCH,
@@ -24,7 +24,7 @@ from kubeloop.rest import (
 from kubeloop.wire import Model
 
 from .collection import Collection
-from .conflicts import is_conflict, retry_on_conflict
+from .conflicts import CARRYING, is_conflict, retry_on_conflict
 from .forms import Form, body_of
 from .options import FieldValidation, write_params
 
@@ -192,7 +192,8 @@ class ObjectVerbs(Generic[T]):
         When the object was changed meanwhile, the difference is made in the new one; after
         the block the object is as the server has it. Nothing is sent when the block fails
         or changes nothing.
-        Raises: Conflict when somebody else changed the same field to something else.
+        Raises: Conflict when somebody else changed the same field to something else, or others
+        were faster time and again, for seconds.
         """
         obj = await self.get(name)
         before = self._form.to_dict(obj)
@@ -263,35 +264,46 @@ class ObjectVerbs(Generic[T]):
         from .editing import carried_over, change_between
 
         base, wish = before, after
-        clashed = False
+        lost: Conflict | None = None  # against whoever was faster, the last time
+        is_hopeless = False
         what = await self._collection.group_resource()
 
         async def attempt() -> T | None:
-            nonlocal base, wish, clashed
+            nonlocal base, wish, lost, is_hopeless
+            if lost is not None:
+                # Read after the wait, not before: what was read then would be old by now.
+                is_hopeless = True  # unless what follows says otherwise
+                now = self._form.to_dict(await self.get(name))
+                if _said(now, "uid") != _said(base, "uid"):  # another object has its name now
+                    raise lost
+                wish = carried_over(base, wish, now, self._form.facts, what=what)
+                base, is_hopeless = now, False
             change = change_between(base, wish, self._form.facts)
             if change is None:
                 return None
             try:
                 return await self._send_change(name, change, base, params=params)
-            except Conflict:
-                clashed = True  # unless what follows says otherwise
-                now = self._form.to_dict(await self.get(name))
-                if _uid(now) != _uid(base):  # another object has its name now
-                    raise
-                wish = carried_over(base, wish, now, self._form.facts, what=what)
-                base, clashed = now, False
+            except Conflict as error:
+                lost = error
                 raise
 
         return await retry(
             attempt,
-            when=lambda error: is_conflict(error) and not clashed,
+            when=lambda error: is_conflict(error) and not is_hopeless,
             clock=self._collection.clock,
+            backoff=CARRYING,
         )
 
     async def _send_change(
         self, name: str, change: Change, base: dict[str, Any], *, params: Any
     ) -> T:
-        body = body_of(change.under(base["metadata"]["resourceVersion"]))
+        version = _said(base, "resourceVersion")
+        if not version:
+            raise DecodeError(
+                f"change {name}: the object was read without a resourceVersion, so that nothing"
+                " would keep the change of somebody else from being lost (use patch)"
+            )
+        body = body_of(change.under(version))
         return await self._send_patch(name, body, content_type=change.content_type, params=params)
 
     async def _send_patch(self, name: str, body: bytes, *, content_type: str, params: Any) -> T:
@@ -335,5 +347,7 @@ def patch_text(patch: PatchBody) -> bytes:
     return patch.encode() if isinstance(patch, str) else body_of(patch)
 
 
-def _uid(data: dict[str, Any]) -> str:
-    return str(data["metadata"].get("uid") or "")
+def _said(data: dict[str, Any], key: str) -> str:
+    """What the object's metadata says, as text; empty where it does not."""
+    metadata = data.get("metadata")
+    return str(metadata.get(key) or "") if isinstance(metadata, dict) else ""

@@ -77,9 +77,11 @@ def _condition_goal(text: str) -> Goal[T]:
     status = (wanted or "True").casefold()
 
     def find(data: dict[str, Any]) -> dict[str, Any]:
-        conditions = (data.get("status") or {}).get("conditions") or []
+        conditions = _inside(data, "status").get("conditions")
         fitting = (
-            each for each in conditions if str(each.get("type")).casefold() == name.casefold()
+            each
+            for each in (conditions if isinstance(conditions, list) else [])
+            if isinstance(each, dict) and str(each.get("type")).casefold() == name.casefold()
         )
         return next(fitting, {})
 
@@ -91,7 +93,7 @@ def _condition_goal(text: str) -> Goal[T]:
         found = find(data)
         if not found:
             return f"no condition {name}"
-        why = ": ".join(filter(None, (found.get("reason"), found.get("message"))))
+        why = ": ".join(str(each) for each in (found.get("reason"), found.get("message")) if each)
         old = ", of an older generation" if _is_old(found, data) else ""
         return f"{name}={found.get('status')}{f' ({why})' if why else ''}{old}"
 
@@ -102,19 +104,28 @@ def _is_old(condition: dict[str, Any], data: dict[str, Any]) -> bool:
     """Whether it tells about a spec that has changed since."""
     observed = condition.get("observedGeneration")
     if observed is None:
-        observed = (data.get("status") or {}).get("observedGeneration")
-    generation = (data.get("metadata") or {}).get("generation")
-    return observed is not None and generation is not None and observed < generation
+        observed = _inside(data, "status").get("observedGeneration")
+    generation = _inside(data, "metadata").get("generation")
+    return isinstance(observed, int) and isinstance(generation, int) and observed < generation
+
+
+def _inside(data: dict[str, Any], key: str) -> dict[str, Any]:
+    """What stands there; a kind of somebody else's may have anything under the usual names."""
+    found = data.get(key)
+    return found if isinstance(found, dict) else {}
 
 
 def _jsonpath_goal(text: str) -> Goal[T]:
-    from kubeloop.machinery import JSONPath, relaxed  # for those who wait for one
+    from kubeloop.machinery import JSONPath, JSONPathError, relaxed  # for those who wait for one
 
     expression, wanted = _divided(text)
     path = JSONPath(relaxed(expression), allow_missing_keys=True)
 
     def values(data: dict[str, Any]) -> list[str]:
-        return [_shown(value) for value in path.values(data) if value is not None]
+        try:
+            return [_shown(value) for value in path.values(data) if value is not None]
+        except JSONPathError:  # a list that is still too short, say: what is not yet may come
+            return []
 
     def met(_: T | None, data: dict[str, Any]) -> bool:
         found = values(data) if data else []
@@ -150,7 +161,8 @@ def _function_goal(function: Callable[[T], bool]) -> Goal[T]:
         return obj is not None and function(obj)
 
     def seen(data: dict[str, Any]) -> str:
-        return f"version {data['metadata'].get('resourceVersion')}, status {data.get('status')}"
+        version = _inside(data, "metadata").get("resourceVersion")
+        return f"version {version}, status {data.get('status')}"
 
     return Goal(f"{name}()", met, seen)
 
@@ -161,12 +173,12 @@ def _deletion_goal() -> Goal[T]:
     def met(obj: T | None, data: dict[str, Any]) -> bool:
         if obj is None:
             return True
-        uid = str(data["metadata"].get("uid"))
+        uid = str(_inside(data, "metadata").get("uid"))
         first.append(uid)
         return uid != first[0]  # deleted while nobody looked; this is another of its name
 
     def seen(data: dict[str, Any]) -> str:
-        metadata = data["metadata"]
+        metadata = _inside(data, "metadata")
         if metadata.get("deletionTimestamp"):
             return f"being deleted, finalizers {metadata.get('finalizers') or []}"
         return "there, and not being deleted"

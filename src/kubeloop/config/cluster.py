@@ -338,7 +338,7 @@ def _token_now(path: str) -> str:
         return ""
     try:
         text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not text"
         raise CredentialError(f"reading tokenFile {path}: {reason} (check the path)") from error
     if not text.strip():

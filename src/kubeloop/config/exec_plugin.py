@@ -228,7 +228,7 @@ def _decoded(stdout: bytes, plugin: ExecConfig) -> _ExecCredential:
         return _exec_credentials.decode(stdout)
     except msgspec.ValidationError as error:
         raise _rubbish(plugin, f"it printed an ExecCredential that is not one: {error}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         # What it is stays untold: half a credential is still a secret.
         raise _rubbish(plugin, f"it printed {len(stdout)} bytes that are not JSON") from None
 

@@ -123,7 +123,7 @@ def _checked(proxy: str) -> str:
     url = proxy if "://" in proxy else f"http://{proxy}"
     try:
         parts = urlsplit(url)
-        if parts.scheme in _PROXY_SCHEMES and parts.hostname:
+        if parts.scheme in _PROXY_SCHEMES and parts.hostname and parts.port != 0:
             return url
     except ValueError:
         pass

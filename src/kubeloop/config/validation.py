@@ -186,5 +186,6 @@ def _unreadable(what: str, path: str) -> Iterator[str]:
     try:
         with Path(path).open("rb"):
             pass
-    except OSError as error:
-        yield f"{what} {path} cannot be read: {error.strerror} (check the path)"
+    except (OSError, ValueError) as error:  # a path cannot hold a NUL
+        reason = getattr(error, "strerror", None) or error
+        yield f"{what} {path} cannot be read: {reason} (check the path)"

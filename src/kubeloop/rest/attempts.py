@@ -17,7 +17,7 @@ from kubeloop.machinery import TransportError
 
 from .codec import Codec
 from .incoming import Incoming, sooner
-from .limits import Throttle
+from .limits import Place, Throttle
 from .metrics import NO_ANSWER, RequestMetrics
 from .request import Request
 from .retry import Call, UrlBackoff, retry_after_of, wait_after_answer, wait_after_failure
@@ -85,8 +85,10 @@ class Attempts:
                 verb=request.method, host=self._transport.host, seconds=waited
             )
 
-    async def open(self, request: Request, call: Call, deadline: float | None) -> Incoming:
-        """The head of the last answer, be it yes or no.
+    async def open(
+        self, request: Request, call: Call, deadline: float | None, *, place: Place | None = None
+    ) -> Incoming:
+        """The head of the last answer, be it yes or no; between attempts `place` is left.
 
         Safe to cancel: the connection is closed; what was sent may have been done.
 
@@ -125,8 +127,12 @@ class Attempts:
             left -= 1
             first = False
             self._retries += 1
+            if place is not None:
+                await place.leave()
             await self._clock.sleep(wait)
             await self.turn(request, deadline)
+            if place is not None:
+                await place.take()
 
     async def _attempt(
         self, request: Request, url: str, deadline: float | None, *, first: bool

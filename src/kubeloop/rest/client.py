@@ -27,7 +27,7 @@ from .answer import Answer, error_of, is_success
 from .attempts import Attempts
 from .codec import Codec, JsonCodec
 from .incoming import Incoming
-from .limits import IN_FLIGHT, Throttle
+from .limits import IN_FLIGHT, Place, Throttle
 from .metrics import RequestMetrics
 from .request import Request
 from .retry import MAX_RETRIES, Call, UrlBackoff, is_retryable
@@ -49,7 +49,7 @@ class RESTStats(msgspec.Struct, frozen=True):
     requests: int  # attempts, the first ones and the others
     retries: int
     failures: int  # attempts without an answer
-    in_flight: int
+    in_flight: int  # those that wait for a retry are not
     waiting: int  # for a place in flight
     watches: int  # opened so far
     renewals: int  # of the credentials, after a 401
@@ -162,11 +162,11 @@ class RESTClient:
         await self._attempts.turn(request)
         gate = self._gate or self._first_use()
         began = self._clock.now()
-        async with gate:
+        async with Place(gate) as place:
             if self._tracer is None and self._metrics is None:
-                return await self._send(request, warnings)
+                return await self._send(request, warnings, place)
             with self._span(request) as span:
-                return await self._observed(request, warnings, span, began)
+                return await self._observed(request, warnings, place, span, began)
 
     def watch(
         self,
@@ -267,11 +267,13 @@ class RESTClient:
 
     # --- whole answers
 
-    async def _send(self, request: Request, warnings: WarningHandler | None) -> Answer:
+    async def _send(
+        self, request: Request, warnings: WarningHandler | None, place: Place
+    ) -> Answer:
         whole = request.timeout or self._config.timeout if request.timeout != 0 else 0
         seconds = whole or (request.timeouts or self._timeouts).whole
         deadline = None if seconds is None else self._clock.now() + seconds
-        incoming = await self._attempts.open(request, Call.SEND, deadline)
+        incoming = await self._attempts.open(request, Call.SEND, deadline, place=place)
         status = incoming.status
         self._hand_on_warnings(incoming, warnings)
         body = await incoming.read(deadline=deadline)
@@ -280,12 +282,17 @@ class RESTClient:
         return Answer(request, status, incoming.headers, body, self._codec)
 
     async def _observed(
-        self, request: Request, warnings: WarningHandler | None, span: Span, began: float
+        self,
+        request: Request,
+        warnings: WarningHandler | None,
+        place: Place,
+        span: Span,
+        began: float,
     ) -> Answer:
         """Send, and tell those who count and trace."""
         received = 0
         try:
-            answer = await self._send(request, warnings)
+            answer = await self._send(request, warnings, place)
             received = len(answer.body)
             span.set_attribute("http.response.status_code", answer.status)
         except ApiError as error:

@@ -7,11 +7,14 @@ Elsewhere: what goes over them (`transport`), which proxy (`kubeloop.config`).
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import functools
 import socket
 import sys
-from collections.abc import Callable
+import weakref
+from contextvars import ContextVar
+from types import TracebackType
 from typing import Any, final
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -26,7 +29,14 @@ from kubeloop.machinery import ConfigError
 from .failures import Cut
 from .metrics import RequestMetrics
 
-__all__ = ["KEEP_ALIVE", "client_timeout", "kept_alive_socket", "open_session", "proxy_options"]
+__all__ = [
+    "KEEP_ALIVE",
+    "UnderWay",
+    "client_timeout",
+    "kept_alive_socket",
+    "open_session",
+    "proxy_options",
+]
 
 # The server drops connections that were idle for 90 s. HTTP/1.1 has no way to say so in
 # time, and a POST that meets it must not be repeated: ours go first.
@@ -35,23 +45,20 @@ KEEP_ALIVE = 85.0
 TCP_KEEP_ALIVE = 30
 _READ_BUFFER = 2**17
 _LONGEST_HEADER = 2**16
+# Turns of the loop that a request needs to notice that its client was closed.
+_TURNS = 10
+
+# The sockets that the request on its way has made.
+_making: ContextVar[list[socket.socket]] = ContextVar("kubeloop sockets in the making")
 
 
-def open_session(
-    *, clock: Clock, metrics: RequestMetrics | None, on_socket: Callable[[socket.socket], None]
-) -> aiohttp.ClientSession:
-    """A session with a pool of connections, each shown to `on_socket`; needs a running loop."""
-
-    def make_socket(address: Any) -> socket.socket:
-        made = kept_alive_socket(address)
-        on_socket(made)
-        return made
-
+def open_session(*, clock: Clock, metrics: RequestMetrics | None) -> aiohttp.ClientSession:
+    """A session with a pool of connections; needs a running loop."""
     connector = aiohttp.TCPConnector(
         # Watches hold their connection for minutes: a limit here would be a deadlock.
         limit=0,
         keepalive_timeout=KEEP_ALIVE,
-        socket_factory=make_socket,
+        socket_factory=_noted_socket,
         resolver=_TimedResolver(metrics, clock) if metrics else None,
     )
     return aiohttp.ClientSession(
@@ -70,6 +77,61 @@ def open_session(
     )
 
 
+@final
+class UnderWay:
+    """Requests whose answer has not begun: each is a block, and all can be ended.
+
+    The sockets that a block makes are in `sockets` once it is over, and not before: until a
+    connection stands its socket is nobody's but the loop's. uvloop closes the file of one that
+    was cut by then, and leaves the socket to close it once more.
+    """
+
+    def __init__(self) -> None:
+        self.sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+        self._ends: set[asyncio.Timeout] = set()
+
+    def request(self) -> _Request:
+        """A block around one request; it raises TimeoutError when it was ended."""
+        return _Request(self._ends, self.sockets)
+
+    async def end(self) -> None:
+        """End them all; those that need longer than a few turns of the loop are left to it."""
+        for each in self._ends:
+            each.reschedule(asyncio.get_running_loop().time())
+        for _ in range(_TURNS):
+            if not self._ends:
+                break
+            await asyncio.sleep(0)
+
+
+@final
+class _Request:
+    __slots__ = ("_end", "_ends", "_made", "_sockets", "_token")
+
+    def __init__(self, ends: set[asyncio.Timeout], sockets: weakref.WeakSet[socket.socket]) -> None:
+        self._ends = ends
+        self._sockets = sockets
+        self._end = asyncio.timeout(None)
+        self._made: list[socket.socket] = []
+
+    async def __aenter__(self) -> None:
+        await self._end.__aenter__()
+        self._ends.add(self._end)
+        self._token = _making.set(self._made)
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _making.reset(self._token)
+        self._ends.discard(self._end)
+        if self._made:
+            self._sockets.update(self._made)
+        await self._end.__aexit__(kind, error, trace)
+
+
 @functools.lru_cache(maxsize=64)
 def client_timeout(connect: float | None) -> aiohttp.ClientTimeout:
     """The only bound that aiohttp keeps for us; the others are the clock's."""
@@ -79,13 +141,32 @@ def client_timeout(connect: float | None) -> aiohttp.ClientTimeout:
 async def _only_once(
     request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
 ) -> aiohttp.ClientResponse:
-    """Keep aiohttp from repeating a request whose connection broke: PUT and DELETE, too."""
+    """Keep aiohttp from repeating a request whose connection broke: PUT and DELETE, too.
+
+    And from following redirects, which for websockets cannot be switched off.
+    """
     try:
-        return await handler(request)
+        response = await handler(request)
     except aiohttp.ClientConnectorError:
         raise
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
         raise Cut from error
+    if 300 <= response.status < 400 and "Sec-WebSocket-Key" in request.headers:
+        response.close()
+        raise aiohttp.WSServerHandshakeError(
+            response.request_info,
+            response.history,
+            status=response.status,
+            message="a redirect, which a websocket does not follow",
+            headers=response.headers,
+        )
+    return response
+
+
+def _noted_socket(address: Any) -> socket.socket:
+    made = kept_alive_socket(address)
+    _making.get([]).append(made)
+    return made
 
 
 def kept_alive_socket(address: Any) -> socket.socket:

@@ -11,6 +11,7 @@ import os
 import ssl
 
 import aiohttp
+from multidict import CIMultiDict, CIMultiDictProxy
 
 from kubeloop.config import hint_for
 from kubeloop.machinery import (
@@ -22,7 +23,7 @@ from kubeloop.machinery import (
 
 from .timeouts import Timeouts
 
-__all__ = ["Cut", "failure_of", "idle_failure", "late_failure"]
+__all__ = ["Cut", "failure_of", "idle_failure", "late_failure", "without_headers"]
 
 
 class Cut(aiohttp.ClientError):
@@ -34,6 +35,8 @@ def failure_of(
 ) -> TransportError:
     """Our error for what the HTTP library, or the system, raised."""
     cause = error.__cause__ if isinstance(error, Cut) and error.__cause__ else error
+    if isinstance(cause, aiohttp.ClientResponseError):
+        without_headers(cause)
     place = f"{action}: {server}" if server else action
     if isinstance(
         cause, aiohttp.ClientConnectorError | aiohttp.ClientHttpProxyError | ssl.SSLError
@@ -64,6 +67,16 @@ def failure_of(
                 " (is this the API server's port, and http or https?)"
             )
     return TransportError(f"{place}: {type(cause).__name__}: {cause}"[:500])
+
+
+def without_headers(error: aiohttp.ClientResponseError) -> None:
+    """Take the request's headers out of aiohttp's error, whose `repr` shows them all.
+
+    It stays the cause of ours, and one of them holds the credentials.
+    """
+    nothing: CIMultiDictProxy[str] = CIMultiDictProxy(CIMultiDict())
+    error.request_info = error.request_info._replace(headers=nothing)
+    error.args = (error.request_info, error.history)
 
 
 def _connect_fault(error: BaseException) -> str:

@@ -126,6 +126,8 @@ class Incoming:
                 await asyncio.sleep(0)
                 packed = b""
             elif not (packed := await self._received(deadline)):
+                if not unpacking.is_whole:
+                    raise self._not_unpacked("it was cut off before its end")
                 return b""
             if found := self._unpacked(unpacking, packed):
                 return found
@@ -134,10 +136,13 @@ class Incoming:
         try:
             return unpacking.feed(packed)
         except zlib.error as error:
-            raise StreamBroken(
-                f"{self._request.action}: {self._server}: the answer cannot be unpacked: {error}"
-                " (does something between us and the server change it?)"
-            ) from error
+            raise self._not_unpacked(str(error)) from error
+
+    def _not_unpacked(self, why: str) -> StreamBroken:
+        return StreamBroken(
+            f"{self._request.action}: {self._server}: the answer cannot be unpacked: {why}"
+            " (does something between us and the server change it?)"
+        )
 
     def _ready(self) -> bytes:
         """What has come and was not read yet, without waiting."""

@@ -1,19 +1,21 @@
 """Limits on what one client sends: how often, and how much at once.
 
 Promises: without being asked for there is no limit on how often (the server has its own
-fairness), and always one on how much at once.
+fairness), and always one on how much at once; who only waits for the next attempt is not
+counted there, so that a crowd told to come later holds nobody else up.
 Elsewhere: the bucket and the gate themselves (`kubeloop.kit`).
 """
 
 from __future__ import annotations
 
 import logging
-from typing import final
+from types import TracebackType
+from typing import Self, final
 
-from kubeloop.kit import Clock, DeadlineTooSoon, Limiter, TokenBucket
+from kubeloop.kit import Clock, DeadlineTooSoon, Gate, Limiter, TokenBucket
 from kubeloop.machinery import TimeoutExceeded
 
-__all__ = ["DEFAULT_BURST", "DEFAULT_QPS", "IN_FLIGHT", "Throttle", "limiter_of"]
+__all__ = ["DEFAULT_BURST", "DEFAULT_QPS", "IN_FLIGHT", "Place", "Throttle", "limiter_of"]
 
 log = logging.getLogger(__name__)
 
@@ -69,3 +71,37 @@ class Throttle:
             log.info("%s: waited %.3g s for the client's own rate limiter", action, waited)
         else:
             log.debug("%s: waited %.3g s for the client's own rate limiter", action, waited)
+
+
+@final
+class Place:
+    """One call's place in flight; it may be left for a while and taken again."""
+
+    __slots__ = ("_gate", "_is_taken")
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+        self._is_taken = False
+
+    async def __aenter__(self) -> Self:
+        await self.take()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.leave()
+
+    async def take(self) -> None:
+        """Wait in line for it. Safe to cancel: it is not taken then."""
+        await self._gate.__aenter__()
+        self._is_taken = True
+
+    async def leave(self) -> None:
+        """Let the next one in. Safe to repeat."""
+        if self._is_taken:
+            self._is_taken = False
+            await self._gate.__aexit__(None, None, None)

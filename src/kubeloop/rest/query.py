@@ -66,9 +66,14 @@ def pairs_of(params: Params | None) -> tuple[tuple[str, str], ...]:
 
 
 def encode_query(pairs: Iterable[tuple[str, str]]) -> str:
-    """Pairs as they stand in a URL, sorted by key."""
+    """Pairs as they stand in a URL, sorted by key. Raises: InvalidValue."""
     ordered = sorted(pairs, key=_key)
-    return "&".join([f"{quote_plus(key)}={quote_plus(value)}" for key, value in ordered])
+    try:
+        return "&".join([f"{quote_plus(key)}={quote_plus(value)}" for key, value in ordered])
+    except UnicodeEncodeError as error:
+        raise InvalidValue(
+            f"a parameter, {error.object!r}, is not UTF-8 (write it anew)"
+        ) from error
 
 
 def _key(pair: tuple[str, str]) -> str:

@@ -271,7 +271,12 @@ def _segment(what: str, text: str) -> str:
         raise InvalidValue(
             f"{what} in a path: {fault} (neither '.' nor '..', and no '/' or '%' in it)"
         )
-    return text if text.isalnum() and text.isascii() else quote(text, safe="$&+,:;=@")
+    if text.isalnum() and text.isascii():
+        return text
+    try:
+        return quote(text, safe="$&+,:;=@")
+    except UnicodeEncodeError as error:  # an argument of a program may be bytes of any kind
+        raise InvalidValue(f"{what} in a path: {text!r} is not UTF-8 (write it anew)") from error
 
 
 def _suffix(text: str) -> str:

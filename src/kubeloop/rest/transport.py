@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import io
 import logging
-import socket
-import weakref
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, final
@@ -36,8 +34,8 @@ from kubeloop.config import (
 from kubeloop.kit import Clock, cut_off
 from kubeloop.machinery import ClientClosed, TransportError
 
-from .connections import client_timeout, open_session, proxy_options
-from .failures import failure_of, late_failure
+from .connections import UnderWay, client_timeout, open_session, proxy_options
+from .failures import failure_of, late_failure, without_headers
 from .fetching import fetch
 from .incoming import Incoming, Waiting
 from .metrics import RequestMetrics
@@ -100,9 +98,10 @@ class Transport:
         self.base_url = config.base_url
         self.server = redacted_url(self.base_url).rstrip("/")
         self.host = urlsplit(self.base_url).netloc.rpartition("@")[2] or "none"
+        self._names_user = "@" in urlsplit(self.base_url).netloc
         self._tls = TlsSource(config, clock=clock) if config.uses_tls else None
         self._session: aiohttp.ClientSession | None = None
-        self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+        self._under_way = UnderWay()
         self._closed = False
         self._waiting = Waiting()
         self._proxy: dict[str, Any] = {}
@@ -130,8 +129,10 @@ class Transport:
         self._waiting.close()
         session, self._session = self._session, None
         if session is not None:
+            await self._under_way.end()
             await session.close()
-            await cut_off(self._sockets)  # those of requests that were given up are saying farewell
+            # Those of requests that were given up are still saying farewell.
+            await cut_off(self._under_way.sockets)
 
     async def exchange(self, errand: Errand) -> Incoming:
         """Send once, and once more after a 401 that renewed the credentials.
@@ -176,9 +177,9 @@ class Transport:
         assert self._session is not None
         headers = self._headers_for(identity, request, "*/*", "")
         try:
-            async with self._clock.timeout(timeouts.answer):
+            async with self._clock.timeout(timeouts.answer), self._under_way.request():
                 socket_: aiohttp.ClientWebSocketResponse = await self._session.ws_connect(
-                    URL(url, encoded=True),
+                    self._target(url, headers),
                     method=request.method,
                     protocols=protocols,
                     headers=headers,
@@ -189,10 +190,13 @@ class Transport:
                 )
                 return socket_
         except aiohttp.WSServerHandshakeError as error:
+            without_headers(error)
             if error.status == 401:
                 await credentials.refused(identity)
             raise
-        except (aiohttp.ClientError, OSError) as error:
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            if self._closed:
+                raise self._closed_meanwhile(request) from error
             raise self._failure(error, request, timeouts) from error
 
     def stats(self) -> TransportStats:
@@ -219,9 +223,7 @@ class Transport:
         if self._session is None:
             self._proxy = proxy_options(self.base_url, self._config.proxy_url)
             # Last: a configuration that cannot be used leaves nothing open behind it.
-            self._session = open_session(
-                clock=self._clock, metrics=self._metrics, on_socket=self._sockets.add
-            )
+            self._session = open_session(clock=self._clock, metrics=self._metrics)
         return self._credentials
 
     # --- sending
@@ -236,9 +238,9 @@ class Transport:
         for _ in range(_MOST_REDIRECTS):
             if incoming.status not in _REDIRECTS or request.method not in {"GET", "HEAD"}:
                 break
-            target = urljoin(url, incoming.headers.get("Location", ""))
-            if target == url or urlsplit(target)[:2] != urlsplit(url)[:2]:
-                break  # elsewhere our credentials would be somebody else's
+            target = _within_server(url, incoming.headers.get("Location", ""))
+            if target is None:
+                break
             await incoming.discard()
             url = target
             incoming = await self._send(errand, url, identity, headers)
@@ -249,21 +251,23 @@ class Transport:
     ) -> Incoming:
         request, session = errand.request, self._session
         if session is None:
-            raise ClientClosed(f"{request.action}: the client was closed meanwhile")
+            raise self._closed_meanwhile(request)
         self._exchanges += 1
         body = request.body
         try:
-            async with self._clock.timeout(errand.within) as bound:
+            async with self._clock.timeout(errand.within) as bound, self._under_way.request():
                 response = await session.request(
                     request.method,
-                    URL(url, encoded=True),
+                    self._target(url, headers),
                     data=io.BytesIO(body) if body and len(body) > _LARGE_BODY else body,
                     headers=headers,
                     allow_redirects=False,
                     timeout=client_timeout(errand.timeouts.connect),
                     **self._way(identity),
                 )
-        except (aiohttp.ClientError, OSError) as error:
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            if self._closed:
+                raise self._closed_meanwhile(request) from error
             if errand.within is not None and bound.expired():
                 raise late_failure(
                     action=request.action,
@@ -280,6 +284,14 @@ class Transport:
             timeouts=errand.timeouts,
             waiting=self._waiting,
         )
+
+    def _closed_meanwhile(self, request: Request) -> ClientClosed:
+        return ClientClosed(f"{request.action}: the client was closed meanwhile")
+
+    def _target(self, url: str, headers: CIMultiDict[str]) -> URL:
+        target = URL(url, encoded=True)
+        # aiohttp reads a user in the URL as credentials, and would have two of them.
+        return target.with_user(None) if self._names_user and "Authorization" in headers else target
 
     def _way(self, identity: Identity) -> dict[str, Any]:
         """How the connection is made; connections of another context are not used again."""
@@ -333,6 +345,19 @@ class Transport:
         for name, value in impersonation_headers(self._config.impersonate):
             headers.add(name, value)
         return headers
+
+
+def _within_server(url: str, location: str) -> str | None:
+    """Where a redirect leads to; None for what is no other place on the same server."""
+    try:
+        target = urljoin(url, location)
+        here, there = urlsplit(url), urlsplit(target)
+    except ValueError:  # it is no URL
+        return None
+    if target == url or not target.isascii() or not target.isprintable():
+        return None
+    # Elsewhere our credentials would be somebody else's.
+    return target if there[:2] == here[:2] else None
 
 
 def _overridden(headers: CIMultiDict[str], own: tuple[tuple[str, str], ...]) -> CIMultiDict[str]:

@@ -22,12 +22,18 @@ _GZIP = 16 + zlib.MAX_WBITS
 class Unpacking:
     """The content of one gzip body."""
 
-    __slots__ = ("_inflate", "_left", "has_more")
+    __slots__ = ("_began", "_inflate", "_left", "has_more")
 
     def __init__(self) -> None:
         self._inflate = zlib.decompressobj(_GZIP)
         self._left = b""
+        self._began = False
         self.has_more = False  # whether `feed` may give more without being given anything
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether what came so far has come to its end, checksum included; nothing has, too."""
+        return self._inflate.eof or not self._began
 
     def feed(self, packed: bytes) -> bytes:
         """The next of what was packed, at most a `PIECE`; the rest comes with later calls.
@@ -35,6 +41,7 @@ class Unpacking:
         Raises:
             zlib.error: this is not gzip.
         """
+        self._began = True
         if self._inflate.eof and (self._left or packed):
             self._inflate = zlib.decompressobj(_GZIP)  # one body may be several, end to end
         found = self._inflate.decompress(self._left + packed if self._left else packed, PIECE)

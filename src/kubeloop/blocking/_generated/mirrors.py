@@ -181,7 +181,8 @@ class ResourceClient(Generic[T]):
         When the object was changed meanwhile, the difference is made in the new one; after
         the block the object is as the server has it. Nothing is sent when the block fails
         or changes nothing.
-        Raises: Conflict when somebody else changed the same field to something else.
+        Raises: Conflict when somebody else changed the same field to something else, or others
+        were faster time and again, for seconds.
         """
         return self._route.scope(
             lambda to: to.edit(
@@ -747,7 +748,8 @@ class SubresourceClient(Generic[T]):
         When the object was changed meanwhile, the difference is made in the new one; after
         the block the object is as the server has it. Nothing is sent when the block fails
         or changes nothing.
-        Raises: Conflict when somebody else changed the same field to something else.
+        Raises: Conflict when somebody else changed the same field to something else, or others
+        were faster time and again, for seconds.
         """
         return self._route.scope(
             lambda to: to.edit(
@@ -911,7 +913,8 @@ class ScaleVerbs:
         When the object was changed meanwhile, the difference is made in the new one; after
         the block the object is as the server has it. Nothing is sent when the block fails
         or changes nothing.
-        Raises: Conflict when somebody else changed the same field to something else.
+        Raises: Conflict when somebody else changed the same field to something else, or others
+        were faster time and again, for seconds.
         """
         return self._route.scope(
             lambda to: to.edit(
