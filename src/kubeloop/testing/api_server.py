@@ -158,7 +158,10 @@ class APIServer:
         return self._home.call(self.service.rotate_token)
 
     def set_log(self, namespace: str, pod: str, text: str, *, container: str = "") -> None:
-        """Say what a container has written; without `container`, every one of the pod."""
+        """Say what a container has written; without `container`, every one of the pod.
+
+        Said again with more text, whoever follows the log of a running pod is sent the rest.
+        """
         self._home.call(lambda: self.service.set_log(namespace, pod, text, container=container))
 
     def stats(self) -> ServiceStats:

@@ -152,6 +152,50 @@ async def test_a_log_is_what_the_test_says(api: Api, server: Service) -> None:
     assert unknown.json["message"] == "container other is not valid for pod web"
 
 
+async def test_a_log_that_is_followed_goes_on_until_its_pod_has_ended(
+    api: Api, server: Service
+) -> None:
+    await api.create(PODS, pod("web"))
+    server.set_log("default", "web", "one\ntwo\n")
+    await _put_phase(api, "Running")
+
+    async with api.session.get(f"{PODS}/web/log?follow=true&tailLines=1") as log:
+        lines = [await log.content.readline()]
+        server.set_log("default", "web", "one\ntwo\nthree\n")
+        lines.append(await log.content.readline())
+        server.set_log("default", "web", "anew\n")
+        lines.append(await log.content.readline())
+        await _put_phase(api, "Succeeded")
+        rest = await log.content.read()
+
+    assert (lines, rest) == ([b"two\n", b"three\n", b"anew\n"], b"")
+    assert log.headers["Content-Type"].startswith("text/plain")
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+async def test_a_log_that_nobody_adds_to_is_not_held_open(
+    api: Api, server: Service, *, deleted: bool
+) -> None:
+    await api.create(PODS, pod("web"))
+    server.set_log("default", "web", "one\n")
+    if deleted:
+        await _put_phase(api, "Running")
+
+    async with api.session.get(f"{PODS}/web/log?follow=true") as log:
+        first = await log.content.readline()
+        if deleted:
+            await api("DELETE", f"{PODS}/web", {"gracePeriodSeconds": 0})
+        rest = await log.content.read()
+
+    assert (first, rest) == (b"one\n", b"")
+
+
+async def _put_phase(api: Api, phase: str) -> None:
+    said = {"status": {"phase": phase}}
+    headers = {"Content-Type": "application/merge-patch+json"}
+    await api("PATCH", f"{PODS}/web/status", said, headers=headers)
+
+
 async def test_a_service_account_gets_a_token_that_a_review_knows(api: Api) -> None:
     accounts = "/api/v1/namespaces/default/serviceaccounts"
     await api.create(accounts, {"metadata": {"name": "robot"}})

@@ -92,7 +92,7 @@ class Core:
                 virtual=Virtual(self.verbs, self.registry, security),
             ),
             self.documents,
-            Streamer(self.hub, faults, clock=clock),
+            Streamer(self.hub, self.logs, faults, clock=clock),
             faults=faults,
             security=security,
             clock=clock,

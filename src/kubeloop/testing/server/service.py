@@ -107,7 +107,10 @@ class Service:
         return self._core
 
     def set_log(self, namespace: str, pod: str, text: str, *, container: str = "") -> None:
-        """Say what a container has written; without `container`, every one of the pod."""
+        """Say what a container has written; without `container`, every one of the pod.
+
+        Said again with more text, whoever follows the log of a running pod is sent the rest.
+        """
         self.core.logs.set(namespace, pod, text, container=container)
 
     def expire_history(self) -> None:

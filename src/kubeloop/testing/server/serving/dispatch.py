@@ -28,6 +28,7 @@ from ..storage.watching import Hub, Watcher, WatchStart, error_event
 from ..verbs.calls import Call, Written
 from ..verbs.deletion import Deleted, Deleter
 from ..verbs.lists import list_page
+from ..verbs.logs import Following
 from ..verbs.options import (
     ListOptions,
     Query,
@@ -56,7 +57,7 @@ class Stream(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
-Outcome: TypeAlias = Answer | Stream
+Outcome: TypeAlias = Answer | Stream | Following
 
 
 @final
@@ -110,7 +111,7 @@ class Dispatcher:
             return outcome
         return msgspec.structs.replace(outcome, warnings=(*warnings, *outcome.warnings))
 
-    async def _done(self, request: Incoming, served: Served, path: ResourcePath) -> Outcome:
+    async def _done(self, request: Incoming, served: Served, path: ResourcePath) -> Answer | Stream:
         match request.verb:
             case "get":
                 return self._get(request, served, path)
@@ -171,7 +172,7 @@ class Dispatcher:
         page = list_page(self._verbs.store, served.storage, select, options)
         return Answer(200, _form(served, want, request.query).list_of(page.entries, page.metadata))
 
-    def _watch(self, request: Incoming, served: Served, path: ResourcePath) -> Outcome:
+    def _watch(self, request: Incoming, served: Served, path: ResourcePath) -> Answer | Stream:
         want = wanted(request.header("Accept"))
         options = list_options(request.query, watch=True)
         select = _selected(served, path, options)

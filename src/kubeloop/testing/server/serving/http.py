@@ -26,6 +26,7 @@ from ..describe.catalogue import Catalogue
 from ..faults import Faults, Reply, SeenRequest
 from ..statuses import Refusal, bad_request, internal_error, request_entity_too_large, timeout
 from ..storage.store import encoded
+from ..verbs.logs import Following
 from ..verbs.options import Query
 from .dispatch import Dispatcher, Outcome, Stream
 from .incoming import Incoming, incoming, seen_of
@@ -96,6 +97,8 @@ class Gateway:
         outcome = await self._outcome(asked)
         if isinstance(outcome, Stream):
             return await self._streamer.send(request, outcome, seen)
+        if isinstance(outcome, Following):
+            return await self._streamer.send_log(request, outcome)
         if self._settle is not None and asked.method not in {"GET", "HEAD"}:
             await self._settle()
         return await self._send(request, outcome, asked)

@@ -1,8 +1,8 @@
-"""Sends the events of a watch to a client, until it ends, is cut, or is given up.
+"""Sends the events of a watch, or a log, to a client, until it ends, is cut, or is given up.
 
 Promises: a stream ends at its timeout with a last bookmark for those who want them; one
 whose client is gone ends at once; what a fault cuts off is cut in the middle.
-Elsewhere: the events themselves (`watching`), the switches (`faults`).
+Elsewhere: the events themselves (`watching`), logs (`logs`), the switches (`faults`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from kubeloop.kit import Clock
 
 from ..faults import Cut, Faults, SeenRequest
 from ..storage.watching import Hub
+from ..verbs.logs import Following, Logs
 from .dispatch import Stream
 from .negotiation import YAML, warning_headers
 
@@ -27,10 +28,11 @@ _ENDLESS = 10**12
 
 @final
 class Streamer:
-    """Sends watches over HTTP."""
+    """Sends watches and logs over HTTP."""
 
-    def __init__(self, hub: Hub, faults: Faults, *, clock: Clock) -> None:
+    def __init__(self, hub: Hub, logs: Logs, faults: Faults, *, clock: Clock) -> None:
         self._hub = hub
+        self._logs = logs
         self._faults = faults
         self._clock = clock
 
@@ -54,6 +56,22 @@ class Streamer:
             pass  # the client went away: nothing is left to be told
         finally:
             self._hub.close(stream.watcher)
+        return response
+
+    async def send_log(self, request: web.BaseRequest, following: Following) -> web.StreamResponse:
+        """Send a log until it ends. Cancelled when the client goes away: nothing is left."""
+        response = web.StreamResponse(headers={"Cache-Control": "no-cache, private"})
+        response.content_type = "text/plain"
+        response.enable_chunked_encoding()
+        try:
+            await response.prepare(request)
+            async for piece in following:
+                await response.write(piece)
+            await response.write_eof()
+        except ConnectionError:
+            pass  # the client went away
+        finally:
+            self._logs.forget(following)
         return response
 
     async def _send_events(

@@ -28,7 +28,7 @@ from ..statuses import (
 from ..storage.store import Object, encoded
 from .calls import Call
 from .deletion import Deleter
-from .logs import Logs
+from .logs import Following, Logs
 from .objects import typed
 from .options import write_options
 from .patching import APPLY, patch_type
@@ -53,7 +53,9 @@ class Subresources:
         # Makes a token for a service account; set where tokens can be signed.
         self.issue_token: Callable[[Call, Object], Object] | None = None
 
-    async def answer(self, request: Incoming, served: Served, path: ResourcePath) -> Answer:
+    async def answer(
+        self, request: Incoming, served: Served, path: ResourcePath
+    ) -> Answer | Following:
         """Do what the request asks of a part. Raises `Refusal`."""
         part = served.part(path.subresource)
         if part is None and served.custom is not None:
