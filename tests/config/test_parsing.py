@@ -177,12 +177,14 @@ def test_only_the_older_plugins_have_a_default_mode(version: str, mode: str) -> 
     assert plugin.interactive_mode == mode
 
 
-def test_numbers_and_words_are_text_where_text_is_meant() -> None:
-    text = "users: [{name: 7, user: {username: 1234, password: true, as-groups: [1]}}]"
+@pytest.mark.parametrize("said", ["1234", "0123", "true", "no", "1.5"])
+def test_what_is_no_text_is_refused_where_text_is_meant_and_may_be_quoted(said: str) -> None:
+    text = "users: [{{name: 7, user: {{username: ada, password: {}}}}}]"
 
-    user = parse_kubeconfig(text).users["7"]
+    with pytest.raises(InvalidConfig, match=r"users\[7\]: .*password.*needs quotes"):
+        parse_kubeconfig(text.format(said))
 
-    assert (user.username, user.password, user.impersonate_groups) == ("1234", "true", ("1",))
+    assert parse_kubeconfig(text.format(f"'{said}'")).users["7"].password == said
 
 
 def test_folded_base64_is_read() -> None:

@@ -248,6 +248,16 @@ async def test_fetch_speaks_to_anybody_and_trusts_only_its_roots(
     assert other.asked[0].header("X-Y") == "z"
 
 
+async def test_fetch_sends_a_body_on_to_nobody_else(server: Script) -> None:
+    there = {"Location": f"{server.url}/elsewhere"}
+    server.says(reply(307, b"", headers=there), reply(307, b"", headers=there), reply(200, b"here"))
+
+    sent = await fetch("POST", f"{server.url}/token", headers={}, body=b"refresh", ca=b"")
+    read = await fetch("GET", f"{server.url}/keys", headers={}, body=b"", ca=b"")
+
+    assert (sent.status, read.body) == (307, b"here")
+
+
 async def test_fetch_that_fails_shows_no_query(server: Script) -> None:
     with pytest.raises(TransportError) as caught:
         await fetch("GET", "http://127.0.0.1:1/x?token=s3cret", headers={}, body=b"", ca=b"")

@@ -51,12 +51,22 @@ def test_a_users_kind_comes_typed_when_its_class_is_given() -> None:
     assert website.spec.image == "web:1"
 
 
-def test_the_items_of_a_list_are_objects_of_their_own() -> None:
-    found = load_yaml(
-        "{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: ConfigMap, data: {a: b}}]}"
-    )
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: ConfigMap, data: {a: b}}]}",
+        "{apiVersion: v1, kind: ConfigMapList, items: [{data: {a: b}}]}",
+        "{apiVersion: v1, kind: ConfigMapList, items: [{kind: ConfigMap, data: {a: b}}]}",
+    ],
+)
+def test_the_items_of_a_list_are_objects_of_their_own(text: str) -> None:
+    assert load_yaml(text) == [ConfigMap(data={"a": "b"})]
 
-    assert found == [ConfigMap(data={"a": "b"})]
+
+def test_a_kind_that_is_only_called_a_list_is_an_object() -> None:
+    text = "{apiVersion: example.com/v1, kind: AllowList, spec: {}}"
+
+    assert load_yaml(text) == [{"apiVersion": "example.com/v1", "kind": "AllowList", "spec": {}}]
 
 
 def test_what_is_written_reads_the_same() -> None:

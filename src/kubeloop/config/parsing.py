@@ -150,7 +150,9 @@ def _converted(kind: type[E], raw: dict[str, object], where: str) -> E:
     try:
         return msgspec.convert(_fitted(kind, raw), kind)
     except msgspec.ValidationError as error:
-        raise _broken(where, str(error)) from None
+        wants_text = str(error).startswith("Expected `str`")
+        hint = "; text that looks like a number or a truth value needs quotes" if wants_text else ""
+        raise _broken(where, f"{error}{hint}") from None
 
 
 def _with_default_mode(plugin: ExecConfig) -> ExecConfig:
@@ -160,7 +162,10 @@ def _with_default_mode(plugin: ExecConfig) -> ExecConfig:
 
 
 def _fitted(kind: object, value: object) -> object:
-    """`value` as the format means it: numbers are text where text is wanted, nulls are gone."""
+    """`value` as the format means it: nulls are gone, and so are the folds of base64.
+
+    A number is no text: what YAML read as one need not look as it was written (0123 is 83).
+    """
     if get_origin(kind) is types.UnionType:
         kind = next(arm for arm in get_args(kind) if arm is not type(None))
     if isinstance(kind, type) and issubclass(kind, Entry) and isinstance(value, dict):
@@ -179,11 +184,11 @@ def _fitted(kind: object, value: object) -> object:
         }
     if kind is bytes and isinstance(value, str):
         return "".join(value.split())  # long base64 is often folded
-    return as_text(value) if kind is str else value
+    return value
 
 
 def as_text(value: object) -> object:
-    """Numbers and truth values as the text that was meant; anything else as it is."""
+    """A name or a key that YAML took for a number or a truth value; anything else as it is."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if isinstance(value, int | float) else value

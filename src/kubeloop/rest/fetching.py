@@ -43,7 +43,13 @@ async def fetch(
         async with (
             aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), timeout=timeout) as session,
             session.request(
-                method, url, headers=headers, data=body or None, ssl=trusted, proxy=proxy_for(url)
+                method,
+                url,
+                headers=headers,
+                data=body or None,
+                ssl=trusted,
+                proxy=proxy_for(url),
+                allow_redirects=not body,  # a token must not be sent on to anybody else
             ) as response,
         ):
             read = bytearray()

@@ -17,7 +17,7 @@ __all__ = ["dump_yaml", "load_yaml"]
 def load_yaml(
     text: str | bytes, *, kinds: Iterable[type[Kind]] = (), source: str = ""
 ) -> list[Kind | dict[str, Any]]:
-    """Read every object of a manifest; the items of a List count as objects of their own.
+    """Read every object of a manifest; the items of a list count as objects of their own.
 
     Built-in kinds and the classes in `kinds` come typed, all others as plain dicts.
 
@@ -49,12 +49,21 @@ def _objects(document: Any, place: str) -> Iterable[tuple[str, dict[str, Any]]]:
     for key in ("apiVersion", "kind"):
         if not isinstance(document.get(key), str) or not document[key]:
             raise DecodeError(f"the object does not say its {key}", path=place)
-    items = document.get("items")
-    if document["kind"] == "List" and document["apiVersion"] == "v1":
-        for index, item in enumerate(items or []):
-            yield from _objects(item, f"{place} items[{index}]")
-    else:
+    if not _is_list(document):
         yield place, document
+        return
+    # The items of a list of one kind need not say it: so a server answers.
+    kind = document["kind"].removesuffix("List")
+    implied = {"apiVersion": document["apiVersion"], "kind": kind} if kind else {}
+    for index, item in enumerate(document.get("items") or []):
+        said = implied | item if isinstance(item, dict) else item
+        yield from _objects(said, f"{place} items[{index}]")
+
+
+def _is_list(document: dict[str, Any]) -> bool:
+    if document["kind"] == "List" and document["apiVersion"] == "v1":
+        return True
+    return document["kind"].endswith("List") and isinstance(document.get("items"), list)
 
 
 def _name(value: Any) -> str:
