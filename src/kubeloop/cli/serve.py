@@ -23,7 +23,7 @@ from kubeloop.wire import InvalidValue
 
 from .failures import CommandFailed
 from .flags import verbose_flag
-from .signals import end_by_signals
+from .signals import ended_by_signals
 from .terminal import patience
 
 __all__ = ["serve"]
@@ -66,8 +66,8 @@ def serve(*, kubeconfig: str | None, simulate: bool, **settings: Any) -> None:
 
 
 async def _serve(kubeconfig: Path, settings: dict[str, Any], *, simulate: bool) -> None:
-    end = end_by_signals()
     async with contextlib.AsyncExitStack() as stack:
+        end = stack.enter_context(ended_by_signals())
         async with patience("starting"):
             server = await _started(stack, settings)
             if simulate:

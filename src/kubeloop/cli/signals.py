@@ -9,16 +9,29 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+from collections.abc import Iterator
 
-__all__ = ["end_by_signals"]
+__all__ = ["ended_by_signals"]
 
 
-def end_by_signals() -> asyncio.Event:
-    """Set at the first signal; the handlers go with the loop."""
+@contextlib.contextmanager
+def ended_by_signals() -> Iterator[asyncio.Event]:
+    """Set at the first signal, while the block lasts.
+
+    The handlers are taken back: uvloop's would outlive their loop, and hear for a dead one.
+    """
     end, loop = asyncio.Event(), asyncio.get_running_loop()
-    with contextlib.suppress(NotImplementedError):  # Windows
-        for which in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(which, end.set)
-        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-            loop.add_signal_handler(signal.SIGHUP, end.set)
-    return end
+    with contextlib.ExitStack() as stack:
+        for which in _lasting_signals():
+            with contextlib.suppress(NotImplementedError):  # Windows
+                loop.add_signal_handler(which, end.set)
+                stack.callback(loop.remove_signal_handler, which)
+        yield end
+
+
+def _lasting_signals() -> list[signal.Signals]:
+    found = [signal.SIGINT, signal.SIGTERM]
+    hangup = getattr(signal, "SIGHUP", None)
+    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:
+        found.append(hangup)
+    return found

@@ -14,7 +14,7 @@ import sys
 
 import click
 
-from kubeloop.cli.signals import end_by_signals
+from kubeloop.cli.signals import ended_by_signals
 from kubeloop.kit import SystemClock, TaskOwner, run
 
 __all__ = ["demo"]
@@ -81,12 +81,12 @@ def _can_draw() -> bool:
 
 async def _play(pace: float, *, live: bool, ports: tuple[int, int]) -> bool:
     """The demo, until it is over or a signal comes; says whether it is over."""
-    end = end_by_signals()
-    async with TaskOwner() as tasks:
-        show = tasks.spawn(_show(pace, live=live, ports=ports), name="demo")
-        ending = tasks.spawn(_ended(end), name="signals")
-        await asyncio.wait({show, ending}, return_when=asyncio.FIRST_COMPLETED)
-        return not end.is_set()
+    with ended_by_signals() as end:
+        async with TaskOwner() as tasks:
+            show = tasks.spawn(_show(pace, live=live, ports=ports), name="demo")
+            ending = tasks.spawn(_ended(end), name="signals")
+            await asyncio.wait({show, ending}, return_when=asyncio.FIRST_COMPLETED)
+            return not end.is_set()
 
 
 async def _ended(end: asyncio.Event) -> None:
