@@ -75,6 +75,7 @@ async def test_a_signal_is_heard_by_all_who_listen() -> None:
         )
         return stack
 
+    before = signal.getsignal(signal.SIGTERM)
     first, second = hears("first"), hears("second")
     with first:
         with second:
@@ -82,7 +83,7 @@ async def test_a_signal_is_heard_by_all_who_listen() -> None:
         await raised(signal.SIGTERM)
 
     assert heard == ["first stops", "second stops", "first ends"]
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 async def test_a_programs_own_handler_of_a_signal_is_given_back() -> None:
@@ -102,7 +103,8 @@ async def test_outside_the_main_thread_nobody_listens_for_signals() -> None:
         with on_signals(lambda: None, lambda: None):
             return signal.getsignal(signal.SIGTERM)
 
-    assert await asyncio.to_thread(asyncio.run, listen()) is signal.SIG_DFL
+    before = signal.getsignal(signal.SIGTERM)
+    assert await asyncio.to_thread(asyncio.run, listen()) == before
 
 
 async def raised(which: signal.Signals) -> None:
