@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Browser, Page, expect
 
 from kubeloop.inspector import Inspector
 from kubeloop.runtime import Client
@@ -185,3 +185,22 @@ async def test_it_is_dark_where_the_reader_likes_it_dark(windows: Windows) -> No
 
     await expect(light.locator("body")).to_have_css("background-color", "rgb(244, 246, 251)")
     await expect(dark.locator("body")).to_have_css("background-color", "rgb(11, 14, 24)")
+
+
+async def test_a_tab_in_the_background_asks_for_nothing_until_it_is_seen(
+    chromium: Browser, inspector: Inspector
+) -> None:
+    page = await chromium.new_page()
+    await page.add_init_script(
+        "Object.defineProperty(document, 'hidden', { get: () => window.isAway ?? true })"
+    )
+
+    await page.goto(inspector.url)
+    await expect(page.locator("#link")).to_have_text("paused")
+    viewers = inspector.stats().viewers
+    await page.evaluate(
+        "window.isAway = false; document.dispatchEvent(new Event('visibilitychange'))"
+    )
+
+    await expect(page.locator("#link")).to_have_text("live")
+    assert viewers == 0

@@ -62,6 +62,16 @@ def test_a_cache_is_measured_by_filling_it(kubeloop: Call) -> None:
     assert total[:3] == ["total", "3", str(int(pods[2]) + int(deployments[2]))]
 
 
+def test_the_bytes_of_decoded_objects_are_not_known(kubeloop: Call) -> None:
+    told = kubeloop("cache", "report", "pods,deploy", "--keeping", "objects")
+    costs = json.loads(
+        kubeloop("cache", "report", "pods", "--keeping", "objects", "-o", "json").stdout
+    )
+
+    assert [line.split()[2] for line in told.stdout.splitlines()[1:]] == ["-", "-", "-"]
+    assert costs[0]["bytes"] is None
+
+
 def test_a_cache_of_one_namespace_costs_what_is_in_it(kubeloop: Call) -> None:
     result = kubeloop("cache", "report", "services", "-n", "shop", "-o", "json")
 

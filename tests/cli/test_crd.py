@@ -44,6 +44,41 @@ def test_several_definitions_are_several_modules(kubeloop: Call, tmp_path: Path)
     assert "class Shop(" in (tmp_path / "kinds" / "shop.py").read_text()
 
 
+def test_a_kind_of_two_groups_is_two_modules(kubeloop: Call) -> None:
+    other = CRD.replace("example.com", "example.org")
+
+    written = kubeloop("crd", "generate", "-", "-o", "kinds/", stdin=f"{CRD}---{other}")
+
+    assert written.stdout.splitlines() == [
+        "kinds/website_example_com.py",
+        "kinds/website_example_org.py",
+    ]
+
+
+def test_a_folder_is_a_folder_for_a_single_definition_too(kubeloop: Call) -> None:
+    written = kubeloop("crd", "generate", "-", "-o", "kinds/", stdin=CRD)
+
+    assert written.stdout == "kinds/website.py\n"
+
+
+def test_a_module_has_a_name_that_can_be_imported(kubeloop: Call) -> None:
+    keyword = CRD.replace("Website", "Class")
+
+    written = kubeloop("crd", "generate", "-", "-o", "kinds/", stdin=keyword)
+
+    assert written.stdout == "kinds/class_.py\n"
+
+
+def test_a_module_that_ends_the_program_is_one_line(kubeloop: Call, tmp_path: Path) -> None:
+    (tmp_path / "leaving_early.py").write_text("raise SystemExit(0)")
+
+    result = kubeloop("crd", "show", "leaving_early:Website")
+
+    assert result.exit_code == 2
+    (line,) = result.stderr.splitlines()
+    assert "the module cannot be imported: SystemExit" in line
+
+
 def test_a_version_that_is_not_there_is_a_mistake(kubeloop: Call) -> None:
     result = kubeloop("crd", "generate", "-", "--version", "v9", stdin=CRD)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import subprocess
 import sys
@@ -28,6 +29,8 @@ from .conftest import Call, command, line_of, started
         (["get", "pods", "-l", "a in"], 2, "label selector 'a in'"),
         (["get", "pod/web", "pods"], 2, "expected KIND NAME…, or KIND/NAME"),
         (["get", "pods", "web", "-l", "a=b"], 2, "give one of them"),
+        (["get", "pods,,svc"], 2, "pods,,svc: expected KIND NAME…"),
+        (["get", ""], 2, "'': expected KIND NAME…"),
         (["get", "deploymets"], 1, "did you mean deployments?"),
         (["get", "pods", "nobody"], 1, 'pods "nobody" not found'),
         (["watch", "pods", "a", "b"], 2, "can be watched"),
@@ -35,6 +38,8 @@ from .conftest import Call, command, line_of, started
         (["logs", "nobody"], 1, 'pods "nobody" not found'),
         (["logs", "svc/kubernetes", "--since", "soon"], 2, "'soon' is no time"),
         (["wait", "pods", "--for", "delete"], 2, "which?"),
+        (["wait", "pods", "web", "-l", "a=b", "--for", "delete"], 2, "give one of them"),
+        (["cache", "report", "pods", "--field-selector", "a=b"], 1, "400 BadRequest"),
         (["wait", "pod/web", "--for", "luck"], 2, "'luck' is not one of condition=NAME"),
         (["--context", "elsewhere", "get", "pods"], 4, 'context "elsewhere" does not exist'),
         (["get", "pods", "--kubeconfig", "none"], 4, "none: no such file"),
@@ -161,6 +166,54 @@ def test_a_reader_that_goes_away_is_no_error(environment: dict[str, str]) -> Non
 
     assert complained == b""
     assert process.returncode == 141
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell closes streams in another way there")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_standard_stream_that_is_closed_does_no_harm(
+    environment: dict[str, str], closed: str
+) -> None:
+    program = shlex.join([sys.executable, "-m", "kubeloop", "get", "ns"])
+
+    done = subprocess.run(["sh", "-c", f"{program} {closed}"], env=environment, check=False)
+
+    assert done.returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is full")
+@pytest.mark.parametrize("arguments", [["--help"], ["get", "--help"], ["get", "ns"]])
+def test_an_output_that_cannot_be_written_is_one_line(
+    environment: dict[str, str], arguments: list[str]
+) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command(*arguments),
+            env=environment,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    assert done.returncode == 1
+    assert done.stderr == "error: [Errno 28] No space left on device\n"
+
+
+def test_ctrl_c_while_it_is_loaded_leaves_no_traceback() -> None:
+    text = (
+        "import builtins\n"
+        "from kubeloop.cli import main\n"
+        "real = builtins.__import__\n"
+        "def interrupted(name, *rest):\n"
+        "    if name == 'program': raise KeyboardInterrupt\n"
+        "    return real(name, *rest)\n"
+        "builtins.__import__ = interrupted\n"
+        "main()"
+    )
+
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (130, "")
 
 
 def test_the_package_runs_as_the_command(environment: dict[str, str]) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeloop.cache import Scope
-from kubeloop.inspector.showing import MOST_LINES, Showing, difference
+from kubeloop.inspector.showing import LONGEST_LINE, MOST_LINES, Showing, difference
 
 SCOPE = Scope("configmaps", kind="ConfigMap", api_version="v1")
 
@@ -34,6 +34,19 @@ def test_a_long_object_is_cut_and_says_so() -> None:
 
     assert len(text.splitlines()) == MOST_LINES + 1
     assert text.splitlines()[-1].endswith("more lines")
+
+
+def test_a_long_line_is_cut_and_says_so_also_where_it_changed() -> None:
+    old, new = raw({"text": "x" * 2 * LONGEST_LINE}), raw({"text": "x" * 2 * LONGEST_LINE + "y"})
+
+    shown = Showing().yaml(old, SCOPE).splitlines()
+    changed = Showing().changes(old, new, SCOPE)
+
+    assert max(map(len, shown)) < 1.1 * LONGEST_LINE
+    assert [line[-22:] for mark, line in changed if mark in "+-"] == [
+        "… 4008 more characters",
+        "… 4009 more characters",
+    ]
 
 
 def test_a_difference_has_what_changed_and_not_the_version() -> None:
@@ -81,3 +94,20 @@ def test_a_difference_holds_every_line_that_went_or_came(old: list[str], new: li
     came = [text for mark, text in lines if mark == "+"]
     assert len(old) - len(went) == len(new) - len(came)
     assert (old == new) == (lines == ())
+
+
+def test_long_lists_of_few_words_are_compared_too() -> None:
+    # Each line compared with each of its equals would take minutes: the test's limit is the proof.
+    old = [f"- {at % 3}" for at in range(MOST_LINES)]
+    new = [f"- {(at * 7 + at // 5) % 3}" for at in range(MOST_LINES)]
+
+    assert {"-", "+"} <= {mark for mark, _ in difference(old, new)}
+
+
+def test_one_change_among_equal_lines_is_one_change() -> None:
+    equal = ["- a"] * (MOST_LINES // 2)
+
+    lines = difference([*equal, *equal], [*equal, "- b", *equal[1:]])
+
+    assert sorted(line for line in lines if line[0] != " ") == [("+", "- b"), ("-", "- a")]
+    assert len(lines) == 6

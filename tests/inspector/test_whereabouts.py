@@ -42,6 +42,7 @@ def test_the_file_of_a_process_that_was_killed_is_removed(runtime_folder: Path) 
         f'{{"address":"http://127.0.0.1:1/","pid":{ended.pid},"name":"x"}}'
     )
     (folder / "2.json").write_text('{"addr')
+    (folder / "3.json").write_text(f'{{"address":"http://a/","pid":{10**30},"name":"x"}}')
 
     assert running_inspectors() == []
     assert list(folder.iterdir()) == []

@@ -101,15 +101,30 @@ async def test_a_flag_that_is_wrong_is_shown_with_the_log() -> None:
 async def test_missing_binaries_are_said_with_where_they_were_looked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("KUBEBUILDER_ASSETS", str(tmp_path / "given"))
+    monkeypatch.delenv("KUBEBUILDER_ASSETS", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
     with pytest.raises(ControlPlaneFailed, match="make assets") as raised:
         async with ControlPlane():
             pass
 
-    assert str(tmp_path / "given") in str(raised.value)
     assert str(tmp_path / "cache" / "kubeloop" / "assets") in str(raised.value)
+
+
+def test_a_folder_without_binaries_is_not_replaced_by_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cached = tmp_path / "kubeloop" / "assets"
+    cached.mkdir(parents=True)
+    for name in ("etcd", "kube-apiserver"):
+        (cached / name).touch(mode=0o755)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("KUBEBUILDER_ASSETS", str(tmp_path / "mistyped"))
+
+    with pytest.raises(ControlPlaneFailed, match="mistyped"):
+        assets_folder()
+    with pytest.raises(ControlPlaneFailed, match="other"):
+        assets_folder(tmp_path / "other")
 
 
 def test_a_folder_that_is_given_comes_first(

@@ -32,7 +32,7 @@ class Cost(msgspec.Struct, frozen=True):
 
     resource: str
     objects: int
-    bytes: int
+    bytes: int | None  # None: a cache that keeps objects does not know
     seconds: float
 
 
@@ -88,7 +88,8 @@ async def _measured(flags: Flags, kinds: str, chosen: Selection, keeping: Keepin
         async with patience("filling caches", total=len(infos)) as progress:
             for info in infos:
                 line, seconds = await _filled(client, info, chosen, keeping)
-                costs.append(Cost(line.resource, line.objects, line.bytes, round(seconds, 3)))
+                size = None if keeping == "objects" else line.bytes
+                costs.append(Cost(line.resource, line.objects, size, round(seconds, 3)))
                 progress.advance()
     return costs
 
@@ -97,8 +98,9 @@ async def _filled(
     client: Client, info: ResourceInfo, chosen: Selection, keeping: Keeping
 ) -> tuple[CacheLine, float]:
     """What the report says of one full cache, and how long it took to fill it."""
-    # An informer tries without end; who may not list is to be told so.
-    await collection_of(client, info, namespace=chosen.namespace).list(limit=1)
+    # An informer tries without end; who is refused the list is to be told so.
+    collection = collection_of(client, info, namespace=chosen.namespace)
+    await collection.list(labels=chosen.labels, fields=chosen.fields, limit=1)
     informer = client.informer(
         GroupVersionKind(info.group, info.version, info.kind),
         namespace=chosen.namespace,
@@ -114,17 +116,22 @@ async def _filled(
 
 
 def _table(costs: list[Cost]) -> TextTable:
+    sizes = [cost.bytes for cost in costs if cost.bytes is not None]
     total = Cost(
         "total",
         sum(cost.objects for cost in costs),
-        sum(cost.bytes for cost in costs),
+        sum(sizes) if sizes else None,
         sum(cost.seconds for cost in costs),
     )
     listed = costs if len(costs) == 1 else [*costs, total]
     return TextTable(
         ("RESOURCE", "OBJECTS", "BYTES", "SECONDS"),
         tuple(
-            (cost.resource, str(cost.objects), str(cost.bytes), f"{cost.seconds:.3f}")
+            (cost.resource, str(cost.objects), _size(cost), f"{cost.seconds:.3f}")
             for cost in listed
         ),
     )
+
+
+def _size(cost: Cost) -> str:
+    return "-" if cost.bytes is None else str(cost.bytes)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import keyword
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -49,13 +51,13 @@ def generate(
       kubeloop crd generate cert-manager.crds.yaml -o kinds/
     """
     definitions = _definitions(flags, source)
-    modules = {
-        f"{definition.spec.names.kind.lower()}.py": module_from_crd(
-            definition, version=version_name, moments_as_text=moments_as_text
-        )
+    texts = (
+        module_from_crd(definition, version=version_name, moments_as_text=moments_as_text)
         for definition in definitions
-    }
-    if output is not None and (len(modules) > 1 or Path(output).is_dir()):
+    )
+    modules = dict(zip(_file_names(definitions), texts, strict=True))
+    is_folder = output is not None and (output.endswith("/") or Path(output).is_dir())
+    if output is not None and (len(modules) > 1 or is_folder):
         _write_all(Path(output), modules)
     elif len(modules) > 1:
         raise InvalidValue(f"{source}: {len(modules)} CRDs are in it (give a folder with -o)")
@@ -74,6 +76,17 @@ def _definitions(flags: Flags, source: str) -> Sequence[CustomResourceDefinition
     if not found:
         raise InvalidValue(f"{source}: no CustomResourceDefinition is in it")
     return found
+
+
+def _file_names(definitions: Sequence[CustomResourceDefinition]) -> list[str]:
+    """The kind's name; the group's behind it where several groups have such a kind."""
+    kinds = [definition.spec.names.kind.lower() for definition in definitions]
+    stems = [
+        f"{kind}_{definition.spec.group}" if kinds.count(kind) > 1 else kind
+        for kind, definition in zip(kinds, definitions, strict=True)
+    ]
+    plain = [re.sub(r"\W", "_", stem) for stem in stems]
+    return [f"{stem}_.py" if keyword.iskeyword(stem) else f"{stem}.py" for stem in plain]
 
 
 def _is_file(source: str) -> bool:
@@ -142,6 +155,6 @@ def _class_at(place: str) -> type[Resource]:
 def _module(name: str, place: str) -> Any:
     try:
         return importlib.import_module(name)
-    except Exception as error:  # code that we did not write
+    except (Exception, SystemExit) as error:  # code that we did not write
         said = f"{type(error).__name__}: {error}"
         raise InvalidValue(f"{place}: the module cannot be imported: {said}") from error

@@ -44,13 +44,13 @@ def parse_wanted(words: Sequence[str]) -> list[Wanted]:
     Raises: UsageError when both ways are mixed, or a part is empty.
     """
     with_slash = [word for word in words if "/" in word]
-    if not with_slash:
-        kinds, *names = words
+    kinds, *names = words
+    if not with_slash and all(kinds.split(",")):
         return [Wanted(kinds, tuple(names))]
     pairs = [word.partition("/")[::2] for word in words]
     if len(with_slash) < len(words) or any(not kind or not name for kind, name in pairs):
         raise click.UsageError(
-            f"{' '.join(words)}: expected KIND NAME…, or KIND/NAME for each object",
+            f"{' '.join(words) or repr('')}: expected KIND NAME…, or KIND/NAME for each object",
             click.get_current_context(silent=True),
         )
     # Neighbours of one kind belong into one table.

@@ -101,4 +101,6 @@ class LazyGroup(click.Group):
         except click.ClickException as error:
             click.echo(usage_line(error), err=True)
             code = error.exit_code
+        except OSError as error:  # a help that cannot be written
+            code = report(error, verbose=False)
         sys.exit(code if isinstance(code, int) else ExitCode.OK)

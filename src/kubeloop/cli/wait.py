@@ -18,7 +18,7 @@ from kubeloop.wire import ResourceInfo
 from .durations import DurationType
 from .failures import CommandFailed
 from .flags import Flags, cluster_flags, connected, pass_flags
-from .kinds import collection_of, find_kinds, parse_wanted, qualified
+from .kinds import Wanted, collection_of, find_kinds, parse_wanted, qualified
 from .selection import wanted_argument
 from .terminal import patience
 
@@ -71,14 +71,15 @@ def wait(flags: Flags, wanted: tuple[str, ...], goal: Goal, timeout: float, labe
       kubeloop wait deploy/web --for jsonpath='{.status.readyReplicas}'=2
       kubeloop wait pod web-1 --for delete
     """
-    run(_wait(flags, wanted, goal, timeout, labels))
+    asked = parse_wanted(wanted)
+    if labels and any(each.names for each in asked):
+        raise click.UsageError("a selector chooses objects, and so does a name: give one of them")
+    run(_wait(flags, asked, goal, timeout, labels))
 
 
-async def _wait(
-    flags: Flags, wanted: tuple[str, ...], goal: Goal, seconds: float, labels: str
-) -> None:
+async def _wait(flags: Flags, asked: list[Wanted], goal: Goal, seconds: float, labels: str) -> None:
     async with connected(flags) as client:
-        objects = await _objects(client, wanted, labels)
+        objects = await _objects(client, asked, labels)
         async with patience("waiting", total=len(objects)) as progress:
             for info, name in objects:
                 collection: Any = collection_of(client, info)
@@ -88,12 +89,12 @@ async def _wait(
 
 
 async def _objects(
-    client: Client, wanted: tuple[str, ...], labels: str
+    client: Client, asked: list[Wanted], labels: str
 ) -> list[tuple[ResourceInfo, str]]:
     found: list[tuple[ResourceInfo, str]] = []
-    for asked in parse_wanted(wanted):
-        for info in await find_kinds(client, asked.kinds):
-            names = asked.names or await _names(client, info, labels)
+    for each in asked:
+        for info in await find_kinds(client, each.kinds):
+            names = each.names or await _names(client, info, labels)
             found += [(info, name) for name in names]
     return found
 

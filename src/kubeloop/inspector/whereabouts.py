@@ -97,7 +97,7 @@ def _is_alive(one: RunningInspector) -> bool:
         return _answers(one)
     try:
         os.kill(one.pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):  # no process has, or can have, such a number
         return False
     except PermissionError:  # somebody else's: the number was given to another process
         return False

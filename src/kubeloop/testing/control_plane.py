@@ -51,18 +51,16 @@ class ControlPlaneFailed(KubeError):
 
 
 def assets_folder(given: str | Path | None = None) -> Path:
-    """Where the binaries are: as given, `KUBEBUILDER_ASSETS`, or where `make assets` puts them.
+    """The binaries' folder: as given, else `KUBEBUILDER_ASSETS`, else that of `make assets`.
 
     Raises:
-        ControlPlaneFailed: they are in none of these places.
+        ControlPlaneFailed: they are not there; no other place is tried then.
     """
-    places = [given, os.environ.get("KUBEBUILDER_ASSETS"), cached_assets()]
-    folders = [Path(place) for place in places if place]
-    for folder in folders:
-        if all(os.access(folder / name, os.X_OK) for name in BINARIES):
-            return folder
+    folder = Path(given or os.environ.get("KUBEBUILDER_ASSETS") or cached_assets())
+    if all(os.access(folder / name, os.X_OK) for name in BINARIES):
+        return folder
     raise ControlPlaneFailed(
-        f"{' and '.join(BINARIES)} are in none of {', '.join(map(str, folders))} "
+        f"{' and '.join(BINARIES)} are not in {folder} "
         "(set KUBEBUILDER_ASSETS to a folder that has them, or run `make assets`)"
     )
 

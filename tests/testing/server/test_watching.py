@@ -241,6 +241,21 @@ def test_nothing_is_told_twice_between_the_start_and_the_changes(
     assert _told(events) == [("ADDED", "a"), ("ADDED", "b")]
 
 
+@pytest.mark.parametrize("most", [1, 2, 3, 7, 8])
+def test_what_exists_is_told_whole_however_many_are_taken_at_once(
+    store: Store, served: Served, most: int
+) -> None:
+    """API-42: no object is lost between two batches."""
+    names = [f"config-{at}" for at in range(7)]
+    for name in names:
+        store.write(served.storage, _object(name))
+    watcher = Hub(store).open(Selection(), Form(served), WatchStart())
+
+    events = [event for _ in range(8) for event in watcher.take(most)]
+
+    assert [name for _, name in _told([*map(msgspec.json.decode, events)])] == names
+
+
 async def test_a_waiting_watcher_is_woken_by_a_change(store: Store, served: Served) -> None:
     hub = Hub(store)
     watcher = hub.open(Selection(), Form(served), WatchStart())

@@ -606,7 +606,7 @@ function connect() {
   };
   source.onerror = () => {
     say("lost", "the process does not answer, trying again");
-    if (source.readyState === EventSource.CLOSED) setTimeout(connect, 2000);
+    if (source.readyState === EventSource.CLOSED) setTimeout(seen, 2000);
   };
 }
 
@@ -646,5 +646,5 @@ document.addEventListener("input", typed);
 document.addEventListener("submit", (event) => event.preventDefault());
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", render);
 setInterval(watchSilence, 1000);
-connect();
+seen();
 navigated();

@@ -10,6 +10,7 @@ Elsewhere: how the events get to the client (`streaming`), what is stored (`stor
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Literal, TypeAlias, final
@@ -100,7 +101,7 @@ class Watcher:
     def take(self, most: int = 512) -> list[bytes]:
         """Up to `most` events that wait, without waiting; what existed at the start first."""
         if self.initial is not None:
-            batch = [event for event, _ in zip(self.initial, range(most), strict=False)]
+            batch = list(itertools.islice(self.initial, most))
             if len(batch) == most:
                 return batch
             self.initial = None
