@@ -168,12 +168,24 @@ async def test_waiting_in_vain_says_what_was_seen_last(client: Client) -> None:
     await pods.create(a_pod())
 
     with pytest.raises(WaitTimeout, match=r"phase\} is Pending") as caught:
-        await pods.wait_for("web", jsonpath="{.status.phase}=Running", timeout=0.1)
+        await pods.wait_for("web", jsonpath="{.status.phase}=Running", timeout=1)
     with pytest.raises(WaitTimeout, match="no such object"):
         await pods.wait_for("gone", condition="Ready", timeout=0.1)
 
     assert "pods/web" in str(caught.value)
     assert isinstance(caught.value, TimeoutError)
+
+
+async def test_without_time_an_object_is_looked_at_once(client: Client) -> None:
+    pods = client.resource(Pod)
+    made = await pods.create(a_pod())
+
+    with pytest.raises(WaitTimeout, match=r"phase\} is Pending"):
+        await pods.wait_for("web", jsonpath="{.status.phase}=Running", timeout=0)
+    there = await pods.wait_for("web", jsonpath="{.status.phase}=Pending", timeout=0)
+    await pods.wait_for("gone", deleted=True, timeout=0)
+
+    assert there.metadata.uid == made.metadata.uid
 
 
 async def test_waiting_survives_a_server_that_forgets(server: Service, hasty: Client) -> None:

@@ -189,25 +189,36 @@ def _deletion_goal() -> Goal[T]:
 async def wait_until(
     client: FollowingVerbs[T], name: str, goal: Goal[T], *, timeout: float | None
 ) -> T | None:
-    """Follow one object until the goal is met; returns it, None when it is gone."""
+    """Follow one object until the goal is met; returns it, None when it is gone.
+
+    Without any time it is looked at once.
+    """
     collection, data = client._collection, {}
     to_dict = client._form.to_dict
+    only = {"metadata.name": name}
 
     def reached(obj: T | None) -> bool:
         nonlocal data
         data = {} if obj is None else to_dict(obj)
         return goal.met(obj, data)
 
+    async def look() -> tuple[str, T | None]:
+        page = await client.list(fields=only)
+        return page.version, page.items[0] if page.items else None
+
     try:
+        if timeout is not None and timeout <= 0:
+            _, obj = await look()
+            if reached(obj):
+                return obj
+            raise TimeoutError
         async with collection.clock.timeout(timeout) as bound:
             while True:
-                page = await client.list(fields={"metadata.name": name})
-                obj = page.items[0] if page.items else None
+                version, obj = await look()
                 if reached(obj):
                     return obj
                 try:
-                    watch = client.watch(since=page.version, fields={"metadata.name": name})
-                    async with aclosing(watch) as events:
+                    async with aclosing(client.watch(since=version, fields=only)) as events:
                         async for event in events:
                             obj = None if event.type == "DELETED" else event.object
                             if reached(obj):
@@ -215,7 +226,7 @@ async def wait_until(
                 except Expired:
                     await collection.clock.sleep(_RESTART_DELAY)
     except TimeoutError:
-        if not bound.expired():
+        if timeout is None or (timeout > 0 and not bound.expired()):
             raise
     last = goal.seen(data)
     what = await collection.group_resource()

@@ -62,6 +62,9 @@ class SqliteFile:
         self._file = self._open()
 
     def _open(self) -> sqlite3.Connection:
+        with contextlib.suppress(OSError):  # what is wrong with the path, SQLite says
+            # Secrets will be in it; SQLite makes its other files with the mode of this one.
+            self._path.touch(mode=0o600)
         try:
             file = sqlite3.connect(
                 self._path, isolation_level=None, check_same_thread=False, timeout=0
