@@ -176,6 +176,14 @@ def test_without_kubeconfig_and_pod_the_config_is_empty(tmp_path: Path) -> None:
         )
 
 
+def test_contexts_of_which_none_is_current_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "config"
+    file.write_text("contexts: [{name: prod, context: {}}, {name: dev, context: {}}]")
+
+    with pytest.raises(EmptyConfig, match=r"has no current-context \(choose one of dev, prod\)"):
+        ClusterConfig.load(environ={"KUBECONFIG": str(file)}, service_account=str(tmp_path))
+
+
 def test_other_errors_are_not_hidden_by_the_pod(account: str, tmp_path: Path) -> None:
     """CFG-37."""
     broken = tmp_path / "broken"

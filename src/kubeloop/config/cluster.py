@@ -142,7 +142,7 @@ class ClusterConfig(Veiled, frozen=True, kw_only=True):
                 return cls.in_cluster(
                     overrides=overrides, environ=environ, directory=service_account
                 )
-            raise EmptyConfig(_tried(files, selection)) from error
+            raise EmptyConfig(_tried(files, loaded.config, selection)) from error
         if possible and default is not None and config == default:
             return cls.in_cluster(overrides=overrides, environ=environ, directory=service_account)
         namespace = _deferred_namespace(selection, environ, service_account)
@@ -373,10 +373,13 @@ def _deferred_namespace(
     return selection.namespace if said else pod_namespace(environ, directory=directory) or "default"
 
 
-def _tried(files: KubeconfigFiles, selection: Selection) -> str:
+def _tried(files: KubeconfigFiles, found: Kubeconfig, selection: Selection) -> str:
     names = ", ".join(files.names) or "no file"
     gave = "gave nothing"
-    if selection.cluster_name:
+    if found.contexts and not selection.context_name:
+        known = ", ".join(sorted(found.contexts))
+        gave = f"has no current-context (choose one of {known})"
+    elif selection.cluster_name:
         gave = (
             f'has a context "{selection.context_name}" that names the cluster'
             f' "{selection.cluster_name}", and no server for that'
