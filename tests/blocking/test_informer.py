@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import queue
 import threading
 from typing import Any, assert_type
@@ -10,6 +11,7 @@ import msgspec
 import pytest
 
 from kubeloop.blocking import Client, SharedInformer
+from kubeloop.blocking.worker import Worker
 from kubeloop.cache import ChangeType, InformerStopped, NotYet
 from kubeloop.clients import PartialObjectMetadata
 from kubeloop.election import ElectionTimes, LeadershipLost
@@ -90,6 +92,24 @@ def test_a_handler_that_fails_hears_of_the_next_change(
 
     assert names == {"one", "two"}
     assert "failed" in caplog.text
+
+
+def test_handlers_that_are_removed_leave_nothing_behind(client: Client) -> None:
+    """X-6: however many there were, while the mirror lives on."""
+    client.core_v1.pods().create(a_pod())
+    with client.informer(Pod) as mirror:
+        for _ in range(20):
+            handler = mirror.add_handler(on_add=lambda pod: None)
+            handler.wait_synced()
+            handler.remove()
+            until(
+                lambda: not any(each.name == "kubeloop handler" for each in threading.enumerate())
+            )
+        del handler
+        mirror.add_handler().remove()
+        gc.collect()
+
+        assert sum(isinstance(each, Worker) for each in gc.get_objects()) <= 2
 
 
 def test_changes_come_one_by_one(client: Client) -> None:

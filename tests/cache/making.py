@@ -1,16 +1,18 @@
-"""Small objects for the tests of the cache: their text, and their entries."""
+"""Small objects for the tests of the cache: their text, and their entries; and slow code."""
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from kubeloop.cache.entry import Entry
 from kubeloop.cache.keeper import Keeper
+from kubeloop.cache.pace import HOLD
 from kubeloop.machinery import ObjectKey
 
-__all__ = ["entry", "key", "pod"]
+__all__ = ["entry", "hold_the_loop", "key", "pod"]
 
 _keeper = Keeper(dict)
 
@@ -41,3 +43,10 @@ def pod(
 def entry(name: str, **more: Any) -> Entry:
     """A pod's entry, made by a keeper of dicts."""
     return _keeper.take(pod(name, **more))
+
+
+def hold_the_loop(seconds: float = 2 * HOLD) -> None:
+    """As plain code does that takes its time: for longer than a pace allows, if not told."""
+    until = time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        pass

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 import pytest
 
 from kubeloop.cache import Controller, Delta, Indexer, Intake, Keeper, RealFIFO, Reflector
+from kubeloop.cache.controller import FIRST_BATCH
 from kubeloop.kit import ManualClock, TaskOwner
+from tests.cache.making import entry, hold_the_loop
 from tests.cache.model_server import ModelServer
 
 
@@ -45,6 +47,29 @@ async def test_work_is_done_one_batch_at_a_time_and_slow_work_holds_up_the_rest(
         assert controller.has_synced()
         assert controller.last_sync_version == "11"
         assert controller.stats().batches == 2
+
+
+async def test_batches_of_work_that_takes_long_are_small(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """CCH-44: a batch is worked on without a pause, and the loop is to go on."""
+    sizes: list[int] = []
+
+    def work(deltas: Sequence[Delta], is_initial: bool) -> None:
+        sizes.append(len(deltas))
+        for _ in deltas:
+            hold_the_loop()
+
+    queue = RealFIFO(clock=clock)
+    for serial in range(30):
+        queue.add(entry(f"pod-{serial}"))
+    controller = controller_of(server, clock, work, queue)
+    async with TaskOwner() as tasks:
+        tasks.spawn(controller.run(), name="controller")
+        await clock.settle()
+
+    assert sizes[0] == FIRST_BATCH
+    assert set(sizes[1:]) == {1}
 
 
 async def test_work_that_fails_is_tried_again_and_nothing_overtakes_it(

@@ -198,6 +198,21 @@ async def test_what_never_syncs_is_named(
             result.check()
 
 
+async def test_of_two_informers_of_one_name_both_have_to_sync(
+    cluster: Cluster, factory: SharedInformerFactory, clock: ManualClock
+) -> None:
+    """INF-C9: objects and metadata of one kind, say."""
+    async with factory:
+        factory.informer(Pod)
+        factory.metadata_informer(Pod)
+        cluster.servers[0].fail(*(refusal(403, "Forbidden") for _ in range(99)))
+        factory.start()
+        waiting = asyncio.create_task(factory.wait_synced(timeout=30))
+        await clock.advance(30)
+
+        assert (await waiting).missing == ("pods",)
+
+
 async def test_the_end_of_the_block_ends_all(
     cluster: Cluster, factory: SharedInformerFactory
 ) -> None:

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from kubeloop.cache import Change, InformerStopped, SharedInformer
-from kubeloop.cache.handlers import PATIENCE
+from kubeloop.cache.handlers import HANDLERS_HOLD, PATIENCE
 from kubeloop.cache.pace import HOLD, Pace
-from kubeloop.kit import ManualClock
+from kubeloop.kit import ManualClock, TaskOwner
+from tests.cache.making import hold_the_loop
 from tests.cache.model_server import ModelServer
 
 Pod = dict[str, Any]
@@ -138,13 +139,6 @@ class Passing:
         return self._now() + self.passed
 
 
-def hold_the_loop() -> None:
-    """For longer than a pace allows."""
-    until = time.perf_counter() + 2 * HOLD
-    while time.perf_counter() < until:
-        pass
-
-
 async def test_the_mirror_does_not_wait_long_for_a_handler_that_is_far_behind(
     server: ModelServer,
 ) -> None:
@@ -193,6 +187,32 @@ async def test_a_list_of_calls_that_take_long_lets_others_take_their_turn(
             assert told - before <= 1
 
 
+async def test_many_handlers_together_hold_the_loop_no_longer_than_a_few(
+    server: ModelServer,
+) -> None:
+    """Each takes its share of the time; one call is the least that it can take."""
+    for serial in range(40):
+        server.put(f"pod-{serial}")
+    pods: SharedInformer[Pod] = SharedInformer(server, dict)
+    handlers, told, most = 20, 0, 0
+
+    def brief(pod: Pod) -> None:
+        nonlocal told
+        told += 1
+        hold_the_loop(HANDLERS_HOLD / handlers)
+
+    for _ in range(handlers):
+        pods.add_handler(on_add=brief)
+    async with TaskOwner() as tasks:
+        tasks.spawn(pods.run(), name="pods")
+        while told < 40 * handlers:
+            before = told
+            await asyncio.sleep(0)
+            most = max(most, told - before)
+
+    assert most <= 4 * handlers  # by whoever brings the news, and by its worker, with a margin
+
+
 async def test_a_pace_does_not_rest_for_what_was_waited_for() -> None:
     pace = Pace()
     await pace.rest()
@@ -201,6 +221,29 @@ async def test_a_pace_does_not_rest_for_what_was_waited_for() -> None:
         await asyncio.sleep(0)
 
     assert not pace.is_due()
+
+
+async def test_many_at_long_work_share_the_time_that_the_loop_may_be_held() -> None:
+    done, workers = 0, 40
+
+    async def work() -> None:
+        nonlocal done
+        pace = Pace()
+        while True:
+            hold_the_loop(HOLD / 10)
+            done += 1
+            if pace.is_due():
+                await pace.rest()
+
+    async with TaskOwner() as tasks:
+        for number in range(workers):
+            tasks.spawn(work(), name=f"worker {number}")
+        await asyncio.sleep(0)  # in their first turn they do not know of each other
+        for _ in range(5):
+            before = done
+            await asyncio.sleep(0)
+
+            assert done - before <= 3 * workers  # not ten of each
 
 
 async def test_a_pace_is_due_when_the_loop_was_held_since_it_last_was_asked() -> None:

@@ -8,15 +8,16 @@ from typing import Any
 import msgspec
 import pytest
 
+from kubeloop.cache.entry import Entry
 from kubeloop.cache.errors import IndexConflict, UnknownIndex
 from kubeloop.cache.index import Index, by_label, exactly_one, label_of_path
-from kubeloop.cache.indexer import Indexer
+from kubeloop.cache.indexer import STEP, Indexer
 from kubeloop.cache.keeper import Keeper
 from kubeloop.cache.keeping import Keeping
 from kubeloop.cache.store import ThreadSafeStore
 from kubeloop.machinery import InvalidValue, parse_labels
 from kubeloop.wire.core.v1 import Pod
-from tests.cache.making import entry, key, pod
+from tests.cache.making import entry, hold_the_loop, key, pod
 
 
 def store_of(*texts: bytes, by: Any, keeping: Keeping = "bytes") -> Indexer[Pod]:
@@ -80,14 +81,15 @@ def test_a_deleted_object_leaves_every_index() -> None:
     assert [store.index_values(name) for name in store.index_names()] == [[], [], []]
 
 
+@pytest.mark.parametrize("error", [RuntimeError, asyncio.CancelledError])
 def test_an_index_function_that_raises_leaves_only_that_index_without_the_object(
-    caplog: pytest.LogCaptureFixture,
+    error: type[BaseException], caplog: pytest.LogCaptureFixture
 ) -> None:
     """CCH-11: reported with the key and counted, where client-go panics."""
 
     def picky(given: Pod) -> list[str]:
         if given.metadata.name == "bad":
-            raise RuntimeError("no")
+            raise error("no")
         return ["fine"]
 
     store = store_of(pod("bad", node="n1"), pod("good"), by={"p": picky, "node": "spec.nodeName"})
@@ -244,6 +246,69 @@ async def test_a_cancelled_build_adds_no_index() -> None:
     assert store.index_names() == ("namespace",)
     store.add_indexers({"node": "spec.nodeName"})
     assert len(store.by_index("node", "n")) == 300
+
+
+@pytest.mark.parametrize("keeping", ["bytes", "objects", "compressed"])
+@pytest.mark.parametrize("later", [False, True])
+def test_an_index_may_be_by_what_every_entry_holds_anyway(later: bool, keeping: Keeping) -> None:
+    by = {"uid": "metadata.uid", "node": "spec.nodeName", "generation": "metadata.generation"}
+    store = store_of(pod("a", node="n1"), by={} if later else by, keeping=keeping)
+    if later:
+        store.add_indexers(by)
+    store.add(store.keeper.take(pod("b", node="n1", generation=7)))
+
+    assert names(store.by_index("uid", "uid-of-a")) == ["a"]
+    assert names(store.by_index("node", "n1")) == ["a", "b"]
+    assert names(store.by_index("generation", "7")) == ["b"]
+
+
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize("spec", ["a text", 5, [{"port": {"name": "web"}}], {"port": 80}])
+def test_an_object_that_a_path_does_not_fit_is_held_all_the_same(
+    later: bool, spec: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is missing from that one index, as where a function fails."""
+    by = {"port": "spec.port.name", "uid": "metadata.uid"}
+    store: Indexer[dict[str, Any]] = Indexer(Keeper(dict), {} if later else by)
+    metadata = {"name": "a", "namespace": "shop", "uid": "1"}
+    store.add(store.keeper.take(msgspec.json.encode({"metadata": metadata, "spec": spec})))
+    if later:
+        store.add_indexers(by)
+
+    assert store.index_values("port") == []
+    assert store.keys_by_index("uid", "1") == [key("a")]
+    assert store.keeper.stats().unindexable > 0
+    assert "shop/a: not indexed" in caplog.text
+    store.delete(key("a"))
+    assert store.index_values("uid") == []
+
+
+@pytest.mark.parametrize("later", [False, True])
+async def test_an_index_function_that_takes_long_does_not_hold_the_loop(later: bool) -> None:
+    """Each call does, whatever it waits for; all of them together must not."""
+    asked = 0
+
+    def slow(given: Pod) -> list[str]:
+        nonlocal asked
+        asked += 1
+        hold_the_loop()
+        return [given.metadata.name]
+
+    store = store_of(*(pod(f"p{n}") for n in range(30 * later)), by={} if later else {"f": slow})
+    found = [store.keeper.take(pod(f"p{n}")) for n in range(30)]
+    work = asyncio.create_task(
+        store.add_indexers_in_steps({"f": slow}) if later else replaced(store, found)
+    )
+    while not work.done():
+        before = asked
+        await asyncio.sleep(0)
+
+        assert asked - before <= STEP
+    assert len(store.index_values("f")) == 30
+
+
+async def replaced(store: Indexer[Pod], entries: list[Entry]) -> None:
+    await store.replace_in_steps(entries, "9")
 
 
 def test_an_index_added_during_a_replacement_is_in_it() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from kubeloop.cache import (
     CacheMutated,
+    Change,
     DeltaFIFO,
     IndexConflict,
     Indexer,
@@ -88,6 +89,22 @@ async def test_an_informer_lives_once(
         await pods.add_indexers({"x": "spec.nodeName"})
     with pytest.raises(InformerStopped):
         await pods.__aenter__()
+
+
+async def test_of_two_who_begin_an_informer_at_once_one_does(server: ModelServer) -> None:
+    """CCH-75: the other hears of it, and nothing is left running."""
+    pods: SharedInformer[dict[str, Any]] = SharedInformer(server, dict)
+
+    async def live() -> str:
+        async with pods:
+            return "lived"
+
+    found = await asyncio.gather(live(), live(), return_exceptions=True)
+
+    assert found[0] == "lived"
+    assert isinstance(found[1], InformerStopped)
+    assert pods.state is InformerState.STOPPED
+    assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
 async def test_whoever_waits_is_told_when_the_informer_ends_first(
@@ -255,6 +272,28 @@ async def test_a_transform_is_applied_before_anybody_looks(
         assert pods.last_sync_version == "12"
 
 
+async def test_a_transform_may_drop_versions_without_losing_track_of_them(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """INF-C8: what was written is still waited for, and changes are no resyncs."""
+
+    def trimmed(pod: dict[str, Any]) -> dict[str, Any]:
+        return {"metadata": {"name": pod["metadata"]["name"]}}
+
+    server.put("web")
+    pods = SharedInformer(server, dict, transform=trimmed, clock=clock)
+    changes: list[Change[dict[str, Any]]] = []
+    pods.add_handler(on_change=changes.append)
+    async with pods:
+        version = server.put("web")
+
+        await pods.wait_for_version(version)
+
+        assert held(pods) == server.state()
+        assert [change.is_resync for change in changes] == [False, False]
+        assert [pod["metadata"] for pod in pods.lister.list()] == [{"name": "web"}]
+
+
 async def test_indexes_can_be_added_while_it_runs(server: ModelServer) -> None:
     """CCH-C3, CCH-13."""
     server.put("web", node="node-7")
@@ -392,13 +431,15 @@ async def test_cancelling_the_entrance_leaves_nothing(
     """X-7."""
     server.fail(*(refusal(500, "InternalError") for _ in range(99)))
     for turns in range(12):
-        entering = asyncio.create_task(SharedInformer(server, dict, clock=clock).__aenter__())
+        pods: SharedInformer[dict[str, Any]] = SharedInformer(server, dict, clock=clock)
+        entering = asyncio.create_task(pods.__aenter__())
         for _ in range(turns):
             await asyncio.sleep(0)
         entering.cancel()
         await asyncio.wait([entering])
 
         assert entering.cancelled()
+        assert pods.state is not InformerState.RUNNING
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
 

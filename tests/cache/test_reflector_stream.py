@@ -63,6 +63,28 @@ async def test_changes_during_the_state_are_part_of_it(clock: ManualClock) -> No
         assert told.lines == ["replace a at 6", "add c"]
 
 
+async def test_a_stream_that_never_ends_its_state_is_given_up(
+    clock: ManualClock,
+) -> None:
+    """CCH-47, CCH-67: the server was to end it after five minutes, and is half a minute late."""
+
+    class Stuck(ModelServer):
+        async def _events(self, at: int, *, initial: bool) -> Any:
+            if initial:
+                yield event("ADDED", {"metadata": {"name": "a", "resourceVersion": "1"}})
+            await self._news.wait()
+
+    server = Stuck()
+    async with reflecting(server, clock) as (_, told):
+        await clock.advance(329)
+        assert requests(server) == ["stream"]
+
+        await clock.advance(1)
+
+        assert requests(server)[1:] == ["list '0' limit 500", "watch 10"]
+        assert told.lines == ["replace  at 10"]
+
+
 async def test_a_server_without_it_is_listed(server: ModelServer, clock: ManualClock) -> None:
     """CCH-67, CCH-C20."""
     server.fail(refusal(422, "Invalid"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import logging
 from typing import Any
@@ -322,11 +323,15 @@ async def test_every_failed_round_is_heard_of(server: ModelServer, clock: Manual
         assert server.open_watches == 1
 
 
+@pytest.mark.parametrize("failure", [ValueError, asyncio.CancelledError])
 async def test_an_error_handler_that_fails_changes_nothing(
-    server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
+    failure: type[BaseException],
+    server: ModelServer,
+    clock: ManualClock,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     def fail(error: Exception) -> None:
-        raise ValueError("no")
+        raise failure("no")
 
     server.fail(refusal(403, "Forbidden"))
     async with reflecting(server, clock, on_watch_error=fail):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import threading
 from collections.abc import Callable, Iterator
 
 import pytest
 
+from kubeloop.cache import SharedInformer
 from kubeloop.cache.indexer import Indexer
 from kubeloop.cache.keeper import Keeper
 from kubeloop.cache.keeping import Keeping
 from kubeloop.machinery import parse_labels
 from tests.cache.making import key, pod
+from tests.cache.model_server import ModelServer
 
 NAMES = [f"p{number}" for number in range(40)]
 ROUNDS = 60
@@ -97,6 +100,32 @@ def test_readers_in_threads_only_ever_see_states_that_were_true(keeping: Keeping
 
     assert wrong == []
     assert {each["metadata"]["name"] for each in store.list()} == set(NAMES[:20])
+
+
+async def test_an_informer_tells_of_itself_to_other_threads(server: ModelServer) -> None:
+    informer: SharedInformer[dict[str, object]] = SharedInformer(server, dict)
+    wrong: list[str] = []
+    writing = threading.Event()
+    writing.set()
+
+    def read() -> None:
+        while writing.is_set():
+            informer.stats()
+
+    reader = threading.Thread(target=guarded(read, wrong))
+    async with informer:
+        reader.start()
+        for turn in range(ROUNDS):
+            handlers = [informer.add_handler() for _ in range(10)]
+            for name in NAMES:
+                server.put(f"{name}-{turn}")
+            await asyncio.sleep(0)
+            for handler in handlers:
+                handler.remove()
+        writing.clear()
+        reader.join()
+
+    assert wrong == []
 
 
 def guarded(work: Callable[[], None], wrong: list[str]) -> Callable[[], None]:

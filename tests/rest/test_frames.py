@@ -160,3 +160,25 @@ def test_the_end_of_a_value_is_found_wherever_the_text_is_cut(
         if end < 0:
             end = scan.look(text + b"]}", at)
         assert end == len(text)
+
+
+@pytest.mark.parametrize("cut", [1, 9, 20, 40, -1, -2])
+def test_an_event_that_was_cut_off_does_not_swallow_those_behind_it(cut: int) -> None:
+    whole = event("MODIFIED", {"metadata": {"name": "a", "n": [1, 2]}, "x": -2.5}) + b"\n"
+    frames = EventFrames()
+    first = frames.feed(whole)
+
+    behind = [each for _ in range(2) for each in frames.feed(whole[:-1][:cut] + b"\n" + whole)]
+
+    assert [each.type for each in first] == ["MODIFIED"]
+    assert behind == []
+    assert frames.mistake is not None
+
+
+def test_an_event_over_many_lines_may_come_byte_by_byte() -> None:
+    """What is looked at for mistakes ends with a line, never within a number or a word."""
+    stream = event("ADDED", {"numbers": [-1.5e-3, 10, 0], "words": [True, None]}, indent=1)
+
+    found = all_of(EventFrames(), [bytes([byte]) for byte in stream * 2])
+
+    assert len(found) == 2

@@ -24,6 +24,12 @@ def test_values_come_in_the_order_of_the_paths() -> None:
     assert where.read(POD) == ("node-7", "web", [{"type": "Ready"}])
 
 
+def test_a_path_that_is_named_twice_is_read_twice() -> None:
+    where = Projection("metadata.name", "kind", "metadata.name")
+
+    assert where.read(b'{"kind":"Pod","metadata":{"name":"web"}}') == ("web", "Pod", "web")
+
+
 def test_what_is_missing_or_null_reads_as_none() -> None:
     where = Projection("metadata.name", "spec.nodeName", "status.phase")
 

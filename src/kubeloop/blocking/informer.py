@@ -75,7 +75,7 @@ class SharedInformer(Generic[T]):
         self._portal = portal
         self._forks = portal.forks
         self._block: AbstractContextManager[object] | None = None
-        self._workers: list[Worker] = []
+        self._workers: set[Worker] = set()
 
     # --- life
 
@@ -100,9 +100,9 @@ class SharedInformer(Generic[T]):
         try:
             self._block.__exit__(kind, error, trace)
         finally:
-            for worker in self._workers:
+            for worker in list(self._workers):
                 worker.stop()
-        for worker in self._workers:
+        for worker in list(self._workers):
             worker.join()
 
     def stats(self) -> cache.InformerStats:
@@ -227,8 +227,11 @@ class SharedInformer(Generic[T]):
         return self._route
 
     def _worker(self, name: str) -> Worker:
+        for each in list(self._workers):
+            if each.has_ended:  # its handler was removed
+                self._workers.discard(each)
         worker = Worker(self._portal, name=f"kubeloop {name or 'handler'}")
-        self._workers.append(worker)
+        self._workers.add(worker)
         return worker
 
     def _registered(

@@ -30,6 +30,12 @@ class Worker:
         self._name = name
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._is_stopped = False
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it was stopped, and nothing of it runs any more."""
+        return self._is_stopped and (self._thread is None or not self._thread.is_alive())
 
     async def do(self, function: Callable[[], T]) -> T:
         """Call a function over there. Cancelled, it comes to its end all the same."""
@@ -43,6 +49,7 @@ class Worker:
 
     def stop(self) -> None:
         """Have the thread end after what it has to do. Safe to repeat."""
+        self._is_stopped = True
         self._jobs.put(None)
 
     def join(self) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from time import perf_counter
 from typing import Protocol, final
 
 import msgspec
@@ -20,13 +21,14 @@ from .delta_queue import DeltaQueue, Process, QueueStats
 from .entry import Delta
 from .errors import QueueClosed, Requeue
 from .metrics import NO_METER, Meter
-from .pace import Pace
+from .pace import HOLD, Pace
 
 __all__ = ["BATCH", "Controller", "ControllerStats", "Mirroring"]
 
 log = logging.getLogger(__name__)
 
-BATCH = 256  # a batch is worked on without a pause, so it is a millisecond's worth
+BATCH = 256  # a batch is worked on without a pause: no more than take a few milliseconds
+FIRST_BATCH = 16  # before it is known how long they take: an index function may need one for each
 AGAIN = 1.0  # seconds
 
 
@@ -70,6 +72,7 @@ class Controller:
         self._after_batch = after_batch
         self._meter = meter
         self._batches = self._failures = 0
+        self._at_most = FIRST_BATCH
 
     async def run(self) -> None:
         """Mirror and work until cancelled; then the queue is closed."""
@@ -96,7 +99,7 @@ class Controller:
         pace = Pace()
         while True:
             try:
-                await self._queue.pop(self._try, at_most=BATCH)
+                await self._queue.pop(self._try, at_most=self._at_most)
             except QueueClosed:
                 return
             except Exception:
@@ -112,11 +115,19 @@ class Controller:
     async def _try(self, deltas: Sequence[Delta], is_initial: bool) -> None:  # noqa: FBT001
         began = self._clock.now()
         self._meter.queued(len(self._queue))
+        held = perf_counter()
         try:
             work: Awaitable[None] | None = self._process(deltas, is_initial)
             if work is not None:
                 await work
+            else:
+                self._learn_size(len(deltas), perf_counter() - held)
         except Exception as error:
             raise Requeue from error
         self._batches += 1
         self._meter.processed(self._clock.now() - began)
+
+    def _learn_size(self, count: int, seconds: float) -> None:
+        """So many deltas held the loop so long: take as many as it may be held for."""
+        fitting = int(count * HOLD / seconds) if seconds else BATCH
+        self._at_most = min(max(fitting, 1), BATCH)

@@ -282,7 +282,10 @@ class SharedInformerFactory:
             left = None if deadline is None else max(deadline - self._clock.now(), 0.0)
             with contextlib.suppress(NotYet):
                 await informer.wait_synced(timeout=left)
-        return SyncResult({informer.name: informer.has_synced for informer in started})
+        synced: dict[str, bool] = {}
+        for informer in started:  # two of one name have synced when both have
+            synced[informer.name] = informer.has_synced and synced.get(informer.name, True)
+        return SyncResult(synced)
 
     async def aclose(self) -> None:
         """End all informers, and wait until they have ended; a factory lives once."""

@@ -30,7 +30,7 @@ from .entry import Entry
 from .keeper import Keeper
 from .metrics import Meter
 from .notices import Backlog, Notice
-from .pace import Pace
+from .pace import HOLD, Pace
 from .resyncing import SHORTEST, ResyncPeriod
 from .waiting import InformerStopped, Progress
 
@@ -39,6 +39,7 @@ __all__ = ["HandlerStats", "Handlers", "Registration"]
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
+HANDLERS_HOLD = 2 * HOLD  # seconds that all handlers of an informer may hold the event loop
 PATIENCE = 0.5  # seconds that everybody waits for one who is behind; then it is told less
 
 # A call of a handler: what it was told, and what is left to await.
@@ -172,7 +173,7 @@ class Registration(Generic[T]):
                 if result is not None:
                     await self._finish(notice, result)
                 self._note_told(notice)
-                if pace.is_due():
+                if pace.is_due(self._owner.hold):
                     await pace.rest()
         finally:
             self._is_idle = self._can_go_on = False
@@ -204,7 +205,7 @@ class Registration(Generic[T]):
                 self._begun = notice, result
             if self._is_removed:
                 return last  # by itself
-            if result is not None or (pace is not None and pace.is_due()):
+            if result is not None or (pace is not None and pace.is_due(self._owner.hold)):
                 return count
         return last
 
@@ -320,6 +321,7 @@ class Handlers(Generic[T]):
         self.is_upstream_synced = is_upstream_synced
         self._all: dict[Registration[T], None] = {}
         self._audience: Audience = functools.partial(_tell, ())  # the same, ready to be told
+        self.hold = HOLD  # seconds that one handler may hold the event loop
         self._behind_since: float | None = None
         self._serial = 0
 
@@ -343,7 +345,7 @@ class Handlers(Generic[T]):
             owner=self,
         )
         self._all[registration] = None
-        self._audience = functools.partial(_tell, self.all())
+        self._note_membership()
         return registration
 
     def all(self) -> tuple[Registration[T], ...]:
@@ -375,7 +377,7 @@ class Handlers(Generic[T]):
 
     def forget(self, registration: Registration[T]) -> None:
         self._all.pop(registration, None)
-        self._audience = functools.partial(_tell, self.all())
+        self._note_membership()
 
     def end(self) -> None:
         """The informer has ended: nobody is told anything more."""
@@ -383,7 +385,12 @@ class Handlers(Generic[T]):
             registration.remove()
 
     def stats(self) -> tuple[HandlerStats, ...]:
-        return tuple(registration.stats() for registration in self._all)
+        return tuple(registration.stats() for registration in self.all())
+
+    def _note_membership(self) -> None:
+        members = self.all()
+        self._audience = functools.partial(_tell, members)
+        self.hold = min(HOLD, HANDLERS_HOLD / max(len(members), 1))
 
     def _period(self, resync: float, *, has_started: bool) -> ResyncPeriod:
         now = self._clock.now()

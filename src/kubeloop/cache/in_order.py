@@ -159,9 +159,10 @@ class RealFIFO(Popping):
         self._wake()
 
     def stats(self) -> QueueStats:
+        waiting = tuple(self._items)  # in one step: it may be asked from another thread
         return QueueStats(
-            deltas=len(self._items),
-            keys=len({delta.key for delta in self._items if delta.type not in _ALONE}),
+            deltas=len(waiting),
+            keys=len({delta.key for delta in waiting if delta.type not in _ALONE}),
             added=self._added,
             taken=self._taken,
             requeued=self._requeued,

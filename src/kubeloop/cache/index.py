@@ -11,6 +11,7 @@ Elsewhere: reading index values through the projection (`keeper`), holding entri
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -170,7 +171,8 @@ class Index:
     def _asked(self, entry: Entry) -> tuple[str, ...]:
         try:
             return self._values_of(entry)
-        except Exception:
+        # Nobody can cancel plain code: what says so is a failure as well.
+        except (Exception, asyncio.CancelledError):
             self._failures += 1
             log.exception("%s: not in the index %r: its function failed", entry.key, self.name)
             return ()

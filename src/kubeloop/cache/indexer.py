@@ -8,7 +8,6 @@ Elsewhere: holding (`store`), taking and giving (`keeper`), asking politely (`li
 
 from __future__ import annotations
 
-import asyncio
 import builtins
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Generic, Literal, Protocol, TypeVar, final
@@ -20,15 +19,17 @@ from .entry import Entry
 from .errors import PartlyApplied
 from .index import Index, Indexers, IndexFunc, by_function, by_label, label_of_path
 from .keeper import Keeper
+from .pace import Pace
 from .store import StoreStats, ThreadSafeStore
 
 __all__ = ["Indexer", "Store", "let_go"]
 
 T = TypeVar("T")
 
-# How many entries are worked on before the event loop goes on. A transform or an index
-# function may take a hundred microseconds for each, and the loop is to be held for a few ms.
-STEP = 100
+# How many entries are worked on before a look at the time (an index function may take a
+# millisecond for each), and after how many such steps the event loop goes on in any case.
+STEP = 10
+STEPS = 10
 
 
 class Store(Protocol[T]):
@@ -273,5 +274,9 @@ async def let_go(entries: builtins.list[Entry]) -> None:
 
 
 async def _in_steps(step: Callable[[int], bool]) -> None:
-    while step(STEP):  # noqa: ASYNC110 - it waits for nothing, it lets others run
-        await asyncio.sleep(0)
+    pace = Pace()
+    taken = 0
+    while step(STEP):
+        taken += 1
+        if taken % STEPS == 0 or pace.is_due():
+            await pace.rest()

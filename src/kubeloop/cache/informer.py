@@ -192,6 +192,9 @@ class SharedInformer(Generic[T]):
             log.warning("%s: run again: it is %s already", self.name, self._state)
             return
         self._state = InformerState.RUNNING
+        await self._live()
+
+    async def _live(self) -> None:
         warn_of_unfiltered(self.scope)
         self._reflector.resync = self._handlers.check
         try:
@@ -216,11 +219,16 @@ class SharedInformer(Generic[T]):
             raise InformerStopped(
                 f"{self.name}: begin: it is {self._state} already (make another one)"
             )
-        async with contextlib.AsyncExitStack() as stack:
-            tasks = await stack.enter_async_context(TaskOwner())
-            tasks.spawn(self.run(), name=f"informer {self.name}")
-            await self.wait_synced(timeout=self._sync_timeout)
-            self._life = stack.pop_all()
+        self._state = InformerState.RUNNING  # at once: of two who begin it, only one does
+        try:
+            async with contextlib.AsyncExitStack() as stack:
+                tasks = await stack.enter_async_context(TaskOwner())
+                tasks.spawn(self._live(), name=f"informer {self.name}")
+                await self.wait_synced(timeout=self._sync_timeout)
+                self._life = stack.pop_all()
+        finally:
+            if self._tasks is None and self._state is InformerState.RUNNING:
+                self._end()  # cancelled before its first step
         return self
 
     async def __aexit__(

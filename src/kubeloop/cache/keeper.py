@@ -2,8 +2,8 @@
 
 Promises: taking an object reads the standard fields and the index paths, and skips the rest
 unread; what repeats from object to object (namespaces, labels, owners, index values) is held
-once. An object without a name is refused; a value that cannot be an index value is counted
-and logged, and its object is kept all the same.
+once. An object without a name is refused; a value that cannot be an index value, or a path
+that an object's shape does not fit, is counted and logged, and the object is kept all the same.
 Elsewhere: the ways to keep (`keeping`), what is indexed (`index`).
 """
 
@@ -42,6 +42,7 @@ STANDARD = (
 # Sharing is for what repeats: a pool that sees only new values gives up its memory again.
 _POOLED = 4096
 _TEXT = (str, type(None))
+_standard = Projection(*STANDARD)
 
 
 class KeeperStats(msgspec.Struct, frozen=True):
@@ -50,7 +51,9 @@ class KeeperStats(msgspec.Struct, frozen=True):
     keeping: Keeping
     taken: int
     refused: int  # not JSON, or without a name
-    unindexable: int  # values at an index path that are no text, number, truth value or list
+    # Values at an index path that are no text, number, truth value or list, or paths that end
+    # in one before their end.
+    unindexable: int
     label_sets: int  # different ones, as far as the pool remembers
 
 
@@ -135,7 +138,10 @@ class Keeper(Generic[T]):
         return self._way.raw(entry.kept)
 
     def transformed(self, entry: Entry, transform: Callable[[T], T | None]) -> Entry:
-        """The entry of what `transform` makes of an object of its own; the key stays.
+        """The entry of what `transform` makes of an object of its own.
+
+        Key, uid and version stay, whatever it drops: they say which state of which object
+        it was made of.
 
         Raises:
             TransformFailed: it raised, returned nothing, or returned what cannot be kept.
@@ -146,12 +152,13 @@ class Keeper(Generic[T]):
                 raise TransformFailed(
                     f"transform {entry.key}: it returned nothing (return the object)"
                 )
-            return self._entry(self._form.encode(changed), entry.key)
+            made = self._entry(self._form.encode(changed), entry.key)
         except TransformFailed:
             raise
         # Nobody can cancel plain code: what says so is a failure as well.
         except (Exception, asyncio.CancelledError) as error:
             raise TransformFailed(f"transform {entry.key}: {error!r}") from error
+        return msgspec.structs.replace(made, uid=entry.uid, version=entry.version)
 
     def add_paths(self, *paths: str) -> None:
         """Read these paths of every object that is taken from now on.
@@ -197,11 +204,12 @@ class Keeper(Generic[T]):
         of = self.of if self._form.is_model else None
         read = Projection(*STANDARD, *paths, of=of).read  # type: ignore[arg-type] # a Model then
         self._paths = paths
+        self._one_by_one = [Projection(path) for path in paths]  # for objects that do not fit
         return read
 
     def _entry(self, raw: bytes, key: ObjectKey | None) -> Entry:
         """Read and keep; `key` is for what must not be filed under another name."""
-        name, namespace, uid, version, generation, labels, owners, deletion, *values = self._read(
+        name, namespace, uid, version, generation, labels, owners, deletion, *values = self._values(
             raw
         )
         if key is None:
@@ -221,7 +229,26 @@ class Keeper(Generic[T]):
         )
 
     def _row_of(self, entry: Entry) -> tuple[tuple[str, ...], ...]:
-        return self._row(self._read(self.raw(entry))[len(STANDARD) :], entry.key)
+        return self._row(self._values(self.raw(entry))[len(STANDARD) :], entry.key)
+
+    def _values(self, raw: bytes) -> tuple[Any, ...]:
+        """The standard fields and those at the paths, also where a path does not fit."""
+        try:
+            return self._read(raw)
+        except DecodeError:
+            if not self._paths:
+                raise
+        name, namespace, *others = _standard.read(raw)
+        values = [self._value_at(one, raw, f"{namespace}/{name}") for one in self._one_by_one]
+        return (name, namespace, *others, *values)
+
+    def _value_at(self, path: Projection, raw: bytes, what: str) -> Any:
+        try:
+            return path.read(raw)[0]
+        except DecodeError as error:
+            self._unindexable += 1
+            log.warning("%s: not indexed by a field path: %s", what, error)
+            return None
 
     def _key(self, namespace: Any, name: Any) -> ObjectKey:
         if type(name) is not str or not name:

@@ -261,7 +261,8 @@ class Reflector:
         while True:
             watch = self._open(initial=True)
             try:
-                state = await self._gathering.take(watch)
+                async with self._clock.timeout(watch.seconds + GRACE):
+                    state = await self._gathering.take(watch)
                 if state is not None:
                     self._replace(state)
                     return watch
@@ -272,7 +273,7 @@ class Reflector:
                 if not isinstance(error, Exception):
                     raise
                 if not self._may_stream_again(error):
-                    log.info("%s: no initial state as a stream: %s", self._source.scope, error)
+                    log.info("%s: no initial state as a stream: %r", self._source.scope, error)
                     return None
                 if needs_newest(error) and not self._version_is_refused:
                     self._refuse_version()
@@ -431,5 +432,6 @@ class Reflector:
             return
         try:
             self._on_watch_error(error)
-        except Exception:
+        # Nobody can cancel plain code: what says so is a failure as well.
+        except (Exception, asyncio.CancelledError):
             log.exception("%s: the watch error handler failed", self._source.scope)

@@ -3,13 +3,15 @@
 Promises: plain code; events come out the same wherever the bytes were cut; newlines
 mean nothing, and are only the fast way to find where an event ends; an event is handed
 over with its last byte, not with the next one; one that is too large is an error before
-it is too much memory.
+it is too much memory, and one that was cut off is an error with the line behind it.
 Elsewhere: the connection (`watch`).
 """
 
 from __future__ import annotations
 
 from typing import final
+
+import msgspec
 
 from kubeloop.machinery import DecodeError
 from kubeloop.wire import RawEvent, split_event
@@ -19,6 +21,7 @@ from .scanning import SPACE, ValueEnd
 __all__ = ["FRAME_LIMIT", "EventFrames"]
 
 FRAME_LIMIT = 16 * 1024 * 1024
+_LOOKS = 16  # times that a byte of an event over several lines is looked at for mistakes
 
 
 @final
@@ -31,6 +34,7 @@ class EventFrames:
         self._scan = ValueEnd()  # has seen `_held` up to `_seen`, or nothing at all
         self._seen = 0
         self._searched = 0  # no newline in `_held` before this
+        self._looked = 0  # bytes of `_held` that were looked at for mistakes, each time counted
         self._mistake: DecodeError | None = None
         self._in_lines = False  # the last event was a line: the next one will be, too
 
@@ -96,8 +100,10 @@ class EventFrames:
             if end < 0 and self._in_lines and not self._seen and not self._may_be_whole():
                 self._searched = len(self._held)
                 return
+            seen = self._seen
             end = self._scanned_end()
             if end < 0:
+                self._check_lines(seen)
                 return
             self._in_lines = False
             self._check_size(end)
@@ -120,6 +126,21 @@ class EventFrames:
         self._seen = len(self._held)
         return end
 
+    def _check_lines(self, since: int) -> None:
+        """Refuse lines that no event begins with: its last bracket would be waited for in vain.
+
+        So an event that was cut off does not swallow those that follow it.
+        """
+        end = self._held.rfind(b"\n", since) + 1  # no token of JSON goes over a newline
+        if not end or self._looked > _LOOKS * end:
+            return
+        self._looked += end
+        if not _begins_a_value(self._held[:end]):
+            raise DecodeError(
+                f"the watch sent no event, or a part of one: {bytes(self._held[:60])!r}"
+                " (does something between us and the server cut its answers?)"
+            )
+
     def _check_size(self, size: int) -> None:
         if size > self._limit:
             raise DecodeError(
@@ -131,8 +152,18 @@ class EventFrames:
         del self._held[:count]
         self._strip()
         self._scan, self._seen, self._searched = ValueEnd(), 0, 0
+        self._looked = 0
 
     def _strip(self) -> None:
         spaces = len(self._held) - len(self._held.lstrip(SPACE))
         if spaces:
             del self._held[:spaces]
+
+
+def _begins_a_value(text: bytearray) -> bool:
+    """Whether something could follow that makes it JSON."""
+    try:
+        msgspec.json.decode(text, type=msgspec.Raw)
+    except msgspec.DecodeError as error:
+        return "truncated" in str(error)  # the library's word; what else is wrong stays wrong
+    return True

@@ -72,7 +72,7 @@ class Projection:
                 _check(path, steps, node_for(of))
         self._row = _row_type(_tree(self._steps.values()))
         self._decoder = msgspec.json.Decoder(self._row, dec_hook=hook)
-        places = [_place(self._row, steps) for steps in self._steps.values()]
+        places = [_place(self._row, self._steps[path]) for path in paths]  # one may come twice
         self._getters = tuple(_getter(names, rest) for names, rest in places)
         # One call for all values, where each of them stands in the row itself.
         in_row = len(paths) > 1 and not any(rest for _, rest in places)
