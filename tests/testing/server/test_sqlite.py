@@ -45,10 +45,14 @@ async def test_everything_is_there_after_a_new_start(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="no such modes there")
 async def test_a_new_file_and_those_beside_it_are_for_its_owner_alone(tmp_path: Path) -> None:
     async with Service(data=tmp_path / "dev.db"):
-        modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+        modes = _modes(tmp_path)
 
     assert "dev.db" in modes
     assert set(modes.values()) == {0o600}
+
+
+def _modes(folder: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
 
 
 async def test_a_file_has_one_server_at_a_time(tmp_path: Path) -> None:
