@@ -193,45 +193,60 @@ async def wait_until(
 
     Without any time it is looked at once.
     """
-    collection, data = client._collection, {}
-    to_dict = client._form.to_dict
-    only = {"metadata.name": name}
-
-    def reached(obj: T | None) -> bool:
-        nonlocal data
-        data = {} if obj is None else to_dict(obj)
-        return goal.met(obj, data)
-
-    async def look() -> tuple[str, T | None]:
-        page = await client.list(fields=only)
-        return page.version, page.items[0] if page.items else None
-
-    try:
-        if timeout is not None and timeout <= 0:
-            _, obj = await look()
-            if reached(obj):
-                return obj
-            raise TimeoutError
-        async with collection.clock.timeout(timeout) as bound:
-            while True:
-                version, obj = await look()
-                if reached(obj):
-                    return obj
-                try:
-                    async with aclosing(client.watch(since=version, fields=only)) as events:
-                        async for event in events:
-                            obj = None if event.type == "DELETED" else event.object
-                            if reached(obj):
-                                return obj
-                except Expired:
-                    await collection.clock.sleep(_RESTART_DELAY)
-    except TimeoutError:
-        if timeout is None or (timeout > 0 and not bound.expired()):
-            raise
-    last = goal.seen(data)
+    collection = client._collection
+    sight = _Sight(client, name, goal)
+    if timeout is not None and timeout <= 0:
+        if await sight.look():
+            return sight.obj
+    else:
+        try:
+            async with collection.clock.timeout(timeout) as bound:
+                return await sight.follow()
+        except TimeoutError:
+            if not bound.expired():
+                raise
+    last = goal.seen(sight.data)
     what = await collection.group_resource()
     raise WaitTimeout(
         f"wait for {goal.text} of {what}/{name}: not met within {timeout:g} s, last seen: {last}"
         " (allow more time, or look into the object)",
         last,
     )
+
+
+@final
+class _Sight(Generic[T]):
+    """One object as it was seen last; each look says whether that is what is waited for."""
+
+    def __init__(self, client: FollowingVerbs[T], name: str, goal: Goal[T]) -> None:
+        self._client = client
+        self._only = {"metadata.name": name}
+        self._goal = goal
+        self.obj: T | None = None
+        self.data: dict[str, Any] = {}
+        self._version = ""  # to go on from
+
+    async def look(self) -> bool:
+        """See it as it is now."""
+        page = await self._client.list(fields=self._only)
+        self._version = page.version
+        return self._see(page.items[0] if page.items else None)
+
+    async def follow(self) -> T | None:
+        """See it change until the goal is met."""
+        while True:
+            if await self.look():
+                return self.obj
+            try:
+                watch = self._client.watch(since=self._version, fields=self._only)
+                async with aclosing(watch) as events:
+                    async for event in events:
+                        if self._see(None if event.type == "DELETED" else event.object):
+                            return self.obj
+            except Expired:
+                await self._client._collection.clock.sleep(_RESTART_DELAY)
+
+    def _see(self, obj: T | None) -> bool:
+        self.obj = obj
+        self.data = {} if obj is None else self._client._form.to_dict(obj)
+        return self._goal.met(obj, self.data)
