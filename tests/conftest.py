@@ -12,7 +12,7 @@ import os
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
-pytest_plugins = ("tests.leftovers",)
+pytest_plugins = ("tests.open_connections",)
 
 # How long an example takes says how busy the machine is, not whether the rule holds.
 UNTIMED = [HealthCheck.too_slow]
