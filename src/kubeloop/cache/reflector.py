@@ -17,7 +17,7 @@ import random as chance
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol, final
 
-from kubeloop.kit import Backoff, Clock, Delays, Random, ResettingBackoff, TaskOwner
+from kubeloop.kit import Backoff, Clock, Delays, Random, ResettingBackoff, TaskOwner, is_ending
 from kubeloop.machinery import (
     ConnectError,
     KubeError,
@@ -78,12 +78,6 @@ class Target(Protocol):
     def replace(self, entries: Iterable[Entry], version: str, /) -> object: ...
     def bookmark(self, version: str, /) -> object: ...
     def resync(self) -> object: ...
-
-
-def _is_ending() -> bool:
-    """Whether it is the owner who cancelled this task."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def _cancelled_inside(scope: Scope, error: asyncio.CancelledError) -> KubeError:
@@ -192,7 +186,7 @@ class Reflector:
             except Exception as error:  # noqa: BLE001 - nothing may end a mirror but its owner
                 self._report(error)
             except asyncio.CancelledError as error:
-                if _is_ending():
+                if is_ending():
                     raise
                 self._report(_cancelled_inside(self._source.scope, error))
             await self._back_off()

@@ -23,7 +23,15 @@ from .listening import listening
 from .retry import DEFAULT_BACKOFF, DEFAULT_RETRY, Condition, poll, repeat, retry, until_true
 from .running import new_event_loop, run
 from .sockets import cut_off
-from .tasks import Runnable, TaskOwner, TaskStats, cancel_and_wait, running, to_the_end
+from .tasks import (
+    Runnable,
+    TaskOwner,
+    TaskStats,
+    cancel_and_wait,
+    is_ending,
+    running,
+    to_the_end,
+)
 from .throttle import (
     DeadlineTooSoon,
     Gate,
@@ -64,6 +72,7 @@ __all__ = [
     "cancel_and_wait",
     "cut_off",
     "expired_after_twice",
+    "is_ending",
     "jittered",
     "listening",
     "new_event_loop",

@@ -17,7 +17,15 @@ from typing import Any, Protocol, TypeVar, final
 
 import msgspec
 
-__all__ = ["Runnable", "TaskOwner", "TaskStats", "cancel_and_wait", "running", "to_the_end"]
+__all__ = [
+    "Runnable",
+    "TaskOwner",
+    "TaskStats",
+    "cancel_and_wait",
+    "is_ending",
+    "running",
+    "to_the_end",
+]
 
 T = TypeVar("T")
 
@@ -171,6 +179,12 @@ async def running(*parts: Runnable) -> AsyncIterator[None]:
         for part in parts:
             tasks.spawn(part.run(), name=repr(part))
         yield
+
+
+def is_ending() -> bool:
+    """Whether a cancellation is meant for this task, and not for something that it waited for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 async def cancel_and_wait(task: asyncio.Task[object]) -> None:

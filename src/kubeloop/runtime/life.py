@@ -16,11 +16,10 @@ from typing import final
 
 import msgspec
 
-from kubeloop.kit import Clock, Runnable, TaskOwner, cancel_and_wait
+from kubeloop.kit import Clock, Runnable, TaskOwner, cancel_and_wait, is_ending
 from kubeloop.machinery import KubeError
 
 from .assembly import Assembly
-from .outcomes import is_ending
 
 __all__ = ["Life", "Part", "PartEnded"]
 

@@ -22,7 +22,6 @@ __all__ = [
     "Failed",
     "Outcome",
     "contained",
-    "is_ending",
     "judged",
     "log_failure",
     "not_awaited",
@@ -70,12 +69,6 @@ def not_awaited(said: object) -> Outcome:
     """What it means when there is nothing to await: the function was not written for this."""
     what = f"reconcile returned {said!r}, which cannot be awaited (write `async def`, no `yield`)"
     return Failed(InvalidValue(what), for_good=True)
-
-
-def is_ending() -> bool:
-    """Whether a cancellation is meant for this task, and not for something that it waited for."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def contained(error: BaseException) -> Exception:

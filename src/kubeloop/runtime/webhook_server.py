@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias, TypeVar, final
 
 import msgspec
 
-from kubeloop.kit import Clock, SystemClock
+from kubeloop.kit import Clock, SystemClock, is_ending
 from kubeloop.machinery import InvalidValue
 from kubeloop.wire import Resource, resource_of
 from kubeloop.wire.admissionregistration.v1 import (
@@ -43,7 +43,7 @@ from .admission import (
 from .certificates import ServingCertificate
 from .conversion import Conversions
 from .endpoints import Page, address_of, serving
-from .outcomes import is_ending, words
+from .outcomes import words
 from .webhook_configurations import Rule, Way, configurations, conversion, default_path
 
 __all__ = ["ANSWER_WITHIN", "CONVERT_PATH", "WebhookServer", "WebhookStats"]
