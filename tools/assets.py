@@ -22,7 +22,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -156,13 +156,34 @@ def _build_one(name: str, module: Path, package: str) -> int:
 
 def _run_whole(command: Sequence[str], where: Path) -> int:
     """Run a command to its end; interrupted, it ends with all that it has started."""
-    with subprocess.Popen(command, cwd=where, start_new_session=True) as process:
-        try:
-            return process.wait()
-        except BaseException:
+    process: subprocess.Popen[bytes] | None = None
+    try:
+        with _signals_held_back():
+            process = subprocess.Popen(command, cwd=where, start_new_session=True)
+        return process.wait()
+    except BaseException:
+        if process is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            raise
+            process.wait()
+        raise
+
+
+@contextlib.contextmanager
+def _signals_held_back() -> Iterator[None]:
+    """Let a signal wait for the end of the block: a process is not started and then not known."""
+    came: list[int] = []
+    handlers = {
+        number: signal.signal(number, lambda number, _: came.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    for held_back in came:
+        signal.raise_signal(held_back)
 
 
 def _end(*_: object) -> None:

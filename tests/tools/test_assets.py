@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,7 @@ class Assets:
 
     def __init__(self, folder: Path) -> None:
         self.programs = folder / "cache" / "kubeloop" / "assets"
+        self._started: list[subprocess.Popen[str]] = []
         self._bin = folder / "bin"
         self._bin.mkdir()
         self._env = {
@@ -37,9 +40,9 @@ class Assets:
         (self._bin / "go").write_text(f"#!/bin/sh\n{script}\n")
         (self._bin / "go").chmod(0o755)
 
-    def start(self) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "tools/assets.py"],
+    def start(self, *how: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, *(how or ["tools/assets.py"])],
             cwd=ROOT,
             env=self._env,
             stdout=subprocess.PIPE,
@@ -48,14 +51,24 @@ class Assets:
             # Whoever started the tests may have Ctrl-C ignored, which children inherit.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no thread runs
         )
+        self._started.append(process)
+        return process
 
     def built(self) -> list[str]:
         return sorted(path.name for path in self.programs.iterdir() if os.access(path, os.X_OK))
 
+    def close(self) -> None:
+        """End what a failed test has left: later tests would be blamed for its open pipes."""
+        for process in self._started:
+            process.kill()
+            with process:  # closes the pipes, also those that nobody has read to the end
+                pass
+
 
 @pytest.fixture
-def assets(tmp_path: Path) -> Assets:
-    return Assets(tmp_path)
+def assets(tmp_path: Path) -> Iterator[Assets]:
+    with contextlib.closing(Assets(tmp_path)) as assets:
+        yield assets
 
 
 # `go build ... -o TARGET PACKAGE`: the last argument but one is where it goes.
@@ -120,5 +133,33 @@ def test_interrupted_it_leaves_no_process_and_nothing_half_done(
     finally:
         for end in ends:
             os.close(end)
+    assert process.returncode == 128 + how
+    assert [path.name for path in assets.programs.iterdir()] == ["versions"]
+
+
+# Runs the tool, and sends it the signal of its argument while it starts Go.
+STRUCK_EARLY = """
+import runpy, signal, subprocess, sys
+
+class Struck(subprocess.Popen):
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        signal.raise_signal(NUMBER)
+
+NUMBER = int(sys.argv.pop())
+subprocess.Popen = Struck
+runpy.run_path("tools/assets.py", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_while_it_starts_a_program_it_leaves_none_either(
+    assets: Assets, how: signal.Signals
+) -> None:
+    assets.go("sleep 600")  # whoever lives on has our pipes, so that reading them would not end
+
+    process = assets.start("-c", STRUCK_EARLY, str(int(how)))
+
+    process.communicate(timeout=20)
     assert process.returncode == 128 + how
     assert [path.name for path in assets.programs.iterdir()] == ["versions"]
