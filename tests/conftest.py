@@ -7,6 +7,7 @@ is `dev` for a long time (`make soak`, which also lifts the limit of 5 s per tes
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
@@ -47,3 +48,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if is_hypothesis_test(test) and (soak or item.get_closest_marker("timeout") is None):
             # In front, since the nearest mark wins, also over the limit on the command line.
             item.add_marker(pytest.mark.timeout(1800 if soak else 30), append=False)
+
+
+def pytest_collection_finish() -> None:
+    """Have the collector pass over what lasts: tests that call it would wait for that each time."""
+    gc.collect()
+    gc.freeze()
