@@ -64,9 +64,9 @@ def test_a_handler_has_a_thread_of_its_own_and_may_make_calls(client: Client) ->
 
     with client.informer(Pod) as mirror:
         registration = mirror.add_handler(on_add=on_add, name="labels")
-        registration.wait_synced(timeout=2)
+        registration.wait_synced()
 
-        assert told.get(timeout=2) == ("kubeloop labels", "web")
+        assert told.get() == ("kubeloop labels", "web")
         assert registration.has_synced
         assert registration.stats().told == 1
         registration.remove()
@@ -88,7 +88,7 @@ def test_a_handler_that_fails_hears_of_the_next_change(
         client.core_v1.pods().create(a_pod("one"))
         client.core_v1.pods().create(a_pod("two"))
 
-        names = {told.get(timeout=2).name, told.get(timeout=2).name}
+        names = {told.get().name, told.get().name}
 
     assert names == {"one", "two"}
     assert "failed" in caplog.text
@@ -149,7 +149,10 @@ def types(client: Client) -> None:
 
 # --- leadership
 
-FAST = ElectionTimes(lease_duration=1, renew_deadline=0.5, retry_period=0.05)
+# The second looks often, so that it need not wait long for a lease that is given back.
+PATIENT = ElectionTimes(lease_duration=15, renew_deadline=10, retry_period=0.05)
+# Lost soon after somebody else has taken it, and also by whoever is held up for so long.
+FLEETING = ElectionTimes(lease_duration=1, renew_deadline=0.5, retry_period=0.05)
 
 
 def test_one_leads_at_a_time_and_gives_the_lease_back(client: Client) -> None:
@@ -157,7 +160,7 @@ def test_one_leads_at_a_time_and_gives_the_lease_back(client: Client) -> None:
     order = []
 
     def lead(name: str) -> None:
-        with client.leadership(LeaderElection("web", identity=name, times=FAST)) as term:
+        with client.leadership(LeaderElection("web", identity=name, times=PATIENT)) as term:
             term.ensure()
             order.append(f"{name} begins")
             client.core_v1.pods().list()
@@ -177,7 +180,7 @@ def test_one_leads_at_a_time_and_gives_the_lease_back(client: Client) -> None:
 
 def test_a_block_that_lost_the_lease_runs_on_and_hears_of_it(client: Client) -> None:
     leases = client.coordination_v1.leases()
-    election = LeaderElection("web", identity="a", times=FAST)
+    election = LeaderElection("web", identity="a", times=FLEETING)
 
     def lead() -> None:
         with client.leadership(election) as term:

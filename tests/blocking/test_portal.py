@@ -5,8 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import inspect
+import itertools
+import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -197,6 +202,47 @@ def test_a_stream_gives_its_items_before_its_error(portal: Portal) -> None:
     with pytest.raises(ValueError, match="why"):
         next(stream)
     assert list(stream) == []
+
+
+@contextlib.contextmanager
+def struck_at(number: int, whose: type) -> Iterator[None]:
+    """Ctrl-C at one of the lines that a class runs here, counted from one; or at none."""
+    file, lines, before = inspect.getfile(whose), itertools.count(1), sys.gettrace()
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        if frame.f_code.co_filename != file:
+            return None
+        if event == "line" and next(lines) == number:
+            raise KeyboardInterrupt
+        return trace
+
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def test_ctrl_c_at_any_line_of_reading_leaves_no_gap_and_nothing_that_runs(portal: Portal) -> None:
+    everything = list(range(200))  # more than is read ahead
+
+    async def numbers() -> AsyncIterator[int]:
+        for number in everything:
+            yield number
+
+    for line in itertools.count(1):
+        stream, read = Stream(portal, numbers), list[int]()
+        try:
+            with struck_at(line, Stream):
+                while len(read) < 3:
+                    read.append(next(stream))
+        except KeyboardInterrupt:
+            assert list(stream) in ([], everything[len(read) :])
+            assert portal.stats().tasks == 0
+        else:
+            break  # it has no more lines
+
+    assert read == [0, 1, 2]
 
 
 def test_a_closed_stream_has_closed_its_source(portal: Portal) -> None:

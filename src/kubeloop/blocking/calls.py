@@ -24,8 +24,9 @@ T = TypeVar("T")
 R = TypeVar("R")
 P = ParamSpec("P")
 
-# Windows does not interrupt a thread that waits for a lock: there it looks up now and then.
-_NAP = 0.1 if sys.platform == "win32" else None
+# A thread that waits for a lock looks up now and then: Windows does not interrupt it at all, and
+# elsewhere another thread may take the signal, as when a process was stopped that it came to.
+_NAP = 0.1 if sys.platform == "win32" else 1.0
 
 _current: contextvars.ContextVar[_Call[Any]] = contextvars.ContextVar("kubeloop blocking call")
 

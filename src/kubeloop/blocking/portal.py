@@ -32,8 +32,9 @@ __all__ = ["PORTAL", "Branch", "Closable", "Place", "Portal", "PortalStats"]
 # What is cancelled at the end of the program has so long to close, and then the thread.
 _PATIENCE = 1.0
 _LAST_PATIENCE = 2.0
-# A fork waits so long for the step that the loop is at.
-_LONGEST_STEP = 1.0
+# A fork waits so long for the step that the loop is at, which may be the import of a module on
+# a busy machine; one that takes longer may wait for something that the forking thread holds.
+_LONGEST_STEP = 10.0
 
 
 class Closable(Protocol):

@@ -45,13 +45,13 @@ class Stream(Iterator[T], Generic[T]):
         return self
 
     def __next__(self) -> T:
-        while True:
-            try:
-                return self._ready.popleft()
-            except IndexError:
-                if not (batch := self._fetch()):
-                    raise StopIteration from None
-                self._ready.extend(batch)
+        try:
+            return self._next()
+        except Exception:
+            raise
+        except BaseException:  # Ctrl-C: the reader is leaving, maybe between two items
+            self.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -75,19 +75,22 @@ class Stream(Iterator[T], Generic[T]):
         if pump is not None:  # not in here: whoever collects does not wait, and may be a loop
             self._portal.post_if_running(pump.stop_soon, forks=self._forks)
 
+    def _next(self) -> T:
+        while True:
+            try:
+                return self._ready.popleft()
+            except IndexError:
+                if not (batch := self._fetch()):
+                    raise StopIteration from None
+                self._ready.extend(batch)
+
     def _fetch(self) -> list[T]:
         if self._forks != self._portal.forks:
             raise OpenedBeforeFork(
                 "read a stream: it was opened before the process was forked, and its connection"
                 " is the parent's (open it in the child)"
             )
-        try:
-            return call(self._portal, self._pump.batch)
-        except Exception:
-            raise
-        except BaseException:  # Ctrl-C: the reader is leaving
-            self.close()
-            raise
+        return call(self._portal, self._pump.batch)
 
 
 async def awaited(source: Awaitable[AsyncIterator[T]]) -> AsyncIterator[T]:
