@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from types import FrameType
 
 import pytest
 
@@ -16,12 +17,17 @@ from kubeloop.kit import new_event_loop
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no handlers of a loop there")
 
 
+def ours(number: int, frame: FrameType | None) -> None:
+    """A handler of whoever calls the command."""
+
+
 @pytest.mark.parametrize("new_loop", [asyncio.new_event_loop, new_event_loop])
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_asks_for_an_end_and_the_handlers_are_taken_back(
     new_loop: Callable[[], asyncio.AbstractEventLoop], which: signal.Signals
 ) -> None:
-    before = signal.getsignal(which)
+    # Whoever started the tests may have it ignored, as nohup does: then it would end nothing.
+    found = signal.signal(which, ours)
 
     async def last() -> bool:
         with ended_by_signals() as end:
@@ -29,8 +35,12 @@ def test_a_signal_asks_for_an_end_and_the_handlers_are_taken_back(
             await end.wait()
             return end.is_set()
 
-    with asyncio.Runner(loop_factory=new_loop) as runner:
-        has_ended = runner.run(last())
+    try:
+        with asyncio.Runner(loop_factory=new_loop) as runner:
+            has_ended = runner.run(last())
+        left = signal.getsignal(which)
+    finally:
+        signal.signal(which, found)
 
     assert has_ended
-    assert signal.getsignal(which) == before
+    assert left is ours

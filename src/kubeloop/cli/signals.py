@@ -18,13 +18,16 @@ __all__ = ["ended_by_signals"]
 def ended_by_signals() -> Iterator[asyncio.Event]:
     """Set at the first signal, while the block lasts.
 
-    The handlers are taken back: uvloop's would outlive their loop, and hear for a dead one.
+    The handlers from before come back: uvloop's would outlive their loop, and hear for a
+    dead one.
     """
     end, loop = asyncio.Event(), asyncio.get_running_loop()
     with contextlib.ExitStack() as stack:
         for which in _lasting_signals():
             with contextlib.suppress(NotImplementedError):  # Windows
+                before = signal.getsignal(which)
                 loop.add_signal_handler(which, end.set)
+                stack.callback(signal.signal, which, before)
                 stack.callback(loop.remove_signal_handler, which)
         yield end
 
