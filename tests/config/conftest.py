@@ -145,7 +145,8 @@ def plugin(tmp_path: Path) -> Plugin:
         )
         options: dict[str, object] = {
             "command": sys.executable,
-            "args": ("-S", str(script)),
+            # Isolated: an unbuffered program that is stopped while it writes loses the rest.
+            "args": ("-I", "-S", str(script)),
             "api_version": "client.authentication.k8s.io/v1",
             "interactive_mode": "Never",
         }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -358,6 +360,31 @@ async def test_a_cancelled_request_leaves_no_plugin_behind(
     asking = asyncio.create_task(ExecCredentials(hanging, clock=clock).identity())
     over = asyncio.create_task(asyncio.to_thread(pipes.read_alive))
     await asyncio.to_thread(pipes.read_ready)
+
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+
+    await over
+
+
+@posix_only
+async def test_a_request_that_is_cancelled_while_its_plugin_starts_leaves_none_behind(
+    hanging: ExecConfig, pipes: Pipes, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """X-7: a plugin may be far ahead of a loop that has little time."""
+    up: list[str] = []
+
+    class Ahead(subprocess.Popen[bytes]):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            up.append(pipes.read_ready())
+
+    monkeypatch.setattr(subprocess, "Popen", Ahead)
+    asking = asyncio.create_task(ExecCredentials(hanging, clock=clock).identity())
+    over = asyncio.create_task(asyncio.to_thread(pipes.read_alive))
+    while not up:
+        await asyncio.sleep(0)
 
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):

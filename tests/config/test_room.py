@@ -5,7 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 
+
+@pytest.mark.timeout(60)
 def test_configuration_knows_no_http() -> None:
     program = (
         "import sys, kubeloop.config;"

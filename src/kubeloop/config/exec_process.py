@@ -52,23 +52,35 @@ async def run_program(
     Safe to cancel: the program is killed.
     """
     alone = not interactive and sys.platform != "win32"
-    process = await asyncio.create_subprocess_exec(
-        *argv,
-        stdin=None if interactive else asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=None if interactive else asyncio.subprocess.PIPE,
-        env=dict(environ),
-        # A session of its own: it cannot wait for a terminal, and ends with its children.
-        start_new_session=alone,
-    )
+    started: list[asyncio.subprocess.Process] = []
+
+    async def start() -> None:
+        process = await asyncio.create_subprocess_exec(
+            *argv,
+            stdin=None if interactive else asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=None if interactive else asyncio.subprocess.PIPE,
+            env=dict(environ),
+            # A session of its own: it cannot wait for a terminal, and ends with its children.
+            start_new_session=alone,
+        )
+        started.append(process)
+
     try:
+        # Cancelled halfway, the loop would end the program itself, and not its children.
+        await to_the_end(start())
         async with clock.timeout(limit):
-            (stdout, overflowed), stderr, code = await asyncio.gather(
-                _head(process.stdout), _tail(process.stderr), process.wait()
-            )
+            return await _finished(started[0])
     except BaseException:
-        await to_the_end(_end(process, alone=alone, clock=clock))
+        for process in started:
+            await to_the_end(_end(process, alone=alone, clock=clock))
         raise
+
+
+async def _finished(process: asyncio.subprocess.Process) -> Finished:
+    (stdout, overflowed), stderr, code = await asyncio.gather(
+        _head(process.stdout), _tail(process.stderr), process.wait()
+    )
     return Finished(code=code, stdout=stdout, stderr=stderr, overflowed=overflowed)
 
 
@@ -81,7 +93,7 @@ async def _end(process: asyncio.subprocess.Process, *, alone: bool, clock: Clock
     # Reading on to the end closes the pipes; a child that got away may hold them open.
     with contextlib.suppress(TimeoutError):
         async with clock.timeout(_GRACE):
-            await asyncio.gather(_head(process.stdout), _tail(process.stderr), process.wait())
+            await _finished(process)
 
 
 async def _head(stream: asyncio.StreamReader | None) -> tuple[bytes, bool]:
