@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from kubeloop.config import ClusterConfig
-from kubeloop.kit import ManualClock, Timeout
+from kubeloop.kit import ManualClock, Timeout, listening
 from kubeloop.rest import RESTClient
 from kubeloop.wire import ResourceInfo
 
@@ -156,30 +156,11 @@ class Script:
         self.peers: list[Any] = []  # the client's certificate for each connection
         self.port = 0
         self._tls = tls
-        self._server: asyncio.Server | None = None
         self._lines: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._changed = asyncio.Event()
 
     def says(self, *steps: Reply) -> None:
         self.steps = list(steps)
-
-    async def start(self) -> None:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=self._tls)
-        self.port = int(self._server.sockets[0].getsockname()[1])
-
-    async def stop(self) -> None:
-        assert self._server is not None
-        # asyncio leaks whom it has accepted and not yet let in when its server is closed.
-        for listening in self._server.sockets:
-            asyncio.get_running_loop().remove_reader(listening)
-        for _ in range(3):
-            await asyncio.sleep(0)
-        self._server.close()
-        lines = dict(self._lines)
-        for task, writer in lines.items():
-            task.cancel()
-            writer.transport.abort()
-        await asyncio.gather(*lines, return_exceptions=True)
 
     @property
     def url(self) -> str:
@@ -190,6 +171,16 @@ class Script:
         while not condition(self):
             self._changed.clear()
             await self._changed.wait()
+
+    def new_line(self) -> asyncio.BaseProtocol:
+        return asyncio.StreamReaderProtocol(asyncio.StreamReader(), self._accept)
+
+    async def end_lines(self) -> None:
+        lines = dict(self._lines)
+        for task, writer in lines.items():
+            task.cancel()
+            writer.transport.abort()
+        await asyncio.gather(*lines, return_exceptions=True)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Known from its first moment: a task that is ended before it began closes nothing."""
@@ -256,11 +247,10 @@ class HurriedClock:
 @asynccontextmanager
 async def serving(*, tls: ssl.SSLContext | None = None) -> AsyncIterator[Script]:
     script = Script(tls=tls)
-    await script.start()
-    try:
+    async with listening(
+        script.new_line, "127.0.0.1", 0, finish=script.end_lines, tls=tls
+    ) as script.port:
         yield script
-    finally:
-        await script.stop()
 
 
 def client_for(server: Script, **options: Any) -> RESTClient:

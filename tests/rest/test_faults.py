@@ -49,7 +49,11 @@ async def test_a_refused_connection_is_told() -> None:
     )
 
 
-async def test_an_unknown_host_is_told() -> None:
+async def test_an_unknown_host_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody(*args: object, **options: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", nobody)  # no test waits for a name server
     async with RESTClient(ClusterConfig(server="http://no-such-host.invalid")) as rest:
         with pytest.raises(ConnectError, match="the host is unknown"):
             await rest.send(POST)

@@ -18,6 +18,8 @@ from kubeloop.machinery import ClientClosed
 from kubeloop.rest import Request, RESTClient
 from kubeloop.testing.server.access.certs import Authority
 
+from .conftest import Script, client_for, hang, reply
+
 BEGUN = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nbegun\n\r\n"
 
 
@@ -96,6 +98,26 @@ def test_a_request_that_is_given_up_leaves_no_connection_to_the_loop(
 
     with asyncio.Runner(loop_factory=new_loop) as runner:
         runner.run(ask_in_vain())  # and no warning, which would be an error
+
+
+@pytest.mark.parametrize("turns", [1, 2, 3])
+async def test_a_client_whose_closing_is_cancelled_closes_all_the_same(
+    server: Script, turns: int
+) -> None:
+    server.says(reply(), reply(), hang)
+    rest = client_for(server)
+    get = Request(method="GET", path="/x")
+    await asyncio.gather(rest.send(get), rest.send(get))
+    call = asyncio.create_task(rest.send(get))
+    await server.until(lambda seen: len(seen.asked) == 3)
+
+    closing = asyncio.create_task(rest.aclose())
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    closing.cancel()
+    await asyncio.wait([closing, call])
+
+    await server.until(lambda seen: seen.closed == 2)
 
 
 @pytest.mark.parametrize("make_loop", [asyncio.new_event_loop, new_event_loop])

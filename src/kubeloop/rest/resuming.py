@@ -165,14 +165,17 @@ class ResumingWatch:
         self._streams += 1
         # Taken back when an event comes.
         self._earliest = began + max(RESUME_INTERVAL, self._delays.next())
-        watch = self._open_from(self._version)
+        self._watch = self._open_from(self._version)
         try:
-            await watch.open()
+            await self._watch.open()
         except (ApiError, TransportError) as error:
+            self._drop()
             self._judge(error)
+        except BaseException:
+            self._drop()
+            raise
         else:
             self._began = began
-            self._watch = watch
 
     async def _next(self) -> RawEvent | None:
         """The next event of the stream there is; None when there is none any more."""

@@ -58,7 +58,12 @@ class _Open:
             TransportError: no answer came.
         """
         if self._incoming is None and not self._ended:
-            self._incoming = await self._opener()
+            self._take_up(await self._opener())
+
+    def _take_up(self, incoming: Incoming) -> None:
+        self._incoming = incoming
+        if self._ended:  # it was closed meanwhile
+            self.close()
 
     def close(self) -> None:
         """End it now. Safe to repeat."""

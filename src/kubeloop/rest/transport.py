@@ -31,7 +31,7 @@ from kubeloop.config import (
     open_credentials,
     redacted_url,
 )
-from kubeloop.kit import Clock, cut_off
+from kubeloop.kit import Clock, cut_off, to_the_end
 from kubeloop.machinery import ClientClosed, TransportError
 
 from .connections import UnderWay, client_timeout, open_session, proxy_options
@@ -124,15 +124,21 @@ class Transport:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close every connection; what still runs on them ends. Safe to repeat."""
+        """Close every connection; what still runs on them ends. Safe to repeat.
+
+        Cancelled, it closes them first: that takes a few turns of the loop.
+        """
         self._closed = True
         self._waiting.close()
         session, self._session = self._session, None
         if session is not None:
-            await self._under_way.end()
-            await session.close()
-            # Those of requests that were given up are still saying farewell.
-            await cut_off(self._under_way.sockets)
+            await to_the_end(self._close(session))
+
+    async def _close(self, session: aiohttp.ClientSession) -> None:
+        await self._under_way.end()
+        await session.close()
+        # Those of requests that were given up are still saying farewell.
+        await cut_off(self._under_way.sockets)
 
     async def exchange(self, errand: Errand) -> Incoming:
         """Send once, and once more after a 401 that renewed the credentials.

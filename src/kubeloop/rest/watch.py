@@ -147,7 +147,7 @@ class Watch:
         except BaseException:
             self._end(WatchEnd.FAILED)
             raise
-        if self._incoming is None:
+        if self._incoming is None or self._ended is not None:  # it was closed meanwhile
             self._end(WatchEnd.BROKEN)
         self._deadline = self._clock.now() + self._life
 
