@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import msgspec
@@ -47,6 +48,21 @@ class ScriptedServer:
     @property
     def paths(self) -> list[str]:
         return [request.path for request in self.asked]
+
+
+class Slow:
+    """A server whose answers are on their way for a while."""
+
+    def __init__(self, server: ScriptedServer) -> None:
+        self._server = server
+        self.has_answered = asyncio.Event()
+        self.may_arrive = asyncio.Event()
+
+    async def send(self, request: Request, /) -> Said:
+        answer = await self._server.send(request)
+        self.has_answered.set()
+        await self.may_arrive.wait()
+        return answer
 
 
 @pytest.fixture

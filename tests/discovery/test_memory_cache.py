@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from kubeloop.discovery import (
     EmptyGroupVersion,
     MemoryCache,
     NotInCache,
+    cached_discovery,
     is_transient,
 )
 from kubeloop.machinery import (
@@ -24,7 +26,7 @@ from kubeloop.machinery import (
     failure,
 )
 
-from .conftest import ScriptedServer, legacy_groups, legacy_resources
+from .conftest import ScriptedServer, Slow, legacy_groups, legacy_resources
 
 V1 = GroupVersion("", "v1")
 APPS = GroupVersion("apps", "v1")
@@ -154,6 +156,25 @@ async def test_a_cancelled_load_leaves_the_cache_usable(old: ScriptedServer) -> 
         await task
 
     assert [group.name for group in await cache.groups()] == ["", "apps"]
+
+
+@pytest.mark.parametrize("layers", [1, 2], ids=["memory", "disk over memory"])
+async def test_an_answer_from_before_it_was_invalidated_is_not_believed(
+    modern: ScriptedServer, tmp_path: Path, layers: int
+) -> None:
+    """DSC-23, DSC-27: what was made meanwhile is not in it."""
+    server = Slow(modern)
+    cache = cached_discovery(server, tmp_path if layers == 2 else None)
+    loading = asyncio.create_task(cache.groups())
+    await server.has_answered.wait()
+
+    cache.invalidate()
+    server.may_arrive.set()
+    await loading
+    asked = modern.paths.count("/apis")
+
+    await cache.groups()
+    assert modern.paths.count("/apis") == asked + 1
 
 
 async def test_partial_failure_survives_in_the_whole(old: ScriptedServer) -> None:

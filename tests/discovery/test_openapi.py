@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from kubeloop.discovery import AnswerCache, OpenApiV3
 from kubeloop.machinery import GroupVersion, InvalidValue
 
-from .conftest import ScriptedServer
+from .conftest import ScriptedServer, Slow
 
 
 @pytest.fixture
@@ -29,6 +30,22 @@ async def test_the_index_names_documents_and_their_hashes(described: ScriptedSer
 
     assert paths["apis/apps/v1"].hash == "ABC"
     assert described.paths == ["/openapi/v3"]
+
+
+async def test_an_index_that_was_on_its_way_when_it_was_invalidated_is_not_kept(
+    described: ScriptedServer,
+) -> None:
+    server = Slow(described)
+    openapi = OpenApiV3(server)
+    loading = asyncio.create_task(openapi.paths())
+    await server.has_answered.wait()
+
+    openapi.invalidate()
+    server.may_arrive.set()
+    await loading
+
+    await openapi.paths()
+    assert described.paths == ["/openapi/v3"] * 2
 
 
 async def test_a_document_is_asked_for_under_its_hash(described: ScriptedServer) -> None:

@@ -56,7 +56,7 @@ class DiskCache:
 
     def invalidate(self) -> None:
         """Use no file any more that is there now, and forget in what is asked as well."""
-        self._ours.clear()
+        self._ours = set()  # another one: an answer that is on its way is one of the old
         self._fresh = True
         self._distrust = True
         if isinstance(self._source, CachedDiscovery):
@@ -102,9 +102,10 @@ class DiskCache:
         known = await self._read(path, parse)
         if known is not None:
             return known
+        ours = self._ours
         answer = await ask()
         if answer and await write_file(path, dump(answer)):
-            self._ours.add(path)
+            ours.add(path)
         return answer
 
     async def _read(

@@ -67,6 +67,7 @@ class MemoryCache:
         self._groups: tuple[ApiGroup, ...] = ()
         self._entries: dict[GroupVersion, tuple[ApiResource, ...] | Exception] = {}
         self._valid = False
+        self._forgotten = 0  # how often everything was
         self._loads = 0
 
     @property
@@ -74,8 +75,9 @@ class MemoryCache:
         return self._valid
 
     def invalidate(self) -> None:
-        """Forget everything, here and in what is asked."""
+        """Forget everything, here and in what is asked; answers that are on their way, too."""
         self._valid = False
+        self._forgotten += 1
         self._groups, self._entries = (), {}
         if isinstance(self._source, CachedDiscovery):
             self._source.invalidate()
@@ -122,6 +124,7 @@ class MemoryCache:
             if self._valid:
                 return
             self._loads += 1
+            forgotten = self._forgotten
             groups, found = await self._source.overview()
             if found is not None:
                 self._entries = {**found.resources, **found.failures}
@@ -131,7 +134,7 @@ class MemoryCache:
                 self._entries = dict(zip(versions, entries, strict=True))
             self._groups = groups
             # A server without groups has not started properly: ask again next time.
-            self._valid = bool(groups)
+            self._valid = bool(groups) and forgotten == self._forgotten
 
     async def _fetch(self, version: GroupVersion) -> tuple[ApiResource, ...] | Exception:
         try:

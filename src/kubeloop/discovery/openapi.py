@@ -50,17 +50,21 @@ class OpenApiV3:
         self._rest = rest
         self._cache = cache
         self._paths: dict[str, OpenApiPath] | None = None
+        self._forgotten = 0  # how often the index was
 
     async def paths(self) -> dict[str, OpenApiPath]:
         """The index. Safe to cancel."""
-        if self._paths is None:
-            answer = await self._rest.send(
-                path_request("GET", "/openapi/v3", accept="application/json")
-            )
-            with said_by("GET /openapi/v3"):
-                index = decode(_Index, answer.body)
-            self._paths = {key: OpenApiPath(key, entry.url) for key, entry in index.paths.items()}
-        return dict(self._paths)
+        if self._paths is not None:
+            return dict(self._paths)
+        forgotten = self._forgotten
+        request = path_request("GET", "/openapi/v3", accept="application/json")
+        answer = await self._rest.send(request)
+        with said_by("GET /openapi/v3"):
+            index = decode(_Index, answer.body)
+        found = {key: OpenApiPath(key, entry.url) for key, entry in index.paths.items()}
+        if forgotten == self._forgotten:
+            self._paths = found
+        return dict(found)
 
     async def document(self, key: str | GroupVersion) -> dict[str, Any]:
         """The document of a group version, or of any other key of the index. Safe to cancel.
@@ -76,8 +80,9 @@ class OpenApiV3:
             return decode(dict[str, Any], text)
 
     def invalidate(self) -> None:
-        """Forget the index."""
+        """Forget the index, also one that is on its way."""
         self._paths = None
+        self._forgotten += 1
 
     async def _text(self, path: OpenApiPath) -> bytes:
         # A document under a hash never changes.

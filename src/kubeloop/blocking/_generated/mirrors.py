@@ -1238,7 +1238,7 @@ class OpenApiV3:
         return self._route.call(lambda to: to.document(key))
 
     def invalidate(self) -> None:
-        """Forget the index."""
+        """Forget the index, also one that is on its way."""
         self._route.read(lambda to: to.invalidate())
 
 
