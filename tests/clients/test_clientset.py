@@ -82,6 +82,7 @@ def test_the_generated_file_is_what_the_generator_writes() -> None:
         assert (ROOM / name).read_text("utf-8") == text
 
 
+@pytest.mark.timeout(60)
 def test_no_kind_is_imported_before_it_is_used() -> None:
     program = (
         "import sys, kubeloop.clients\n"

@@ -205,10 +205,12 @@ async def wait_until(
         except TimeoutError:
             if not bound.expired():
                 raise
-    last = goal.seen(sight.data)
-    what = await collection.group_resource()
+    if sight.data is None:  # and to ask what its kind is called would take longer still
+        what, last = f"{name} among {collection!r}", "nothing, the server has not answered"
+    else:
+        what, last = f"{await collection.group_resource()}/{name}", goal.seen(sight.data)
     raise WaitTimeout(
-        f"wait for {goal.text} of {what}/{name}: not met within {timeout:g} s, last seen: {last}"
+        f"wait for {goal.text} of {what}: not met within {timeout:g} s, last seen: {last}"
         " (allow more time, or look into the object)",
         last,
     )
@@ -223,7 +225,7 @@ class _Sight(Generic[T]):
         self._only = {"metadata.name": name}
         self._goal = goal
         self.obj: T | None = None
-        self.data: dict[str, Any] = {}
+        self.data: dict[str, Any] | None = None  # before the first look; empty for no object
         self._version = ""  # to go on from
 
     async def look(self) -> bool:
@@ -248,5 +250,5 @@ class _Sight(Generic[T]):
 
     def _see(self, obj: T | None) -> bool:
         self.obj = obj
-        self.data = {} if obj is None else self._client._form.to_dict(obj)
-        return self._goal.met(obj, self.data)
+        self.data = data = {} if obj is None else self._client._form.to_dict(obj)
+        return self._goal.met(obj, data)
