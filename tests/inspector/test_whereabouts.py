@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,25 @@ def test_the_file_is_for_its_user_only(runtime_folder: Path) -> None:
 
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_one_that_is_being_announced_is_not_taken_for_a_dead_one() -> None:
+    """Whoever looks at that moment would remove its file."""
+    is_over = threading.Event()
+
+    def look() -> None:
+        while not is_over.is_set():
+            running_inspectors()
+
+    somebody = threading.Thread(target=look)
+    somebody.start()
+    try:
+        for _ in range(100):
+            with announced(MINE):
+                assert running_inspectors() == [MINE]
+    finally:
+        is_over.set()
+        somebody.join()
 
 
 @pytest.mark.timeout(30)

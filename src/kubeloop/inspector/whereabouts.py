@@ -80,16 +80,19 @@ def _read(path: Path) -> RunningInspector | None:
     try:
         return msgspec.json.decode(path.read_bytes(), type=RunningInspector)
     except msgspec.DecodeError:
-        return None  # half written by a process that was killed
+        return None  # no file of ours
 
 
 def _write(path: Path, one: RunningInspector) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)
+    # Under another name until it is whole: half a file is a dead one's, and removed.
+    new = path.with_suffix(".new")
+    new.unlink(missing_ok=True)
     # Made with these rights, never given them later: there is no moment for others to look.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+    with os.fdopen(os.open(new, flags, 0o600), "wb") as file:
         file.write(msgspec.json.encode(one))
+    new.replace(path)
 
 
 def _is_alive(one: RunningInspector) -> bool:
