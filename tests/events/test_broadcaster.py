@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -26,7 +28,7 @@ from kubeloop.machinery import (
     UnexpectedObject,
 )
 from kubeloop.wire.core.v1 import Event
-from kubeloop.wire.meta.v1 import StatusCause
+from kubeloop.wire.meta.v1 import ObjectMeta, StatusCause
 from tests.events.sinks import Sink, node, pod, refusal
 
 # --- writing
@@ -264,6 +266,32 @@ async def test_recording_after_the_end_neither_raises_nor_waits(
 
     assert sink.calls == []
     assert "the broadcaster has ended" in caplog.text
+
+
+@pytest.fixture
+def _threads_that_take_turns_all_the_time() -> Iterator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("_threads_that_take_turns_all_the_time")
+async def test_events_of_threads_before_there_is_a_block_are_each_handed_on_once(
+    clock: ManualClock,
+) -> None:
+    events = EventBroadcaster(clock=clock)
+    watcher = events.watch()
+    made = [Event(metadata=ObjectMeta(name=f"e{number}")) for number in range(WATCHER_QUEUE)]
+
+    def record(thread: int) -> None:
+        for event in made[thread::4]:
+            events.record(event)
+
+    await asyncio.gather(*(asyncio.to_thread(record, thread) for thread in range(4)))
+
+    seen = [event.metadata.name for event in iter(watcher.get_nowait, None)]
+    assert sorted(seen) == sorted(event.metadata.name for event in made)
 
 
 async def test_events_may_be_recorded_from_other_threads(sink: Sink[Event]) -> None:

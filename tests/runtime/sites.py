@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 from kubeloop.machinery import ObjectKey
 from kubeloop.wire import Model, Resource
@@ -58,6 +59,13 @@ def a_pod(name: str = "web", *, node: str = "", **labels: str) -> Pod:
 
 def a_config(name: str, **data: str) -> ConfigMap:
     return ConfigMap(metadata=ObjectMeta(name=name), data=data)
+
+
+def own_tasks() -> set[asyncio.Task[Any]]:
+    """All but the server's, which lets connections in and answers them when it comes to that."""
+    of_the_server = ("_Door._hand_over", "RequestHandler")
+    tasks = asyncio.all_tasks()
+    return {task for task in tasks if not any(name in repr(task) for name in of_the_server)}
 
 
 async def until(is_so: Callable[[], object]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -20,14 +21,9 @@ from kubeloop.wire.core.v1 import ConfigMap, Event
 from kubeloop.wire.meta.v1 import ObjectMeta
 
 from .conftest import HastyClock
-from .sites import SHOP, Website, WebsiteStatus, a_config, a_site, until
+from .sites import SHOP, Website, WebsiteStatus, a_config, a_site, own_tasks, until
 
 Managed = Callable[..., Manager]
-
-
-def own_tasks() -> set[asyncio.Task[Any]]:
-    """All but those in which the server answers."""
-    return {task for task in asyncio.all_tasks() if "RequestHandler" not in repr(task)}
 
 
 @pytest.mark.timeout(30)  # many lives
@@ -72,24 +68,18 @@ async def test_a_manager_that_is_told_to_stop_before_it_runs_ends_in_order(
 
 
 async def test_a_manager_that_waits_for_a_deaf_server_at_its_start_can_be_stopped() -> None:
-    asked = asyncio.Event()
-
-    async def never_answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked.set()
-        await reader.read()
-        writer.close()
-
-    async with await asyncio.start_server(never_answer, "127.0.0.1", 0) as deaf:
-        port = deaf.sockets[0].getsockname()[1]
-        config = ClusterConfig(server=f"http://127.0.0.1:{port}")
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        deaf.settimeout(0)
+        config = ClusterConfig(server=f"http://127.0.0.1:{deaf.getsockname()[1]}")
         manager = Manager(config, signals=False, tune_gc=False, logs=False)
         manager.controller(Website, install_crd=True)(_says_something)
         ended = asyncio.create_task(manager.run())
-        await asked.wait()
-        assert manager.stats().state == "starting"
+        asking, _ = await asyncio.get_running_loop().sock_accept(deaf)
+        with asking:
+            assert manager.stats().state == "starting"
 
-        manager.stop()
-        await ended
+            manager.stop()
+            await ended
 
 
 async def test_who_waits_for_a_manager_that_ends_is_told(managed: Managed) -> None:

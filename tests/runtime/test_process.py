@@ -24,9 +24,11 @@ def bare_root() -> Iterator[logging.Logger]:
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     root.handlers.clear()
-    yield root
-    root.handlers[:] = handlers
-    root.setLevel(level)
+    try:
+        yield root
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
 
 
 def test_the_collector_comes_by_less_often_and_is_given_back() -> None:

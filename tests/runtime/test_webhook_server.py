@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -225,7 +226,8 @@ async def shown(address: str) -> bytes:
     context = ssl.create_default_context(cadata=AUTHORITY.pem.decode())
     _, writer = await asyncio.open_connection(host, int(port), ssl=context, server_hostname=host)
     found: bytes = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-    writer.close()
+    writer.transport.abort()  # a farewell would have to be answered
+    await writer.wait_closed()
     return found
 
 
@@ -259,6 +261,39 @@ def test_a_pair_that_does_not_fit_changes_nothing(
     AUTHORITY.server().write(certificates)
     assert certificate.look()
     assert certificate.stats() == type(certificate.stats())(loads=2, last_error="")
+
+
+def test_a_pair_that_is_replaced_within_one_tick_of_the_file_system_is_seen(
+    certificates: Path,
+) -> None:
+    """Times of files stand still for some milliseconds, and keys of one kind are equally long."""
+    certificate = ServingCertificate(certificates)
+    certificate.context()
+    key = certificates / "tls.key"
+    read = key.stat()
+
+    key.write_bytes(AUTHORITY.server().key)
+    os.utime(key, ns=(read.st_atime_ns, read.st_mtime_ns))
+    assert key.stat().st_size == read.st_size
+
+    certificate.look()
+    assert "mismatch" in certificate.stats().last_error.lower()
+
+
+def test_the_pair_of_before_that_comes_back_is_no_longer_complained_of(
+    certificates: Path,
+) -> None:
+    certificate = ServingCertificate(certificates)
+    certificate.context()
+    key = certificates / "tls.key"
+    before = key.read_bytes()
+    key.write_bytes(b"half of a ")
+    assert not certificate.look()
+
+    key.write_bytes(before)
+    certificate.look()
+
+    assert certificate.stats().last_error == ""
 
 
 def test_a_pair_that_could_not_be_read_is_read_at_a_later_look(

@@ -3,7 +3,8 @@
 Promises: offering an event never waits; each watcher gets the events that were offered
 after it came, in their order, as objects of its own; what does not fit is dropped and
 counted, the newest first. When it closes, watchers still get what was accepted.
-Threads: `offer` may be called from any thread, everything else from the event loop's.
+Threads: `offer` may be called from any thread, everything else from the event loop's; while
+there is none yet, `pump` as well.
 Elsewhere: who makes events (`recorder`), who runs the watchers (`broadcaster`).
 """
 
@@ -118,12 +119,12 @@ class Broadcast(Generic[E]):
         self._limit = queue
         self._watcher_limit = watcher_queue
         self._when_full = when_full
-        self._lock = threading.Lock()  # guards what follows against other threads
+        # Guards what follows: before there is a loop, whichever thread offers also hands on.
+        self._lock = threading.RLock()
         self._incoming: deque[tuple[int, E]] = deque()
         self._serial = 0
         self._open = True
         self._dropped = 0
-        # Only the loop's thread touches these.
         self._watchers: list[EventWatcher[E]] = []
 
     @property
@@ -142,20 +143,22 @@ class Broadcast(Generic[E]):
 
     def watch(self) -> EventWatcher[E]:
         """A watcher of everything that is offered from now on."""
-        watcher: EventWatcher[E] = EventWatcher(self._watcher_limit, self._serial, self.pump)
-        if self._open:
-            self._watchers.append(watcher)
-        else:
-            watcher.stop()
-        return watcher
+        with self._lock:
+            watcher: EventWatcher[E] = EventWatcher(self._watcher_limit, self._serial, self.pump)
+            if self._open:
+                self._watchers.append(watcher)
+            else:
+                watcher.stop()
+            return watcher
 
     def pump(self) -> None:
         """Hand on what has come in, as far as there is room."""
-        self._watchers = [watcher for watcher in self._watchers if watcher.is_open]
-        while self._incoming and self._hand_on(*self._incoming[0]):
-            self._incoming.popleft()
-        if not self._open and not self._incoming:
-            self.end()
+        with self._lock:
+            self._watchers = [watcher for watcher in self._watchers if watcher.is_open]
+            while self._incoming and self._hand_on(*self._incoming[0]):
+                self._incoming.popleft()
+            if not self._open and not self._incoming:
+                self.end()
 
     def close(self) -> None:
         """Accept no more; watchers end once they have had what was accepted."""
@@ -168,7 +171,7 @@ class Broadcast(Generic[E]):
         with self._lock:
             self._open = False
             self._incoming.clear()
-        watchers, self._watchers = self._watchers, []
+            watchers, self._watchers = self._watchers, []
         for watcher in watchers:
             watcher.stop()
 

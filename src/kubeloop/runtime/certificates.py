@@ -6,6 +6,7 @@ the log says why. Connections that are open stay as they are.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import ssl
 from pathlib import Path
@@ -37,7 +38,7 @@ class ServingCertificate:
         self._certificate = Path(folder, certificate)
         self._key = Path(folder, key)
         self._context: ssl.SSLContext | None = None
-        self._seen: tuple[object, ...] = ()
+        self._seen: tuple[bytes | None, ...] = ()  # what is shown; nothing after a failure
         self._loads = 0
         self._last_error = ""
 
@@ -59,11 +60,11 @@ class ServingCertificate:
         try:
             self._load(self._context)
         except ConfigError as error:
-            # Tried again at every look, and said once: a process without a free file reads
-            # nothing, and the files do not change for it a second time.
+            # Tried again at every look, also when the pair of before comes back, and said
+            # once: a process without a free file reads nothing, and they do not change for it.
             if str(error) != self._last_error:
                 log.error("%s (the one before is still shown)", error)
-            self._last_error = str(error)
+            self._last_error, self._seen = str(error), ()
             return False
         self._seen = marks
         self._last_error = ""
@@ -84,14 +85,13 @@ class ServingCertificate:
             ) from error
         self._loads += 1
 
-    def _marks(self) -> tuple[object, ...]:
+    def _marks(self) -> tuple[bytes | None, ...]:
         return tuple(map(_mark, (self._certificate, self._key)))
 
 
-def _mark(path: Path) -> object:
-    """What changes with a file: a mounted secret changes where its links lead."""
+def _mark(path: Path) -> bytes | None:
+    """What changes with a file, and only with it: its times stand still for milliseconds."""
     try:
-        found = path.stat()
+        return hashlib.sha256(path.read_bytes()).digest()
     except OSError:
         return None
-    return (found.st_mtime_ns, found.st_size, found.st_ino)
