@@ -6,6 +6,7 @@ import asyncio
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -71,32 +72,18 @@ def test_readers_in_threads_only_ever_see_states_that_were_true(keeping: Keeping
     )
     take = store.keeper.take
     store.replace([take(text(name, 0)) for name in NAMES], "1")
-    wrong: list[str] = []
-    writing = threading.Event()
-    writing.set()
-
-    def read() -> None:
-        while writing.is_set():
-            wrong.extend(wrong_reads(store))
-        wrong.extend(wrong_reads(store))
-
-    readers = [threading.Thread(target=guarded(read, wrong)) for _ in range(3)]
-    for reader in readers:
-        reader.start()
-    for turn in range(1, ROUNDS):
-        for name in NAMES:
-            store.add(take(text(name, turn)))
-        for name in NAMES[20:]:
-            store.delete(key(name))
-        if turn == ROUNDS // 2:
-            store.add_indexers(
-                {"late": "spec.nodeName", "f": lambda p: [str(p["spec"]["nodeName"])]}
-            )
-        if turn % 5 == 0:
-            store.replace([take(text(name, turn)) for name in NAMES], "9")
-    writing.clear()
-    for reader in readers:
-        reader.join()
+    with reading(lambda: wrong_reads(store), threads=3) as wrong:
+        for turn in range(1, ROUNDS):
+            for name in NAMES:
+                store.add(take(text(name, turn)))
+            for name in NAMES[20:]:
+                store.delete(key(name))
+            if turn == ROUNDS // 2:
+                store.add_indexers(
+                    {"late": "spec.nodeName", "f": lambda p: [str(p["spec"]["nodeName"])]}
+                )
+            if turn % 5 == 0:
+                store.replace([take(text(name, turn)) for name in NAMES], "9")
 
     assert wrong == []
     assert {each["metadata"]["name"] for each in store.list()} == set(NAMES[:20])
@@ -104,35 +91,48 @@ def test_readers_in_threads_only_ever_see_states_that_were_true(keeping: Keeping
 
 async def test_an_informer_tells_of_itself_to_other_threads(server: ModelServer) -> None:
     informer: SharedInformer[dict[str, object]] = SharedInformer(server, dict)
+
+    def look() -> list[str]:
+        informer.stats()
+        return []
+
+    async with informer:
+        with reading(look, threads=1) as wrong:
+            for turn in range(ROUNDS):
+                handlers = [informer.add_handler() for _ in range(10)]
+                for name in NAMES:
+                    server.put(f"{name}-{turn}")
+                await asyncio.sleep(0)
+                for handler in handlers:
+                    handler.remove()
+
+    assert wrong == []
+
+
+@contextmanager
+def reading(look: Callable[[], list[str]], *, threads: int) -> Iterator[list[str]]:
+    """Look from other threads while the block lasts, and once after it; what was wrong is told.
+
+    They end with the block, however it ends: the process could not end before them.
+    """
     wrong: list[str] = []
     writing = threading.Event()
     writing.set()
 
     def read() -> None:
-        while writing.is_set():
-            informer.stats()
-
-    reader = threading.Thread(target=guarded(read, wrong))
-    async with informer:
-        reader.start()
-        for turn in range(ROUNDS):
-            handlers = [informer.add_handler() for _ in range(10)]
-            for name in NAMES:
-                server.put(f"{name}-{turn}")
-            await asyncio.sleep(0)
-            for handler in handlers:
-                handler.remove()
-        writing.clear()
-        reader.join()
-
-    assert wrong == []
-
-
-def guarded(work: Callable[[], None], wrong: list[str]) -> Callable[[], None]:
-    def guard() -> None:
         try:
-            work()
+            while writing.is_set():
+                wrong.extend(look())
+            wrong.extend(look())
         except Exception as error:  # noqa: BLE001 - whatever it is, the test must tell
             wrong.append(repr(error))
 
-    return guard
+    readers = [threading.Thread(target=read) for _ in range(threads)]
+    for reader in readers:
+        reader.start()
+    try:
+        yield wrong
+    finally:
+        writing.clear()
+        for reader in readers:
+            reader.join()
