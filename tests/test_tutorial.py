@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import secrets
 import socket
 from pathlib import Path
 
@@ -19,10 +21,16 @@ PAGES = (
 
 @pytest.fixture
 def free_port() -> str:
-    """Somebody may use the tutorial's port on this machine."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return str(listening.getsockname()[1])
+    """Somebody may use the tutorial's port on this machine.
+
+    It is one of those that no system hands out by itself: the server goes and comes back, and
+    meanwhile nobody is to be given its port, not even a client that tries to reach it there.
+    """
+    while True:
+        port = secrets.choice(range(10_000, 30_000))
+        with contextlib.suppress(OSError), socket.socket() as listening:
+            listening.bind(("127.0.0.1", port))
+            return str(port)
 
 
 @pytest.mark.timeout(300)  # interpreters start, one after the other

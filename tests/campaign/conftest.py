@@ -36,7 +36,13 @@ async def _open_once() -> None:
 
 
 @pytest.fixture
-def place(thread: LoopThread, tmp_path: Path) -> Iterator[Embedded]:
-    server = APIServer(tokens={}, clock=QuickClock(SPEED))
+def speed() -> float:
+    """Of everybody's clock."""
+    return SPEED
+
+
+@pytest.fixture
+def place(thread: LoopThread, tmp_path: Path, speed: float) -> Iterator[Embedded]:
+    server = APIServer(tokens={}, clock=QuickClock(speed))
     with thread.running(server):
         yield Embedded(server, tmp_path)

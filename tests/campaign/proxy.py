@@ -8,8 +8,11 @@ who goes away is noticed, so `lines` is what the client still holds open.
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Self, cast, final
+
+from kubeloop.kit import listening
 
 __all__ = ["Proxy"]
 
@@ -23,7 +26,7 @@ class Proxy:
 
     def __init__(self, port: int) -> None:
         self._target = port
-        self._server: asyncio.Server | None = None
+        self._door: AsyncExitStack | None = None
         self._connecting: set[asyncio.Task[None]] = set()
         self.loop: asyncio.AbstractEventLoop | None = None
         self.port = 0
@@ -46,30 +49,29 @@ class Proxy:
 
     async def accept(self) -> None:
         """Listen, again at the same port; no matter whether it does already."""
-        if self._server is not None:
+        if self._door is not None:
             return
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: _ClientEnd(self), "127.0.0.1", self.port)
-        self.port = self._server.sockets[0].getsockname()[1]
+        door = AsyncExitStack()
+        self.port = await door.enter_async_context(
+            listening(lambda: _ClientEnd(self), "127.0.0.1", self.port, finish=self._end_lines)
+        )
+        self._door = door
 
     async def refuse(self) -> None:
         """Listen no more, and cut all lines."""
-        server, self._server = self._server, None
-        if server is not None:
-            # asyncio leaks whom it has accepted and not yet let in when its server is closed.
-            for listening in server.sockets:
-                asyncio.get_running_loop().remove_reader(listening)
-            for _ in range(3):
-                await asyncio.sleep(0)
-            server.close()
-        self.cut()
-        for task in list(self._connecting):
-            await task
+        door, self._door = self._door, None
+        if door is not None:
+            await door.aclose()
 
     def cut(self) -> None:
         """Break all lines."""
         for line in list(self.lines):
             line.abort()
+
+    async def _end_lines(self) -> None:
+        self.cut()
+        for task in list(self._connecting):
+            await task
 
     def connect(self, line: _ClientEnd) -> None:
         task = asyncio.get_running_loop().create_task(self._connect(line))

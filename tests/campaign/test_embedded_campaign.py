@@ -13,7 +13,7 @@ from .faults import EMBEDDED, LINE, Embedded
 from .leftovers import open_files, task_names
 from .world import world_at
 
-pytestmark = pytest.mark.campaign
+pytestmark = [pytest.mark.campaign, pytest.mark.timeout(60 + FAULTS)]
 
 RUNS = 20
 

@@ -11,11 +11,18 @@ import pytest
 
 from kubeloop.cache import Change
 from kubeloop.config import ClusterConfig
+from kubeloop.config.tls import CA_AGE
 from kubeloop.testing import APIServer
 from kubeloop.testing.threads import LoopThread
 
 from .faults import Embedded
 from .world import World, world_at
+
+
+@pytest.fixture
+def speed() -> float:
+    """No watch ends by itself while a test lasts."""
+    return 10.0
 
 
 class Told:
@@ -79,6 +86,7 @@ async def rotate_while_watching(
     await world.until(lambda: told.versions == written)
     assert world.informer.stats().reflector.watches == 0  # still the one that brought the state
 
+    world.clock.oversleep(CA_AGE)  # until every file is read again
     server.drop_connections()
     written += [await world.put("web") for _ in range(3)]
     await world.until(lambda: told.versions == written)
@@ -90,28 +98,28 @@ async def rotate_while_watching(
 
 @pytest.mark.parametrize("rotate", [token, certificate, authority], ids=lambda each: each.__name__)
 async def test_rotation_while_a_watch_is_open_loses_no_event(
-    place: Embedded, thread: LoopThread, rotate: Callable[[Embedded], None]
+    place: Embedded, thread: LoopThread, speed: float, rotate: Callable[[Embedded], None]
 ) -> None:
     """X-3: the token and the CA are in files, and read again."""
-    async with world_at(place, thread=thread) as world:
+    async with world_at(place, thread=thread, speed=speed) as world:
         await rotate_while_watching(world, place.server, lambda: rotate(place))
 
 
 async def test_another_client_certificate_while_a_watch_is_open_loses_no_event(
-    place: Embedded, thread: LoopThread, tmp_path: Path
+    place: Embedded, thread: LoopThread, speed: float, tmp_path: Path
 ) -> None:
     """X-3."""
     certified = WithCertificate(place, tmp_path)
-    async with world_at(certified, thread=thread) as world:
+    async with world_at(certified, thread=thread, speed=speed) as world:
         await rotate_while_watching(world, place.server, certified.write_certificate)
         assert world.client.stats().tls_contexts == 2
 
 
 async def test_a_token_that_comes_late_is_waited_for_and_no_event_is_lost(
-    place: Embedded, thread: LoopThread
+    place: Embedded, thread: LoopThread, speed: float
 ) -> None:
     """X-3: until the file has it, everybody is refused."""
-    async with world_at(place, thread=thread) as world:
+    async with world_at(place, thread=thread, speed=speed) as world:
         place.server.rotate_token()
         place.server.drop_connections()
         await world.until(lambda: world.informer.stats().reflector.errors > 1)

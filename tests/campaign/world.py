@@ -226,11 +226,11 @@ class World:
 async def world_at(
     place: Place, *, thread: LoopThread, speed: float = SPEED, subject: Subject = CONFIG_MAPS
 ) -> AsyncIterator[World]:
-    """A world around a server; clients have clocks of `speed`, and the informer's can jump."""
+    """A world around a server; its clients have one clock of `speed`, which can jump."""
     clock = QuickClock(speed)
     with thread.running(Proxy(place.port)) as proxy:
         async with (
-            Client(place.config(place.port), clock=QuickClock(speed)) as direct,
+            Client(place.config(place.port), clock=clock) as direct,
             Client(place.config(proxy.port), clock=clock) as client,
         ):
             world = World(proxy, client=client, direct=direct, clock=clock, subject=subject)

@@ -181,9 +181,14 @@ async def lines_of(
     async def line() -> str:
         return (await out.readline()).decode().rstrip("\n")
 
-    yield line
-    running.send_signal(signal.SIGINT)
-    _, complaints = await running.communicate()
+    try:
+        yield line
+        running.send_signal(signal.SIGINT)
+        _, complaints = await running.communicate()
+    finally:
+        if running.returncode is None:  # the test has failed: later ones are not to be blamed
+            running.kill()
+            await running.communicate()
     assert (running.returncode, complaints) == (0, b"")
 
 

@@ -427,6 +427,7 @@ def test_a_status_under_a_path_of_its_own_is_never_required() -> None:
     assert schema["required"] == ["spec"]
 
 
+@pytest.mark.timeout(60)
 def test_nothing_of_this_is_loaded_before_it_is_asked_for() -> None:
     program = (
         "import sys, kubeloop.machinery as m\n"
@@ -435,7 +436,7 @@ def test_nothing_of_this_is_loaded_before_it_is_asked_for() -> None:
         "assert set(m.__all__) <= set(dir(m)) | set(m._LATER)\n"
     )
 
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_a_default_can_be_the_servers_alone() -> None:

@@ -11,7 +11,8 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, final
 
@@ -91,14 +92,19 @@ class Kubectl:
         assert ended.returncode != 0, f"kubectl {' '.join(arguments)}: {ended.stdout}"
         return ended.stderr.strip()
 
-    def started(self, *arguments: str) -> subprocess.Popen[str]:
-        """A kubectl that goes on, to be read line by line and killed."""
-        return subprocess.Popen(
+    @contextmanager
+    def started(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+        """A kubectl that goes on, to be read line by line; killed with the block."""
+        with subprocess.Popen(
             [*self._command, *arguments],
             stdout=subprocess.PIPE,
             text=True,
             env=self._environment,
-        )
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
 
 
 @pytest.fixture(scope="session")

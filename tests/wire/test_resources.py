@@ -158,6 +158,7 @@ def test_a_users_class_carries_its_rules_in_its_annotations() -> None:
     assert Website.from_dict({"spec": {"ports": [{"name": "a"}]}}).spec.ports[0].number == 80
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("imported", "loaded"),
     [

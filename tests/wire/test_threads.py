@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import sys
 import threading
@@ -34,6 +36,7 @@ print("done")
 """
 
 
+@pytest.mark.timeout(60)
 def test_many_threads_may_be_the_first_to_read_classes_that_share_a_part() -> None:
     ran = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False
