@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import select
-import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from kubeloop.clients import Client
 from kubeloop.config import ClusterConfig
 from kubeloop.machinery import InvalidValue
-from kubeloop.testing import ControlPlane, ControlPlaneFailed, assets_folder
+from kubeloop.testing import ControlPlane, ControlPlaneFailed, assets_folder, guardian
+from kubeloop.testing.control_plane import _held_ports
 from kubeloop.wire.core.v1 import Namespace
 from kubeloop.wire.meta.v1 import ObjectMeta
 
@@ -65,23 +67,37 @@ async def test_it_serves_an_administrator_and_leaves_nothing(tmp_path: Path) -> 
 @slow
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 def test_killed_it_leaves_no_process_and_no_folder() -> None:
-    victim = subprocess.Popen([sys.executable, "-c", VICTIM], stdout=subprocess.PIPE, text=True)
-    assert victim.stdout is not None
-    folder, *pids = victim.stdout.readline().split()
-    ends = [os.pidfd_open(int(pid)) for pid in pids]  # readable once the process is gone
+    with subprocess.Popen(
+        [sys.executable, "-c", VICTIM], stdout=subprocess.PIPE, text=True
+    ) as victim:
+        try:
+            assert victim.stdout is not None
+            folder, *pids = victim.stdout.readline().split()
+            ends = [os.pidfd_open(int(pid)) for pid in pids]  # readable once the process is gone
+        finally:
+            victim.kill()
 
-    victim.send_signal(signal.SIGKILL)
-    victim.wait()
-
-    assert len(pids) == 3
     try:
+        assert len(pids) == 3
         for end in ends:
             assert select.select([end], [], [], 30)[0], f"one of {pids} is still there"
     finally:
         for end in ends:
             os.close(end)
-        victim.stdout.close()
     assert not Path(folder).exists()
+
+
+@pytest.mark.timeout(60)  # an interpreter of its own
+def test_a_guardian_whose_parent_died_before_a_word_removes_the_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "plane"
+    folder.mkdir()
+    (folder / "admin.key").touch()
+
+    command = [sys.executable, "-I", guardian.__file__, str(folder)]
+    said = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+
+    assert (said.stdout, said.stderr) == (b"", b"")
+    assert not folder.exists()
 
 
 @real
@@ -138,6 +154,17 @@ def test_a_folder_that_is_given_comes_first(
 
     assert assets_folder(tmp_path / "mine") == tmp_path / "mine"
     assert assets_folder() == tmp_path
+
+
+def test_a_port_that_is_held_is_given_to_those_who_share_and_to_nobody_else() -> None:
+    with _held_ports() as ports:
+        for port in msgspec.structs.astuple(ports):
+            with socket.socket() as other, pytest.raises(OSError, match="in use"):
+                other.bind(("127.0.0.1", port))
+            with socket.socket() as ours:
+                ours.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+                ours.bind(("127.0.0.1", port))
+                ours.listen()
 
 
 def test_before_it_runs_there_is_nothing_to_connect_to() -> None:

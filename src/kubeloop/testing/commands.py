@@ -59,6 +59,7 @@ class Commands(msgspec.Struct, frozen=True):
             f"--listen-peer-urls={peer}",
             f"--initial-advertise-peer-urls={peer}",
             f"--initial-cluster=default={peer}",
+            "--socket-reuse-port",  # shared with who holds it for us
             "--unsafe-no-fsync",  # nothing here needs to survive
         ]
 
@@ -68,6 +69,7 @@ class Commands(msgspec.Struct, frozen=True):
             f"--etcd-servers=http://127.0.0.1:{self.ports.etcd}",
             f"--secure-port={self.ports.api_server}",
             "--bind-address=127.0.0.1",
+            "--permit-port-sharing",
             "--advertise-address=127.0.0.1",
             "--endpoint-reconciler-type=none",  # it does not like loopback
             f"--cert-dir={folder}",
@@ -98,6 +100,7 @@ class Commands(msgspec.Struct, frozen=True):
             f"--root-ca-file={folder / 'ca.crt'}",
             f"--secure-port={self.ports.controller_manager}",
             "--bind-address=127.0.0.1",
+            "--permit-port-sharing",
             f"--cert-dir={folder}",
             "--leader-elect=false",
             "--use-service-account-credentials=false",

@@ -17,7 +17,7 @@ import socket
 import ssl
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, final
@@ -103,6 +103,7 @@ class ControlPlane:
         self._guardian: asyncio.subprocess.Process | None = None
         self._folder = Path()
         self._ports: Ports | None = None  # None: it was never started
+        self._held = contextlib.ExitStack()  # what keeps the ports ours, also during a restart
         self._names: list[str] = []  # of the processes
         self._authority: Authority | None = None
         self._admin: KeyPair | None = None
@@ -204,18 +205,20 @@ class ControlPlane:
         await to_the_end(self._stop())
 
     async def _start(self, assets: Path) -> None:
-        self._ports = _free_ports()
-        self._authority = Authority("kubeloop")
-        self._admin = self._authority.client("admin", groups=("system:masters",))
-        self._write_keys()
+        # First of all: from now on somebody removes the folder, whatever becomes of us.
         self._guardian = await asyncio.create_subprocess_exec(
             sys.executable,
             "-I",
             guardian.__file__,
+            str(self._folder),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             start_new_session=True,
         )
+        self._ports = self._held.enter_context(_held_ports())
+        self._authority = Authority("kubeloop")
+        self._admin = self._authority.client("admin", groups=("system:masters",))
+        self._write_keys()
         commands = Commands(
             self._folder,
             self._ports,
@@ -225,7 +228,8 @@ class ControlPlane:
         )
         parts = [self._process(assets, *part) for part in commands.all()]
         self._names = [part["name"] for part in parts]
-        await self._order({"folder": str(self._folder), "remove": True, "processes": parts})
+        for part in parts:
+            await self._order({"start": part})
         self._ended = asyncio.create_task(self._first_end(), name="control plane")
 
     def _write_keys(self) -> None:
@@ -324,6 +328,7 @@ class ControlPlane:
             self._guardian.stdin.close()  # this is how it is told
             await self._guardian.wait()
             self._guardian = None
+        self._held.close()
 
     def _running(self) -> Authority:
         if self._authority is None:
@@ -336,13 +341,15 @@ class ControlPlane:
         return self._ports
 
 
-def _free_ports() -> Ports:
-    """Ports nobody listens on. All are held until the last is found, so none comes twice."""
+@contextlib.contextmanager
+def _held_ports() -> Iterator[Ports]:
+    """Ports for those who share them; nobody else is given one while the block lasts."""
     with contextlib.ExitStack() as stack:
         held = [stack.enter_context(socket.socket()) for _ in range(4)]
         for one in held:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
             one.bind(("127.0.0.1", 0))
-        return Ports(*(int(one.getsockname()[1]) for one in held))
+        yield Ports(*(int(one.getsockname()[1]) for one in held))
 
 
 def _last_lines(path: Path) -> str:

@@ -1,7 +1,7 @@
 """Keeps processes alive for as long as its parent is, and not a moment longer.
 
-Run as a program of its own. The first line of its input says what to start, and each line
-after that a process to kill and start again; when the input ends, because the parent closed
+Run as a program of its own, with a folder as its argument. Each line of its input says what to
+start, or which process to kill and start again; when the input ends, because the parent closed
 it or is dead however it died, everything that was started is ended and the folder is removed.
 Each process that ends by itself is told as a line of output, and so is each that was started
 again. Only the standard library is used: it starts in a blink.
@@ -18,6 +18,7 @@ import signal
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,25 +28,25 @@ _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None  # found before there are threads
 
 
-def main() -> None:
-    """Start, obey until the end of input, end everything."""
+def main(folder: str) -> None:
+    """Obey until the end of input, then end everything."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # the parent decides, not the terminal
-    order = json.loads(sys.stdin.readline())
-    wards = {part["name"]: Ward(part) for part in order["processes"]}
+    wards: dict[str, Ward] = {}
     try:
-        for ward in wards.values():
-            ward.start()
         for line in sys.stdin:
-            name = json.loads(line)["restart"]
-            wards[name].restart()
-            _tell({"restarted": name})
+            match json.loads(line):
+                case {"start": part}:
+                    wards[part["name"]] = Ward(part)
+                    wards[part["name"]].start()
+                case {"restart": name}:
+                    wards[name].restart()
+                    _tell({"restarted": name})
     finally:
         # The last one started goes first: it needs the others to end in peace.
         for ward in reversed(wards.values()):
             ward.end()
-        if order["remove"]:
-            shutil.rmtree(order["folder"], ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Ward:
@@ -63,7 +64,7 @@ class Ward:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=_die_with_me if _LIBC else None,  # noqa: PLW1509 - one call of libc
+                preexec_fn=partial(_die_with, os.getpid()) if _LIBC else None,  # noqa: PLW1509 - two system calls
             )
         self._process = process
         threading.Thread(target=self._await_end, args=(process,), daemon=True).start()
@@ -93,10 +94,12 @@ class Ward:
             _tell({"name": self._part["name"], "code": code})
 
 
-def _die_with_me() -> None:
+def _die_with(guardian: int) -> None:
     """Should the guardian itself be killed, its wards are killed with it (Linux only)."""
     assert _LIBC is not None
     _LIBC.prctl(_DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != guardian:  # it was killed just before, and this ward would outlive it
+        os._exit(1)
 
 
 def _tell(said: dict[str, Any]) -> None:
@@ -105,4 +108,4 @@ def _tell(said: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])
