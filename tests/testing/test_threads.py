@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import sys
 import threading
-from collections.abc import AsyncIterator
+import traceback
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from urllib.request import urlopen
@@ -44,6 +47,51 @@ def test_a_failing_block_ends_the_server_and_fails() -> None:
         raise KeyError("mine")
 
     assert notes[-1] == "end"
+
+
+def is_waiting(thread: int) -> bool:
+    """Whether a thread waits for what is done in another."""
+    stack = traceback.walk_stack(sys._current_frames()[thread])
+    return "result" in {frame.f_code.co_name for frame, _ in stack}
+
+
+@pytest.fixture
+def interruption() -> Iterator[type[Exception]]:
+    """What SIGUSR1 raises in the main thread: SIGINT is ignored where a shell runs us behind."""
+
+    class Interrupted(Exception): ...
+
+    def interrupt(*_: object) -> None:
+        raise Interrupted
+
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    yield Interrupted
+    signal.signal(signal.SIGUSR1, before)
+
+
+def test_a_start_that_is_broken_off_has_come_to_its_end_when_the_block_has(
+    interruption: type[Exception],
+) -> None:
+    notes: list[str] = []
+    here = threading.get_ident()
+
+    @asynccontextmanager
+    async def slow() -> AsyncIterator[None]:
+        try:
+            while not is_waiting(here):
+                await asyncio.sleep(0)
+            signal.pthread_kill(here, signal.SIGUSR1)
+            await asyncio.Event().wait()
+            yield
+        finally:
+            for _ in range(1000):  # it takes a while
+                await asyncio.sleep(0)
+            notes.append("end")
+
+    with pytest.raises(interruption), running_in_thread(slow()):
+        pass
+
+    assert notes == ["end"]
 
 
 def test_a_server_that_does_not_start_is_the_callers_error() -> None:

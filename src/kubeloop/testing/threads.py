@@ -71,6 +71,9 @@ class LoopThread:
 
     async def _finish(self) -> None:
         # Over there, because this thread may have a running loop of its own.
+        broken_off = [task for task in asyncio.all_tasks() if task.cancelling()]
+        if broken_off:  # a server that is still being put in order, say
+            await asyncio.wait(broken_off)
         await self._loop.shutdown_asyncgens()
         await self._loop.shutdown_default_executor()
 
