@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+from typing import Any
 
 import aiohttp
 import msgspec
@@ -175,6 +177,17 @@ async def test_refused_connections_are_refused_and_accepted_again(
     assert (await api.get(PODS)).code == 200
 
 
+async def test_an_address_that_is_closed_for_a_while_is_given_to_nobody_else(
+    server: Service,
+) -> None:
+    host, port = server.url.removeprefix("http://").split(":")
+
+    await server.refuse_connections()
+    with socket.socket() as other, pytest.raises(OSError, match="in use"):
+        other.bind((host, int(port)))
+    await server.accept_connections()
+
+
 async def test_a_restart_ends_streams_and_keeps_or_loses_the_data(
     api: Api, server: Service
 ) -> None:
@@ -202,6 +215,28 @@ async def test_dropped_connections_break_streams(api: Api, server: Service) -> N
             await answer.read()
 
     assert (await api.get(PODS)).code == 200
+
+
+def test_faults_that_are_healed_while_a_request_meets_them_are_met_and_gone() -> None:
+    faults = Faults()
+    seen = SeenRequest("GET", "/", {}, {}, b"")
+
+    class HealedMeanwhile:
+        """As if another thread healed in the middle of the server's looking."""
+
+        def fits(self, seen: SeenRequest) -> bool:
+            faults.heal()
+            return True
+
+    match: Any = HealedMeanwhile()
+    faults.fail(500, match=match)
+    refused = faults.failure_for(seen)
+    faults.cut_streams(after_events=1, match=match)
+    cut = faults.cut_for(seen)
+
+    assert refused is not None
+    assert cut is not None
+    assert faults.idle
 
 
 def test_the_record_is_bounded_and_shows_no_secret() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 import sys
 from pathlib import Path
 
@@ -79,18 +77,21 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.timeout(60)  # an interpreter of its own
 async def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
     data = tmp_path / "dev.db"
+    names = [f"n{number}" for number in range(40)]
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", _WRITER, str(data), stdout=asyncio.subprocess.PIPE
     )
-    assert process.stdout is not None
-    url = (await process.stdout.readline()).decode().strip()
-    async with aiohttp.ClientSession(url) as session:
-        api = Api(session)
-        names = [f"n{number}" for number in range(40)]
-        said = await asyncio.gather(*(api.create(CONFIG_MAPS, config_map(name)) for name in names))
-        os.kill(process.pid, signal.SIGKILL)
+    try:
+        assert process.stdout is not None
+        url = (await process.stdout.readline()).decode().strip()
+        async with aiohttp.ClientSession(url) as session:
+            create = Api(session).create
+            said = await asyncio.gather(*(create(CONFIG_MAPS, config_map(name)) for name in names))
+    finally:
+        process.kill()
         await process.wait()
     newest = max(int(each.json["metadata"]["resourceVersion"]) for each in said)
 

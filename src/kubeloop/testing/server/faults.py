@@ -9,6 +9,7 @@ and restarts (`service`).
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias, final
@@ -229,16 +230,16 @@ class Faults:
 
     def cut_for(self, seen: SeenRequest) -> Cut | None:
         """Where the stream of this request breaks off."""
-        if self._cut is None or not self._cut[1].fits(seen):
-            return None
-        return self._cut[0]
+        found = self._cut  # looked at once: another thread may heal meanwhile
+        return found[0] if found is not None and found[1].fits(seen) else None
 
     def failure_for(self, seen: SeenRequest) -> Refusal | None:
         """The refusal that this request gets on purpose."""
         for failure in list(self._failures):
             refusal = failure.take(seen)
             if failure.times == 0:
-                self._failures.remove(failure)
+                with contextlib.suppress(ValueError):  # healed meanwhile, by another thread
+                    self._failures.remove(failure)
             if refusal is not None:
                 return refusal
         return None

@@ -153,7 +153,7 @@ class Service:
 
         Cancelled in the middle, the server is down.
         """
-        await self._listener.aclose()
+        await self._listener.shut()
         before = self.core
         await self._end_life()
         if before.file is not None and not keep_data:
@@ -163,7 +163,7 @@ class Service:
 
     async def refuse_connections(self) -> None:
         """Close the door and every connection; `accept_connections` opens it again."""
-        await self._listener.aclose()
+        await self._listener.shut()
 
     async def accept_connections(self) -> None:
         """Listen again, at the same address."""

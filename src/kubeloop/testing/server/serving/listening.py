@@ -1,12 +1,13 @@
 """Where the server listens: the address, the certificate, the open connections.
 
 Promises: the address stays the same for the life of a `Listener`, however often it is
-closed and opened; a closed one has no connection left.
+shut and opened; one that is shut has no connection left.
 Elsewhere: what comes in (`http`), how certificates are made (`certs`).
 """
 
 from __future__ import annotations
 
+import socket
 import ssl
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, final
@@ -35,6 +36,7 @@ class Listener:
         self._context: ssl.SSLContext | None = None
         self._door: AbstractAsyncContextManager[int] | None = None
         self._server: web.Server | None = None
+        self._held: socket.socket | None = None  # has the address while nobody listens
         if tls:
             from ..access.certs import Authority, server_context
 
@@ -61,19 +63,44 @@ class Listener:
 
     async def listen(self, gateway: Gateway) -> None:
         """Open the address; the first time, a port of 0 becomes a free one."""
+        self._let_go()
         self._server = listener(gateway)
         self._door = listening(
             self._server, self._host, self._port, finish=self._end_connections, tls=self._context
         )
         self._port = await self._door.__aenter__()
 
-    async def aclose(self) -> None:
-        """Close the address and every connection; closing twice is no matter."""
+    async def shut(self) -> None:
+        """Close every connection and let none in, until `listen`; twice is no matter."""
         door, self._door = self._door, None
         if door is not None:
             await door.__aexit__(None, None, None)
 
+    async def aclose(self) -> None:
+        """Shut, and give the address back; closing twice is no matter."""
+        try:
+            await self.shut()
+        finally:
+            self._let_go()
+
+    def _hold(self) -> None:
+        """Have the address, so that nobody else is given it before we listen again."""
+        held = socket.socket(socket.AF_INET6 if ":" in self._host else socket.AF_INET)
+        try:
+            held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            held.bind((self._host, self._port))
+        except (OSError, OverflowError):  # an address that could not be listened at either
+            held.close()
+        else:
+            self._held = held
+
+    def _let_go(self) -> None:
+        held, self._held = self._held, None
+        if held is not None:
+            held.close()
+
     async def _end_connections(self) -> None:
+        self._hold()
         self.drop_connections()
         assert self._server is not None  # since it listens
         await self._server.shutdown(0.05)
