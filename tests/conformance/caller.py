@@ -26,7 +26,7 @@ STRATEGIC = "application/strategic-merge-patch+json"
 APPLY = "application/apply-patch+yaml"
 
 _LARGE = 1024 * 1024  # bytes; aiohttp wants more than that as a file
-_PATIENCE = 4.0  # seconds for an event that must come
+_PATIENCE = 15.0  # seconds for an event that must come: only a wait in vain is that long
 
 
 @final

@@ -304,6 +304,7 @@ def test_our_modules_are_imported_as_they_are_written(pytester: pytest.Pytester)
     result.assert_outcomes(passed=1)
 
 
+@pytest.mark.timeout(60)  # an interpreter of its own
 def test_who_does_not_use_the_plugin_does_not_pay_for_it() -> None:
     program = (
         "import sys, kubeloop.testing.plugin;"

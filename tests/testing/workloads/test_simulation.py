@@ -101,6 +101,6 @@ async def test_the_fixture_has_pods_run(kube_client: Client, kube_workloads: Non
     at = kube_client.resource(Deployment)
     await at.create(a_deployment(1))
 
-    deployment = await at.wait_for("web", condition="Available", timeout=4)
+    deployment = await at.wait_for("web", condition="Available")
 
     assert deployment.status.available_replicas == 1
