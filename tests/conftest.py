@@ -13,7 +13,7 @@ import os
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
-pytest_plugins = ("tests.open_connections",)
+pytest_plugins = ("tests.open_connections", "tests.sluggish")
 
 # How long an example takes says how busy the machine is, not whether the rule holds.
 UNTIMED = [HealthCheck.too_slow]
