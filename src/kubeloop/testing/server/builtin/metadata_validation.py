@@ -7,6 +7,7 @@ Elsewhere: the rules of names themselves (`kubeloop.machinery.names`).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -118,12 +119,16 @@ def _unqualified_problems(finalizers: list[str]) -> Found:
             yield causes.invalid(f"metadata.finalizers[{index}]", each, rule)
 
 
+@functools.lru_cache(4096)
+def _annotation_key(key: str) -> tuple[str, ...]:
+    """Upper case is let through here, though nowhere else. There are few keys, often."""
+    return tuple(problems_of_label_key(key.lower()))
+
+
 def _annotation_problems(annotations: Mapping[str, str]) -> Found:
     path = "metadata.annotations"
     for key in annotations:
-        # Upper case is let through here, though nowhere else.
-        for problem in problems_of_label_key(key.lower()):
-            yield causes.invalid(path, key, problem)
+        yield from (causes.invalid(path, key, problem) for problem in _annotation_key(key))
     size = sum(len(key.encode()) + len(said.encode()) for key, said in annotations.items())
     if size > ANNOTATIONS_LIMIT:
         yield causes.too_long(path, ANNOTATIONS_LIMIT)

@@ -85,11 +85,16 @@ _WITH_STATUS: Final = frozenset(_kinds_with_status())
 
 
 def _new_pod(obj: Json) -> Json:
-    obj = within(obj, "spec", _admitted_spec)
-    return {**obj, "status": {"phase": "Pending", "qosClass": quality_of_service(obj)}}
+    return {**obj, **_started({key: obj[key] for key in obj.keys() & {"spec"}})}
 
 
 @remembered
+def _started(pod: Json) -> Json:
+    """Of a pod, what follows from its spec alone."""
+    pod = within(pod, "spec", _admitted_spec)
+    return {**pod, "status": {"phase": "Pending", "qosClass": quality_of_service(pod)}}
+
+
 def _admitted_spec(spec: Json) -> Json:
     """What the server's own admission adds to every pod."""
     spec = filled(spec, {"priority": 0, "preemptionPolicy": "PreemptLowerPriority"})

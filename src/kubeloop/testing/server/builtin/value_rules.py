@@ -143,12 +143,20 @@ _NOTHING: Final = Quantity("0")
 
 def labels(path: str, value: Any) -> Found:
     for key, said in (value or {}).items():
+        if _is_good_label(key, said):
+            continue
         # An empty key is told twice: it is empty, and it fits no pattern.
         found = problems_of_label_key(key) + ([] if key else problems_of_label_key("-"))
         yield from (causes.invalid(path, key, problem) for problem in found)
         yield from (
             causes.invalid(path, said, problem) for problem in problems_of_label_value(said)
         )
+
+
+@functools.lru_cache(4096)
+def _is_good_label(key: str, value: str) -> bool:
+    """There are few, often."""
+    return not problems_of_label_key(key) and not problems_of_label_value(value)
 
 
 def selector(path: str, value: Any) -> Found:
