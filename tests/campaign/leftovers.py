@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from pathlib import Path
 
-__all__ = ["open_files", "task_names"]
+__all__ = ["all_that_is_open", "task_names"]
 
 _FILES = Path("/proc/self/fd")
+
+
+def all_that_is_open() -> Counter[str]:
+    """How many of each there are."""
+    return Counter(task_names()) + Counter(_open_files())
 
 
 def task_names() -> list[str]:
@@ -16,12 +22,12 @@ def task_names() -> list[str]:
     return sorted(task.get_name() for task in others)
 
 
-def open_files() -> list[str]:
-    """What each open descriptor stands for, sockets and pipes without their number, sorted.
+def _open_files() -> list[str]:
+    """What each open descriptor stands for, sockets and pipes without their number.
 
     Empty where the system does not say.
     """
-    return sorted(found for each in _descriptors() if (found := _what(each)))
+    return [found for each in _descriptors() if (found := _what(each))]
 
 
 def _descriptors() -> list[Path]:

@@ -10,7 +10,7 @@ from kubeloop.testing.threads import LoopThread
 
 from .campaign import FAULTS, SEED, live_through, order
 from .faults import EMBEDDED, LINE, Embedded
-from .leftovers import open_files, task_names
+from .leftovers import all_that_is_open
 from .world import world_at
 
 pytestmark = [pytest.mark.campaign, pytest.mark.timeout(60 + FAULTS)]
@@ -33,10 +33,10 @@ async def test_after_each_fault_the_cache_is_what_a_fresh_list_says_and_nothing_
 ) -> None:
     """X-1, X-2, X-3, X-7."""
     gc.collect()
-    tasks, files = task_names(), open_files()
+    before = all_that_is_open()
 
     async with world_at(place, thread=thread) as world:
         await live_through(world, place.all(), kinds, seed=f"{SEED}.{run}")
 
     gc.collect()
-    await world.until(lambda: (task_names(), open_files()) == (tasks, files))
+    await world.leaves_nothing(since=before)

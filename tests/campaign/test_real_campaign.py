@@ -21,7 +21,7 @@ from kubeloop.testing.threads import LoopThread
 
 from .campaign import FAULTS, SEED, live_through, order
 from .faults import LINE, Fault
-from .leftovers import open_files, task_names
+from .leftovers import all_that_is_open
 from .world import CONFIG_MAPS, POD_TEMPLATES, Subject, World, world_at
 
 pytestmark = [pytest.mark.campaign, pytest.mark.timeout(180 + FAULTS)]
@@ -82,11 +82,11 @@ async def test_after_each_fault_the_cache_is_what_a_fresh_list_says_and_nothing_
     """X-1, X-2, X-7."""
     place, thread = real
     gc.collect()
-    tasks, files = task_names(), open_files()
+    before = all_that_is_open()
     kinds = order(place.all(), count=max(FAULTS // 20, LEAST), seed=SEED)
 
     async with world_at(place, thread=thread, speed=SPEED, subject=subject) as world:
         await live_through(world, place.all(), kinds, seed=f"{SEED}.{subject.kind.__name__}")
 
     gc.collect()
-    await world.until(lambda: (task_names(), open_files()) == (tasks, files))
+    await world.leaves_nothing(since=before)

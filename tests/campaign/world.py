@@ -8,6 +8,7 @@ Elsewhere: what goes wrong (`faults`), in which order (`campaign`).
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from random import Random
@@ -24,7 +25,7 @@ from kubeloop.wire.core.v1 import ConfigMap, Container, PodSpec, PodTemplate, Po
 from kubeloop.wire.meta.v1 import ObjectMeta
 from tests.cache.stories import Identity, Story, held
 
-from .leftovers import task_names
+from .leftovers import all_that_is_open, task_names
 from .proxy import Proxy
 from .quick_clock import QuickClock
 
@@ -175,6 +176,15 @@ class World:
             raise AssertionError(await self._complaint()) from None
         assert [each.stats().failures for each in self._told] == [0, 0], "a story makes no sense"
         assert self.informer.has_synced
+
+    async def leaves_nothing(self, *, since: Counter[str]) -> None:
+        """Wait until all that was opened since then is closed.
+
+        What was open before may be gone: servers of other tests live on in other threads.
+        """
+        with suppress(TimeoutError):
+            await self.until(lambda: all_that_is_open() <= since)
+        assert all_that_is_open() - since == Counter()
 
     async def truth(self) -> dict[ObjectKey, Identity]:
         """What a fresh list says, as soon as the server gives one."""
