@@ -38,5 +38,4 @@ async def test_after_each_fault_the_cache_is_what_a_fresh_list_says_and_nothing_
     async with world_at(place, thread=thread) as world:
         await live_through(world, place.all(), kinds, seed=f"{SEED}.{run}")
 
-    gc.collect()
     await world.leaves_nothing(since=before)

@@ -88,5 +88,4 @@ async def test_after_each_fault_the_cache_is_what_a_fresh_list_says_and_nothing_
     async with world_at(place, thread=thread, speed=SPEED, subject=subject) as world:
         await live_through(world, place.all(), kinds, seed=f"{SEED}.{subject.kind.__name__}")
 
-    gc.collect()
     await world.leaves_nothing(since=before)

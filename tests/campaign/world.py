@@ -8,6 +8,7 @@ Elsewhere: what goes wrong (`faults`), in which order (`campaign`).
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
@@ -182,8 +183,13 @@ class World:
 
         What was open before may be gone: servers of other tests live on in other threads.
         """
+
+        def is_so() -> bool:
+            gc.collect()  # who only waits for the collector is not left
+            return all_that_is_open() <= since
+
         with suppress(TimeoutError):
-            await self.until(lambda: all_that_is_open() <= since)
+            await self.until(is_so)
         assert all_that_is_open() - since == Counter()
 
     async def truth(self) -> dict[ObjectKey, Identity]:
