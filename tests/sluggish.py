@@ -49,20 +49,16 @@ class Rests:
 _rests: Final = [Rests("")]  # of the current test
 
 
-def _rest(likely: float) -> None:
-    if seconds := _rests[0].next(likely):
-        time.sleep(seconds)
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--sluggish", metavar="SEED", help="as on a busy machine")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--sluggish") is not None:
-        _slow_down_steps()
+        _rest_before(asyncio.Handle, "_run", _BEFORE_A_STEP)
+        _rest_before(threading.Thread, "run", _IN_A_THREAD)
         _slow_down_sockets()
-        _slow_down_threads()
+        sys.setswitchinterval(_TURN)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -70,15 +66,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     _rests[0] = Rests(f"{item.config.getoption('--sluggish')} {item.nodeid}")
 
 
-def _slow_down_steps() -> None:
-    step: Any = asyncio.Handle
-    run = step._run
+def _rest_before(owner: Any, method: str, likely: float) -> None:
+    work = getattr(owner, method)
 
-    def rested(self: asyncio.Handle) -> None:
-        _rest(_BEFORE_A_STEP)
-        run(self)
+    def rested(self: Any) -> None:
+        if seconds := _rests[0].next(likely):
+            time.sleep(seconds)
+        work(self)
 
-    step._run = rested
+    setattr(owner, method, rested)
 
 
 def _slow_down_sockets() -> None:
@@ -99,15 +95,3 @@ def _wakes_the_loop(key: selectors.SelectorKey) -> bool:
     """A loop's word to itself is there at once."""
     reader = key.data[0] if isinstance(key.data, tuple) else None
     return getattr(getattr(reader, "_callback", None), "__name__", "") == "_read_from_self"
-
-
-def _slow_down_threads() -> None:
-    thread: Any = threading.Thread
-    run = thread.run
-
-    def rested(self: threading.Thread) -> None:
-        _rest(_IN_A_THREAD)
-        run(self)
-
-    thread.run = rested
-    sys.setswitchinterval(_TURN)
