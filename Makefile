@@ -47,7 +47,7 @@ help: ## list the targets
 
 .PHONY: test
 test: .venv/.ready ## run the tests; ARGS="-k word" picks some
-	$(PY) -m pytest $(ARGS)
+	$(PY) tools/run_tests.py $(ARGS)
 
 .PHONY: check
 check: .venv/.ready ## format, lint, types and the import contract, changing nothing
@@ -71,7 +71,7 @@ assets: .venv/.ready ## build or copy etcd, kube-apiserver and kubectl into the 
 
 .PHONY: test-real
 test-real: assets ## conformance, faults, streams and examples against kube-apiserver
-	$(PY) -m pytest tests/conformance tests/campaign/test_real_campaign.py tests/kubelet \
+	$(PY) tools/run_tests.py tests/conformance tests/campaign/test_real_campaign.py tests/kubelet \
 	  tests/examples tests/runtime/test_conversion_asked.py --kube envtest $(ARGS)
 
 .PHONY: soak
@@ -104,7 +104,7 @@ pictures: .venv/.ready ## make the pictures in docs/pictures anew
 .PHONY: test-browser
 test-browser: .venv/.ready ## the inspector's page in headless Chromium, which is installed if it can be
 	$(PY) tools/browser.py
-	$(PY) -m pytest tests/browser $(ARGS)
+	$(PY) tools/run_tests.py tests/browser $(ARGS)
 
 .PHONY: dist
 dist: .venv/.ready ## build wheel and sdist, and try both in empty environments

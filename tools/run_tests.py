@@ -1,0 +1,121 @@
+"""Runs pytest, and the tests that failed once more, alone.
+
+    python tools/run_tests.py [pytest arguments]
+
+A test that passes when it runs alone does not fail the run: the last lines name it as
+FLAKY, and its cause is the next thing to fix. A test that fails twice fails the run. Up to
+`ALONE` failed tests get a process each; more than that share one, because a cause they have
+in common (a server that did not start) is likelier than that many accidents.
+
+Only failed tests are run again. An interrupted run, a usage error or an error while
+collecting ends with pytest's own exit code.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+ALONE = 20
+
+# What pytest's closing line counts, in its order.
+_COUNTED = ("failed", "passed", "skipped", "deselected", "xfailed", "xpassed", "error")
+# The first argument of a process that runs failed tests again; the second is a file's path.
+_AGAIN = "--write-failed-to"
+
+
+class Recorder:
+    """A pytest plugin that remembers which tests failed and how many ended in which way."""
+
+    def __init__(self) -> None:
+        self.failed: dict[str, None] = {}  # node ids, in the order of the run
+        self.counts: Counter[str] = Counter()
+        self.paths: list[str] = []
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        self.paths = list(config.option.file_or_dir or ())
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self.failed[report.nodeid] = None
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        stats = terminalreporter.stats
+        self.counts = Counter({name: len(stats[name]) for name in _COUNTED if name in stats})
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the tests; the answer is the exit code."""
+    if arguments[:1] == [_AGAIN]:
+        return _run_again(Path(arguments[1]), arguments[2:])
+    began = time.monotonic()
+    recorder = Recorder()
+    code = int(pytest.main(list(arguments), plugins=[recorder]))
+    if code != pytest.ExitCode.TESTS_FAILED or not recorder.failed:
+        return code
+    options = [each for each in arguments if each not in recorder.paths]
+    failed_twice = _rerun(list(recorder.failed), options)
+    flaky = [test for test in recorder.failed if test not in failed_twice]
+    _report(recorder.counts, flaky, failed_twice, time.monotonic() - began)
+    return int(pytest.ExitCode.TESTS_FAILED if failed_twice else pytest.ExitCode.OK)
+
+
+def _rerun(tests: Sequence[str], options: Sequence[str]) -> list[str]:
+    """Run tests again in new processes; returns those that failed again."""
+    print(f"\nrunning {len(tests)} failed tests again, alone", flush=True)
+    batches = [[test] for test in tests] if len(tests) <= ALONE else [list(tests)]
+    return [test for batch in batches for test in _failed_in_process(batch, options)]
+
+
+def _failed_in_process(tests: Sequence[str], options: Sequence[str]) -> list[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder, "failed")
+        # pytest reads more arguments from a file: thousands may not fit on a command line.
+        chosen = Path(folder, "chosen")
+        chosen.write_text("\n".join(tests), encoding="utf-8")
+        command = [sys.executable, __file__, _AGAIN, str(report), *options, f"@{chosen}"]
+        code = subprocess.run(command, check=False).returncode
+        if code == pytest.ExitCode.OK:
+            return []
+        if code == pytest.ExitCode.TESTS_FAILED and report.exists():
+            failed = set(report.read_text(encoding="utf-8").splitlines())
+            return [test for test in tests if test in failed]
+        return list(tests)
+
+
+def _run_again(report: Path, arguments: Sequence[str]) -> int:
+    recorder = Recorder()
+    code = int(pytest.main(list(arguments), plugins=[recorder]))
+    report.write_text("\n".join(recorder.failed), encoding="utf-8")
+    return code
+
+
+def _report(
+    counts: Counter[str], flaky: Sequence[str], failed_twice: Sequence[str], seconds: float
+) -> None:
+    """Name the flaky tests, and close with a line in pytest's form."""
+    print()
+    for test in flaky:
+        print(f"FLAKY {test}: failed in the run, passed alone")
+    for test in failed_twice:
+        print(f"FAILED TWICE {test}")
+    ended = {
+        **dict.fromkeys(_COUNTED, 0),
+        **counts,
+        "failed": len(failed_twice),
+        "error": 0,
+        "flaky": len(flaky),
+    }
+    parts = [f"{count} {name}" for name, count in ended.items() if count]
+    print(f"{', '.join(parts)} in {seconds:.2f}s", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
