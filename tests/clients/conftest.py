@@ -37,6 +37,7 @@ class Recorder:
         self.requests: list[Request] = []
         self.clock: Clock = clock or SystemClock()
         self.config = ClusterConfig(server="http://h", namespace="home")
+        self.codec = JsonCodec()
 
     async def send(self, request: Request) -> Answer:
         self.requests.append(request)

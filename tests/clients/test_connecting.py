@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from kubeloop import blocking
+from kubeloop import blocking, runtime
 from kubeloop.clients import Client
 from kubeloop.config import ClusterConfig
 from kubeloop.kit import TokenBucket
 from kubeloop.machinery import InvalidValue, TimeoutExceeded
-from kubeloop.rest import ServerWarning
+from kubeloop.rest import JsonCodec, RESTClient, ServerWarning
 from kubeloop.testing.server.faults import Reply
 from kubeloop.testing.server.service import Service
 from tests.rest.conftest import HurriedClock
@@ -90,3 +90,21 @@ def test_a_number_without_a_meaning_is_refused_at_once(make: Any, options: dict[
 def test_a_rest_client_brings_its_own_settings(make: Any, options: dict[str, Any]) -> None:
     with pytest.raises(InvalidValue, match="not both"):
         make(rest=Recorder, **options)
+
+
+class YamlCodec:
+    """A codec for another format than JSON."""
+
+    content_type = accept = "application/yaml"
+
+    def __init__(self) -> None:
+        json = JsonCodec()
+        self.reads, self.encode = json.reads, json.encode
+        self.decode, self.events = json.decode, json.events
+
+
+@pytest.mark.parametrize("make", [Client, runtime.Client])
+def test_a_rest_client_for_another_format_than_json_is_refused(make: Any) -> None:
+    """Lists, watches and informers read JSON: a codec would only make the server send more."""
+    with pytest.raises(InvalidValue, match="codec for application/yaml, but clients"):
+        make(rest=RESTClient(NOWHERE, codec=YamlCodec()))

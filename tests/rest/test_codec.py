@@ -115,8 +115,10 @@ class OtherCodec:
         return LengthFrames()
 
 
-async def test_another_format_is_another_codec_and_nothing_else(server: Script) -> None:
-    """REST-45, REST-46, REST-50, REST-69: protobuf and CBOR come in by this door."""
+async def test_a_codec_decides_media_types_decoding_and_framing_of_a_rest_client(
+    server: Script,
+) -> None:
+    """REST-45, REST-46, REST-50, REST-69."""
     codec: Codec = OtherCodec()
     event = b'{"type":"ADDED","object":{}}'
     server.says(

@@ -24,7 +24,7 @@ from kubeloop.machinery import (
     NotFound,
     Owner,
 )
-from kubeloop.rest import RESTClient, RESTStats, WarningHandler
+from kubeloop.rest import JSON, RESTClient, RESTStats, WarningHandler
 from kubeloop.wire import Kind, ResourceInfo, resource_for, resource_of, resources
 
 from ._generated.clientset import Clientset
@@ -87,6 +87,11 @@ class Client(Clientset):
             raise InvalidValue(
                 "client: give a REST client, or what one is made of, not both"
                 " (RESTClient takes limits, timeouts and handlers of warnings)"
+            )
+        if rest is not None and rest.codec.content_type != JSON:
+            raise InvalidValue(
+                f"client: its REST client has a codec for {rest.codec.content_type}, but clients,"
+                " lists and informers read and write JSON (leave out `codec`)"
             )
         self._given = rest
         self._field_manager = field_manager

@@ -62,7 +62,8 @@ class RESTClient:
     """Talks to one server.
 
     `max_retries` may be exceeded by no request; `in_flight` bounds calls of `send` at
-    once; streams and watches are not counted, since they last.
+    once; streams and watches are not counted, since they last. `codec` is what requests and
+    answers go by that name no format themselves; see `Codec` for what it does not change.
 
         async with RESTClient(ClusterConfig.load()) as rest:
             answer = await rest.send(path_request("GET", "/version"))

@@ -1,7 +1,9 @@
-"""The seam between values and bytes: a content type, encode, decode, and how a stream is cut.
+"""How a `RESTClient` turns values into bytes and back: media types, encode, decode, framing.
 
-Promises: whoever sends and receives never names a format; another one (protobuf, CBOR)
-is another `Codec` handed to the client.
+A codec decides the default `Accept` and `Content-Type` of requests, `Answer.decode`, and how
+the bytes of `RESTClient.watch` are cut into events, whose objects are JSON in any case. It is
+not a switch for another format: clients (`kubeloop.clients`), lists and informers read and
+write JSON, and a client refuses a `RESTClient` with a codec for anything else.
 Elsewhere: the models' own reading and writing (`kubeloop.wire`), JSON's frames (`frames`).
 """
 
@@ -41,7 +43,10 @@ class EventReader(Protocol):
 
 
 class Codec(Protocol):
-    """One format of the API."""
+    """What a `RESTClient` sends, asks for and decodes where a request does not say it.
+
+    For programs that use a `RESTClient` by itself: a `Client` takes only one that speaks JSON.
+    """
 
     content_type: str  # of bodies that are sent
     accept: str  # what is asked for
