@@ -39,12 +39,12 @@ async def test_work_is_done_one_batch_at_a_time_and_slow_work_holds_up_the_rest(
         server.put("web")
         await clock.advance(5)
         assert done == []
-        assert not controller.has_synced()
+        before = controller.has_synced
 
         await clock.advance(15)
 
         assert done == ["ReplacedAll True", "Added False"]
-        assert controller.has_synced()
+        assert (before, controller.has_synced) == (False, True)
         assert controller.last_sync_version == "11"
         assert controller.stats().batches == 2
 

@@ -129,7 +129,7 @@ def test_without_known_objects_only_queued_ones_can_be_deleted() -> None:
     queue.missed_delete(key("a"), None)
 
     assert popped(queue) == []
-    assert queue.has_synced()
+    assert queue.has_synced
 
 
 async def test_pop_waits_until_something_is_queued() -> None:
@@ -196,10 +196,10 @@ async def test_a_process_function_can_ask_for_its_deltas_to_be_put_back() -> Non
     with pytest.raises(RuntimeError, match="not now"):
         await queue.pop(requeueing)
 
-    assert not queue.has_synced()
+    assert not queue.has_synced
     assert queue.stats().requeued == 2
     assert told(popped(queue)) == [("a", ["Replaced", "Updated"]), ("b", ["Replaced"])]
-    assert queue.has_synced()
+    assert queue.has_synced
 
 
 @pytest.mark.parametrize(("emit_replaced", "listed"), [(True, "Replaced"), (False, "Sync")])
@@ -289,17 +289,17 @@ def test_has_synced_after_the_first_list_was_taken() -> None:
     with_none.replace([], "1")
     with_two.replace([entry("a"), entry("b")], "1")
 
-    seen = [with_two.has_synced()]
+    seen = [with_two.has_synced]
     for _ in range(2):
         with_two.pop_nowait(nothing)
-        seen.append(with_two.has_synced())
+        seen.append(with_two.has_synced)
     with_two.replace([entry("c")], "2")
 
-    assert not empty.has_synced()
-    assert with_add.has_synced()
-    assert with_none.has_synced()
+    assert not empty.has_synced
+    assert with_add.has_synced
+    assert with_none.has_synced
     assert seen == [False, False, True]
-    assert with_two.has_synced()
+    assert with_two.has_synced
 
 
 def test_deletions_that_the_first_list_shows_belong_to_it() -> None:
@@ -309,9 +309,9 @@ def test_deletions_that_the_first_list_shows_belong_to_it() -> None:
 
     assert queue.stats().initial_left == 2
     queue.pop_nowait(nothing)
-    assert not queue.has_synced()
+    assert not queue.has_synced
     queue.pop_nowait(nothing)
-    assert queue.has_synced()
+    assert queue.has_synced
 
 
 def test_synced_is_decided_before_processing() -> None:
@@ -322,7 +322,7 @@ def test_synced_is_decided_before_processing() -> None:
     seen: list[tuple[bool, bool]] = []
 
     for _ in range(3):
-        queue.pop_nowait(lambda _, initial: seen.append((initial, queue.has_synced())))
+        queue.pop_nowait(lambda _, initial: seen.append((initial, queue.has_synced)))
 
     assert seen == [(True, False), (True, True), (False, True)]
 

@@ -109,10 +109,10 @@ def test_has_synced_after_the_first_list_was_worked_on() -> None:
     seen: list[tuple[bool, bool]] = []
 
     for _ in range(3):
-        queue.pop_nowait(lambda _, initial: seen.append((initial, queue.has_synced())))
+        queue.pop_nowait(lambda _, initial: seen.append((initial, queue.has_synced)))
 
     assert seen == [(True, False), (True, False), (False, True)]
-    assert queue.has_synced()
+    assert queue.has_synced
 
 
 def test_a_list_one_by_one_tells_first_what_it_misses() -> None:
@@ -171,7 +171,7 @@ def test_an_atomic_list_of_nothing_is_worked_on_before_it_counts() -> None:
     """CCH-33, CCH-C8, V-7: one ReplacedAll, initial, and synced after it."""
     queue = RealFIFO()
     queue.replace([], "1")
-    before = queue.has_synced()
+    before = queue.has_synced
 
     batch = queue.pop_nowait(nothing)
 
@@ -179,7 +179,7 @@ def test_an_atomic_list_of_nothing_is_worked_on_before_it_counts() -> None:
     assert batch is not None
     assert batch.is_initial
     assert [delta.type for delta in batch.deltas] == [DeltaType.REPLACED_ALL]
-    assert queue.has_synced()
+    assert queue.has_synced
 
 
 def test_a_list_of_nothing_one_by_one_is_synced_at_once() -> None:
@@ -187,16 +187,16 @@ def test_a_list_of_nothing_one_by_one_is_synced_at_once() -> None:
     queue = RealFIFO(known())
     queue.replace([], "1")
 
-    assert queue.has_synced()
+    assert queue.has_synced
 
 
 def test_nothing_is_not_synced_and_an_add_is() -> None:
     """CCH-31, CCH-C8."""
     queue = RealFIFO()
-    before = queue.has_synced()
+    before = queue.has_synced
     queue.add(entry("a"))
 
-    assert (before, queue.has_synced()) == (False, True)
+    assert (before, queue.has_synced) == (False, True)
 
 
 def test_resync_one_by_one_skips_what_has_news() -> None:
@@ -323,7 +323,7 @@ def test_an_error_in_processing_is_raised_and_counts_as_worked_on() -> None:
     with pytest.raises(RuntimeError, match="no"):
         queue.pop_nowait(failing)
 
-    assert queue.has_synced()
+    assert queue.has_synced
     assert len(queue) == 0
 
 

@@ -83,9 +83,10 @@ class Controller:
         finally:
             self._queue.close()
 
+    @property
     def has_synced(self) -> bool:
         """Whether the first list has been worked on."""
-        return self._queue.has_synced()
+        return self._queue.has_synced
 
     @property
     def last_sync_version(self) -> str:

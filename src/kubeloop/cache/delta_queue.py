@@ -95,6 +95,7 @@ class DeltaQueue(Protocol):
         """Nothing has changed up to `version`."""
         ...
 
+    @property
     def has_synced(self) -> bool:
         """Whether the first list has been worked on; once true it stays true."""
         ...

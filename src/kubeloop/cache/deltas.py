@@ -105,6 +105,7 @@ class DeltaFIFO(Popping):
 
     # --- emptying
 
+    @property
     def has_synced(self) -> bool:
         """Whether every key of the first list was taken; once true it stays true."""
         return self._populated and not self._initial
@@ -118,7 +119,7 @@ class DeltaFIFO(Popping):
         if not self._order:
             self._check_open()
             return None
-        is_initial = not self.has_synced()
+        is_initial = not self.has_synced
         key = self._order.popleft()
         self._initial.discard(key)
         deltas = self._items.pop(key)
@@ -150,7 +151,7 @@ class DeltaFIFO(Popping):
             taken=self._taken,
             requeued=self._requeued,
             initial_left=len(self._initial),
-            has_synced=self.has_synced(),
+            has_synced=self.has_synced,
             closed=self._closed,
         )
 

@@ -122,6 +122,7 @@ class RealFIFO(Popping):
 
     # --- emptying
 
+    @property
     def has_synced(self) -> bool:
         """Whether the first list was worked on to its end; once true it stays true."""
         return self._populated and not self._initial
@@ -137,7 +138,7 @@ class RealFIFO(Popping):
         if not self._items:
             self._check_open()
             return None
-        is_initial = not self.has_synced()
+        is_initial = not self.has_synced
         bound = min(at_most, BATCH, self._initial or BATCH)
         deltas = [self._items.popleft()]
         if bound > 1 and deltas[0].type not in _ALONE:
@@ -167,7 +168,7 @@ class RealFIFO(Popping):
             taken=self._taken,
             requeued=self._requeued,
             initial_left=self._initial,
-            has_synced=self.has_synced(),
+            has_synced=self.has_synced,
             closed=self._closed,
         )
 

@@ -143,7 +143,7 @@ class SharedInformer(Generic[T]):
             limit=backlog,
             progress=self._progress,
             meter=self._meter,
-            is_upstream_synced=self._queue.has_synced,
+            is_upstream_synced=lambda: self._queue.has_synced,
         )
         wanted = detector_wanted() if detect_mutations is None else detect_mutations
         self._detector = (
@@ -246,7 +246,7 @@ class SharedInformer(Generic[T]):
     @property
     def has_synced(self) -> bool:
         """Whether the first list is in the cache; handlers may still be at work on it."""
-        return self._queue.has_synced()
+        return self._queue.has_synced
 
     @property
     def last_sync_version(self) -> str:
