@@ -6,6 +6,7 @@ import asyncio
 import gc
 import logging
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
@@ -451,6 +452,52 @@ async def test_periods_have_bounds(
     pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock, resync=own)
 
     assert pods.add_handler(resync=wanted).stats().resync == agreed
+
+
+def no_warning(caplog: pytest.LogCaptureFixture) -> bool:
+    return not [record for record in caplog.records if record.levelname == "WARNING"]
+
+
+async def test_a_resync_period_on_an_informer_that_does_not_resync_is_warned_of_once(
+    server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """CCH-84: client-go warns as well; here the warning says what to do."""
+    pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock)
+    pods.add_handler()
+    pods.add_handler(resync=0.0)
+    assert no_warning(caplog)
+
+    pods.add_handler(resync=0.5, name="sync-dns")
+
+    (warning,) = caplog.messages
+    assert warning == (
+        "pods: resync=0.5 of sync-dns has no effect: the informer does not resync "
+        "(give the informer a resync period, too)"
+    )
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+async def test_key_handlers_and_streams_with_a_resync_period_are_warned_of_as_well(
+    server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture, has_begun: bool
+) -> None:
+    pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock)
+    async with AsyncExitStack() as stack:
+        if has_begun:
+            await stack.enter_async_context(pods)
+        pods.add_key_handler(lambda _: None, resync=60.0)
+        pods.changes(resync=60.0).close()
+
+    assert sum("has no effect" in message for message in caplog.messages) == 2
+
+
+async def test_a_resync_period_on_an_informer_that_resyncs_is_not_warned_of(
+    server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock, resync=60.0)
+    pods.add_handler(resync=120.0)
+    pods.add_handler()
+
+    assert no_warning(caplog)
 
 
 @pytest.mark.parametrize(("resync", "again"), [(0.0, 1), (1.0, 0)])

@@ -310,6 +310,7 @@ class Handlers(Generic[T]):
         limit: int,
         progress: Progress,
         meter: Meter,
+        informer: str,
         is_upstream_synced: Callable[[], bool],
     ) -> None:
         self._keeper = keeper
@@ -318,6 +319,7 @@ class Handlers(Generic[T]):
         self.check = check  # how often somebody looks whether a resync is due; 0 is never
         self.progress = progress
         self.meter = meter
+        self._informer = informer  # its name, for the log
         self.is_upstream_synced = is_upstream_synced
         self._all: dict[Registration[T], None] = {}
         self._audience: Audience = functools.partial(_tell, ())  # the same, ready to be told
@@ -336,12 +338,13 @@ class Handlers(Generic[T]):
     ) -> Registration[T]:
         """A new handler; it has still to be given a worker."""
         self._serial += 1
+        name = name or f"handler-{self._serial}"
         registration = Registration(
             call,
             self._keeper,
             Backlog(replay=replay, limit=self._limit),
-            name=name or f"handler-{self._serial}",
-            period=self._period(resync, has_started=has_started),
+            name=name,
+            period=self._period(resync, name=name, has_started=has_started),
             owner=self,
         )
         self._all[registration] = None
@@ -392,8 +395,18 @@ class Handlers(Generic[T]):
         self._audience = functools.partial(_tell, members)
         self.hold = min(HOLD, HANDLERS_HOLD / max(len(members), 1))
 
-    def _period(self, resync: float, *, has_started: bool) -> ResyncPeriod:
+    def _period(self, resync: float, *, name: str, has_started: bool) -> ResyncPeriod:
         now = self._clock.now()
+        if resync > 0 and self.check == 0:
+            # As in client-go the informer's own period decides whether there are resyncs at all.
+            log.warning(
+                "%s: resync=%g of %s has no effect: the informer does not resync "
+                "(give the informer a resync period, too)",
+                self._informer,
+                resync,
+                name,
+            )
+            resync = 0.0
         if 0 < resync < SHORTEST:
             log.warning("resync every %g s: raised to %g s", resync, SHORTEST)
             resync = SHORTEST

@@ -143,6 +143,7 @@ class SharedInformer(Generic[T]):
             limit=backlog,
             progress=self._progress,
             meter=self._meter,
+            informer=self.name,
             is_upstream_synced=lambda: self._queue.has_synced,
         )
         wanted = detector_wanted() if detect_mutations is None else detect_mutations
@@ -319,7 +320,8 @@ class SharedInformer(Generic[T]):
         `on_change` is given a `Change` in place of objects, which says more: whether an add
         is of the first list, and whether the final state of a delete is known. One that comes
         late first hears of everything there is, as adds. `selector` and `where` let only some
-        objects pass. `resync` is this handler's own period.
+        objects pass. `resync` is this handler's own period, for an informer that has one, too;
+        otherwise a warning says that it has no effect.
 
         Raises:
             InformerStopped: the informer has ended.
