@@ -32,6 +32,7 @@ from .informer import InformerState, InformerStats, SharedInformer
 from .intake import Intake, IntakeStats, Transform
 from .keeper import Keeper, KeeperStats
 from .keeping import Keeping
+from .key_functions import KeyFunc
 from .list_watch import ListWatch, PageHead, PageStream, RawItem, RawPage, Scope
 from .lister import Lister, SelectorLike
 from .metrics import CACHE_METRIC_NAMES, CacheMetrics, Meter, PrometheusCacheMetrics
@@ -86,6 +87,7 @@ __all__ = [
     "Keeper",
     "KeeperStats",
     "Keeping",
+    "KeyFunc",
     "KnownEntries",
     "ListWatch",
     "ListWatches",

@@ -1,7 +1,7 @@
 """What can go wrong in a cache without a server's help.
 
 InvalidValue
-├── UnkeyedObject     an object has no name, so that nothing can be filed under it
+├── UnkeyedObject     an object has no name, or a key function has failed for it
 ├── UnknownIndex      nobody made an index of that name
 ├── IndexConflict     an index of that name exists already
 └── TransformFailed   a transform raised, or returned nothing
@@ -30,7 +30,11 @@ __all__ = [
 
 @final
 class UnkeyedObject(DecodeError):
-    """An object without a name; nothing of its data is in the message."""
+    """An object without a key: it has no name, or a key function raised or returned none.
+
+    client-go's `KeyError`. The object is named as far as it can be; nothing of its data is in
+    the message, and `__cause__` is what the key function raised.
+    """
 
 
 @final

@@ -17,6 +17,8 @@ import msgspec
 
 from kubeloop.kit import Clock, SystemClock
 
+from .key_functions import call_key_function
+
 __all__ = ["ExpirationCache", "ExpirationCacheStats", "ExpirationPolicy", "older_than"]
 
 K = TypeVar("K", bound=Hashable)
@@ -45,6 +47,9 @@ class ExpirationCache(Generic[K, T]):
     ```python
     recent = ExpirationCache(ObjectKey.of, expired=older_than(60))
     ```
+
+    A key function that raises makes `add`, `update`, `delete` and `replace` raise
+    `UnkeyedObject`; the cache stays as it was.
     """
 
     def __init__(
@@ -67,14 +72,14 @@ class ExpirationCache(Generic[K, T]):
     def add(self, given: T) -> None:
         """Hold an object from now on, in the place of what had its key."""
         with self._lock:
-            self._held[self._key(given)] = (given, self._clock.now())
+            self._held[self._key_of(given)] = (given, self._clock.now())
 
     update = add
 
     def delete(self, given: T) -> None:
         """Hold it no longer. What is not there is no error."""
         with self._lock:
-            self._held.pop(self._key(given), None)
+            self._held.pop(self._key_of(given), None)
 
     def get(self, key: K) -> T | None:
         """The object of that key, if it is not too old."""
@@ -95,7 +100,7 @@ class ExpirationCache(Generic[K, T]):
     def replace(self, given: Iterable[T], version: str = "") -> None:  # noqa: ARG002
         """Hold exactly these, all of one age."""
         now = self._clock.now()
-        held = {self._key(each): (each, now) for each in given}
+        held = {self._key_of(each): (each, now) for each in given}
         with self._lock:
             self._held = held
 
@@ -104,6 +109,9 @@ class ExpirationCache(Generic[K, T]):
 
     def stats(self) -> ExpirationCacheStats:
         return ExpirationCacheStats(objects=len(self._held), expired=self._expired)
+
+    def _key_of(self, given: T) -> K:
+        return call_key_function(self._key, given)
 
     def _fresh(self, key: K) -> T | None:
         found = self._held.get(key)

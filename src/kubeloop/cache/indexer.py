@@ -19,6 +19,7 @@ from .entry import Entry
 from .errors import PartlyApplied
 from .index import Index, Indexers, IndexFunc, by_function, by_label, label_of_path
 from .keeper import Keeper
+from .key_functions import KeyFunc
 from .pace import Pace
 from .store import StoreStats, ThreadSafeStore
 
@@ -33,7 +34,7 @@ STEPS = 10
 
 
 class Store(Protocol[T]):
-    """Holds objects by key; without indexes."""
+    """Holds objects by key; without indexes. An `Indexer` fits: it takes a key function."""
 
     def add(self, given: T) -> object: ...
     def update(self, given: T) -> object: ...
@@ -56,6 +57,15 @@ class Indexer(Generic[T]):
     Writes take an object or an `Entry`. The index `namespace` is built in; an index by a
     label's path also serves selectors that ask for one value of that label. `transform`
     changes each object before it is held; one that fails leaves the store as it was.
+
+    `key` files objects under another key than namespace and name (client-go: `KeyFunc`):
+
+        by_uid = Indexer(Keeper(Pod), key=lambda pod: pod.metadata.uid)
+        by_uid.get(ObjectKey("", "5a0f…"))
+
+    It is asked before `transform`. An `Entry` has its key already; `indexer.keeper` makes
+    entries with the same keys. The index `namespace` and the argument `namespace` go by the
+    key's namespace.
     """
 
     def __init__(
@@ -64,8 +74,9 @@ class Indexer(Generic[T]):
         indexers: Indexers[T] | None = None,
         *,
         transform: Callable[[T], T | None] | None = None,
+        key: KeyFunc[T] | None = None,
     ) -> None:
-        self.keeper = keeper
+        self.keeper = keeper if key is None else keeper.keyed_by(key)
         self._transform = transform
         self._store = ThreadSafeStore()
         self._exact: Mapping[str, str] = {}  # which index holds the values of which label
@@ -151,7 +162,7 @@ class Indexer(Generic[T]):
         """Hold an object in the place of what had its key; returns that.
 
         Raises:
-            UnkeyedObject: it has no name.
+            UnkeyedObject: it has no name, or the key function failed.
             TransformFailed: the transform raised, or returned nothing.
         """
         return self._store.add(self._taken(given))

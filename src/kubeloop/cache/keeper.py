@@ -22,6 +22,7 @@ from kubeloop.wire import Projection, Raw
 from .entry import Entry, OwnerRef
 from .errors import TransformFailed, UnkeyedObject
 from .keeping import Form, Keeping, way_of
+from .key_functions import KeyFunc, key_from
 from .pool import Pool
 
 __all__ = ["Keeper", "KeeperStats"]
@@ -63,6 +64,8 @@ class Keeper(Generic[T]):
 
     `paths` are the field paths whose values entries carry for indexes. `api_version` and
     `kind` complete the dicts that come from lists, whose items do not say what they are.
+    `key` files objects under another key than namespace and name, so that they need none; each
+    object that is taken is decoded for it.
 
         keeper = Keeper(Pod, paths=("spec.nodeName",))
         entry = keeper.take(text)
@@ -77,9 +80,12 @@ class Keeper(Generic[T]):
         paths: Iterable[str] = (),
         api_version: str = "",
         kind: str = "",
+        key: KeyFunc[T] | None = None,
     ) -> None:
         self.of = of
         self.keeping = keeping
+        self._key_function = key
+        self._kind = (api_version, kind)
         self._form = Form(of, api_version=api_version, kind=kind)
         self._way = way_of(keeping, self._form)
         self._paths: tuple[str, ...] = ()
@@ -105,22 +111,28 @@ class Keeper(Generic[T]):
 
         Raises:
             DecodeError: it is not an object of the API.
-            UnkeyedObject: it has no name.
+            UnkeyedObject: it has no name, or the key function failed.
         """
-        try:
-            entry = self._entry(bytes(raw), None)
-        except DecodeError:
-            self._refused += 1
-            raise
-        self._taken += 1
-        return entry
+        return self._take(bytes(raw), None)
 
     def keep(self, given: T) -> Entry:
         """What to hold of an object that somebody made; it stays the caller's own.
 
         Raises as `take` does, and `InvalidValue` for what JSON cannot say.
         """
-        return self.take(self._form.encode(given))
+        return self._take(self._form.encode(given), given)
+
+    def keyed_by(self, key: KeyFunc[T]) -> Keeper[T]:
+        """A keeper like this one, with that key function."""
+        api_version, kind = self._kind
+        return Keeper(
+            self.of,
+            keeping=self.keeping,
+            paths=self._paths,
+            api_version=api_version,
+            kind=kind,
+            key=key,
+        )
 
     def give(self, entry: Entry) -> T:
         """The object: the caller's own, or the one that all read if the keeper `shares`.
@@ -206,6 +218,21 @@ class Keeper(Generic[T]):
         self._paths = paths
         self._one_by_one = [Projection(path) for path in paths]  # for objects that do not fit
         return read
+
+    def _take(self, raw: bytes, given: T | None) -> Entry:
+        """An entry of `raw`; `given` is the same as an object, where the caller has one."""
+        try:
+            entry = self._entry(raw, self._key_by_function(raw, given))
+        except DecodeError:
+            self._refused += 1
+            raise
+        self._taken += 1
+        return entry
+
+    def _key_by_function(self, raw: bytes, given: T | None) -> ObjectKey | None:
+        if self._key_function is None:
+            return None
+        return key_from(self._key_function, self._form.decode(raw) if given is None else given)
 
     def _entry(self, raw: bytes, key: ObjectKey | None) -> Entry:
         """Read and keep; `key` is for what must not be filed under another name."""

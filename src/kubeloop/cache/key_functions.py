@@ -1,0 +1,62 @@
+"""Key functions: under which key an object is filed (client-go: `cache.KeyFunc`).
+
+Guarantees: a key function that raises, or returns something that is not a key, is an
+`UnkeyedObject` that names the object and never shows its content.
+See also: the default key, namespace and name (`keeper`); an index function as a key function
+(`index.exactly_one`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Hashable
+from typing import Any, TypeAlias, TypeVar
+
+from kubeloop.machinery import InvalidValue, ObjectKey
+
+from .entry import Entry
+from .errors import UnkeyedObject
+
+__all__ = ["KeyFunc", "call_key_function", "key_from"]
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+
+# From an object to its key. Text is a key without a namespace: `ObjectKey("", text)`.
+KeyFunc: TypeAlias = Callable[[T], ObjectKey | str]
+
+
+def key_from(function: KeyFunc[T], given: T) -> ObjectKey:
+    """The key of an object. Raises `UnkeyedObject`."""
+    found: object = call_key_function(function, given)
+    key = ObjectKey("", found) if isinstance(found, str) else found
+    if isinstance(key, ObjectKey) and key.name:
+        return key
+    what = "empty" if found == "" or isinstance(found, ObjectKey) else f"of {type(found).__name__}"
+    raise UnkeyedObject(
+        f"key of {_name_of(given)}: the key function returned a key that is {what} "
+        "(return an ObjectKey with a name, or text that is not empty)"
+    )
+
+
+def call_key_function(function: Callable[[T], K], given: T) -> K:
+    """What the key function returns. Raises `UnkeyedObject` for whatever it raises."""
+    try:
+        return function(given)
+    # Plain code cannot be cancelled: a CancelledError from it is a failure as well.
+    except (Exception, asyncio.CancelledError) as error:
+        raise UnkeyedObject(
+            f"key of {_name_of(given)}: the key function raised {type(error).__name__}"
+        ) from error
+
+
+def _name_of(given: Any) -> str:
+    """Namespace and name, where the object has them, and its type; nothing of its content."""
+    if isinstance(given, Entry):
+        return str(given.key)
+    kind = type(given).__name__
+    try:
+        key = ObjectKey.of(given)
+    except (InvalidValue, AttributeError, TypeError):
+        return f"an object of type {kind}"
+    return f"{kind} {key}"

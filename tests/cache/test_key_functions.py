@@ -1,0 +1,184 @@
+"""Key functions: objects filed under another key than their namespace and name."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+
+from kubeloop.cache import (
+    ExpirationCache,
+    Indexer,
+    Keeper,
+    Keeping,
+    KeyFunc,
+    MutationCache,
+    PartlyApplied,
+    Store,
+    UnkeyedObject,
+    exactly_one,
+    older_than,
+)
+from kubeloop.machinery import ObjectKey
+from kubeloop.wire.core.v1 import Pod
+from kubeloop.wire.meta.v1 import ObjectMeta
+
+
+class Route(msgspec.Struct):
+    """An object of the program's own: no metadata, no name."""
+
+    host: str
+    port: int
+    secret: str = "s3cr3t"
+
+
+def by_host(route: Route) -> str:
+    return route.host
+
+
+def a_pod(name: str, *, uid: str) -> Pod:
+    return Pod(metadata=ObjectMeta(name=name, namespace="shop", uid=uid))
+
+
+@pytest.mark.parametrize("keeping", ["bytes", "objects", "compressed"])
+def test_an_indexer_files_objects_of_your_own_under_what_the_key_function_says(
+    keeping: Keeping,
+) -> None:
+    routes = Indexer(Keeper(Route, keeping=keeping), {"port": lambda r: [str(r.port)]}, key=by_host)
+
+    routes.add(Route("a.example", 80))
+    routes.add(Route("b.example", 80))
+    routes.update(Route("b.example", 443))
+
+    assert routes.get(ObjectKey("", "b.example")) == Route("b.example", 443)
+    assert [route.host for route in routes.by_index("port", "80")] == ["a.example"]
+    routes.delete(Route("a.example", 1))
+    assert routes.keys() == [ObjectKey("", "b.example")]
+    routes.replace([Route("c.example", 1)], "7")
+    assert routes.keys() == [ObjectKey("", "c.example")]
+
+
+def test_a_key_function_may_return_a_key_with_a_namespace() -> None:
+    routes = Indexer(Keeper(Route), key=lambda route: ObjectKey("edge", route.host))
+    routes.add(Route("a.example", 80))
+
+    assert routes.list(namespace="edge") == [Route("a.example", 80)]
+    assert routes.list(namespace="core") == []
+
+
+def test_an_indexer_with_a_key_function_is_a_store() -> None:
+    store: Store[Route] = Indexer(Keeper(Route), key=by_host)
+    store.add(Route("a.example", 80))
+
+    assert store.list() == [Route("a.example", 80)]
+
+
+def test_objects_of_the_api_may_be_filed_by_uid() -> None:
+    pods = Indexer(Keeper(Pod), key=lambda pod: pod.metadata.uid or "")
+    pods.add(a_pod("web", uid="u1"))
+    pods.add(a_pod("web", uid="u2"))
+    pods.add(pods.keeper.take(a_pod("web", uid="u3").to_json()))
+
+    assert sorted(map(str, pods.keys())) == ["u1", "u2", "u3"]
+
+
+def test_an_index_function_serves_as_a_key_function() -> None:
+    routes = Indexer(Keeper(Route), key=exactly_one(lambda route: [route.host]))
+    routes.add(Route("a.example", 80))
+
+    assert ObjectKey("", "a.example") in routes
+
+
+def test_the_key_is_that_of_the_object_before_its_transform() -> None:
+    """CCH-8."""
+
+    def without_host(route: Route) -> Route:
+        return Route("", route.port)
+
+    routes = Indexer(Keeper(Route), key=by_host, transform=without_host)
+    routes.add(Route("a.example", 80))
+
+    assert routes.get(ObjectKey("", "a.example")) == Route("", 80)
+
+
+def failing(given: Any) -> str:
+    raise LookupError(f"no key in {given}")
+
+
+def cancelling(_: Any) -> str:
+    raise asyncio.CancelledError
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        (failing, "the key function raised LookupError"),
+        (cancelling, "the key function raised CancelledError"),
+        (lambda _: "", "the key function returned a key that is empty"),
+        (lambda _: ObjectKey("shop", ""), "the key function returned a key that is empty"),
+        (lambda _: None, "the key function returned a key that is of NoneType"),
+        (lambda _: 7, "the key function returned a key that is of int"),
+    ],
+)
+def test_a_key_function_that_fails_is_an_error_that_names_the_object_and_shows_none_of_it(
+    key: KeyFunc[Any], said: str
+) -> None:
+    """CCH-4."""
+    routes, pods = Indexer(Keeper(Route), key=key), Indexer(Keeper(Pod), key=key)
+
+    with pytest.raises(UnkeyedObject) as own:
+        routes.add(Route("a.example", 80))
+    with pytest.raises(UnkeyedObject) as named:
+        pods.add(a_pod("web", uid="u1"))
+
+    assert f"key of an object of type Route: {said}" in str(own.value)
+    assert f"key of Pod shop/web: {said}" in str(named.value)
+    assert "s3cr3t" not in str(own.value)
+    assert len(routes) == len(pods) == 0
+    assert routes.keeper.stats().refused == 1
+
+
+def test_what_a_key_function_raised_is_the_cause() -> None:
+    routes = Indexer(Keeper(Route), key=failing)
+
+    with pytest.raises(UnkeyedObject) as refused:
+        routes.add(Route("a.example", 80))
+
+    assert isinstance(refused.value.__cause__, LookupError)
+
+
+def test_a_replacement_with_an_object_that_has_no_key_leaves_the_store_as_it_was() -> None:
+    routes = Indexer(Keeper(Route), key=by_host)
+    routes.add(Route("a.example", 80))
+
+    with pytest.raises(UnkeyedObject):
+        routes.replace([Route("b.example", 80), Route("", 80)], "7")
+    with pytest.raises(PartlyApplied):
+        routes.transaction([("add", Route("c.example", 80)), ("add", Route("", 80))])
+
+    assert sorted(map(str, routes.keys())) == ["a.example", "c.example"]
+
+
+def test_an_expiration_cache_says_which_object_has_no_key() -> None:
+    cache: ExpirationCache[str, Route] = ExpirationCache(failing, expired=older_than(10))
+
+    for write in (cache.add, cache.update, cache.delete, lambda route: cache.replace([route])):
+        with pytest.raises(UnkeyedObject, match="key of an object of type Route"):
+            write(Route("a.example", 80))
+
+    assert len(cache) == 0
+
+
+def test_a_mutation_cache_uses_the_key_of_its_store() -> None:
+    pods = Indexer(Keeper(Pod), key=lambda pod: pod.metadata.uid or "")
+    mutations = MutationCache(pods, include_adds=True)
+    pod = a_pod("web", uid="u1")
+    pod.metadata.resource_version = "5"
+
+    mutations.mutation(pod)
+
+    found = mutations.get(ObjectKey("", "u1"))
+    assert found is not None
+    assert found.metadata.name == "web"
