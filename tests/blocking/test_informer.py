@@ -18,6 +18,7 @@ from kubeloop.election import ElectionTimes, LeadershipLost
 from kubeloop.machinery import GroupVersionKind, ObjectKey
 from kubeloop.runtime import LeaderElection
 from kubeloop.testing import APIServer
+from kubeloop.testing.server.faults import Match
 from kubeloop.wire.core.v1 import Pod
 
 from .conftest import a_pod, until
@@ -72,6 +73,33 @@ def test_a_handler_has_a_thread_of_its_own_and_may_make_calls(client: Client) ->
         registration.remove()
 
     assert "kubeloop labels" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_a_re_creation_that_nobody_saw_is_a_delete_and_an_add(server: APIServer) -> None:
+    told: queue.SimpleQueue[tuple[str, str | None]] = queue.SimpleQueue()
+    with Client(server.config) as client, client.informer(Pod) as mirror:
+        pods = client.core_v1.pods()
+        old = pods.create(a_pod())
+        mirror.get("web", namespace="default", at_least=old.metadata.resource_version or "")
+        mirror.add_handler(
+            on_add=lambda pod: told.put(("add", pod.metadata.uid)),
+            on_delete=lambda pod: told.put(("delete", pod.metadata.uid)),
+        ).wait_synced()
+
+        release = server.faults.hold(Match(verb="watch"))
+        server.drop_connections()
+        with Client(server.config) as other:
+            other.core_v1.pods().delete("web", grace_period=0)
+            new = other.core_v1.pods().create(a_pod())
+        server.expire_history()
+        release()
+
+        uids = (old.metadata.uid, new.metadata.uid)
+        assert [told.get() for _ in range(3)] == [
+            ("add", uids[0]),
+            ("delete", uids[0]),
+            ("add", uids[1]),
+        ]
 
 
 def test_a_handler_that_fails_hears_of_the_next_change(

@@ -16,7 +16,7 @@ class Story:
     def __init__(self) -> None:
         self.now: dict[ObjectKey, Identity] = {}
         self.lines: list[str] = []
-        self.ended: set[str] = set()  # uids of which there is nothing more to tell
+        self.begun: set[str] = set()  # uids that were added
 
     def __call__(self, change: Change[Any]) -> None:
         old, new = _identity(change.old_metadata), _identity(change.new_metadata)
@@ -24,17 +24,20 @@ class Story:
         self.lines.append(f"{change.type} {change.key.name}")
         match change.type:
             case ChangeType.ADDED:
-                assert before is None, f"{change}: added twice"
+                assert before is None, f"{change}: added while {before} is not deleted"
                 assert new is not None
-                assert new[0] not in self.ended, f"{change}: {new[0]} is back from the dead"
+                assert new[0] not in self.begun, f"{change}: {new[0]} is added twice"
+                self.begun.add(new[0])
             case ChangeType.UPDATED:
+                assert old is not None
+                assert new is not None
                 assert before == old, f"{change}: starts from {old}, told was {before}"
+                assert old[0] == new[0], f"{change}: an update from one uid to another"
             case ChangeType.DELETED:
                 assert before is not None, f"{change}: never added"
                 assert old is not None
                 assert before[0] == old[0], f"{change}: another object than {before}"
-        if before is not None and (new is None or new[0] != before[0]):
-            self.ended.add(before[0])
+                assert _identity(change.previous_metadata) == before
         if new is None:
             self.now.pop(change.key, None)
         else:

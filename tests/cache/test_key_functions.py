@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from kubeloop.cache import (
+    Entry,
     ExpirationCache,
     Indexer,
     Keeper,
@@ -21,9 +22,12 @@ from kubeloop.cache import (
     exactly_one,
     older_than,
 )
-from kubeloop.machinery import ObjectKey
+from kubeloop.cache.deltas import DeltaFIFO
+from kubeloop.cache.in_order import RealFIFO
+from kubeloop.machinery import InvalidValue, ObjectKey
 from kubeloop.wire.core.v1 import Pod
 from kubeloop.wire.meta.v1 import ObjectMeta
+from tests.cache.making import entry
 
 
 class Route(msgspec.Struct):
@@ -182,3 +186,77 @@ def test_a_mutation_cache_uses_the_key_of_its_store() -> None:
     found = mutations.get(ObjectKey("", "u1"))
     assert found is not None
     assert found.metadata.name == "web"
+
+
+# --- queues
+
+
+def by_uid(given: Entry) -> str:
+    return given.uid
+
+
+@pytest.mark.parametrize("kind", [DeltaFIFO, RealFIFO])
+def test_a_queue_files_entries_under_what_the_key_function_says(
+    kind: type[DeltaFIFO | RealFIFO],
+) -> None:
+    store: Indexer[dict[str, Any]] = Indexer(Keeper(dict))
+    queue = kind(store, key=by_uid)
+    queue.add(entry("web", uid="u1"))
+    queue.update(entry("web", uid="u2"))
+    queue.replace([entry("web", uid="u2"), entry("web", uid="u3")], "9")
+    lines: list[str] = []
+
+    def work(deltas: Any, _: bool) -> None:
+        for delta in deltas:
+            lines.append(f"{delta.type} {delta.key}")
+            assert delta.entry.key == delta.key
+            store.delete(delta.key) if delta.type == "Deleted" else store.add(delta.entry)
+
+    while queue.pop_nowait(work):
+        pass
+
+    assert sorted(lines) == sorted(
+        ["Added u1", "Deleted u1", "Updated u2", "Replaced u2", "Replaced u3"]
+    )
+    assert sorted(map(str, store.keys())) == ["u2", "u3"]
+
+
+@pytest.mark.parametrize("kind", [DeltaFIFO, RealFIFO])
+def test_a_missed_delete_is_filed_by_the_key_function_where_a_state_is_known(
+    kind: type[DeltaFIFO | RealFIFO],
+) -> None:
+    queue = kind(key=by_uid)
+    gone = entry("web", uid="u1")
+    queue.add(gone)
+    queue.missed_delete(gone.key, gone)
+    keys: list[str] = []
+
+    while queue.pop_nowait(lambda deltas, _: keys.extend(delta.key.name for delta in deltas)):
+        pass
+
+    assert keys == ["u1", "u1"]
+
+
+@pytest.mark.parametrize("kind", [DeltaFIFO, RealFIFO])
+def test_a_queue_whose_key_function_fails_queues_nothing(
+    kind: type[DeltaFIFO | RealFIFO],
+) -> None:
+    queue = kind(key=failing)
+    given = entry("web")
+
+    for write in (
+        queue.add,
+        queue.update,
+        queue.delete,
+        lambda each: queue.missed_delete(each.key, each),
+        lambda each: queue.replace([each], "1"),
+    ):
+        with pytest.raises(UnkeyedObject, match="key of shop/web: the key function raised"):
+            write(given)
+
+    assert len(queue) == 0
+    assert not queue.has_synced
+
+
+def test_an_error_about_a_key_is_an_invalid_value() -> None:
+    assert issubclass(UnkeyedObject, InvalidValue)

@@ -21,11 +21,8 @@ def add(name: str, version: str, uid: str = "u", *, initial: bool = False) -> No
     return Notice(key(name), None, entry(name, version=version, uid=uid), is_initial=initial)
 
 
-def update(name: str, old: str, new: str, *, uids: tuple[str, str] = ("u", "u")) -> Notice:
-    before, after = uids
-    return Notice(
-        key(name), entry(name, version=old, uid=before), entry(name, version=new, uid=after)
-    )
+def update(name: str, old: str, new: str) -> Notice:
+    return Notice(key(name), entry(name, version=old, uid="u"), entry(name, version=new, uid="u"))
 
 
 def delete(name: str, version: str, *, uid: str = "u", known: bool = True) -> Notice:
@@ -76,17 +73,33 @@ def test_an_update_and_a_delete_become_the_delete() -> None:
     assert told(crowded(update("a", "1", "2"), delete("a", "3"))) == ["a 3>-"]
 
 
-def test_a_delete_is_of_the_object_that_was_told_of_not_of_one_that_came_since() -> None:
-    """CCH-C13: a gap makes one update of a delete and a new creation."""
-    backlog = crowded(update("a", "1", "3", uids=("u1", "u2")), delete("a", "4", uid="u2"))
+def test_a_merged_delete_says_which_state_the_handler_was_notified_of_last() -> None:
+    backlog = crowded(update("a", "1", "2"), delete("a", "3"))
 
     notice = backlog.take()
 
     assert notice is not None
     assert notice.old is not None
-    assert (notice.old.uid, notice.old.version, notice.new) == ("u1", "1", None)
-    assert not notice.last_state_known
-    assert backlog.take() is None
+    assert notice.previous is not None
+    assert (notice.previous.version, notice.old.version) == ("1", "3")
+
+
+def test_a_re_creation_stays_a_delete_and_an_add_whatever_happens_to_the_new_object() -> None:
+    recreated = [delete("a", "2", uid="u1", known=False), add("a", "4", "u2")]
+
+    assert told(crowded(update("a", "1", "2"), *recreated)) == ["a 2>-", "a ->4"]
+    assert told(crowded(*recreated, delete("a", "5", uid="u2"))) == ["a 2>-"]
+    assert told(crowded(add("a", "1", "u1"), *recreated)) == ["a ->4"]
+
+
+def test_a_delete_that_waits_is_not_replaced_by_the_delete_of_another_object() -> None:
+    backlog = crowded(delete("a", "1", uid="u1", known=False), delete("a", "9", uid="u2"))
+
+    notice = backlog.take()
+
+    assert notice is not None
+    assert notice.old is not None
+    assert notice.old.uid == "u1"
 
 
 def test_what_came_and_went_is_not_told() -> None:
@@ -143,12 +156,15 @@ def test_whatever_is_merged_the_story_makes_sense_and_ends_well(
         if wish == "take":
             taken += tell()
         elif wish in {"put", "recreate in a gap"}:
-            uid = old.uid if old and wish == "put" else f"u{serial}"
+            if old is not None and wish != "put":
+                backlog.put(Notice(key(name), old, None, last_state_known=False))
+                old = None
+            uid = old.uid if old else f"u{serial}"
             now[name] = entry(name, version=str(serial), uid=uid)
             backlog.put(Notice(key(name), old, now[name], is_initial=old is None))
         elif old is not None:
             gone = entry(name, version=str(serial), uid=now.pop(name).uid)
-            backlog.put(Notice(key(name), gone, None))
+            backlog.put(Notice(key(name), gone, None, previous=old))
         assert len(backlog) <= limit + 2 * 3
     while tell():
         pass

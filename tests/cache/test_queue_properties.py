@@ -27,8 +27,11 @@ class Mirror(RuleBasedStateMachine):
     With everything worked on, the store is the server's content, whatever was missed before
     a list, and whatever comes while something is taken and not yet worked on. Whoever
     follows the consumer's story hears of an object's beginning before its end, of each once,
-    and of nothing in between.
+    and of nothing in between. Where the queue knows the store, no object of a name begins
+    before the one before it has ended.
     """
+
+    tells_lives_apart = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,7 +39,8 @@ class Mirror(RuleBasedStateMachine):
         self.queue = self.make_queue()
         self.server: dict[ObjectKey, Entry] = {}
         self.version = 0
-        self.alive: set[ObjectKey] = set()  # as the story goes
+        self.alive: dict[ObjectKey, str] = {}  # the uid of each key, as the story goes
+        self.lives = 0
         self.working: Batch | None = None  # taken, and not worked on yet
 
     def make_queue(self) -> DeltaFIFO | RealFIFO:
@@ -54,23 +58,35 @@ class Mirror(RuleBasedStateMachine):
 
     @rule(name=NAMES)
     def delete(self, name: str) -> None:
-        if self.server.pop(ObjectKey("shop", name), None) is not None:
+        gone = self.server.pop(ObjectKey("shop", name), None)
+        if gone is not None:
             self.version += 1
-            self.queue.delete(entry(name, version=str(self.version)))
+            self.queue.delete(entry(name, version=str(self.version), uid=gone.uid))
 
-    @rule(written=st.sets(NAMES), deleted=st.sets(NAMES))
-    def miss_something_and_list_again(self, written: set[str], deleted: set[str]) -> None:
-        for name in sorted(written):
-            self.written(name)
-        for name in deleted:
+    @rule(name=NAMES)
+    def miss_a_delete(self, name: str) -> None:
+        self.server.pop(ObjectKey("shop", name), None)
+        made, _ = self.written(name)
+        self.queue.update(made)
+
+    @rule(written=st.sets(NAMES), deleted=st.sets(NAMES), recreated=st.sets(NAMES))
+    def miss_something_and_list_again(
+        self, written: set[str], deleted: set[str], recreated: set[str]
+    ) -> None:
+        for name in deleted | recreated:
             self.server.pop(ObjectKey("shop", name), None)
+        for name in sorted((written - deleted) | recreated):
+            self.written(name)
         self.version += 1
         self.queue.replace(list(self.server.values()), str(self.version))
 
     def written(self, name: str) -> tuple[Entry, bool]:
         self.version += 1
-        made = entry(name, version=str(self.version))
-        known = made.key in self.server
+        before = self.server.get(ObjectKey("shop", name))
+        self.lives += before is None
+        uid = before.uid if before is not None else f"u{self.lives}"
+        made = entry(name, version=str(self.version), uid=uid)
+        known = before is not None
         self.server[made.key] = made
         return made, known
 
@@ -103,7 +119,7 @@ class Mirror(RuleBasedStateMachine):
 
     @invariant()
     def the_story_is_what_the_store_holds(self) -> None:
-        assert self.alive == set(self.held())
+        assert self.alive == {key: each.uid for key, each in self.held().items()}
 
     def held(self) -> dict[ObjectKey, Entry]:
         return {each.key: each for each in self.store.entries()}
@@ -113,14 +129,17 @@ class Mirror(RuleBasedStateMachine):
             match delta.type:
                 case DeltaType.REPLACED_ALL:
                     self.store.replace(delta.entries, delta.version)
-                    self.alive = {each.key for each in delta.entries}
+                    self.alive = {each.key: each.uid for each in delta.entries}
                 case DeltaType.DELETED:
+                    assert delta.entry is not None
+                    assert self.alive.pop(delta.key, delta.entry.uid) == delta.entry.uid
                     self.store.delete(delta.key)
-                    self.alive.discard(delta.key)
                 case kind if kind in PER_KEY:
                     assert delta.entry is not None
+                    if self.tells_lives_apart:
+                        assert self.alive.get(delta.key, delta.entry.uid) == delta.entry.uid
                     self.store.add(delta.entry)
-                    self.alive.add(delta.key)
+                    self.alive[delta.key] = delta.entry.uid
 
 
 class MirrorByKey(Mirror):
@@ -134,6 +153,8 @@ class MirrorInOrder(Mirror):
 
 
 class MirrorAtOnce(Mirror):
+    tells_lives_apart = False  # it knows no store to compare with
+
     def make_queue(self) -> RealFIFO:
         return RealFIFO()
 

@@ -63,9 +63,14 @@ def test_a_life_is_remembered_from_add_to_delete() -> None:
 def test_another_object_of_the_same_name_is_told_apart() -> None:
     history = History()
 
-    noted(history, a_change(an_object(1, uid="1"), an_object(9, uid="2")))
+    noted(
+        history,
+        a_change(an_object(1, uid="1"), None, is_recreation=True),
+        a_change(None, an_object(9, uid="2"), is_recreation=True),
+    )
 
-    assert history.of("pods", WEB)[-1].type == "Recreated"
+    types = [state.type for state in history.of("pods", WEB)]
+    assert types == ["Known", "Deleted", "Recreated"]
 
 
 def test_what_was_there_before_and_what_is_told_again_is_not_remembered() -> None:

@@ -48,6 +48,12 @@ def deleted(**metadata: Any) -> Change[ConfigMap]:
     return Change(Notice(state.key, state, None), keeper)
 
 
+def ended(*, was: dict[str, Any], final: dict[str, Any]) -> Change[ConfigMap]:
+    """A delete whose final state differs from the state before."""
+    before, state = a_state("1", **was), a_state("2", **final)
+    return Change(Notice(state.key, state, None, previous=before), keeper)
+
+
 def resync() -> Change[ConfigMap]:
     state = a_state("1", generation=1)
     return Change(Notice(state.key, state, state), keeper)
@@ -71,8 +77,11 @@ def test_an_update_passes_when_that_part_is_another(
 
 
 @pytest.mark.parametrize("predicate", [generation_changed, labels_changed, annotations_changed])
-def test_an_object_that_was_replaced_by_another_of_its_name_passes(predicate: Predicate) -> None:
-    assert predicate(update({"uid": "1", "generation": 1}, {"uid": "2", "generation": 1}))
+def test_both_halves_of_a_re_creation_pass(predicate: Predicate) -> None:
+    old, new = a_state("1", uid="1", generation=1), a_state("2", uid="2", generation=1)
+
+    assert predicate(Change(Notice(old.key, old, None, is_recreation=True), keeper))
+    assert predicate(Change(Notice(new.key, None, new, is_recreation=True), keeper))
 
 
 def test_a_kind_without_generations_always_passes() -> None:
@@ -92,6 +101,7 @@ def test_labels_match_before_or_after() -> None:
     assert is_web(update(web, other))
     assert is_web(update(other, web))
     assert is_web(deleted(**web))
+    assert is_web(ended(was=web, final=other))
     assert not is_web(update(other, other))
     assert not is_web(added(**other))
 

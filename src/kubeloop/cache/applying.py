@@ -3,7 +3,8 @@
 Promises: the store is changed first and whole, then handlers hear of it, in order: whoever
 is told of a change finds it in the store. A list is held at once and told in steps, between
 which the event loop goes on. What the store does not have is added, whatever the delta
-says; what it has is updated.
+says; what it has is updated. An object with another uid than the one held is another object:
+handlers are notified of the delete of the old one, then of the add of the new one.
 Elsewhere: where deltas come from (`delta_queue`), who hears (`handlers`).
 """
 
@@ -14,7 +15,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeAlias, final
 
 from .content import Held
-from .entry import Delta, DeltaType, Entry
+from .entry import Delta, DeltaType, Entry, are_different_objects
 from .indexer import Indexer, let_go
 from .notices import Notice
 from .pace import Pace
@@ -59,7 +60,9 @@ class Applying:
                 self._indexer.bookmark(deltas[0].version)
                 return None
         audience = self._telling()
-        audience([self._apply(delta, is_initial=is_initial) for delta in deltas])
+        # All of them are applied before the first handler is called.
+        changes = [self._apply(delta, is_initial=is_initial) for delta in deltas]
+        audience([notice for notices in changes for notice in notices])
         return None
 
     def at_once(self, delta: Delta) -> bool:
@@ -67,23 +70,54 @@ class Applying:
         if delta.entry is None:
             return False
         audience = self._telling()
-        audience((self._apply(delta, is_initial=False),))
+        audience(self._apply(delta, is_initial=False))
         return True
 
-    def _apply(self, delta: Delta, *, is_initial: bool) -> Notice:
+    def _apply(self, delta: Delta, *, is_initial: bool) -> Sequence[Notice]:
+        if delta.type is DeltaType.DELETED:
+            return self._delete(delta)
         entry = delta.entry
-        if delta.type is not DeltaType.DELETED:
-            assert entry is not None, f"{delta.type} of {delta.key} says nothing of the object"
-            old = self._indexer.add(entry)
-            if self._on_held is not None:
-                self._on_held(entry)
-            return Notice(entry.key, old, entry, is_initial=is_initial and old is None)
-        seen = entry if entry is not None and delta.last_state_known else None
-        held = self._indexer.delete(delta.key if seen is None else seen)
-        return Notice(delta.key, entry or held, None, last_state_known=delta.last_state_known)
+        assert entry is not None, f"{delta.type} of {delta.key} says nothing of the object"
+        old = self._indexer.add(entry)
+        if self._on_held is not None:
+            self._on_held(entry)
+        if are_different_objects(old, entry):
+            return (
+                Notice(entry.key, old, None, last_state_known=False, is_recreation=True),
+                Notice(entry.key, None, entry, is_recreation=True),
+            )
+        return (
+            Notice(
+                entry.key,
+                old,
+                entry,
+                is_initial=is_initial and old is None,
+                is_recreation=delta.is_recreation and old is None,
+            ),
+        )
+
+    def _delete(self, delta: Delta) -> Sequence[Notice]:
+        entry, is_known = delta.entry, delta.last_state_known
+        held = self._indexer.delete(entry if entry is not None and is_known else delta.key)
+        if are_different_objects(held, entry):
+            # Handlers know the held object; they were never notified of the one that is gone now.
+            entry, is_known = held, False
+        final = entry or held
+        if final is None:
+            return ()  # not even a last state: no handler was ever notified of it
+        return (
+            Notice(
+                delta.key,
+                final,
+                None,
+                last_state_known=is_known,
+                is_recreation=delta.is_recreation,
+                previous=held if held is not final else None,
+            ),
+        )
 
     async def _replace(self, delta: Delta, *, is_initial: bool) -> None:
-        """Hold exactly the list; tell first who is gone, then who is there.
+        """Hold exactly the list; notify first of what is gone, then of what is there.
 
         Safe to cancel: either the old content stays, or the new one is held and some
         handlers, which end with the informer, were not told of all of it.
@@ -100,8 +134,12 @@ class Applying:
 
     def _gone(self, held: Held) -> Iterable[Notice | None]:
         for key, entry in held.items():
-            is_here = key in self._indexer
-            yield None if is_here else Notice(key, entry, None, last_state_known=False)
+            now = self._indexer.entry(key)
+            is_recreation = are_different_objects(entry, now)
+            if now is not None and not is_recreation:
+                yield None
+            else:
+                yield Notice(key, entry, None, last_state_known=False, is_recreation=is_recreation)
 
     def _listed(
         self, entries: Sequence[Entry], held: Held, *, is_initial: bool
@@ -113,7 +151,10 @@ class Applying:
             if self._on_held is not None:
                 self._on_held(entry)
             old = held.get(entry.key)
-            yield Notice(entry.key, old, entry, is_initial=is_initial and old is None)
+            if are_different_objects(old, entry):  # `_gone` has notified of the delete
+                yield Notice(entry.key, None, entry, is_recreation=True)
+            else:
+                yield Notice(entry.key, old, entry, is_initial=is_initial and old is None)
 
     async def _tell_again(self) -> None:
         entries = self._indexer.entries()

@@ -63,7 +63,9 @@ def filtered(
         return where is None or where(_given(read()))
 
     def told(change: Change[T]) -> object:
-        old = passes(change.old_metadata, lambda: change.old)
+        # Of a delete: whether the handler was ever notified of the object, so that it has to be
+        # notified of its end, whatever labels the final state has.
+        old = passes(change.previous_metadata, lambda: change.previous)
         new = passes(change.new_metadata, lambda: change.new)
         if not old and not new:
             return None

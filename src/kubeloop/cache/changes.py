@@ -41,15 +41,20 @@ class Change(Generic[T]):
     with `last_state_known` false nobody saw the delete, and it is the last state that was
     seen. `is_initial` says that an add is of the first list, or of what there was when the
     handler came; `is_resync` that an update changes nothing and is only told again.
+
+    A change is about one object, by uid. An object that was deleted and created again while
+    nobody watched is two changes, the delete of the old one and the add of the new one; both
+    say `is_recreation`. During the first the cache holds the new object already.
     """
 
-    __slots__ = ("_keeper", "_new", "_notice", "_old")
+    __slots__ = ("_keeper", "_new", "_notice", "_old", "_previous")
 
     def __init__(self, notice: Notice, keeper: Keeper[T]) -> None:
         self._notice = notice
         self._keeper = keeper
         self._old: T | None = None
         self._new: T | None = None
+        self._previous: T | None = None
 
     @property
     def type(self) -> ChangeType:
@@ -76,6 +81,25 @@ class Change(Generic[T]):
         return self._new
 
     @property
+    def previous(self) -> T | None:
+        """The object as the handler was notified of it last, None for an add.
+
+        Equal to `old`, except for a delete whose final state differs from the state before:
+        the last write of an object may change its labels or owners and end its life at once.
+        Raises `DecodeError` if it does not read.
+        """
+        if self._notice.previous is None:
+            return self.old
+        if self._previous is None:
+            self._previous = self._keeper.give(self._notice.previous)
+        return self._previous
+
+    @property
+    def previous_metadata(self) -> Entry | None:
+        """Version, uid, labels and owners of `previous`, without decoding anything."""
+        return self._notice.previous or self._notice.old
+
+    @property
     def old_metadata(self) -> Entry | None:
         """Version, uid, labels and owners before, without decoding anything."""
         return self._notice.old
@@ -99,12 +123,13 @@ class Change(Generic[T]):
 
     @property
     def is_recreation(self) -> bool:
-        """Whether the object before and the one after only share a name.
+        """Whether it is half of a re-creation whose delete was not seen.
 
-        A delete and a new creation that both fell into a gap are told as one update.
+        True for the delete of an object whose name was found with another uid, and for the
+        add of the object that has taken its place. A delete and an add that the watch brought
+        one by one are not marked.
         """
-        old, new = self._notice.old, self._notice.new
-        return old is not None and new is not None and old.uid != new.uid
+        return self._notice.is_recreation
 
     def __repr__(self) -> str:
         return f"Change({self.type}, {self.key})"

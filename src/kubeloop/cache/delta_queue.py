@@ -21,8 +21,9 @@ import msgspec
 from kubeloop.kit import Clock
 from kubeloop.machinery import ObjectKey
 
-from .entry import Delta, Entry
+from .entry import Delta, DeltaType, Entry, are_different_objects, missed_delete
 from .errors import QueueClosed, Requeue
+from .key_functions import KeyFunc, key_from
 
 __all__ = [
     "Batch",
@@ -32,6 +33,7 @@ __all__ = [
     "Popping",
     "Process",
     "QueueStats",
+    "deltas_after",
 ]
 
 log = logging.getLogger(__name__)
@@ -129,8 +131,16 @@ class DeltaQueue(Protocol):
 class Popping(abc.ABC):
     """Waiting, working and closing, the same for all queues; made to be inherited."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        transform: EntryTransform | None = None,
+        key: KeyFunc[Entry] | None = None,
+    ) -> None:
         self._clock = clock
+        self._transform = transform
+        self._key = key
         self._woken = asyncio.Event()
         self._closed = False
         # Taken and not yet worked on. Who concludes from what the consumer holds must count it
@@ -187,6 +197,18 @@ class Popping(abc.ABC):
     def _wake(self) -> None:
         self._woken.set()
 
+    def _prepared(self, entry: Entry) -> Entry:
+        """The entry as it is queued: under the key function's key, then transformed."""
+        return self._transformed(self._keyed(entry))
+
+    def _transformed(self, entry: Entry) -> Entry:
+        return entry if self._transform is None else self._transform(entry)
+
+    def _keyed(self, entry: Entry) -> Entry:
+        if self._key is None:
+            return entry
+        return msgspec.structs.replace(entry, key=key_from(self._key, entry))
+
     def _check_open(self) -> None:
         """For who found nothing. Raises `QueueClosed`."""
         if self._closed:
@@ -212,6 +234,22 @@ class Popping(abc.ABC):
             first = batch.deltas[0]
             what = first.key if first.key.name else first.type
             log.info("%s: worked on for %.2f s while %d deltas wait", what, seconds, len(self))
+
+
+def deltas_after(last: Entry | None, delta: Delta) -> Sequence[Delta]:
+    """What to queue for a delta where `last` is the last known state of its key.
+
+    A delta about another uid than the last one means that a delete was missed.
+    """
+    if not are_different_objects(last, delta.entry):
+        return (delta,)
+    if delta.type is DeltaType.DELETED:
+        # The one that is gone was never queued: what ends here is the object before it.
+        return (missed_delete(delta.key, last),)
+    return (
+        missed_delete(delta.key, last, is_recreation=True),
+        msgspec.structs.replace(delta, is_recreation=True),
+    )
 
 
 # Work that takes longer while others wait is worth a line in the log (a batch: for each delta).

@@ -2,21 +2,42 @@
 
 Promises: a key waits once, with everything that happened to it since it was last taken, in
 order; only two deletes in a row become one. A list that misses an object becomes a delete
-that says «last state unknown». A delete of what nobody ever knew is dropped.
+that says «last state unknown», and so does an object that comes with another uid than the
+last one of its key: the delete of the old one is queued before it. A delete of what nobody
+ever knew is dropped.
 Elsewhere: the queue that keeps the order across keys (`in_order`), waiting (`delta_queue`).
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import final
 
 from kubeloop.kit import Clock, SystemClock
 from kubeloop.machinery import ObjectKey
 
-from .delta_queue import Batch, EntryTransform, KnownEntries, Popping, QueueStats
-from .entry import Delta, DeltaType, Entry, added, deleted, missed_delete, replaced, sync, updated
+from .delta_queue import (
+    Batch,
+    EntryTransform,
+    KnownEntries,
+    Popping,
+    QueueStats,
+    deltas_after,
+)
+from .entry import (
+    Delta,
+    DeltaType,
+    Entry,
+    added,
+    are_different_objects,
+    deleted,
+    missed_delete,
+    replaced,
+    sync,
+    updated,
+)
+from .key_functions import KeyFunc
 
 __all__ = ["DeltaFIFO"]
 
@@ -27,6 +48,12 @@ class DeltaFIFO(Popping):
 
     With `emit_replaced` the objects of a list come out as Replaced, without as Sync.
     `transform` sees every entry that is queued, except what was missed or is only told again.
+    `key` files entries under another key than their own, as in
+
+        DeltaFIFO(known, key=lambda entry: entry.uid)
+
+    Then `known` has to be filed in the same way. A key function that fails raises
+    `UnkeyedObject` from the call that brought the entry, and nothing is queued.
     """
 
     def __init__(
@@ -35,12 +62,12 @@ class DeltaFIFO(Popping):
         *,
         emit_replaced: bool = True,
         transform: EntryTransform | None = None,
+        key: KeyFunc[Entry] | None = None,
         clock: Clock | None = None,
     ) -> None:
-        super().__init__(clock or SystemClock())
+        super().__init__(clock or SystemClock(), transform=transform, key=key)
         self._known = known
         self._listed = replaced if emit_replaced else sync
-        self._transform = transform
         # Each key of `_items` is in `_order` once, and its deltas are never none.
         self._items: dict[ObjectKey, list[Delta]] = {}
         self._order: deque[ObjectKey] = deque()
@@ -53,34 +80,38 @@ class DeltaFIFO(Popping):
     # --- filling
 
     def add(self, entry: Entry) -> None:
+        self._queue_state(added(self._prepared(entry)))
         self._populated = True
-        self._queue(added(self._transformed(entry)))
 
     def update(self, entry: Entry) -> None:
+        self._queue_state(updated(self._prepared(entry)))
         self._populated = True
-        self._queue(updated(self._transformed(entry)))
 
     def delete(self, entry: Entry) -> None:
         """The server said that it is gone; nothing happens if nobody knows it."""
+        gone = self._keyed(entry)
+        if self._is_known(gone.key):
+            self._queue_state(deleted(self._transformed(gone)))
         self._populated = True
-        if self._is_known(entry.key):
-            self._queue(deleted(self._transformed(entry)))
 
     def missed_delete(self, key: ObjectKey, last_seen: Entry | None) -> None:
         """It is gone, and nobody saw the final state; nothing happens if nobody knows it."""
-        self._populated = True
+        if last_seen is not None:
+            last_seen = self._keyed(last_seen)
+            key = last_seen.key
         if self._is_known(key):
             self._queue(missed_delete(key, last_seen))
+        self._populated = True
 
     def replace(self, entries: Iterable[Entry], version: str) -> None:  # noqa: ARG002
         """The collection is exactly this: all others are gone.
 
-        Takes about a microsecond for each object. Raises what the transform raises, before
-        anything is queued.
+        Takes about a microsecond for each object. Raises what the transform raises, or
+        `UnkeyedObject` of a key function, before anything is queued.
         """
-        listed = [self._transformed(entry) for entry in entries]
+        listed = [self._prepared(entry) for entry in entries]
         for entry in listed:
-            self._queue(self._listed(entry))
+            self._queue_state(self._listed(entry))
         keys = {entry.key for entry in listed}
         missed = self._queued_but_gone(keys) + self._known_but_gone(keys)
         for delta in missed:
@@ -155,6 +186,18 @@ class DeltaFIFO(Popping):
             closed=self._closed,
         )
 
+    def _queue_state(self, delta: Delta) -> None:
+        """Queue what a server said of an object; first, where its uid says so, a missed delete."""
+        for each in deltas_after(self._last_state(delta.key), delta):
+            self._queue(each)
+
+    def _last_state(self, key: ObjectKey) -> Entry | None:
+        """The newest state of a key that is queued, in work or known; None if it is gone."""
+        news: Sequence[Delta] = self._items.get(key, self._in_flight)
+        if news and news[-1].key == key:
+            return None if news[-1].type is DeltaType.DELETED else news[-1].entry
+        return self._known.entry(key) if self._known is not None else None
+
     def _queue(self, delta: Delta) -> None:
         self._added += 1
         waiting = self._items.get(delta.key)
@@ -163,7 +206,8 @@ class DeltaFIFO(Popping):
             self._order.append(delta.key)
             self._wake()
         elif delta.type is waiting[-1].type is DeltaType.DELETED:
-            if not waiting[-1].last_state_known:  # the one that knows more is kept
+            is_same = not are_different_objects(waiting[-1].entry, delta.entry)
+            if is_same and not waiting[-1].last_state_known:  # the one that knows more is kept
                 waiting[-1] = delta
         else:
             waiting.append(delta)
@@ -191,6 +235,3 @@ class DeltaFIFO(Popping):
     def _has_news(self, key: ObjectKey) -> bool:
         """Whether something about it waits, or is being worked on."""
         return key in self._items or any(delta.key == key for delta in self._in_flight[:1])
-
-    def _transformed(self, entry: Entry) -> Entry:
-        return entry if self._transform is None else self._transform(entry)

@@ -23,6 +23,7 @@ __all__ = [
     "Entry",
     "OwnerRef",
     "added",
+    "are_different_objects",
     "bookmark",
     "deleted",
     "missed_delete",
@@ -75,6 +76,20 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
         return next((owner for owner in self.owners if owner.controller), None)
 
 
+def are_different_objects(old: Entry | None, new: Entry | None) -> bool:
+    """Whether two entries of one key are two objects: one was deleted, the other created since.
+
+    An entry without a uid says nothing about identity, so nothing is concluded from it.
+    """
+    return (
+        old is not None
+        and new is not None
+        and old.uid != new.uid
+        and bool(old.uid)
+        and bool(new.uid)
+    )
+
+
 class DeltaType(enum.StrEnum):
     """What happened, in client-go's words."""
 
@@ -98,6 +113,9 @@ class Delta(msgspec.Struct, frozen=True, gc=False):
 
     A `DELETED` with `last_state_known` false was not seen but concluded from a list: its
     entry is the last state that anybody saw, None where nobody did.
+
+    `is_recreation` marks both halves of a re-creation that was concluded from a uid: a
+    `DELETED` of the old object and, next for its key, a delta of the new one.
     """
 
     type: DeltaType
@@ -106,6 +124,7 @@ class Delta(msgspec.Struct, frozen=True, gc=False):
     last_state_known: bool = True
     entries: Sequence[Entry] = ()  # REPLACED_ALL: the whole collection, in the list's order
     version: str = ""  # REPLACED_ALL, BOOKMARK: the version that the collection is at
+    is_recreation: bool = False
 
 
 def added(entry: Entry) -> Delta:
@@ -129,9 +148,11 @@ def deleted(entry: Entry) -> Delta:
     return Delta(DeltaType.DELETED, entry.key, entry)
 
 
-def missed_delete(key: ObjectKey, last_seen: Entry | None) -> Delta:
+def missed_delete(key: ObjectKey, last_seen: Entry | None, *, is_recreation: bool = False) -> Delta:
     """A delete that nobody saw: client-go's DeletedFinalStateUnknown."""
-    return Delta(DeltaType.DELETED, key, last_seen, last_state_known=False)
+    return Delta(
+        DeltaType.DELETED, key, last_seen, last_state_known=False, is_recreation=is_recreation
+    )
 
 
 def replaced_all(entries: Sequence[Entry], version: str) -> Delta:

@@ -1,6 +1,8 @@
 """RealFIFO: every delta by itself, in the order in which things happened, across all keys.
 
 Promises: nothing is merged and nothing dropped; what comes out is what came in, in order.
+Where the queue knows what its consumer holds, an object that comes with another uid than the
+last one of its key is preceded by the delete of the old one.
 A list is one item («the collection is exactly this»), whatever its length: who it misses is
 found out against the store when it is worked on. So putting 100,000 objects in takes no time.
 Elsewhere: the queue that gathers by key (`deltas`), waiting (`delta_queue`).
@@ -8,15 +10,21 @@ Elsewhere: the queue that gathers by key (`deltas`), waiting (`delta_queue`).
 
 from __future__ import annotations
 
-import itertools
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import final
 
 from kubeloop.kit import Clock, SystemClock
 from kubeloop.machinery import ObjectKey
 
-from .delta_queue import Batch, EntryTransform, KnownEntries, Popping, QueueStats
+from .delta_queue import (
+    Batch,
+    EntryTransform,
+    KnownEntries,
+    Popping,
+    QueueStats,
+    deltas_after,
+)
 from .entry import (
     Delta,
     DeltaType,
@@ -31,6 +39,7 @@ from .entry import (
     sync_all,
     updated,
 )
+from .key_functions import KeyFunc
 
 __all__ = ["BATCH", "RealFIFO"]
 
@@ -44,7 +53,9 @@ class RealFIFO(Popping):
 
     `at_once` may take a delta that nothing waits before, and which then is never queued; it
     says whether it did. `transform` sees every entry that is queued, except what was missed
-    or is only told again.
+    or is only told again. `key` is as for a `DeltaFIFO`.
+
+    Without `known` the queue cannot compare uids: its consumer does, with what it holds.
     """
 
     def __init__(
@@ -53,13 +64,15 @@ class RealFIFO(Popping):
         *,
         at_once: Callable[[Delta], bool] | None = None,
         transform: EntryTransform | None = None,
+        key: KeyFunc[Entry] | None = None,
         clock: Clock | None = None,
     ) -> None:
-        super().__init__(clock or SystemClock())
+        super().__init__(clock or SystemClock(), transform=transform, key=key)
         self._known = known
         self._at_once = at_once
-        self._transform = transform
         self._items: deque[Delta] = deque()
+        # The newest delta of each key that waits or is being worked on; only with `known`.
+        self._last: dict[ObjectKey, Delta] = {}
         self._populated = False
         self._initial = 0  # items up to the end of the first list, not worked on yet
 
@@ -74,31 +87,44 @@ class RealFIFO(Popping):
     # --- filling
 
     def add(self, entry: Entry) -> None:
+        delta = added(self._prepared(entry))
         self._populated = True
-        self._queue(added(self._transformed(entry)))
+        self._queue_state(delta)
 
     def update(self, entry: Entry) -> None:
+        delta = updated(self._prepared(entry))
         self._populated = True
-        self._queue(updated(self._transformed(entry)))
+        self._queue_state(delta)
 
     def delete(self, entry: Entry) -> None:
         """The server said that it is gone; told even if nobody knows it."""
+        delta = deleted(self._prepared(entry))
         self._populated = True
-        self._queue(deleted(self._transformed(entry)))
+        self._queue_state(delta)
 
     def missed_delete(self, key: ObjectKey, last_seen: Entry | None) -> None:
         """It is gone, and nobody saw the final state."""
+        if last_seen is not None:
+            last_seen = self._keyed(last_seen)
+            key = last_seen.key
         self._populated = True
         self._queue(missed_delete(key, last_seen))
 
     def replace(self, entries: Iterable[Entry], version: str) -> None:
-        """The collection is exactly this. Raises what the transform raises; then nothing is."""
-        listed = tuple(map(self._transformed, entries) if self._transform else entries)
+        """The collection is exactly this.
+
+        Raises what the transform raises, or `UnkeyedObject` of a key function; then nothing
+        is queued.
+        """
+        is_plain = self._transform is None and self._key is None
+        listed = tuple(entries if is_plain else map(self._prepared, entries))
         if self._known is None:
             self._queue(replaced_all(listed, version))
         else:
-            for delta in self._one_by_one(listed, self._known):
+            for delta in self._missing(listed, self._known):
                 self._queue(delta)
+            for entry in listed:
+                self._queue_state(replaced(entry))
         if not self._populated:
             self._populated = True
             self._initial = len(self._items)
@@ -108,10 +134,9 @@ class RealFIFO(Popping):
         if self._known is None:
             self._queue(sync_all())
             return
-        waiting = {delta.key for delta in self._news()}
         held = self._known.keys()
         for key in held:
-            entry = self._known.entry(key) if key not in waiting else None
+            entry = self._known.entry(key) if key not in self._last else None
             if entry is not None:
                 self._queue(sync(entry))
 
@@ -150,6 +175,9 @@ class RealFIFO(Popping):
     def done(self, batch: Batch) -> None:
         """The batch counts as worked on."""
         self._in_flight = ()
+        for delta in batch.deltas if self._last else ():
+            if self._last.get(delta.key) is delta:
+                del self._last[delta.key]
         self._initial = max(self._initial - len(batch.deltas), 0)
 
     def put_back(self, batch: Batch) -> None:
@@ -180,7 +208,24 @@ class RealFIFO(Popping):
             self._taken += 1
             return
         self._items.append(delta)
+        if self._known is not None:
+            self._last[delta.key] = delta
         self._wake()
+
+    def _queue_state(self, delta: Delta) -> None:
+        """Queue what a server said of an object; first, where its uid says so, a missed delete."""
+        if self._known is None:
+            self._queue(delta)
+            return
+        for each in deltas_after(self._last_state(delta.key, self._known), delta):
+            self._queue(each)
+
+    def _last_state(self, key: ObjectKey, known: KnownEntries) -> Entry | None:
+        """The newest state of a key that is queued, in work or known; None if it is gone."""
+        last = self._last.get(key)
+        if last is None:
+            return known.entry(key)
+        return None if last.type is DeltaType.DELETED else last.entry
 
     def _take_more(self, deltas: list[Delta], bound: int) -> None:
         keys = {deltas[0].key}
@@ -191,26 +236,18 @@ class RealFIFO(Popping):
             keys.add(following.key)
             deltas.append(self._items.popleft())
 
-    def _one_by_one(self, listed: tuple[Entry, ...], known: KnownEntries) -> list[Delta]:
-        """What was missed first, then the list; a delete that waits already is not told twice."""
+    def _missing(self, listed: tuple[Entry, ...], known: KnownEntries) -> list[Delta]:
+        """What a list misses; a delete that waits already is not told twice."""
         keys = {entry.key for entry in listed}
         held = known.keys()
-        last = {delta.key: delta for delta in self._news()}
         gone = [
             missed_delete(key, delta.entry)
-            for key, delta in last.items()
+            for key, delta in self._last.items()
             if key not in keys and delta.type is not DeltaType.DELETED
         ]
         gone += [
             missed_delete(key, known.entry(key))
             for key in held
-            if key not in keys and key not in last
+            if key not in keys and key not in self._last
         ]
-        return [*gone, *map(replaced, listed)]
-
-    def _news(self) -> Iterator[Delta]:
-        """What is being worked on, and what waits."""
-        return itertools.chain(self._in_flight, self._items)
-
-    def _transformed(self, entry: Entry) -> Entry:
-        return entry if self._transform is None else self._transform(entry)
+        return gone

@@ -5,7 +5,8 @@ less and less of the same: beyond `limit` waiting changes, those of one object b
 from the state it was told last to the newest. So its memory is bounded by the number of
 objects, the order of first news stays, and the story of each object stays true: what was
 added is deleted once, each update starts where the one before ended. Only an object that
-came and went while the handler was behind is not told at all.
+came and went while the handler was behind is not told at all. A notice is about one object,
+by uid: a re-creation is two notices, a delete and an add.
 Elsewhere: who tells (`applying`), who is told (`handlers`).
 """
 
@@ -19,7 +20,7 @@ import msgspec
 
 from kubeloop.machinery import ObjectKey
 
-from .entry import Entry
+from .entry import Entry, are_different_objects
 
 __all__ = ["LIMIT", "Backlog", "Notice", "merged"]
 
@@ -35,6 +36,10 @@ class Notice(msgspec.Struct, frozen=True, gc=False):
     new: Entry | None
     is_initial: bool = False  # an add of the first list, or of what a late handler found there
     last_state_known: bool = True
+    is_recreation: bool = False  # half of a re-creation whose delete was not seen
+    # Of a delete: the state that the handler was notified of before, where that is another one
+    # than the final state. Filters and owners go by it: the final state may have other labels.
+    previous: Entry | None = None
 
     @property
     def is_resync(self) -> bool:
@@ -54,24 +59,17 @@ def merged(waiting: tuple[Notice, ...], news: Notice) -> tuple[Notice, ...]:
         return (*before, msgspec.structs.replace(last, new=news.new))
     if last.old is None:
         return tuple(before)  # it came and went
-    return (*before, _delete_of(last.old, news))
-
-
-def _delete_of(told: Entry, news: Notice) -> Notice:
-    """The delete of what the handler was told of: that may be another object than is gone now.
-
-    Between them lies a gap, in which one was deleted and another of its name created.
-    """
-    if news.old is None or news.old.uid == told.uid:
-        return news
-    return Notice(news.key, told, None, last_state_known=False)
+    return (*before, msgspec.structs.replace(news, previous=last.old))
 
 
 def _after_delete(waiting: tuple[Notice, ...], news: Notice) -> tuple[Notice, ...]:
     last = waiting[-1]
     if news.new is not None:
         return (*waiting, msgspec.structs.replace(news, old=None))
-    return waiting if last.last_state_known else (*waiting[:-1], news)
+    if last.last_state_known or are_different_objects(last.old, news.old):
+        return waiting
+    told = last.previous or last.old
+    return (*waiting[:-1], msgspec.structs.replace(news, previous=told))
 
 
 @final

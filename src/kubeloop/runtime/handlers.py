@@ -1,7 +1,8 @@
 """From a change of some object to the keys that are to be reconciled because of it.
 
 Promises: what there was before a change and what there is after it both count, so that an
-object which loses its owner is noticed by the owner; live changes go before the first list
+object which loses its owner is noticed by the owner, and so is one that was deleted and
+created again under another owner while nobody watched; live changes go before the first list
 and before resyncs; a predicate that fails lets the change pass, and the log says so.
 Elsewhere: which changes are worth it (`predicates`), the queue (`kubeloop.workqueue`).
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import msgspec
@@ -35,7 +36,8 @@ class Watch(msgspec.Struct, frozen=True):
         watches=[Watch(ConfigMap, to=sites_that_use)]
 
     `to` gets the object and names the keys to reconcile; of an update it gets the old one as
-    well. In `owns` there is no `to`: the owner is reconciled.
+    well, and of a delete the final state and the one before, where they differ. In `owns`
+    there is no `to`: the owner is reconciled.
     """
 
     kind: Watchable
@@ -71,7 +73,7 @@ def on_owned(
         if not passes(change, predicates):
             return
         priority = priority_of(change)
-        states = (change.old_metadata, change.new_metadata)
+        states = (change.previous_metadata, change.old_metadata, change.new_metadata)
         for key in owner_keys(states, owner, namespaced=namespaced):
             sink.add(key, priority=priority)
 
@@ -85,10 +87,9 @@ def on_mapped(sink: KeySink, predicates: Sequence[Predicate], to: MapFunction) -
         if not passes(change, predicates):
             return
         keys: dict[ObjectKey, None] = {}
-        for obj in (change.old, change.new):
-            if obj is not None and not (obj is change.old and change.is_resync):
-                found = to(obj)
-                keys |= dict.fromkeys(await found if inspect.isawaitable(found) else found)
+        for obj in _mapped_states(change):
+            found = to(obj)
+            keys |= dict.fromkeys(await found if inspect.isawaitable(found) else found)
         for key in keys:
             sink.add(_checked(key, change), priority=priority_of(change))
 
@@ -98,7 +99,7 @@ def on_mapped(sink: KeySink, predicates: Sequence[Predicate], to: MapFunction) -
 def owner_keys(
     states: Iterable[Entry | None], owner: GroupKind, *, namespaced: bool
 ) -> list[ObjectKey]:
-    """The keys of the controllers of one object, before and after a change."""
+    """The keys of the controllers of one object, in all states that a change is about."""
     keys: dict[ObjectKey, None] = {}
     for state in states:
         found = state.controller if state is not None else None
@@ -107,6 +108,16 @@ def owner_keys(
         if GroupVersion.parse(found.api_version).group == owner.group:
             keys[ObjectKey(state.key.namespace if namespaced else "", found.name)] = None
     return list(keys)
+
+
+def _mapped_states(change: Change[Any]) -> Iterator[Any]:
+    """The states of the object that a change is about, each once, decoded one by one."""
+    if change.previous_metadata is not change.old_metadata:
+        yield change.previous
+    if change.old_metadata is not None and not change.is_resync:
+        yield change.old
+    if change.new_metadata is not None:
+        yield change.new
 
 
 def priority_of(change: Change[Any]) -> int:

@@ -1,8 +1,7 @@
 """Which changes are worth a reconcile.
 
 Promises: a predicate looks only at updates, unless it says otherwise: adds and deletes pass,
-and so does an object that was replaced by another of its name. Nothing is decoded that
-need not be.
+so both halves of a re-creation do. Nothing is decoded that need not be.
 
     @manager.controller(Website, predicates=[any_of(generation_changed, labels_changed)])
 
@@ -70,7 +69,7 @@ def matching(selector: SelectorLike) -> Predicate:
     chosen = as_selector(selector)
 
     def matches(change: Change[Any]) -> bool:
-        states = (change.old_metadata, change.new_metadata)
+        states = (change.previous_metadata, change.old_metadata, change.new_metadata)
         return any(state is not None and chosen.matches(state.label_map) for state in states)
 
     return matches
@@ -92,7 +91,7 @@ def none_of(*predicates: Predicate) -> Predicate:
 
 
 def _is_no_update(change: Change[Any]) -> bool:
-    return change.type is not ChangeType.UPDATED or change.is_recreation
+    return change.type is not ChangeType.UPDATED
 
 
 def _annotations(obj: Any) -> Mapping[str, str]:
