@@ -75,7 +75,7 @@ def test_a_handler_has_a_thread_of_its_own_and_may_make_calls(client: Client) ->
     assert "kubeloop labels" not in [thread.name for thread in threading.enumerate()]
 
 
-def test_a_re_creation_that_nobody_saw_is_a_delete_and_an_add(server: APIServer) -> None:
+def test_a_re_creation_in_a_watch_gap_is_a_delete_and_an_add(server: APIServer) -> None:
     told: queue.SimpleQueue[tuple[str, str | None]] = queue.SimpleQueue()
     with Client(server.config) as client, client.informer(Pod) as mirror:
         pods = client.core_v1.pods()

@@ -1,4 +1,4 @@
-"""An object deleted and created again unseen: a delete of the old one, an add of the new one."""
+"""Deleted and created again during a watch gap: a delete of the old object, an add of the new."""
 
 from __future__ import annotations
 
@@ -267,7 +267,7 @@ async def test_objects_without_a_uid_are_not_taken_for_others(
 async def test_a_filtered_handler_gets_the_delete_though_the_final_state_left_the_filter(
     server: ModelServer, clock: ManualClock, backlog: int
 ) -> None:
-    """The write that removes the last finalizer may change labels, and ends the object."""
+    """kube-apiserver sends the last stored state; an aggregated server may send another one."""
     server.put("web", app="web")
     by_selector: list[str] = []
     by_function: list[str] = []
@@ -415,7 +415,7 @@ def test_a_delete_of_another_uid_ends_the_object_that_the_queue_knows(
     assert drained(queue) == ["Deleted? u1"]
 
 
-def test_a_missed_delete_of_which_nothing_is_known_notifies_nobody() -> None:
+def test_a_missed_delete_without_any_known_state_makes_no_notice() -> None:
     indexer: Indexer[Any] = Indexer(Keeper(dict))
     notices: list[object] = []
     apply = Applying(indexer, lambda: notices.extend)

@@ -42,9 +42,9 @@ class Change(Generic[T]):
     seen. `is_initial` says that an add is of the first list, or of what there was when the
     handler came; `is_resync` that an update changes nothing and is only told again.
 
-    A change is about one object, by uid. An object that was deleted and created again while
-    nobody watched is two changes, the delete of the old one and the add of the new one; both
-    say `is_recreation`. During the first the cache holds the new object already.
+    A change is about one object, by uid. An object that was deleted and created again during
+    a watch gap is two changes, the delete of the old one and the add of the new one; both say
+    `is_recreation`. During the first the cache holds the new object already.
     """
 
     __slots__ = ("_keeper", "_new", "_notice", "_old", "_previous")
@@ -84,8 +84,8 @@ class Change(Generic[T]):
     def previous(self) -> T | None:
         """The object as the handler was notified of it last, None for an add.
 
-        Equal to `old`, except for a delete whose final state differs from the state before:
-        the last write of an object may change its labels or owners and end its life at once.
+        Equal to `old`, except for a delete: its `old` is the final state, which may have other
+        labels or owners if updates in between were merged into the delete.
         Raises `DecodeError` if it does not read.
         """
         if self._notice.previous is None:

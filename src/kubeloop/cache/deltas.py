@@ -187,7 +187,7 @@ class DeltaFIFO(Popping):
         )
 
     def _queue_state(self, delta: Delta) -> None:
-        """Queue what a server said of an object; first, where its uid says so, a missed delete."""
+        """Queue the state of an object; if its uid is a new one, after the missed delete."""
         for each in deltas_after(self._last_state(delta.key), delta):
             self._queue(each)
 

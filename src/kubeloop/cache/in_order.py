@@ -213,7 +213,7 @@ class RealFIFO(Popping):
         self._wake()
 
     def _queue_state(self, delta: Delta) -> None:
-        """Queue what a server said of an object; first, where its uid says so, a missed delete."""
+        """Queue the state of an object; if its uid is a new one, after the missed delete."""
         if self._known is None:
             self._queue(delta)
             return
@@ -237,7 +237,7 @@ class RealFIFO(Popping):
             deltas.append(self._items.popleft())
 
     def _missing(self, listed: tuple[Entry, ...], known: KnownEntries) -> list[Delta]:
-        """What a list misses; a delete that waits already is not told twice."""
+        """Deletes of what a list misses, except where one is queued already."""
         keys = {entry.key for entry in listed}
         held = known.keys()
         gone = [

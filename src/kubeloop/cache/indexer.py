@@ -63,7 +63,7 @@ class Indexer(Generic[T]):
         by_uid = Indexer(Keeper(Pod), key=lambda pod: pod.metadata.uid)
         by_uid.get(ObjectKey("", "5a0f…"))
 
-    It is asked before `transform`. An `Entry` has its key already; `indexer.keeper` makes
+    It is called before `transform`. An `Entry` has its key already; `indexer.keeper` makes
     entries with the same keys. The index `namespace` and the argument `namespace` go by the
     key's namespace.
     """

@@ -320,11 +320,13 @@ class SharedInformer(Generic[T]):
         `on_change` is given a `Change` in place of objects, which says more: whether an add
         is of the first list, and whether the final state of a delete is known. One that comes
         late first hears of everything there is, as adds. `selector` and `where` let only some
-        objects pass; a delete passes if the state before did. `resync` is this handler's own
-        period, for an informer that has one, too; otherwise a warning says that it has no effect.
+        objects pass; a delete passes if the state reported before it did. `resync` is this
+        handler's own period, for an informer that has one, too; otherwise a warning says that
+        it has no effect.
 
-        An object that was deleted and created again unseen is `on_delete` of the old one, then
-        `on_add` of the new one. During `on_delete` the cache holds the new one already.
+        An object that was deleted and created again during a watch gap is `on_delete` of the
+        old one, then `on_add` of the new one. During `on_delete` the cache holds the new one
+        already.
 
         Raises:
             InformerStopped: the informer has ended.

@@ -37,8 +37,9 @@ class Notice(msgspec.Struct, frozen=True, gc=False):
     is_initial: bool = False  # an add of the first list, or of what a late handler found there
     last_state_known: bool = True
     is_recreation: bool = False  # half of a re-creation whose delete was not seen
-    # Of a delete: the state that the handler was notified of before, where that is another one
-    # than the final state. Filters and owners go by it: the final state may have other labels.
+    # Of a delete: the state that the handler was notified of last, where that is another one
+    # than the final state. Filters and owners go by it: an update that was merged into the
+    # delete may have changed labels and owners.
     previous: Entry | None = None
 
     @property
@@ -68,8 +69,8 @@ def _after_delete(waiting: tuple[Notice, ...], news: Notice) -> tuple[Notice, ..
         return (*waiting, msgspec.structs.replace(news, old=None))
     if last.last_state_known or are_different_objects(last.old, news.old):
         return waiting
-    told = last.previous or last.old
-    return (*waiting[:-1], msgspec.structs.replace(news, previous=told))
+    previous = last.previous or last.old
+    return (*waiting[:-1], msgspec.structs.replace(news, previous=previous))
 
 
 @final

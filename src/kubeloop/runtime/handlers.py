@@ -2,7 +2,7 @@
 
 Promises: what there was before a change and what there is after it both count, so that an
 object which loses its owner is noticed by the owner, and so is one that was deleted and
-created again under another owner while nobody watched; live changes go before the first list
+created again under another owner during a watch gap; live changes go before the first list
 and before resyncs; a predicate that fails lets the change pass, and the log says so.
 Elsewhere: which changes are worth it (`predicates`), the queue (`kubeloop.workqueue`).
 """
