@@ -27,8 +27,8 @@ from kubeloop.machinery import (
     Owner,
     TransportError,
 )
+from kubeloop.rest import ResponseLimits, RESTStats, WarningHandler
 from kubeloop.rest import RESTClient as AsyncRESTClient
-from kubeloop.rest import RESTStats, WarningHandler
 from kubeloop.wire import Kind
 
 from ._generated.clientset import Clientset
@@ -65,9 +65,9 @@ class Client(Clientset, Informers, Elections):
     A namespace of None is the configuration's, `ALL` all of them. `field_manager` is who
     owns what is written, where a call does not say. `request_timeout` bounds each call, with
     its retries, in seconds; `rate_limit` is how many requests may go out a second (twice as
-    many at once after a pause). `rest` makes the way to the server where it needs more than
-    that: it is called in the loop's thread, and once more in each forked child. Without a
-    `with` block, `close()` it.
+    many at once after a pause); `response_limits` are the response size limits. `rest` makes
+    the way to the server where it needs more than that: it is called in the loop's thread,
+    and once more in each forked child. Without a `with` block, `close()` it.
     """
 
     def __init__(
@@ -78,10 +78,11 @@ class Client(Clientset, Informers, Elections):
         field_manager: str = "",
         request_timeout: float | None = None,
         rate_limit: float | None = None,
+        response_limits: ResponseLimits | None = None,
         warnings: WarningHandler | None = None,
         clock: Clock | None = None,
     ) -> None:
-        said = (config, request_timeout, rate_limit, warnings, clock)
+        said = (config, request_timeout, rate_limit, response_limits, warnings, clock)
         if rest is not None and any(each is not None for each in said):
             raise InvalidValue(
                 "client: give what makes a REST client, or what one is made of, not both"
@@ -92,6 +93,7 @@ class Client(Clientset, Informers, Elections):
             field_manager=field_manager,
             request_timeout=request_timeout,
             rate_limit=rate_limit,
+            response_limits=response_limits,
             warnings=warnings,
             clock=clock,
         )

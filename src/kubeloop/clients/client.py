@@ -24,7 +24,7 @@ from kubeloop.machinery import (
     NotFound,
     Owner,
 )
-from kubeloop.rest import JSON, RESTClient, RESTStats, WarningHandler
+from kubeloop.rest import JSON, ResponseLimits, RESTClient, RESTStats, WarningHandler
 from kubeloop.wire import Kind, ResourceInfo, resource_for, resource_of, resources
 
 from ._generated.clientset import Clientset
@@ -61,7 +61,8 @@ class Client(Clientset):
     A namespace of None is the configuration's, `ALL` all of them. `field_manager` is who
     owns what is written, where a call does not say. `request_timeout` bounds each call, with
     its retries, in seconds; `rate_limit` is how many requests may go out a second (twice as
-    many at once after a pause), or a limiter of yours; `warnings` hears what the server warns
+    many at once after a pause), or a limiter of yours; `response_limits` are the response size
+    limits; `warnings` hears what the server warns
     of. Whoever needs more gives a `rest` of their own.
     """
 
@@ -73,6 +74,7 @@ class Client(Clientset):
         field_manager: str = "",
         request_timeout: float | None = None,
         rate_limit: float | Limiter | None = None,
+        response_limits: ResponseLimits | None = None,
         warnings: WarningHandler | None = None,
         clock: Clock | None = None,
     ) -> None:
@@ -81,6 +83,7 @@ class Client(Clientset):
             clock=clock,
             request_timeout=request_timeout,
             rate_limit=rate_limit,
+            response_limits=response_limits,
             warnings=warnings,
         )
         if rest is not None and not self._connecting.says_nothing:

@@ -12,7 +12,7 @@ import msgspec
 from kubeloop.config import ClusterConfig
 from kubeloop.kit import Clock, Limiter, SystemClock, TokenBucket
 from kubeloop.machinery import InvalidValue
-from kubeloop.rest import RESTClient, WarningHandler
+from kubeloop.rest import ResponseLimits, RESTClient, WarningHandler
 
 __all__ = ["Connecting"]
 
@@ -24,6 +24,7 @@ class Connecting(msgspec.Struct, frozen=True, kw_only=True):
     clock: Clock | None = None
     request_timeout: float | None = None
     rate_limit: float | Limiter | None = None
+    response_limits: ResponseLimits | None = None
     warnings: WarningHandler | None = None
 
     def __post_init__(self) -> None:
@@ -43,7 +44,13 @@ class Connecting(msgspec.Struct, frozen=True, kw_only=True):
         if self.request_timeout is not None:
             config = msgspec.structs.replace(config, timeout=self.request_timeout)
         limiter = _limiter(self.rate_limit, clock)
-        return RESTClient(config, clock=clock, limiter=limiter, warnings=self.warnings)
+        return RESTClient(
+            config,
+            clock=clock,
+            limiter=limiter,
+            response_limits=self.response_limits or ResponseLimits(),
+            warnings=self.warnings,
+        )
 
 
 def _limiter(limit: float | Limiter | None, clock: Clock) -> Limiter | None:

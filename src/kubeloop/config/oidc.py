@@ -222,7 +222,7 @@ def token_expiry(token: str) -> float:
         padded = parts[1] + "=" * (-len(parts[1]) % 4)
         payload = base64.b64decode(padded, altchars=b"-_", validate=True)
         return msgspec.json.decode(payload, type=_Claims).exp
-    except (ValueError, msgspec.DecodeError):
+    except (ValueError, msgspec.DecodeError, RecursionError):
         raise CredentialError("oidc: the id-token is not a JWT (log in again)") from None
 
 
@@ -237,7 +237,7 @@ def _refusal(answer: Fetched) -> str:
     """The error in the words of OAuth, which hold no secret; nothing else of the body."""
     try:
         said = msgspec.json.decode(answer.body, type=_Refusal)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ""
     return "".join(f": {text}" for text in (said.error, said.error_description) if text)
 
@@ -245,7 +245,7 @@ def _refusal(answer: Fetched) -> str:
 def _read(answer: Fetched, kind: type[_T], url: str) -> _T:
     try:
         return msgspec.json.decode(answer.body, type=kind)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise CredentialError(
             f"oidc: {redacted_url(url)} answered {len(answer.body)} bytes that are not the JSON"
             " that was due (check idp-issuer-url)"

@@ -9,6 +9,8 @@
     ├── TransportError              on the way: there was no whole answer
     │   ├── ClientClosed            the client was closed before or during the request
     │   ├── ConnectError            no connection: refused, unknown host, untrusted certificate
+    │   ├── InFlightTimeout         no in-flight slot became free in time; also a TimeoutError
+    │   ├── ResponseTooLarge        the response is larger than the client's limit for it
     │   ├── StreamBroken            the connection ended inside an answer
     │   └── TimeoutExceeded         the time given was over first; also a TimeoutError
     └── ApiError                    after the answer, and the answer was no
@@ -59,6 +61,7 @@ __all__ = [
     "Expired",
     "Forbidden",
     "Gone",
+    "InFlightTimeout",
     "InternalError",
     "Invalid",
     "InvalidValue",
@@ -67,6 +70,7 @@ __all__ = [
     "NotAcceptable",
     "NotFound",
     "RequestEntityTooLarge",
+    "ResponseTooLarge",
     "ServerTimeout",
     "ServiceUnavailable",
     "StorageReadError",
@@ -121,6 +125,16 @@ class ConnectError(TransportError):
 
 
 @final
+class InFlightTimeout(TransportError, TimeoutError):
+    """The client's own limit of concurrent calls was reached for too long; nothing was sent."""
+
+
+@final
+class ResponseTooLarge(TransportError):
+    """The response is larger than its limit; what was requested may have been done."""
+
+
+@final
 class StreamBroken(TransportError):
     """The connection ended inside an answer; what was sent may have been done."""
 
@@ -135,8 +149,6 @@ class ApiError(KubeError):
 
     A reason that has no class of its own comes as this one.
     """
-
-    hint: str = ""  # what the reader can do about it
 
     def __init__(self, action: str, status: Status) -> None:
         super().__init__(action, status)
@@ -161,10 +173,10 @@ class ApiError(KubeError):
         """The seconds the server asks to wait; 0 where it does not say."""
         return (self.status.details.retry_after_seconds or 0) if self.status.details else 0
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
         answer = f"{self.code} {self.reason}".strip()
-        said = f"{self.action}: {answer}: {self.status.message or 'no message'}"
-        return f"{said} ({self.hint})" if self.hint else said
+        return f"{self.action}: {answer}: {self.status.message or 'no message'}"
 
 
 @final

@@ -32,6 +32,7 @@ from .request import (
     resource_request,
     uri_request,
 )
+from .response_limits import ResponseLimits
 from .resuming import RESUME_BACKOFF, RESUME_INTERVAL, ResumingStats, ResumingWatch
 from .retry import MAX_RETRIES, TRANSPORT_DELAY, UrlBackoff
 from .streaming import ByteStream, ItemStream
@@ -84,6 +85,7 @@ __all__ = [
     "Request",
     "RequestMetrics",
     "RequestTracer",
+    "ResponseLimits",
     "ResumingStats",
     "ResumingWatch",
     "ServerWarning",

@@ -21,7 +21,15 @@ import msgspec
 
 from kubeloop.config import ClusterConfig, Credentials
 from kubeloop.kit import Clock, Gate, Limiter, Random, SystemClock
-from kubeloop.machinery import ApiError, TransportError, api_error, status_from_answer
+from kubeloop.machinery import (
+    ApiError,
+    ClientClosed,
+    StreamBroken,
+    TimeoutExceeded,
+    TransportError,
+    api_error,
+    status_from_answer,
+)
 
 from .answer import Answer, error_of, is_success
 from .attempts import Attempts
@@ -30,6 +38,7 @@ from .incoming import Incoming
 from .limits import IN_FLIGHT, Place, Throttle
 from .metrics import RequestMetrics
 from .request import Request
+from .response_limits import DEFAULT_RESPONSE_LIMITS, ResponseLimits
 from .retry import MAX_RETRIES, Call, UrlBackoff, is_retryable
 from .streaming import ByteStream, ItemStream
 from .timeouts import DEFAULT_TIMEOUTS, Timeouts
@@ -76,6 +85,7 @@ class RESTClient:
         clock: Clock | None = None,
         credentials: Credentials | None = None,
         timeouts: Timeouts = DEFAULT_TIMEOUTS,
+        response_limits: ResponseLimits = DEFAULT_RESPONSE_LIMITS,
         limiter: Limiter | None = None,
         in_flight: int = IN_FLIGHT,
         max_retries: int = MAX_RETRIES,
@@ -93,7 +103,8 @@ class RESTClient:
         self._timeouts = timeouts
         self._in_flight = in_flight
         self._gate: Gate | None = None
-        self._codec = codec or JsonCodec()
+        self._limits = response_limits
+        self._codec = codec or JsonCodec(event_limit=response_limits.event)
         self._warnings = warnings or WarningLog()
         self._metrics = metrics
         self._tracer = tracer
@@ -205,15 +216,17 @@ class RESTClient:
         async def opener() -> Incoming:
             return await self._open_stream(request, warnings)
 
-        return ByteStream(opener, action=request.action)
+        return ByteStream(opener, action=request.action, limit=self._limits.for_document())
 
     def items(self, request: Request, *, warnings: WarningHandler | None = None) -> ItemStream:
         """The items of a list one by one, with memory that does not depend on its length."""
 
         async def opener() -> Incoming:
-            return await self._open_stream(request, warnings)
+            incoming = await self._open_stream(request, warnings)
+            incoming.limit_to(self._limits.for_success(request))
+            return incoming
 
-        return ItemStream(opener, action=request.action)
+        return ItemStream(opener, action=request.action, item_limit=self._limits.object)
 
     async def websocket(
         self,
@@ -277,9 +290,10 @@ class RESTClient:
         incoming = await self._attempts.open(request, Call.SEND, deadline, place=place)
         status = incoming.status
         self._hand_on_warnings(incoming, warnings)
-        body = await incoming.read(deadline=deadline)
         if not is_success(status):
-            raise self._refusal(request, incoming, body)
+            raise await self._refusal(request, incoming, deadline)
+        incoming.limit_to(self._limits.for_success(request))
+        body = await incoming.read(deadline=deadline)
         return Answer(request, status, incoming.headers, body, self._codec)
 
     async def _observed(
@@ -359,11 +373,22 @@ class RESTClient:
             return incoming
         seconds = (request.timeouts or self._timeouts).answer
         deadline = None if seconds is None else self._clock.now() + seconds
-        body = await incoming.read(deadline=deadline)
-        raise self._refusal(request, incoming, body)
+        raise await self._refusal(request, incoming, deadline)
 
-    def _refusal(self, request: Request, incoming: Incoming, body: bytes) -> ApiError:
-        return error_of(
+    async def _refusal(
+        self, request: Request, incoming: Incoming, deadline: float | None
+    ) -> ApiError:
+        """The error for a response that is not a success; its code outweighs a useless body."""
+        body, not_read = b"", ""
+        try:
+            incoming.limit_to(self._limits.for_error())
+            body = await incoming.read(deadline=deadline)
+        except TransportError as error:
+            if isinstance(error, ClientClosed | StreamBroken | TimeoutExceeded):
+                raise
+            place = f"{request.action}: {self._transport.server}: "
+            not_read = f" (its body was not read: {error.summary.removeprefix(place)})"
+        refusal = error_of(
             request,
             incoming.status,
             incoming.headers,
@@ -371,6 +396,9 @@ class RESTClient:
             codec=self._codec,
             before=incoming.before,
         )
+        if not_read:
+            refusal.status.message = f"{refusal.status.message or ''}{not_read}".strip()
+        return refusal
 
     def _hand_on_warnings(self, incoming: Incoming, handler: WarningHandler | None) -> None:
         if "Warning" not in incoming.headers:

@@ -17,7 +17,7 @@ import msgspec
 from kubeloop.machinery import DecodeError, InvalidValue
 from kubeloop.wire import Model, RawEvent, decode
 
-from .frames import EventFrames
+from .frames import FRAME_LIMIT, EventFrames
 from .request import JSON
 
 __all__ = ["Codec", "EventReader", "JsonCodec", "media_type_of"]
@@ -67,8 +67,9 @@ class JsonCodec:
     content_type = JSON
     accept = "application/json, */*"
 
-    def __init__(self) -> None:
+    def __init__(self, *, event_limit: int | None = FRAME_LIMIT) -> None:
         self._encoder = msgspec.json.Encoder()
+        self._event_limit = event_limit
 
     def reads(self, media_type: str) -> bool:
         return media_type == JSON or (
@@ -95,7 +96,7 @@ class JsonCodec:
         return decode(type_, body)
 
     def events(self) -> EventFrames:
-        return EventFrames()
+        return EventFrames(limit=self._event_limit)
 
 
 _SEPARATORS = frozenset('()<>@,;:\\"/[]?= \t')

@@ -20,7 +20,7 @@ from .scanning import SPACE, ValueEnd
 
 __all__ = ["FRAME_LIMIT", "EventFrames"]
 
-FRAME_LIMIT = 16 * 1024 * 1024
+FRAME_LIMIT = 16 * 1024 * 1024  # as `ResponseLimits.event`
 _LOOKS = 16  # times that a byte of an event over several lines is looked at for mistakes
 
 
@@ -28,7 +28,7 @@ _LOOKS = 16  # times that a byte of an event over several lines is looked at for
 class EventFrames:
     """The events in bytes that come in pieces. For one watch."""
 
-    def __init__(self, *, limit: int = FRAME_LIMIT) -> None:
+    def __init__(self, *, limit: int | None = FRAME_LIMIT) -> None:
         self._limit = limit
         self._held = bytearray()  # the beginning of an event, without space before it
         self._scan = ValueEnd()  # has seen `_held` up to `_seen`, or nothing at all
@@ -78,7 +78,7 @@ class EventFrames:
             start = end + 1
 
     def _take_line(self, line: bytes, events: list[RawEvent]) -> bool:
-        if len(line) > self._limit:
+        if self._limit is not None and len(line) > self._limit:
             return False
         try:
             events.append(split_event(line))
@@ -142,9 +142,9 @@ class EventFrames:
             )
 
     def _check_size(self, size: int) -> None:
-        if size > self._limit:
+        if self._limit is not None and size > self._limit:
             raise DecodeError(
-                f"an event of the watch is larger than {self._limit} bytes"
+                f"an event of the watch is larger than {self._limit} bytes, the limit for events"
                 " (the object is too large to be watched)"
             )
 
@@ -164,6 +164,8 @@ def _begins_a_value(text: bytearray) -> bool:
     """Whether something could follow that makes it JSON."""
     try:
         msgspec.json.decode(text, type=msgspec.Raw)
+    except RecursionError:
+        return False
     except msgspec.DecodeError as error:
         return "truncated" in str(error)  # the library's word; what else is wrong stays wrong
     return True

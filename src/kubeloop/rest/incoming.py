@@ -2,13 +2,15 @@
 
 Promises: every wait for bytes is bounded; closing is immediate, safe to repeat and never
 waits; a body that breaks off is `StreamBroken`, one that goes silent `TimeoutExceeded`; one
-that comes compressed is unpacked piece by piece, and the event loop goes on between them.
+that comes compressed is unpacked piece by piece, and the event loop goes on between them;
+one that grows beyond its limit is `ResponseTooLarge`, and its connection is closed.
 Elsewhere: what sends the request (`transport`), what the bytes mean (`answer`, `watch`).
 """
 
 from __future__ import annotations
 
 import asyncio
+import io
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,10 +19,11 @@ from typing import final
 import aiohttp
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import StreamBroken, TransportError
+from kubeloop.machinery import ResponseTooLarge, StreamBroken, TransportError
 
 from .failures import failure_of, idle_failure, late_failure
 from .request import Request
+from .response_limits import RATIO_APPLIES_FROM, SizeLimit
 from .timeouts import Timeouts
 from .unpacking import Unpacking
 
@@ -29,6 +32,15 @@ __all__ = ["Incoming", "Waiting", "sooner"]
 # So much of an answer that nobody wants is read, to keep its connection.
 _WORTH_READING = 2048
 _DISCARD_SECONDS = 1.0
+_GZIP = frozenset({"gzip", "x-gzip"})
+_NOT_ENCODED = frozenset({"", "identity"})
+# What the limits of `ResponseLimits` are for.
+_KINDS = {
+    "error": "errors",
+    "object": "an object",
+    "document": "a document",
+    "list": "a list",
+}
 
 
 @final
@@ -55,9 +67,13 @@ class Incoming:
 
     __slots__ = (
         "_clock",
+        "_encoding",
+        "_limit",
+        "_packed_size",
         "_request",
         "_response",
         "_server",
+        "_size",
         "_timeouts",
         "_unpacking",
         "_waiting",
@@ -85,30 +101,49 @@ class Incoming:
         self.before = ""  # what an earlier attempt came to
         self.status = response.status
         self.headers: Mapping[str, str] = response.headers
-        is_packed = response.headers.get("Content-Encoding", "").lower() == "gzip"
-        self._unpacking = Unpacking() if is_packed else None
+        self._limit: SizeLimit | None = None
+        self._size = 0  # bytes handed out
+        self._packed_size = 0  # bytes received of a compressed body
+        self._encoding = ", ".join(self.all_of("Content-Encoding")).strip().lower()
+        self._unpacking = Unpacking() if self._encoding in _GZIP else None
 
     def all_of(self, header: str) -> list[str]:
         """Every value of a header that may come more than once."""
         return self._response.headers.getall(header, [])
 
+    def limit_to(self, limit: SizeLimit) -> None:
+        """Read no more than `limit` from now on.
+
+        Raises:
+            ResponseTooLarge: the head announces more; the connection is closed.
+        """
+        self._limit = limit
+        announced = self._response.content_length
+        if announced is not None and limit.size is not None and announced > limit.size:
+            self.close()
+            raise self._too_large(limit, f"Content-Length: {announced}")
+
     async def read(self, *, deadline: float | None = None) -> bytes:
         """The whole body; `deadline` is a moment on the clock. Closes when cancelled.
 
         Raises:
+            ResponseTooLarge: it is larger than its limit.
             TransportError: it did not come whole, or not in time.
         """
         try:
-            first = b"" if self._unpacking is not None else self._ready()
-            if first and self._response.content.at_eof():
+            first = await self.chunk(deadline=deadline)
+            if not first or (self._unpacking is None and self._response.content.at_eof()):
                 return first
-            chunks = [first]
+            # Unlike a join at the end, this copies each chunk when it comes, and the value of
+            # a buffer is not copied: one of 64 MiB would hold the event loop for long.
+            whole = io.BytesIO()
+            whole.write(first)
             while chunk := await self.chunk(deadline=deadline):
-                chunks.append(chunk)
+                whole.write(chunk)
         except BaseException:
             self.close()
             raise
-        return b"".join(chunks)
+        return whole.getvalue()
 
     async def chunk(self, *, deadline: float | None = None) -> bytes:
         """The next bytes, as many as there are; empty at the end.
@@ -116,11 +151,16 @@ class Incoming:
         Safe to cancel: nothing is lost.
 
         Raises:
+            ResponseTooLarge: the body is larger than its limit; the connection is closed.
             TransportError: the body broke off, went silent, or `deadline` has come.
         """
         unpacking = self._unpacking
         if unpacking is None:
-            return await self._received(deadline)
+            if self._encoding not in _NOT_ENCODED:
+                raise self._unknown_encoding()
+            chunk = await self._received(deadline)
+            self._count(len(chunk))
+            return chunk
         while True:
             if unpacking.has_more:
                 await asyncio.sleep(0)
@@ -129,7 +169,10 @@ class Incoming:
                 if not unpacking.is_whole:
                     raise self._not_unpacked("it was cut off before its end")
                 return b""
-            if found := self._unpacked(unpacking, packed):
+            self._packed_size += len(packed)
+            found = self._unpacked(unpacking, packed)
+            self._count(len(found))
+            if found:
                 return found
 
     def _unpacked(self, unpacking: Unpacking, packed: bytes) -> bytes:
@@ -137,6 +180,45 @@ class Incoming:
             return unpacking.feed(packed)
         except zlib.error as error:
             raise self._not_unpacked(str(error)) from error
+
+    def _count(self, size: int) -> None:
+        """Count bytes that were read, and refuse to go on beyond the limit."""
+        self._size += size
+        limit = self._limit
+        if limit is None:
+            return
+        # Compressed bytes that expand to nothing count, too: they can come without end.
+        most = max(self._size, self._packed_size)
+        if limit.size is not None and most > limit.size:
+            self.close()
+            raise self._too_large(limit)
+        allowed = limit.ratio
+        if allowed is None or self._unpacking is None or self._size <= RATIO_APPLIES_FROM:
+            return
+        if self._size > allowed * self._packed_size:
+            self.close()
+            raise ResponseTooLarge(
+                f"{self._request.action}: {self._server}: the response grows more than"
+                f" {allowed} times by decompression: {self._packed_size} bytes became"
+                f" {self._size}, and the rest was not read"
+            ).with_hint(
+                "raise it with ResponseLimits(compression_ratio=...) if you trust the server"
+            )
+
+    def _too_large(
+        self, limit: SizeLimit, detail: str = "the rest was not read"
+    ) -> ResponseTooLarge:
+        return ResponseTooLarge(
+            f"{self._request.action}: {self._server}: the response is larger than"
+            f" {limit.size} bytes, the limit for {_KINDS[limit.option]} ({detail})"
+        ).with_hint(f"ask for less, or raise the limit with ResponseLimits({limit.option}=...)")
+
+    def _unknown_encoding(self) -> TransportError:
+        return TransportError(
+            f"{self._request.action}: {self._server}: the response has the Content-Encoding"
+            f" {self._encoding[:60]!r}, which was not requested"
+            " (does something between us and the server change it?)"
+        )
 
     def _not_unpacked(self, why: str) -> StreamBroken:
         return StreamBroken(

@@ -23,7 +23,7 @@ from .scanning import SPACE, ValueEnd
 
 __all__ = ["ITEM_LIMIT", "ListSplitter"]
 
-ITEM_LIMIT = 64 * 1024 * 1024
+ITEM_LIMIT = 64 * 1024 * 1024  # as `ResponseLimits.object`
 _HEAD_LIMIT = 4 * 1024 * 1024
 # Where the next item does not begin as expected, brackets are counted after so many bytes.
 _PATIENCE = 64 * 1024
@@ -48,7 +48,8 @@ class _Place(Enum):
 class ListSplitter:
     """The items in the bytes of one list that come in pieces."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, item_limit: int | None = ITEM_LIMIT) -> None:
+        self._item_limit = item_limit
         self._held = bytearray()  # inside the items, it begins with an item or a separator
         self._rest = bytearray()  # all that is not an item
         self._place = _Place.BEFORE
@@ -72,6 +73,8 @@ class ListSplitter:
         found: list[bytes] = []
         while self._place is _Place.INSIDE and self._take(found, last=False):
             pass
+        if self._place is _Place.BEHIND and len(self._held) > _HEAD_LIMIT:
+            raise DecodeError("the list has more than 4 MiB behind its items")
         return found
 
     def close(self) -> list[bytes]:
@@ -114,9 +117,8 @@ class ListSplitter:
         if not self._seen and not self._searched and not self._at_item():
             return False
         end = self._item_end(last=last)
+        self._check_size(len(self._held) if end < 0 else end)
         if end < 0:
-            if len(self._held) > ITEM_LIMIT:
-                raise DecodeError(f"an item of the list is larger than {ITEM_LIMIT} bytes")
             return False
         item = bytes(self._held[:end])
         found.append(item)
@@ -125,6 +127,13 @@ class ListSplitter:
         self._scan, self._seen, self._searched = ValueEnd(), 0, 0
         self._expects_item = False
         return True
+
+    def _check_size(self, size: int) -> None:
+        if self._item_limit is not None and size > self._item_limit:
+            raise DecodeError(
+                f"an item of the list is larger than {self._item_limit} bytes, the limit for an"
+                " object"
+            )
 
     def _at_item(self) -> bool:
         """Step over what stands between items; false where there is none, or not yet."""
@@ -180,6 +189,7 @@ class ListSplitter:
             item = bytes(held[start + gap : end + 1])
             if not _is_value(item):
                 break
+            self._check_size(len(item))
             found.append(item)
             start = end + 1
         return start

@@ -1,7 +1,8 @@
 """Finds where a JSON value ends, in text that comes in pieces.
 
 Promises: plain code, no decoding; every byte is looked at once, wherever the pieces are
-cut; text that is not JSON ends up somewhere, and decoding says so later.
+cut; what is nested too deeply to be decoded is refused early; other text that is not JSON
+ends up somewhere, and decoding says so later.
 Elsewhere: events (`frames`), lists (`listing`).
 """
 
@@ -10,9 +11,13 @@ from __future__ import annotations
 import re
 from typing import final
 
+from kubeloop.machinery import DecodeError
+
 __all__ = ["SPACE", "ValueEnd"]
 
 SPACE = b" \t\r\n"
+# As deep as Go reads JSON, and far deeper than we do.
+_DEEPEST = 10_000
 
 _in_text = re.compile(rb'["\\]').search
 # Everything up to the next bracket, whole texts included; it never looks back.
@@ -31,7 +36,11 @@ class ValueEnd:
         self._skip = 0  # bytes of an escape that are still to come
 
     def look(self, text: bytes | bytearray, start: int) -> int:
-        """The index behind the value's last byte, or -1: look again from the end of `text`."""
+        """The index behind the value's last byte, or -1: look again from the end of `text`.
+
+        Raises:
+            DecodeError: it is nested too deeply.
+        """
         at, end = start, len(text)
         depth = self._depth
         if self._in_string:
@@ -48,6 +57,8 @@ class ValueEnd:
                 at = self._string_end(text, at)
             elif byte in b"{[":
                 depth += 1
+                if depth > _DEEPEST:
+                    raise DecodeError(f"it is nested deeper than {_DEEPEST} levels")
             else:
                 depth -= 1
                 if depth <= 0:

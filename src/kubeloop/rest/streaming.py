@@ -7,17 +7,19 @@ Elsewhere: watches (`watch`), cutting a list into items (`listing`).
 
 from __future__ import annotations
 
+import io
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from types import TracebackType
 from typing import Self, final
 
-from kubeloop.machinery import DecodeError
+from kubeloop.machinery import DecodeError, ResponseTooLarge
 from kubeloop.wire import RawList
 
 from .answer import is_no_list
 from .incoming import Incoming
-from .listing import ListSplitter
+from .listing import ITEM_LIMIT, ListSplitter
+from .response_limits import DEFAULT_RESPONSE_LIMITS, SizeLimit
 
 __all__ = ["ByteStream", "ItemStream"]
 
@@ -106,6 +108,16 @@ class ByteStream(_Open):
     ```
     """
 
+    def __init__(
+        self,
+        opener: Callable[[], Awaitable[Incoming]],
+        *,
+        action: str,
+        limit: SizeLimit | None = None,
+    ) -> None:
+        super().__init__(opener, action=action)
+        self._limit = limit or DEFAULT_RESPONSE_LIMITS.for_document()
+
     async def __anext__(self) -> bytes:
         """The next piece, never empty. Safe to cancel: the stream is closed."""
         chunk = await self._chunk()
@@ -131,8 +143,23 @@ class ByteStream(_Open):
             yield held
 
     async def read(self) -> bytes:
-        """All that is left. Safe to cancel: the stream is closed."""
-        return b"".join([chunk async for chunk in self])
+        """All that is left. Safe to cancel: the stream is closed.
+
+        Raises:
+            ResponseTooLarge: it is larger than the limit for a document.
+        """
+        whole = io.BytesIO()
+        async for chunk in self:
+            whole.write(chunk)
+            if self._limit.size is not None and whole.tell() > self._limit.size:
+                self.close()
+                raise ResponseTooLarge(
+                    f"{self._action}: the response is larger than {self._limit.size} bytes, the"
+                    " limit for a document"
+                ).with_hint(
+                    "read it piece by piece, or raise the limit with ResponseLimits(document=...)"
+                )
+        return whole.getvalue()
 
 
 @final
@@ -147,9 +174,15 @@ class ItemStream(_Open):
     ```
     """
 
-    def __init__(self, opener: Callable[[], Awaitable[Incoming]], *, action: str) -> None:
+    def __init__(
+        self,
+        opener: Callable[[], Awaitable[Incoming]],
+        *,
+        action: str,
+        item_limit: int | None = ITEM_LIMIT,
+    ) -> None:
         super().__init__(opener, action=action)
-        self._splitter = ListSplitter()
+        self._splitter = ListSplitter(item_limit=item_limit)
         self._ready: deque[bytes] = deque()
         self._rest: RawList | None = None
         self._any = False  # whether an item has come

@@ -16,18 +16,25 @@ __all__ = ["PIECE", "Unpacking"]
 
 PIECE = 256 * 1024  # bytes that come out at once, which takes about a millisecond
 _GZIP = 16 + zlib.MAX_WBITS
+# Bytes given to zlib at once: it copies what it leaves, after each of many short members.
+_WINDOW = 64 * 1024
+# Members of a body that hold nothing, one after the other. No server sends any, and taking
+# them apart costs far more than sending them.
+_MOST_EMPTY_MEMBERS = 16
 
 
 @final
 class Unpacking:
     """The content of one gzip body."""
 
-    __slots__ = ("_began", "_inflate", "_left", "has_more")
+    __slots__ = ("_at", "_began", "_empty", "_inflate", "_left", "has_more")
 
     def __init__(self) -> None:
         self._inflate = zlib.decompressobj(_GZIP)
-        self._left = b""
+        self._left = b""  # what came and is not unpacked, from `_at` on
+        self._at = 0
         self._began = False
+        self._empty = 0  # members that have begun since the last bytes came out
         self.has_more = False  # whether `feed` may give more without being given anything
 
     @property
@@ -39,12 +46,22 @@ class Unpacking:
         """The next of what was packed, at most a `PIECE`; the rest comes with later calls.
 
         Raises:
-            zlib.error: this is not gzip.
+            zlib.error: this is not gzip, or nothing but empty members.
         """
         self._began = True
-        if self._inflate.eof and (self._left or packed):
+        if self._inflate.eof and (packed or self._at < len(self._left)):
             self._inflate = zlib.decompressobj(_GZIP)  # one body may be several, end to end
-        found = self._inflate.decompress(self._left + packed if self._left else packed, PIECE)
-        self._left = self._inflate.unconsumed_tail or self._inflate.unused_data
-        self.has_more = len(found) == PIECE or bool(self._left)
+            self._empty += 1
+            if self._empty > _MOST_EMPTY_MEMBERS:
+                raise zlib.error("too many empty gzip members")
+        if packed:
+            self._left = self._left[self._at :] + packed if self._at < len(self._left) else packed
+            self._at = 0
+        window = self._left[self._at : self._at + _WINDOW]
+        found = self._inflate.decompress(window, PIECE)
+        if found:
+            self._empty = 0
+        rest = self._inflate.unconsumed_tail or self._inflate.unused_data
+        self._at += len(window) - len(rest)
+        self.has_more = len(found) == PIECE or self._at < len(self._left)
         return found

@@ -267,5 +267,5 @@ def _error_in(action: str, event: RawEvent) -> ApiError:
         if not isinstance(found, dict):
             raise UnexpectedObject(found)
         return api_error(action, status_from_object(found))
-    except (msgspec.DecodeError, UnicodeDecodeError, DecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, DecodeError) as error:
         return undecodable_event(action, DecodeError(str(error)))

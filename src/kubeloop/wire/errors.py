@@ -6,11 +6,32 @@ the tree is in `kubeloop.machinery.errors`, which is also the door to use.
 
 from __future__ import annotations
 
+from typing import Self
+
 __all__ = ["DecodeError", "InvalidValue", "KubeError"]
 
 
 class KubeError(Exception):
-    """Whatever kubeloop raises on purpose."""
+    """Whatever kubeloop raises on purpose.
+
+    `hint` is what a Python program can do about it; `str(error)` shows it in parentheses.
+    `summary` is the text without it, for programs that have advice of their own.
+    """
+
+    hint: str = ""
+
+    @property
+    def summary(self) -> str:
+        """What was tried and what came back, without the hint."""
+        return super().__str__()
+
+    def with_hint(self, hint: str) -> Self:
+        """The same error with this hint."""
+        self.hint = hint
+        return self
+
+    def __str__(self) -> str:
+        return f"{self.summary} ({self.hint})" if self.hint else self.summary
 
 
 class InvalidValue(KubeError, ValueError):
