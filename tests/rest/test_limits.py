@@ -8,11 +8,18 @@ import logging
 import pytest
 
 from kubeloop.kit import ManualClock, TokenBucket
-from kubeloop.machinery import TimeoutExceeded, TooManyRequests
-from kubeloop.rest import DEFAULT_BURST, DEFAULT_QPS, limiter_of, path_request, resource_request
+from kubeloop.machinery import InFlightTimeout, TimeoutExceeded, TooManyRequests
+from kubeloop.rest import (
+    DEFAULT_BURST,
+    DEFAULT_QPS,
+    Timeouts,
+    limiter_of,
+    path_request,
+    resource_request,
+)
 from kubeloop.rest.limits import Throttle
 
-from .conftest import PODS, HurriedClock, Script, chunked, client_for, eventually, reply
+from .conftest import PODS, HurriedClock, Script, chunked, client_for, eventually, hang, reply
 
 
 def test_the_numbers_of_the_bucket_are_client_go_s(clock: ManualClock) -> None:
@@ -167,3 +174,77 @@ async def test_a_storm_of_429_ends_after_eleven_attempts(
 
     assert [asked.method for asked in server.asked] == ["POST"] * 11
     assert server.connections == 1
+
+
+GET = path_request("GET", "/x")
+
+
+async def test_a_call_that_finds_no_in_flight_slot_in_time_fails_and_says_so(
+    server: Script, clock: ManualClock
+) -> None:
+    server.says(hang)
+    unbounded = GET.replace(timeouts=Timeouts(answer=None, whole=None))
+    async with client_for(server, clock=clock, in_flight=2) as rest:
+        held = [asyncio.ensure_future(rest.send(unbounded)) for _ in range(2)]
+        await server.until(lambda it: len(it.asked) == 2)
+        waiting = [asyncio.ensure_future(rest.send(GET)) for _ in range(3)]
+        await clock.settle()
+        await clock.advance(119.0)
+        assert rest.stats().waiting == 3
+        await clock.advance(1.5)
+        results = await asyncio.gather(*waiting, return_exceptions=True)
+        for each in held:
+            each.cancel()
+
+    assert [type(each) for each in results] == [InFlightTimeout] * 3
+    assert isinstance(results[0], TimeoutError)
+    assert "GET /x: not sent: no in-flight slot" in str(results[0])
+    assert "within 120 s, 2 calls are in flight" in str(results[0])
+    assert "in_flight=" in str(results[0])
+    assert len(server.asked) == 2
+
+
+async def test_the_timeout_of_a_call_includes_the_wait_for_a_slot(
+    server: Script, clock: ManualClock
+) -> None:
+    server.says(hang)
+    async with client_for(server, clock=clock, in_flight=1) as rest:
+        held = asyncio.ensure_future(rest.send(GET))
+        await server.until(lambda it: len(it.asked) == 1)
+        waiting = asyncio.ensure_future(rest.send(path_request("GET", "/y", timeout=5)))
+        await clock.settle()
+        await clock.advance(5.5)
+        with pytest.raises(InFlightTimeout, match="within 5 s"):
+            await waiting
+        held.cancel()
+
+
+async def test_a_slot_that_was_waited_for_in_vain_is_not_lost(
+    server: Script, clock: ManualClock
+) -> None:
+    server.says(hang, reply())
+    async with client_for(server, clock=clock, in_flight=1) as rest:
+        held = asyncio.ensure_future(rest.send(GET))
+        await server.until(lambda it: len(it.asked) == 1)
+        waiting = asyncio.ensure_future(
+            rest.send(GET.replace(timeouts=Timeouts(slot=1.0, answer=None)))
+        )
+        await clock.settle()
+        await clock.advance(1.5)
+        with pytest.raises(InFlightTimeout):
+            await waiting
+        held.cancel()
+
+        assert (await rest.send(GET)).status == 200
+        assert (rest.stats().in_flight, rest.stats().waiting) == (0, 0)
+
+
+async def test_watches_and_streams_need_no_in_flight_slot(server: Script) -> None:
+    server.says(hang, chunked())
+    async with client_for(server, in_flight=1) as rest:
+        held = asyncio.ensure_future(rest.send(GET))
+        await server.until(lambda it: len(it.asked) == 1)
+        async with rest.watch(resource_request("watch", PODS)):
+            pass
+        assert await rest.stream(GET).read() == b""
+        held.cancel()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import aiohttp
@@ -40,7 +41,7 @@ BUSY = reply(503, headers={"Retry-After": "0"})
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
-async def test_503_with_retry_after_0_is_repeated_at_once_for_every_verb(
+async def test_503_with_retry_after_0_is_repeated_after_a_short_wait_for_every_verb(
     method: str, server: Script, hurried: HurriedClock
 ) -> None:
     """REST-35, REST-36, REST-C6: the body goes out again from its start."""
@@ -51,7 +52,41 @@ async def test_503_with_retry_after_0_is_repeated_at_once_for_every_verb(
 
     assert answer.status == 200
     assert [asked.body for asked in server.asked] == [body or b""] * 3
-    assert hurried.slept == []
+    assert all(0.1 <= slept < 0.2 for slept in hurried.slept)
+    assert len(set(hurried.slept)) == 2  # with jitter
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda rest: rest.send(WATCH),
+        lambda rest: rest.watch(WATCH).open(),
+        lambda rest: rest.stream(WATCH).open(),
+    ],
+    ids=["send", "watch", "stream"],
+)
+async def test_a_server_that_always_says_retry_after_0_is_asked_eleven_times_over_a_second(
+    ask: Callable[[RESTClient], Awaitable[object]], server: Script, hurried: HurriedClock
+) -> None:
+    server.says(BUSY)
+    async with client_for(server, clock=hurried) as rest:
+        with pytest.raises(ServiceUnavailable):
+            await ask(rest)
+
+    assert len(server.asked) == 11
+    assert sum(hurried.slept) >= 1.0
+
+
+async def test_a_retry_after_of_years_does_not_put_a_watch_to_sleep(
+    server: Script, hurried: HurriedClock
+) -> None:
+    server.says(reply(429, headers={"Retry-After": "999999999"}))
+    async with client_for(server, clock=hurried) as rest:
+        with pytest.raises(TooManyRequests) as caught:
+            await rest.watch(WATCH).open()
+
+    assert (len(server.asked), hurried.slept) == (1, [])
+    assert caught.value.retry_after == 999999999
 
 
 @pytest.mark.parametrize("kind", ["send", "watch", "stream"])

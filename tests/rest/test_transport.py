@@ -18,6 +18,7 @@ from kubeloop.machinery import (
     ApiError,
     ConfigError,
     ConnectError,
+    TimeoutExceeded,
     TransportError,
 )
 from kubeloop.rest import (
@@ -34,6 +35,7 @@ from kubeloop.rest.connections import kept_alive_socket
 from .conftest import (
     PODS,
     Asked,
+    HurriedClock,
     Line,
     Script,
     chunked,
@@ -140,14 +142,14 @@ async def test_a_redirect_within_the_server_is_followed_for_reading(server: Scri
     [
         ("GET", "http://elsewhere.example/"),
         ("POST", "/y"),
-        ("GET", "/x"),
+        ("GET", ""),
         ("GET", "http://[::1"),
         ("GET", "/a\x01b"),
         ("GET", "/\u00e9"),
     ],
 )
 async def test_other_redirects_are_answers(method: str, location: str, server: Script) -> None:
-    """Credentials go to nobody else, a write is not repeated; a circle ends, so does rubbish."""
+    """Credentials go to nobody else, a write is not repeated, rubbish is not followed."""
     server.says(reply(302, headers={"Location": location}))
     async with client_for(server, config={"token": "t"}) as rest:
         with pytest.raises(ApiError) as caught:
@@ -155,6 +157,49 @@ async def test_other_redirects_are_answers(method: str, location: str, server: S
 
     assert caught.value.code == 302
     assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("locations", "asked"),
+    [(["/x"], 1), (["/y", "/x"], 2), (["/y", "y"], 2), (["/y", "/z", "/y"], 3)],
+)
+async def test_redirects_that_lead_in_a_circle_are_an_error_at_once(
+    locations: list[str], asked: int, server: Script
+) -> None:
+    server.says(*[reply(302, headers={"Location": location}) for location in locations])
+    async with client_for(server, config={"token": "t"}) as rest:
+        with pytest.raises(TransportError, match="the redirects lead in a circle: /x -> /") as it:
+            await rest.send(GET)
+
+    assert len(server.asked) == asked
+    assert "GET /x" in str(it.value)
+
+
+async def test_redirects_without_end_are_an_error_after_ten(server: Script) -> None:
+    async def onward(asked: Asked, line: Line) -> None:
+        await reply(302, headers={"Location": f"{asked.target}0"})(asked, line)
+
+    server.says(onward)
+    async with client_for(server) as rest:
+        with pytest.raises(TransportError, match="more than 10 redirects"):
+            await rest.send(GET)
+
+    assert len(server.asked) == 11
+
+
+async def test_all_redirects_together_take_no_longer_than_the_call_may(server: Script) -> None:
+    clock = HurriedClock()
+
+    async def onward(asked: Asked, line: Line) -> None:
+        await clock.sleep(4)
+        await reply(302, headers={"Location": f"{asked.target}0"})(asked, line)
+
+    server.says(onward)
+    async with client_for(server, clock=clock) as rest:
+        with pytest.raises(TimeoutExceeded):
+            await rest.send(path_request("GET", "/x", timeout=10))
+
+    assert len(server.asked) <= 4
 
 
 # --- proxies

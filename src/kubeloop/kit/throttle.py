@@ -245,6 +245,11 @@ class Gate:
         self._waiting = 0
         self._most_inside = 0
 
+    @property
+    def is_full(self) -> bool:
+        """Whether entering would wait."""
+        return self._places.locked()
+
     async def __aenter__(self) -> None:
         self._waiting += 1
         try:

@@ -8,15 +8,16 @@ Elsewhere: single exchanges (`transport`), what the answer means (`client`).
 from __future__ import annotations
 
 import logging
+import random as chance
 from typing import final
 
 import msgspec
 
-from kubeloop.kit import Clock
+from kubeloop.kit import Clock, Random
 from kubeloop.machinery import TransportError
 
 from .codec import Codec
-from .incoming import Incoming, sooner
+from .incoming import Incoming
 from .limits import Place, Throttle
 from .metrics import NO_ANSWER, RequestMetrics
 from .request import Request
@@ -53,6 +54,7 @@ class Attempts:
         throttle: Throttle | None = None,
         backoff: UrlBackoff | None = None,
         metrics: RequestMetrics | None = None,
+        random: Random = chance.random,
     ) -> None:
         self._transport = transport
         self._base = transport.base_url.rstrip("/")
@@ -64,6 +66,7 @@ class Attempts:
         self._throttle = throttle
         self._backoff = backoff
         self._metrics = metrics
+        self._random = random
         self._requests = 0
         self._retries = 0
         self._failures = 0
@@ -115,7 +118,10 @@ class Attempts:
                     return incoming
                 incoming.before = before
                 wait = wait_after_answer(
-                    status, retry_after_of(incoming.headers.get("Retry-After")), left=left
+                    status,
+                    retry_after_of(incoming.headers.get("Retry-After")),
+                    left=left,
+                    random=self._random,
                 )
                 if wait is None or _is_too_late(self._clock, wait, deadline):
                     return incoming
@@ -138,7 +144,6 @@ class Attempts:
         self, request: Request, url: str, deadline: float | None, *, first: bool
     ) -> Incoming:
         timeouts = request.timeouts or self._timeouts
-        left = None if deadline is None else deadline - self._clock.now()
         self._requests += 1
         began = self._clock.now()
         code = NO_ANSWER
@@ -150,7 +155,8 @@ class Attempts:
                     self._codec.accept,
                     self._codec.content_type,
                     timeouts,
-                    sooner(timeouts.answer, left),
+                    timeouts.answer,
+                    deadline,
                 )
             )
             code = str(incoming.status)

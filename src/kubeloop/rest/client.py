@@ -126,6 +126,7 @@ class RESTClient:
             throttle=Throttle(limiter, clock=self._clock) if limiter else None,
             backoff=UrlBackoff.from_environ(environ),
             metrics=metrics,
+            random=random,
         )
         self._watches = 0
 
@@ -168,17 +169,26 @@ class RESTClient:
 
         Raises:
             ApiError: the server said no.
+            InFlightTimeout: as many calls as allowed were under way for too long.
+            ResponseTooLarge: the response is larger than its limit.
             TransportError: no whole answer came in time.
             ConfigError: credentials or certificates could not be had.
         """
         await self._attempts.turn(request)
         gate = self._gate or self._first_use()
         began = self._clock.now()
-        async with Place(gate) as place:
+        slot = Place(
+            gate,
+            action=request.action,
+            clock=self._clock,
+            within=(request.timeouts or self._timeouts).slot,
+            deadline=self._deadline(request),
+        )
+        async with slot:
             if self._tracer is None and self._metrics is None:
-                return await self._send(request, warnings, place)
+                return await self._send(request, warnings, slot)
             with self._span(request) as span:
-                return await self._observed(request, warnings, place, span, began)
+                return await self._observed(request, warnings, slot, span, began)
 
     def watch(
         self,
@@ -281,12 +291,16 @@ class RESTClient:
 
     # --- whole answers
 
+    def _deadline(self, request: Request) -> float | None:
+        """When a call ends that begins now, with its retries and the wait for a slot."""
+        whole = request.timeout or self._config.timeout if request.timeout != 0 else 0
+        seconds = whole or (request.timeouts or self._timeouts).whole
+        return None if seconds is None else self._clock.now() + seconds
+
     async def _send(
         self, request: Request, warnings: WarningHandler | None, place: Place
     ) -> Answer:
-        whole = request.timeout or self._config.timeout if request.timeout != 0 else 0
-        seconds = whole or (request.timeouts or self._timeouts).whole
-        deadline = None if seconds is None else self._clock.now() + seconds
+        deadline = place.deadline
         incoming = await self._attempts.open(request, Call.SEND, deadline, place=place)
         status = incoming.status
         self._hand_on_warnings(incoming, warnings)

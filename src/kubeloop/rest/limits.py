@@ -2,7 +2,8 @@
 
 Promises: without being asked for there is no limit on how often (the server has its own
 fairness), and always one on how much at once; who only waits for the next attempt is not
-counted there, so that a crowd told to come later holds nobody else up.
+counted there, so that a crowd told to come later holds nobody else up; waiting for an
+in-flight slot is bounded, and the error says that it was the client's own limit.
 Elsewhere: the bucket and the gate themselves (`kubeloop.kit`).
 """
 
@@ -13,7 +14,9 @@ from types import TracebackType
 from typing import Self, final
 
 from kubeloop.kit import Clock, DeadlineTooSoon, Gate, Limiter, TokenBucket
-from kubeloop.machinery import TimeoutExceeded
+from kubeloop.machinery import InFlightTimeout, TimeoutExceeded
+
+from .incoming import sooner
 
 __all__ = ["DEFAULT_BURST", "DEFAULT_QPS", "IN_FLIGHT", "Place", "Throttle", "limiter_of"]
 
@@ -75,12 +78,27 @@ class Throttle:
 
 @final
 class Place:
-    """One call's place in flight; it may be left for a while and taken again."""
+    """One call's place in flight; it may be left for a while and taken again.
 
-    __slots__ = ("_gate", "_is_taken")
+    `within` bounds each wait for it in seconds, `deadline` is when the whole call ends.
+    """
 
-    def __init__(self, gate: Gate) -> None:
+    __slots__ = ("_action", "_clock", "_gate", "_is_taken", "_within", "deadline")
+
+    def __init__(
+        self,
+        gate: Gate,
+        *,
+        action: str,
+        clock: Clock,
+        within: float | None,
+        deadline: float | None,
+    ) -> None:
         self._gate = gate
+        self._action = action
+        self._clock = clock
+        self._within = within
+        self.deadline = deadline
         self._is_taken = False
 
     async def __aenter__(self) -> Self:
@@ -96,9 +114,35 @@ class Place:
         await self.leave()
 
     async def take(self) -> None:
-        """Wait in line for it. Safe to cancel: it is not taken then."""
-        await self._gate.__aenter__()
+        """Wait in line for it. Safe to cancel: it is not taken then.
+
+        Raises:
+            InFlightTimeout: it did not become free in time.
+        """
+        if self._gate.is_full:
+            await self._wait()
+        else:
+            await self._gate.__aenter__()
         self._is_taken = True
+
+    async def _wait(self) -> None:
+        left = None if self.deadline is None else self.deadline - self._clock.now()
+        within = sooner(self._within, left)
+        try:
+            async with self._clock.timeout(within) as bound:
+                await self._gate.__aenter__()
+        except TimeoutError as error:
+            if not bound.expired():
+                raise
+            now = self._gate.stats()
+            raise InFlightTimeout(
+                f"{self._action}: not sent: no in-flight slot of this client became free within"
+                f" {max(within or 0.0, 0.0):g} s, {now.inside} calls are in flight and"
+                f" {now.waiting} more wait for a slot"
+            ).with_hint(
+                "make fewer calls at once, look for calls that do not end, or allow more with"
+                " RESTClient(in_flight=...)"
+            ) from error
 
     async def leave(self) -> None:
         """Let the next one in. Safe to repeat."""

@@ -1,7 +1,9 @@
 """Whether a request is sent again, and when: the decision, without the waiting.
 
 Promises: pure. An answer is retried when it is 429 or 5xx and says `Retry-After` in
-seconds, whatever the method: the server has not done what was asked. A failure on the
+seconds, whatever the method: the server has not done what was asked. The wait is never
+shorter than `SHORTEST_RETRY_AFTER`, and an answer that asks for more than
+`LONGEST_RETRY_AFTER` is handed to the caller. A failure on the
 way is retried only where repeating cannot do harm: reading, and opening a watch.
 Elsewhere: the loop that asks (`client`), retries on conflict (`kubeloop.clients`).
 """
@@ -9,14 +11,18 @@ Elsewhere: the loop that asks (`client`), retries on conflict (`kubeloop.clients
 from __future__ import annotations
 
 import os
+import random as chance
 from collections.abc import Mapping
 from enum import Enum
 from typing import final
 
+from kubeloop.kit import Random
 from kubeloop.machinery import StreamBroken, TimeoutExceeded, TransportError
 
 __all__ = [
+    "LONGEST_RETRY_AFTER",
     "MAX_RETRIES",
+    "SHORTEST_RETRY_AFTER",
     "TRANSPORT_DELAY",
     "Call",
     "UrlBackoff",
@@ -26,6 +32,10 @@ __all__ = [
 ]
 
 MAX_RETRIES = 10
+# `Retry-After: 0` would make a storm of its retries: all clients at once, and again at once.
+SHORTEST_RETRY_AFTER = 0.1
+# A server or proxy that asks for more must not put a watch to sleep for a day.
+LONGEST_RETRY_AFTER = 300.0
 # An answer that never came names no delay.
 TRANSPORT_DELAY = 1.0
 
@@ -38,14 +48,18 @@ class Call(Enum):
     STREAM = "stream"
 
 
-def wait_after_answer(status: int, retry_after: int | None, *, left: int) -> float | None:
+def wait_after_answer(
+    status: int, retry_after: int | None, *, left: int, random: Random = chance.random
+) -> float | None:
     """The seconds to wait after this answer; None when it is the last word.
 
-    `left` says how many retries there still are.
+    `left` says how many retries there still are. The shortest waits have jitter.
     """
     if left <= 0 or retry_after is None or not (status == 429 or status >= 500):
         return None
-    return float(retry_after)
+    if retry_after > LONGEST_RETRY_AFTER:
+        return None
+    return max(float(retry_after), SHORTEST_RETRY_AFTER * (1 + random()))
 
 
 def wait_after_failure(

@@ -17,6 +17,8 @@ __all__ = ["DEFAULT_TIMEOUTS", "Timeouts"]
 class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds for each kind of waiting; None is no bound at all.
 
+    slot: for an in-flight slot, while as many calls as the client allows are under way;
+        nothing has been sent then.
     connect: a new connection: the name looked up, TCP and the TLS handshake.
     answer: from the request to the first line of the answer; the server itself gives
         up after a minute and says so, which is worth waiting for.
@@ -25,6 +27,7 @@ class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
     whole: a call of `send` with all its retries; streams and watches have no such end.
     """
 
+    slot: float | None = 120.0
     connect: float | None = 30.0
     answer: float | None = 70.0
     idle: float | None = 150.0

@@ -3,8 +3,8 @@
 Promises: nothing is opened before the first request; new certificates, CAs and tokens
 are taken up by the next request, while whatever runs keeps its connection; on a 401 the
 credentials are renewed and the request repeated, once; no request is repeated by the
-HTTP library behind our back; a redirect is followed only on the same server, and only
-for what is read.
+HTTP library behind our back; a redirect is followed only on the same server, only for
+what is read, and never to where the request has been already.
 Elsewhere: retries (`client`), where credentials come from (`kubeloop.config`).
 """
 
@@ -37,7 +37,7 @@ from kubeloop.machinery import ClientClosed, TransportError
 from .connections import UnderWay, client_timeout, open_session, proxy_options
 from .failures import failure_of, late_failure, without_headers
 from .fetching import fetch
-from .incoming import Incoming, Waiting
+from .incoming import Incoming, Waiting, sooner
 from .metrics import RequestMetrics
 from .request import Request
 from .timeouts import Timeouts
@@ -47,6 +47,7 @@ __all__ = ["Errand", "Transport", "TransportStats"]
 
 log = logging.getLogger(__name__)
 
+# client-go follows as many.
 _MOST_REDIRECTS = 10
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # So long a websocket waits for the server's farewell.
@@ -74,6 +75,7 @@ class Errand(msgspec.Struct, frozen=True, gc=False):
     content_type: str
     timeouts: Timeouts
     within: float | None  # bounds the time to each answer's first line
+    deadline: float | None = None  # a moment on the clock that bounds all of them
 
 
 @final
@@ -240,17 +242,33 @@ class Transport:
         content_type = "" if request.body is None else request.content_type or errand.content_type
         accept = request.accept or errand.accept
         headers = self._headers_for(identity, request, accept, content_type)
-        incoming = await self._send(errand, url, identity, headers)
-        for _ in range(_MOST_REDIRECTS):
+        visited = [url]
+        while True:
+            incoming = await self._send(errand, url, identity, headers)
             if incoming.status not in _REDIRECTS or request.method not in {"GET", "HEAD"}:
-                break
+                return incoming
             target = _within_server(url, incoming.headers.get("Location", ""))
             if target is None:
-                break
+                return incoming
+            if target in visited or len(visited) > _MOST_REDIRECTS:
+                incoming.close()
+                raise self._redirected_too_often(request, [*visited, target])
             await incoming.discard()
+            visited.append(target)
             url = target
-            incoming = await self._send(errand, url, identity, headers)
-        return incoming
+
+    def _redirected_too_often(self, request: Request, urls: list[str]) -> TransportError:
+        paths = [redacted_url(url).removeprefix(self.server) for url in urls]
+        fault = (
+            "the redirects lead in a circle"
+            if urls[-1] in urls[:-1]
+            else f"more than {_MOST_REDIRECTS} redirects"
+        )
+        shown = " -> ".join(path[:100] for path in paths[-4:])
+        return TransportError(
+            f"{request.action}: {self.server}: {fault}: {shown}"
+            " (check the server's address and the proxy before it)"
+        )
 
     async def _send(
         self, errand: Errand, url: str, identity: Identity, headers: CIMultiDict[str]
@@ -260,8 +278,10 @@ class Transport:
             raise self._closed_meanwhile(request)
         self._exchanges += 1
         body = request.body
+        left = None if errand.deadline is None else errand.deadline - self._clock.now()
+        within = sooner(errand.within, left)
         try:
-            async with self._clock.timeout(errand.within) as bound, self._under_way.request():
+            async with self._clock.timeout(within) as bound, self._under_way.request():
                 response = await session.request(
                     request.method,
                     self._target(url, headers),
@@ -274,11 +294,11 @@ class Transport:
         except (aiohttp.ClientError, OSError, ValueError) as error:
             if self._closed:
                 raise self._closed_meanwhile(request) from error
-            if errand.within is not None and bound.expired():
+            if within is not None and bound.expired():
                 raise late_failure(
                     action=request.action,
                     server=self.server,
-                    seconds=errand.within,
+                    seconds=within,
                     what="an answer",
                 ) from error
             raise self._failure(error, request, errand.timeouts) from error
@@ -354,13 +374,15 @@ class Transport:
 
 
 def _within_server(url: str, location: str) -> str | None:
-    """Where a redirect leads to; None for what is no other place on the same server."""
+    """Where a redirect leads to; None for what is no place on the same server."""
+    if not location:
+        return None
     try:
         target = urljoin(url, location)
         here, there = urlsplit(url), urlsplit(target)
     except ValueError:  # it is no URL
         return None
-    if target == url or not target.isascii() or not target.isprintable():
+    if not target.isascii() or not target.isprintable():
         return None
     # Elsewhere our credentials would be somebody else's.
     return target if there[:2] == here[:2] else None
