@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -144,19 +145,65 @@ def pair(tmp_path: Path, issued: Issued) -> tuple[Path, Path]:
     return certificate, key
 
 
-async def test_certificate_files_are_looked_at_once_a_second(
-    pair: tuple[Path, Path], issued: Issued, reissued: Issued, clock: ManualClock
+def test_certificate_files_that_were_replaced_are_used_at_once(
+    pair: tuple[Path, Path], issued: Issued, reissued: Issued, clock: ManualClock, tmp_path: Path
 ) -> None:
-    """TRN-15, TRN-C9."""
+    """TRN-15, TRN-C9; client-go waits up to a second."""
     source = CertificateFiles(str(pair[0]), str(pair[1]), clock=clock)
     first = source.current()
     assert first.certificate == issued.certificate
+    assert source.current() is first
+    for path, content in zip(pair, (reissued.certificate, reissued.key), strict=True):
+        new = tmp_path / "new"
+        new.write_bytes(content)
+        new.rename(path)
+
+    assert source.current().certificate == reissued.certificate
+
+
+async def test_certificate_files_that_look_unchanged_are_read_once_a_second(
+    pair: tuple[Path, Path], reissued: Issued, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Times of files stand still for some milliseconds."""
+    monkeypatch.setattr("kubeloop.config.credentials._stamp", lambda path: None)
+    source = CertificateFiles(str(pair[0]), str(pair[1]), clock=clock)
+    first = source.current()
     pair[0].write_bytes(reissued.certificate)
     pair[1].write_bytes(reissued.key)
 
     assert source.current() is first
     await clock.advance(1)
     assert source.current().certificate == reissued.certificate
+
+
+def test_a_pair_that_is_replaced_between_the_two_reads_is_used_at_once(
+    pair: tuple[Path, Path], reissued: Issued, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = CertificateFiles(str(pair[0]), str(pair[1]), clock=clock)
+    source.current()
+    pair[0].touch()
+    read = Path.read_bytes
+
+    def read_and_replace(path: Path) -> bytes:
+        found = read(path)
+        if path == pair[0] and found != reissued.certificate:
+            pair[0].write_bytes(reissued.certificate)
+            pair[1].write_bytes(reissued.key)
+        return found
+
+    monkeypatch.setattr(Path, "read_bytes", read_and_replace)
+
+    assert source.current().certificate == reissued.certificate
+
+
+def test_files_that_never_stay_the_same_are_not_read_for_ever(
+    pair: tuple[Path, Path], clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = count()
+    monkeypatch.setattr(Path, "read_bytes", lambda path: b"%d" % next(reads))
+
+    with pytest.raises(CredentialError, match="changed during each of 5 reads"):
+        CertificateFiles(str(pair[0]), str(pair[1]), clock=clock).current()
 
 
 async def test_a_pair_that_does_not_fit_yet_is_not_taken(

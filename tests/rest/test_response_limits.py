@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from kubeloop.config import ClusterConfig
 from kubeloop.discovery import DiscoveryClient
 from kubeloop.machinery import (
     ApiError,
@@ -20,12 +21,14 @@ from kubeloop.machinery import (
     KubeError,
     ResponseTooLarge,
     StreamBroken,
+    TimeoutExceeded,
     TransportError,
 )
 from kubeloop.rest import (
     Request,
     ResponseLimits,
     RESTClient,
+    Timeouts,
     fetch,
     path_request,
     resource_request,
@@ -33,7 +36,7 @@ from kubeloop.rest import (
 from kubeloop.rest.response_limits import DEFAULT_RESPONSE_LIMITS, RATIO_APPLIES_FROM
 from kubeloop.rest.unpacking import PIECE
 
-from .conftest import PODS, Asked, Line, Reply, Script, chunked, client_for, reply
+from .conftest import PODS, Asked, Line, Reply, Script, chunked, client_for, reply, serving
 
 MIB = 2**20
 GET = resource_request("get", PODS, namespace="shop", name="web")
@@ -259,6 +262,35 @@ async def test_a_head_without_end_is_an_error(head: bytes, server: Script) -> No
         with pytest.raises(TransportError):
             await rest.send(GET)
         await server.until(lambda it: it.closed == 1)
+
+
+async def test_informational_responses_without_end_are_an_error_when_the_time_is_over(
+    server: Script,
+) -> None:
+    async def answer(_: Asked, line: Line) -> None:
+        while True:
+            await line.send(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 100)
+
+    server.says(answer)
+
+    async with client_for(server, timeouts=Timeouts(answer=0.2)) as rest:
+        with pytest.raises(TimeoutExceeded, match="an answer did not come within 0.2 s"):
+            await rest.send(GET)
+
+
+async def test_what_a_proxy_answers_to_connect_is_bounded() -> None:
+    async def babble(_: Asked, line: Line) -> None:
+        await line.send(b"HTTP/1.1 200 OK\r\n")
+        while True:
+            await line.send(b"X-Filler: " + b"x" * 1000 + b"\r\n")
+
+    async with serving() as proxy:
+        proxy.says(babble)
+        config = ClusterConfig(server="https://cluster.test", token="t", proxy_url=proxy.url)
+        async with RESTClient(config, environ={}) as rest:
+            with pytest.raises(TransportError):
+                await rest.send(GET)
+            await proxy.until(lambda it: it.closed == 1)
 
 
 async def test_an_event_beyond_its_limit_ends_the_watch_with_an_error(server: Script) -> None:

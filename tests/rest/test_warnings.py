@@ -103,3 +103,22 @@ def test_the_writer_writes_for_people(color: bool, deduplicate: bool, written: s
 
 def test_warnings_can_be_ignored() -> None:
     ignore_warnings(ServerWarning(299, "-", "a"))
+
+
+def test_a_response_full_of_warnings_is_read_to_a_bound() -> None:
+    headers = [", ".join(f'299 - "{n}"' for n in range(1000))] * 3 + [f'299 - "{"x" * 60_000}"']
+
+    assert len(parse_warnings(headers)) == 64
+    assert len(parse_warnings(headers[-1:])[0].text) == 4097
+
+
+def test_a_server_that_always_warns_of_something_else_does_not_fill_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    handler = WarningLog()
+
+    for number in range(3000):
+        handler(ServerWarning(299, "-", f"text {number}"))
+
+    assert len(caplog.messages) == 1001
+    assert "more than 1000 different warnings" in caplog.messages[-1]

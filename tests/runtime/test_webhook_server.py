@@ -220,11 +220,14 @@ def test_a_configuration_names_a_url_or_a_service() -> None:
 # --- certificates
 
 
-async def shown(address: str) -> bytes:
-    """The certificate that a server shows to who connects now."""
+async def shown(address: str, *, name: str = "") -> bytes:
+    """The certificate that a server shows to who connects now, asking for a name if given."""
     host, _, port = address.rpartition(":")
     context = ssl.create_default_context(cadata=AUTHORITY.pem.decode())
-    _, writer = await asyncio.open_connection(host, int(port), ssl=context, server_hostname=host)
+    context.check_hostname = not name
+    _, writer = await asyncio.open_connection(
+        host, int(port), ssl=context, server_hostname=name or host
+    )
     found: bytes = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
     writer.transport.abort()  # a farewell would have to be answered
     await writer.wait_closed()
@@ -239,9 +242,38 @@ async def test_a_new_certificate_is_shown_without_a_restart(certificates: Path) 
         before = await shown(address)
 
         AUTHORITY.server("another").write(certificates)
-        await clock.advance(11)
 
-        assert await shown(address) != before
+        # No time passes: the very next handshake shows it, without and with a name in it.
+        after = await shown(address)
+        assert after != before
+        assert await shown(address, name="localhost") == after
+
+        AUTHORITY.server("third").write(certificates)
+        await clock.advance(11)
+        assert await shown(address) not in {before, after}
+
+
+def test_a_pair_that_is_replaced_while_it_is_loaded_is_shown_at_once(
+    certificates: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The certificate of before was read, and then the key of after."""
+    certificate = ServingCertificate(certificates)
+    certificate.context()
+    (certificates / "tls.key").write_bytes(AUTHORITY.server("half").key)
+    load = ssl.SSLContext.load_cert_chain
+
+    def replace_and_load(context: ssl.SSLContext, *paths: Path, **others: Any) -> None:
+        monkeypatch.undo()
+        try:
+            load(context, *paths, **others)
+        finally:
+            AUTHORITY.server("whole").write(certificates)
+
+    monkeypatch.setattr(ssl.SSLContext, "load_cert_chain", replace_and_load)
+
+    assert certificate.look()
+    assert certificate.stats().last_error == ""
+    assert caplog.text == ""
 
 
 def test_a_pair_that_does_not_fit_changes_nothing(
@@ -310,7 +342,7 @@ def test_a_pair_that_could_not_be_read_is_read_at_a_later_look(
     assert certificate.look()
 
 
-def no_file_is_left(*_: object) -> None:
+def no_file_is_left(*_: object, **__: object) -> None:
     raise OSError(errno.EMFILE, "Too many open files")
 
 

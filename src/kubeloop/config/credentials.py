@@ -39,8 +39,10 @@ log = logging.getLogger(__name__)
 
 # A token file is believed for a minute, less ten seconds so that it never runs out on the way.
 TOKEN_FILE_AGE = 50.0
-# Certificate files are looked at no more often than this.
+# Certificate files that look unchanged are believed for this long.
 CERTIFICATE_AGE = 1.0
+# How often files that change under the reader are read before that is an error.
+_READS = 5
 
 
 class Identity(Veiled, frozen=True, kw_only=True):
@@ -161,16 +163,23 @@ class CertificateFiles:
         self._clock = clock
         self._held: ClientCertificate | None = None
         self._looked_at = 0.0
+        self._stamps: tuple[object, ...] = ()  # of the files when they were last read
         self._complaint = ""
 
     def current(self) -> ClientCertificate:
-        """The pair as it was at most a second ago; a pair that does not fit is not taken.
+        """The pair that is in the files now; a pair that does not fit is not taken.
+
+        The files are read when their times, sizes or inodes have changed and, since times
+        stand still for milliseconds, once a second.
 
         Raises: `CredentialError` when there has never been one.
         """
-        if self._held is not None and self._clock.now() - self._looked_at < CERTIFICATE_AGE:
+        stamps = (_stamp(self._certificate_file), _stamp(self._key_file))
+        is_recent = self._clock.now() - self._looked_at < CERTIFICATE_AGE
+        if self._held is not None and is_recent and stamps == self._stamps:
             return self._held
         self._looked_at = self._clock.now()
+        self._stamps = stamps
         try:
             return self._look()
         except CredentialError as error:
@@ -182,9 +191,7 @@ class CertificateFiles:
             return self._held
 
     def _look(self) -> ClientCertificate:
-        found = ClientCertificate(
-            certificate=_read(self._certificate_file), key=_read(self._key_file)
-        )
+        found = self._read_pair()
         if found != self._held:
             check_pair(found, what=self._certificate_file)
             if self._held is not None:
@@ -192,6 +199,27 @@ class CertificateFiles:
             self._held = found
         self._complaint = ""
         return self._held
+
+    def _read_pair(self) -> ClientCertificate:
+        """Both files as they were at one moment: read until they stay the same.
+
+        They may be replaced between the two reads, and the certificate of before and the key
+        of after are no pair.
+        """
+        found: ClientCertificate | None = None
+        for _ in range(_READS):
+            before, found = (
+                found,
+                ClientCertificate(
+                    certificate=_read(self._certificate_file), key=_read(self._key_file)
+                ),
+            )
+            if found in (before, self._held):
+                return found
+        raise CredentialError(
+            f"reading {self._certificate_file} and its key: the files changed during each of"
+            f" {_READS} reads (replace them by renaming)"
+        )
 
 
 @final
@@ -243,6 +271,15 @@ def read_token(path: str) -> str:
     if not token:
         raise CredentialError(f"reading {path}: the file is empty (write the token into it)")
     return token
+
+
+def _stamp(path: str) -> tuple[int, ...] | None:
+    """What nearly always changes with a file, found out without reading it."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
 
 
 def _read(path: str) -> bytes:

@@ -31,6 +31,9 @@ log = logging.getLogger(__name__)
 _MEANT_FOR_PEOPLE = 299
 # A server that says something new each time must not fill the memory.
 _MOST_REMEMBERED = 1000
+# Nor one that says very much: kube-apiserver sends 4 KiB of warnings with a response.
+_MOST_OF_ONE_RESPONSE = 64
+_LONGEST_TEXT = 4096
 
 
 class ServerWarning(msgspec.Struct, frozen=True):
@@ -86,19 +89,25 @@ class WarningWriter:
 
 
 def parse_warnings(headers: Iterable[str]) -> list[ServerWarning]:
-    """The warnings in these header values; each value is read up to its first mistake."""
-    return [warning for header in headers for warning in _parse_header(header)]
+    """The warnings in these header values; each value is read up to its first mistake.
+
+    No more than 64 are read, and no more than 4096 characters of each text.
+    """
+    found: list[ServerWarning] = []
+    for header in headers:
+        found += _parse_header(header, _MOST_OF_ONE_RESPONSE - len(found))
+    return found
 
 
 class _Malformed(Exception):
     """Reading of this header value stops here."""
 
 
-def _parse_header(header: str) -> list[ServerWarning]:
+def _parse_header(header: str, most: int) -> list[ServerWarning]:
     found: list[ServerWarning] = []
     rest = header.strip()
     try:
-        while rest:
+        while rest and len(found) < most:
             warning, rest = _parse_one(rest)
             found.append(warning)
     except _Malformed as error:
@@ -120,7 +129,10 @@ def _parse_one(text: str) -> tuple[ServerWarning, str]:
     rest = rest.lstrip(" ")
     if rest and not rest.startswith(","):
         raise _Malformed("something other than a comma behind the text")
-    return ServerWarning(int(code), agent, _decoded(said)), rest[1:].lstrip(" ")
+    text = _decoded(said)
+    if len(text) > _LONGEST_TEXT:
+        text = f"{text[:_LONGEST_TEXT]}…"
+    return ServerWarning(int(code), agent, text), rest[1:].lstrip(" ")
 
 
 def _quoted(text: str) -> tuple[str, str]:
@@ -161,8 +173,13 @@ def _is_news(warning: ServerWarning, said: set[str] | None) -> bool:
         return False
     if said is None:
         return True
-    if warning.text in said:
+    if warning.text in said or len(said) > _MOST_REMEMBERED:
         return False
-    if len(said) < _MOST_REMEMBERED:
-        said.add(warning.text)
+    said.add(warning.text)
+    if len(said) > _MOST_REMEMBERED:
+        log.warning(
+            "the server has sent more than %d different warnings: no more of them are shown",
+            _MOST_REMEMBERED,
+        )
+        return False
     return True
