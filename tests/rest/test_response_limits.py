@@ -274,7 +274,7 @@ async def test_informational_responses_without_end_are_an_error_when_the_time_is
     server.says(answer)
 
     async with client_for(server, timeouts=Timeouts(answer=0.2)) as rest:
-        with pytest.raises(TimeoutExceeded, match="an answer did not come within 0.2 s"):
+        with pytest.raises(TimeoutExceeded, match=r"an answer did not come within 0\.2 s"):
             await rest.send(GET)
 
 

@@ -10,9 +10,12 @@ from __future__ import annotations
 import asyncio
 import base64
 import functools
+import logging
 import socket
 import sys
+import warnings
 import weakref
+from contextlib import suppress
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, final
@@ -36,7 +39,10 @@ __all__ = [
     "kept_alive_socket",
     "open_session",
     "proxy_options",
+    "report_unclosed",
 ]
+
+log = logging.getLogger(__name__)
 
 # The server drops connections that were idle for 90 s. HTTP/1.1 has no way to say so in
 # time, and a POST that meets it must not be repeated: ours go first.
@@ -75,6 +81,41 @@ def open_session(*, clock: Clock, metrics: RequestMetrics | None) -> aiohttp.Cli
         max_line_size=_LONGEST_HEADER,
         max_field_size=_LONGEST_HEADER,
     )
+
+
+def report_unclosed(session: aiohttp.ClientSession, server: str) -> None:
+    """Say that a client was forgotten open, and close its connections.
+
+    Called when the client is collected, in whatever thread that happens, or at exit. The HTTP
+    library would report objects of which a user of kubeloop knows nothing.
+    """
+    if session.closed:
+        return
+    fault = (
+        f"a kubeloop client for {server} was not closed"
+        ' (use "async with Client() as client:", or await client.aclose())'
+    )
+    connector, loop = session.connector, session._loop
+    session.detach()
+    if connector is not None:
+        try:
+            running = asyncio.get_running_loop()
+        except RuntimeError:
+            running = None
+        if running is loop or loop.is_closed():
+            _close_connector(connector)
+        else:
+            loop.call_soon_threadsafe(_close_connector, connector)
+    log.warning("%s", fault)
+    warnings.warn(fault, ResourceWarning, stacklevel=2)
+
+
+def _close_connector(connector: aiohttp.BaseConnector) -> None:
+    # One step closes them all; the others only wait for the end, and there is no one to wait.
+    steps = connector.close().__await__()
+    with suppress(StopIteration):
+        next(steps)
+    steps.close()
 
 
 @final

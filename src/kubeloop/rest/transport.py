@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import io
 import logging
+import weakref
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, final
@@ -34,7 +35,13 @@ from kubeloop.config import (
 from kubeloop.kit import Clock, cut_off, to_the_end
 from kubeloop.machinery import ClientClosed, TransportError
 
-from .connections import UnderWay, client_timeout, open_session, proxy_options
+from .connections import (
+    UnderWay,
+    client_timeout,
+    open_session,
+    proxy_options,
+    report_unclosed,
+)
 from .failures import failure_of, late_failure, without_headers
 from .fetching import fetch
 from .incoming import Incoming, Waiting, sooner
@@ -103,6 +110,7 @@ class Transport:
         self._names_user = "@" in urlsplit(self.base_url).netloc
         self._tls = TlsSource(config, clock=clock) if config.uses_tls else None
         self._session: aiohttp.ClientSession | None = None
+        self._unclosed: weakref.finalize[..., Any] | None = None  # watches over the session
         self._under_way = UnderWay()
         self._closed = False
         self._waiting = Waiting()
@@ -133,6 +141,8 @@ class Transport:
         self._closed = True
         self._waiting.close()
         session, self._session = self._session, None
+        if self._unclosed is not None:
+            self._unclosed.detach()
         if session is not None:
             await to_the_end(self._close(session))
 
@@ -232,6 +242,7 @@ class Transport:
             self._proxy = proxy_options(self.base_url, self._config.proxy_url)
             # Last: a configuration that cannot be used leaves nothing open behind it.
             self._session = open_session(clock=self._clock, metrics=self._metrics)
+            self._unclosed = weakref.finalize(self, report_unclosed, self._session, self.server)
         return self._credentials
 
     # --- sending
