@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import os
+import re
 import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import kubeloop as kubeloop_package
 from kubeloop.cli.failures import report
+from kubeloop.config import EmptyConfig
+from kubeloop.machinery import Cause, ResponseTooLarge, TransportError, api_error, failure
 from kubeloop.testing import APIServer, Refusal
+from kubeloop.wire.meta.v1 import StatusCause
 
 from .conftest import Call, command, line_of, started
 
@@ -228,3 +236,89 @@ def test_the_package_runs_as_the_command(environment: dict[str, str]) -> None:
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "namespace/shop\n", "")
+
+
+# --- advice for those who do not write Python
+
+PYTHON = re.compile(r"\b[a-z_0-9]+=(True|False|None|\.\.\.|\)|$)|\b[a-z_]+\(\)")
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (
+            EmptyConfig(),
+            (
+                "no configuration has been provided (set KUBECONFIG, or run inside a pod, or pass"
+                " --kubeconfig); to have a cluster here and now: kubeloop serve --simulate"
+            ),
+        ),
+        (
+            api_error(
+                "PATCH pods/web",
+                failure(
+                    "Conflict",
+                    "conflict",
+                    causes=[StatusCause(reason=Cause.FIELD_MANAGER_CONFLICT.value)],
+                ),
+            ),
+            (
+                "PATCH pods/web: 409 Conflict: conflict (leave the field to its owner, or take it"
+                " with --force-conflicts)"
+            ),
+        ),
+        (
+            ResponseTooLarge("GET pods: too large").with_hint("ask for less", python="raise it"),
+            "GET pods: too large (ask for less)",
+        ),
+        (TransportError("GET x: no").with_hint(python="say so=True"), "GET x: no"),
+    ],
+    ids=["no configuration", "ownership", "limit", "only for programs"],
+)
+def test_advice_is_about_flags_and_not_about_python_arguments(
+    error: Exception, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report(error, verbose=False)
+
+    assert capsys.readouterr().err == f"error: {line}\n"
+
+
+def test_a_certificate_without_credentials_is_told_without_python(
+    kubeloop: Call, tmp_path: Path
+) -> None:
+    kubeconfig = tmp_path / "nobody"
+    kubeconfig.write_text(
+        "{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: a, cluster: "
+        "{server: 'https://127.0.0.1:1'}}], contexts: [{name: a, context: {cluster: a}}]}"
+    )
+
+    result = kubeloop("get", "pods", "--kubeconfig", str(kubeconfig))
+
+    assert result.exit_code == 4
+    assert "(give a token, a certificate or a plugin)" in result.stderr
+
+
+def test_no_error_that_can_reach_the_command_line_names_python_arguments_in_its_text() -> None:
+    """They belong into `python_hint`, which a command does not print."""
+    folder = Path(inspect.getfile(kubeloop_package)).parent
+    found = [
+        f"{path.relative_to(folder)}:{raised.lineno}: {text}"
+        for package in ("config", "rest", "discovery", "clients", "machinery")
+        for path in sorted(Path(folder, package).rglob("*.py"))
+        for raised in ast.walk(ast.parse(path.read_text()))
+        if isinstance(raised, ast.Raise)
+        for text in _texts(raised)
+        if PYTHON.search(text)
+    ]
+
+    assert found == []
+
+
+def _texts(node: ast.AST) -> Iterator[str]:
+    """The texts in a statement that stand in parentheses, without those for programs."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.keyword) and child.arg == "python":
+            continue
+        if isinstance(child, ast.Constant) and isinstance(child.value, str) and " " in child.value:
+            yield child.value
+        yield from _texts(child)

@@ -195,7 +195,7 @@ def test_the_hint_of_an_apply_that_met_another_owner_is_about_the_owner() -> Non
     status = Status(code=409, reason="Conflict", details=StatusDetails(causes=[cause]))
     found = api_error("PATCH deployments/web in shop", status)
 
-    assert str(found).endswith("(take the field with force=True, or leave it to its owner)")
+    assert str(found).endswith("(leave the field to its owner, or take it with force=True)")
     assert str(pickle.loads(pickle.dumps(found))) == str(found)
 
 
@@ -224,3 +224,58 @@ def test_the_tree_in_the_docstring_names_every_class() -> None:
     drawn = set((errors.__doc__ or "").split())
 
     assert classes <= drawn
+
+
+AUTHORIZER = 'pods is forbidden: User "ann" cannot list resource "pods" in API group "" at the'
+DENIED = 'admission webhook "policy.example.com" denied the request: '
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "message", "hint"),
+    [
+        (403, "Forbidden", f"{AUTHORIZER} cluster scope", "grant the verb"),
+        (403, "Forbidden", 'forbidden: User "ann" cannot get path "/metrics"', "grant the verb"),
+        (403, "Forbidden", f"{DENIED}no latest tags", ""),
+        (403, "Forbidden", f'{DENIED}User "ann" cannot use resource "gpu"', ""),
+        (403, "Forbidden", 'pods "a" is forbidden: exceeded quota: q, requested: pods=1', ""),
+        (403, "Forbidden", 'pods "a" is forbidden: violates PodSecurity "restricted:latest"', ""),
+        (403, "Forbidden", "unable to create new content in namespace x because it is", ""),
+        (403, "Forbidden", "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: x", ""),
+        (404, "NotFound", "the server could not find the requested resource", "CRD installed"),
+        (404, "NotFound", "the server has no such resource (get widgets)", "CRD installed"),
+        (404, "NotFound", 'pods "a" not found', ""),
+        (
+            409,
+            "Conflict",
+            'Operation cannot be fulfilled on pods "a": the object has been modified; please',
+            "read the object again",
+        ),
+        (
+            409,
+            "Conflict",
+            'Operation cannot be fulfilled on namespaces "a": The system is ensuring all content',
+            "",
+        ),
+        (
+            409,
+            "Conflict",
+            'Operation cannot be fulfilled on pods "a": Precondition failed: UID in precondition',
+            "",
+        ),
+        (409, "Conflict", f"{DENIED}wait", ""),
+        (409, "AlreadyExists", 'pods "a" already exists', ""),
+        (400, "BadRequest", f"{DENIED}no", ""),
+        (401, "Unauthorized", "Unauthorized", "check the credentials"),
+        (413, "RequestEntityTooLarge", "limit is 3145728", ""),
+        (422, "Invalid", 'Pod "a" is invalid: spec.containers: Required value', ""),
+        (429, "TooManyRequests", "too many requests", "try again later"),
+        (410, "Expired", "The resourceVersion for the provided watch is too old", "list again"),
+    ],
+)
+def test_a_hint_fits_its_cause(code: int, reason: str, message: str, hint: str) -> None:
+    """A role does not help against a webhook, a quota or a policy."""
+    found = api_error("POST pods", Status(code=code, reason=reason, message=message))
+
+    assert hint in found.hint
+    assert bool(found.hint) == bool(hint)
+    assert found.python_hint == ""

@@ -18,7 +18,15 @@ import click
 
 from kubeloop.wire.errors import InvalidValue, KubeError
 
-__all__ = ["EXIT_CODES", "CommandFailed", "ExitCode", "report", "silence_output", "usage_line"]
+__all__ = [
+    "EXIT_CODES",
+    "CommandFailed",
+    "ExitCode",
+    "message",
+    "report",
+    "silence_output",
+    "usage_line",
+]
 
 
 @final
@@ -99,13 +107,34 @@ def _line(error: Exception) -> str:
     from kubeloop.discovery import NoResourceMatch
 
     if isinstance(error, NoResourceMatch):
-        return _flat(f"{error}{_guess(error.resource)}")
+        return _flat(f"{message(error)}{_guess(error.resource)}")
     if isinstance(error, EmptyConfig):
-        return _flat(f"{error}; to have a cluster here and now: kubeloop serve --simulate")
+        return _flat(f"{message(error)}; to have a cluster here and now: kubeloop serve --simulate")
     if isinstance(error, KubeError | OSError):
-        return _flat(str(error))
+        return _flat(message(error))
     what = f"{type(error).__name__}: {error}"
     return _flat(f"unexpected {what} (this is a bug: run it again with -v, and report it)")
+
+
+def message(error: Exception) -> str:
+    """What an error says to somebody at the command line: flags instead of Python arguments."""
+    if not isinstance(error, KubeError):
+        return str(error)
+    hints = ", or ".join(filter(None, (error.hint, _flag_for(error))))
+    return f"{error.summary} ({hints})" if hints else error.summary
+
+
+def _flag_for(error: KubeError) -> str:
+    """What a flag can do about it, where the error knows an argument that could."""
+    from kubeloop.config import EmptyConfig
+    from kubeloop.machinery import Conflict
+
+    match error:
+        case EmptyConfig():
+            return "pass --kubeconfig"
+        case Conflict(is_ownership=True):
+            return "take it with --force-conflicts"
+    return ""
 
 
 def _guess(word: str) -> str:

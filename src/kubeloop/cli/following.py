@@ -20,6 +20,8 @@ from kubeloop.machinery import ApiError, TransportError
 from kubeloop.rest import RESTClient
 from kubeloop.wire import decode
 
+from .failures import message
+
 __all__ = ["Changed", "Listed", "Lost", "follow"]
 
 _RETRY = Backoff(duration=0.5, factor=2.0, jitter=0.2, steps=5, cap=8.0)
@@ -75,7 +77,7 @@ async def follow(
         except (ApiError, TransportError) as error:
             if not is_known:
                 raise
-            yield Lost(str(error))
+            yield Lost(message(error))
         # A watch that ends is begun from a new list: simpler than resuming, and rare.
         await rest.clock.sleep(delays.next())
 

@@ -362,8 +362,7 @@ class Client(Clientset):
         if not wanted.version or not wanted.kind:
             raise InvalidValue(
                 f"resource {wanted}: the apiVersion and the kind are needed"
-                ' (client.resource("example.com/v1", "Website"))'
-            )
+            ).with_hint(python='write client.resource("example.com/v1", "Website")')
         known = resource_for(wanted.group, wanted.version, wanted.kind)
         return known or partial(self.mapper.mapping, wanted.group_kind, wanted.version)
 

@@ -167,7 +167,7 @@ def check_manager(name: str) -> None:
     """Raise InvalidValue for a field manager's name that no server takes."""
     if len(name) > _LONGEST_MANAGER or not name.isprintable():
         raise InvalidValue(
-            f"field_manager={name[:40]!r}: at most {_LONGEST_MANAGER} printable characters"
+            f"field manager {name[:40]!r}: at most {_LONGEST_MANAGER} printable characters"
         )
 
 

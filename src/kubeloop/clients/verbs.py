@@ -327,8 +327,8 @@ def appliable(data: dict[str, Any]) -> dict[str, Any]:
     if metadata.get("managedFields"):
         raise InvalidValue(
             f"apply {data.get('kind')} {metadata['name']}: it has managedFields, so it was read"
-            " from a server (build what you want to own, or use extract())"
-        )
+            " from a server"
+        ).with_hint("write only the fields you want to own", python="use extract()")
     return data
 
 

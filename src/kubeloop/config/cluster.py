@@ -106,8 +106,7 @@ class ClusterConfig(Veiled, frozen=True, kw_only=True):
         if self.uses_tls and not self.anonymous and not self.has_credentials:
             raise NoCredentials(
                 f"{redacted_url(self.server)}: no credentials are configured"
-                " (give a token, a certificate or a plugin, or say anonymous=True)"
-            )
+            ).with_hint("give a token, a certificate or a plugin", python="say anonymous=True")
 
     @classmethod
     def load(

@@ -57,7 +57,8 @@ class EmptyConfig(InvalidConfig):
 
     def __init__(self, tried: str = "") -> None:
         said = f"no configuration has been provided{': ' if tried else ''}{tried}"
-        super().__init__(f"{said} (set KUBECONFIG, pass kubeconfig=, or run inside a pod)")
+        super().__init__(said)
+        self.with_hint("set KUBECONFIG, or run inside a pod", python="pass kubeconfig=")
 
 
 class ContextNotFound(InvalidConfig):

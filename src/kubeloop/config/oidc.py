@@ -194,8 +194,8 @@ class OidcCredentials:
         if self._fetch is None:
             raise CredentialError(
                 f"oidc {redacted_url(self._issuer)}: the id-token has to be renewed, and nobody"
-                " here can ask for it (open the credentials with fetch=)"
-            )
+                " here can ask for it"
+            ).with_hint(python="open the credentials with fetch=")
         body = urlencode(form).encode()
         return await self._fetch(method, url, headers=headers, body=body, ca=self._ca())
 

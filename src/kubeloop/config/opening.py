@@ -161,9 +161,8 @@ def _provided(
         return providers[provider.name](provider)
     if provider.name != "oidc":
         advice = _REPLACED.get(provider.name, "an exec plugin")
-        raise ConfigError(
-            f'auth-provider "{provider.name}" is not known'
-            f" (use {advice} instead, or hand the provider in by providers=)"
+        raise ConfigError(f'auth-provider "{provider.name}" is not known').with_hint(
+            f"use {advice} instead", python="hand the provider in by providers="
         )
     home = config.auth_provider_home
     persist = persister_for(home) if home is not None else None

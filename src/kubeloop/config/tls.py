@@ -204,16 +204,19 @@ def check_pair(pair: ClientCertificate, *, what: str) -> None:
     _load_pair(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), pair, what=what)
 
 
-def hint_for(error: ssl.SSLError) -> str:
-    """What to do about a failed handshake; empty when there is nothing to say."""
+def hint_for(error: ssl.SSLError) -> tuple[str, str]:
+    """What to do about a failed handshake, and what else a program can do, each if anything."""
     if not isinstance(error, ssl.SSLCertVerificationError):
-        return ""
+        return "", ""
     if error.verify_code in _STRICT_CODES:
         return (
-            "this certificate breaks a rule that Python checks from 3.13 on: issue a new CA,"
-            " or relax that check alone with relax_strict_x509=True"
+            "this certificate breaks a rule that Python checks from 3.13 on: issue a new CA",
+            "relax that check alone with relax_strict_x509=True",
         )
-    return "check the CA, tls-server-name and the certificate's end; do not switch verification off"
+    return (
+        "check the CA, tls-server-name and the certificate's end; do not switch verification off",
+        "",
+    )
 
 
 def _trusting(roots: bytes) -> ssl.SSLContext:

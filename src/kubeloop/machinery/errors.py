@@ -42,6 +42,7 @@ Elsewhere: making and reading a Status (`statuses`), trying again (`kubeloop.res
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import final
 
@@ -195,12 +196,22 @@ class Unauthorized(ApiError):
 class Forbidden(ApiError):
     """The server knows who asks, and does not allow it."""
 
-    hint = "grant the verb on the resource to this user or service account"
+    def __init__(self, action: str, status: Status) -> None:
+        super().__init__(action, status)
+        # Quotas, policies, webhooks and a namespace that is being deleted refuse with this code
+        # as well, and no role would change that.
+        if _said_by_authorizer(status.message or "") and not _is_denied_by_webhook(status):
+            self.hint = "grant the verb on the resource to this user or service account"
 
 
 @final
 class NotFound(ApiError):
     """No such object, or no such resource."""
+
+    def __init__(self, action: str, status: Status) -> None:
+        super().__init__(action, status)
+        if any(text in (status.message or "") for text in _NO_SUCH_RESOURCE):
+            self.hint = "does the server serve this kind, in this version? is its CRD installed?"
 
 
 @final
@@ -222,13 +233,21 @@ class AlreadyExists(ApiError):
 class Conflict(ApiError):
     """The object has changed since it was read, or another manager owns the field."""
 
-    hint = "read the object again and redo the change"
-
     def __init__(self, action: str, status: Status) -> None:
         super().__init__(action, status)
+        message = status.message or ""
         # No newer version of the object would change who owns the field of an apply.
-        if has_cause(self, _OWNED_BY_ANOTHER):
-            self.hint = "take the field with force=True, or leave it to its owner"
+        if self.is_ownership:
+            self.with_hint("leave the field to its owner", python="take it with force=True")
+        elif not _is_denied_by_webhook(status) and (
+            _MODIFIED in message or not message.startswith(_CANNOT_BE_FULFILLED)
+        ):
+            self.hint = "read the object again and redo the change"
+
+    @property
+    def is_ownership(self) -> bool:
+        """Whether another field manager owns a field that was applied."""
+        return has_cause(self, _OWNED_BY_ANOTHER)
 
 
 class Gone(ApiError):
@@ -295,6 +314,24 @@ class Timeout(ApiError):
 
 # `Cause.FIELD_MANAGER_CONFLICT`, whose module stands on this one.
 _OWNED_BY_ANOTHER = "FieldManagerConflict"
+
+# A resource or version that is not served, as kube-apiserver and as `statuses` say it.
+_NO_SUCH_RESOURCE = (
+    "the server could not find the requested resource",
+    "the server has no such resource",
+)
+# How kube-apiserver begins every conflict, and how it goes on when it was a stale version.
+_CANNOT_BE_FULFILLED = "Operation cannot be fulfilled on "
+_MODIFIED = "the object has been modified"
+# kube-apiserver's authorizer: `User "ann" cannot list resource "pods"`, `cannot get path "/x"`.
+_said_by_authorizer = re.compile(r'User ".*" cannot \S+ (resource|path) "').search
+
+
+def _is_denied_by_webhook(status: Status) -> bool:
+    """Whether an admission webhook said this, with whatever code and reason it chose."""
+    message = status.message or ""
+    return message.startswith("admission webhook ") and " denied the request" in message
+
 
 # The classes carry the names of the reasons.
 _BY_REASON: dict[str, type[ApiError]] = {

@@ -183,4 +183,5 @@ def _mentioning(error: TransportError, before: str) -> TransportError:
     """The error with what an earlier attempt came to, where that is something else."""
     if not before or before == str(error):
         return error
-    return type(error)(f"{error} (before that: {before})")
+    mentioning = type(error)(f"{error.summary} (before that: {before})")
+    return mentioning.with_hint(error.hint, python=error.python_hint)

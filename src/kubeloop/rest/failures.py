@@ -41,7 +41,13 @@ def failure_of(
     if isinstance(
         cause, aiohttp.ClientConnectorError | aiohttp.ClientHttpProxyError | ssl.SSLError
     ):
-        return ConnectError(f"{place}: {_connect_fault(cause)}")
+        failure = ConnectError(f"{place}: {_connect_fault(cause)}")
+        if isinstance(cause, aiohttp.ClientConnectorCertificateError):
+            untrusted = cause.certificate_error
+            if isinstance(untrusted, ssl.SSLError):
+                hint, python = hint_for(untrusted)
+                failure.with_hint(hint, python=python)
+        return failure
     match cause:
         case aiohttp.ConnectionTimeoutError():
             return TimeoutExceeded(
@@ -116,8 +122,7 @@ def idle_failure(*, action: str, server: str, seconds: float) -> TimeoutExceeded
 
 def _certificate_fault(error: Exception) -> str:
     said = getattr(error, "verify_message", "") or str(error)
-    hint = hint_for(error) if isinstance(error, ssl.SSLError) else ""
-    return f"the server's certificate is not trusted: {said}{f' ({hint})' if hint else ''}"
+    return f"the server's certificate is not trusted: {said}"
 
 
 def _os_fault(error: BaseException) -> str:

@@ -202,7 +202,7 @@ class Incoming:
                 f" {allowed} times by decompression: {self._packed_size} bytes became"
                 f" {self._size}, and the rest was not read"
             ).with_hint(
-                "raise it with ResponseLimits(compression_ratio=...) if you trust the server"
+                "is this the API server?", python="raise ResponseLimits(compression_ratio=...)"
             )
 
     def _too_large(
@@ -211,7 +211,7 @@ class Incoming:
         return ResponseTooLarge(
             f"{self._request.action}: {self._server}: the response is larger than"
             f" {limit.size} bytes, the limit for {_KINDS[limit.option]} ({detail})"
-        ).with_hint(f"ask for less, or raise the limit with ResponseLimits({limit.option}=...)")
+        ).with_hint("ask for less", python=f"raise ResponseLimits({limit.option}=...)")
 
     def _unknown_encoding(self) -> TransportError:
         return TransportError(

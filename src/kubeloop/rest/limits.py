@@ -140,8 +140,8 @@ class Place:
                 f" {max(within or 0.0, 0.0):g} s, {now.inside} calls are in flight and"
                 f" {now.waiting} more wait for a slot"
             ).with_hint(
-                "make fewer calls at once, look for calls that do not end, or allow more with"
-                " RESTClient(in_flight=...)"
+                "make fewer calls at once, look for calls that do not end",
+                python="allow more with RESTClient(in_flight=...)",
             ) from error
 
     async def leave(self) -> None:

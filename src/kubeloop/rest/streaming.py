@@ -157,7 +157,8 @@ class ByteStream(_Open):
                     f"{self._action}: the response is larger than {self._limit.size} bytes, the"
                     " limit for a document"
                 ).with_hint(
-                    "read it piece by piece, or raise the limit with ResponseLimits(document=...)"
+                    "ask for less",
+                    python="read it piece by piece, or raise ResponseLimits(document=...)",
                 )
         return whole.getvalue()
 

@@ -14,24 +14,28 @@ __all__ = ["DecodeError", "InvalidValue", "KubeError"]
 class KubeError(Exception):
     """Whatever kubeloop raises on purpose.
 
-    `hint` is what a Python program can do about it; `str(error)` shows it in parentheses.
-    `summary` is the text without it, for programs that have advice of their own.
+    `hint` is what can be done about it, `python_hint` what an argument or a method of kubeloop
+    could do; `str(error)` shows both in parentheses. `summary` is the text without them, for
+    programs whose users do not write Python.
     """
 
     hint: str = ""
+    python_hint: str = ""
 
     @property
     def summary(self) -> str:
-        """What was tried and what came back, without the hint."""
+        """What was tried and what came back, without the hints."""
         return super().__str__()
 
-    def with_hint(self, hint: str) -> Self:
-        """The same error with this hint."""
+    def with_hint(self, hint: str = "", *, python: str = "") -> Self:
+        """The same error with these hints."""
         self.hint = hint
+        self.python_hint = python
         return self
 
     def __str__(self) -> str:
-        return f"{self.summary} ({self.hint})" if self.hint else self.summary
+        hints = ", or ".join(filter(None, (self.hint, self.python_hint)))
+        return f"{self.summary} ({hints})" if hints else self.summary
 
 
 class InvalidValue(KubeError, ValueError):
