@@ -45,7 +45,8 @@ class GroupDiscoveryFailed(KubeError):
         self.failures = dict(failures)
         self.found = found
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
         named = (f"{version}: {cause}" for version, cause in sorted(_by_text(self.failures)))
         return f"discover the server's resources: some groups failed: {', '.join(named)}"
 
@@ -58,7 +59,8 @@ class StaleGroupVersion(KubeError):
         super().__init__(version)
         self.version = version
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
         return f"discover {self.version}: the server's knowledge of it is stale (try again later)"
 
 
@@ -70,7 +72,8 @@ class EmptyGroupVersion(KubeError):
         super().__init__(version)
         self.version = version
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
         return f"discover {self.version}: the server names no resource in it"
 
 
@@ -82,7 +85,8 @@ class NotInCache(KubeError):
         super().__init__(version)
         self.version = version
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
         return f"discover {self.version}: not found (invalidate the cache when it may be new)"
 
 
@@ -98,7 +102,8 @@ class NoKindMatch(NoMatch):
         self.kind, self.group, self.versions = kind, group, tuple(versions)
         super().__init__(kind, group, self.versions)
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
         name = f"{self.kind}.{self.group}" if self.group else self.kind
         served = f" in {', '.join(self.versions)}" if self.versions else ""
         return f"find kind {name}{served}: the server has none (is its CRD installed?)"
@@ -112,7 +117,8 @@ class NoResourceMatch(NoMatch):
         super().__init__(resource)
         self.resource = resource
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
         return f"find resource {self.resource}: the server has none (is its CRD installed?)"
 
 
@@ -124,7 +130,8 @@ class AmbiguousMatch(NoMatch):
         self.wanted, self.candidates = wanted, tuple(map(str, candidates))
         super().__init__(wanted, self.candidates)
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
         found = "; ".join(self.candidates)
         return f"find {self.wanted}: several fit: {found} (name the group and the version)"
 

@@ -31,7 +31,8 @@ class MapperErrors(KubeError):
         super().__init__(errors, found)
         self.errors, self.found = tuple(errors), tuple(found)
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
         return f"look up in several mappers: {'; '.join(map(str, self.errors))}"
 
 

@@ -83,13 +83,18 @@ def open_session(*, clock: Clock, metrics: RequestMetrics | None) -> aiohttp.Cli
     )
 
 
-def report_unclosed(session: aiohttp.ClientSession, server: str) -> None:
+def report_unclosed(
+    session: aiohttp.ClientSession, server: str, owner: weakref.ref[object]
+) -> None:
     """Say that a client was forgotten open, and close its connections.
 
     Called when the client is collected, in whatever thread that happens, or at exit. The HTTP
     library would report objects of which a user of kubeloop knows nothing.
     """
-    if session.closed:
+    is_exit = owner() is not None
+    # At exit a loop that is not closed runs in another thread, whose owner closes its clients
+    # (`kubeloop.blocking` does), or in the parent of this process.
+    if session.closed or (is_exit and not session._loop.is_closed()):
         return
     fault = (
         f"a kubeloop client for {server} was not closed"

@@ -202,7 +202,8 @@ class Incoming:
                 f" {allowed} times by decompression: {self._packed_size} bytes became"
                 f" {self._size}, and the rest was not read"
             ).with_hint(
-                "is this the API server?", python="raise ResponseLimits(compression_ratio=...)"
+                "check what answers at this address",
+                python="raise ResponseLimits(compression_ratio=...)",
             )
 
     def _too_large(

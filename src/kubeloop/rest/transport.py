@@ -242,7 +242,9 @@ class Transport:
             self._proxy = proxy_options(self.base_url, self._config.proxy_url)
             # Last: a configuration that cannot be used leaves nothing open behind it.
             self._session = open_session(clock=self._clock, metrics=self._metrics)
-            self._unclosed = weakref.finalize(self, report_unclosed, self._session, self.server)
+            self._unclosed = weakref.finalize(
+                self, report_unclosed, self._session, self.server, weakref.ref(self)
+            )
         return self._credentials
 
     # --- sending
