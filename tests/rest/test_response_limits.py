@@ -140,7 +140,7 @@ async def test_a_body_is_unpacked_in_pieces_with_the_event_loop_running_in_betwe
 async def test_a_list_that_only_decompression_makes_large_is_an_error(server: Script) -> None:
     """Lists may be large, and then their packed bytes are many, too."""
     item = b'{"x":"' + b"a" * MIB + b'"},'
-    body = b'{"items":[' + 4 * (RATIO_APPLIES_FROM // MIB) * item
+    body = b'{"items":[' + (RATIO_APPLIES_FROM // MIB + 4) * item
     server.says(reply(body=gzip.compress(body), headers=GZIP))
 
     async with client_for(server) as rest:

@@ -6,10 +6,11 @@ import base64
 import hashlib
 from typing import Any
 
+import aiohttp
 import pytest
 
 from kubeloop.machinery import ApiError, Forbidden, TimeoutExceeded, TransportError
-from kubeloop.rest import Timeouts, resource_request
+from kubeloop.rest import ResponseLimits, Timeouts, resource_request
 
 from .conftest import PODS, Asked, Line, Script, client_for, cut, hang, reply, serving
 
@@ -44,6 +45,19 @@ async def test_a_websocket_carries_the_credentials_and_the_protocol(server: Scri
     assert asked.target == "/api/v1/namespaces/shop/pods/web/exec?command=ls&command=-l"
     assert asked.header("Authorization") == "Bearer t"
     assert asked.header("Sec-WebSocket-Protocol") == "v5.channel.k8s.io"
+
+
+async def test_a_message_of_a_websocket_is_bounded_by_the_limit_for_an_object(
+    server: Script,
+) -> None:
+    server.says(switches)
+    async with client_for(server, response_limits=ResponseLimits(object=2)) as rest:
+        socket = await rest.websocket(EXEC)
+        message = await socket.receive()
+        await socket.close()
+
+    assert message.type is aiohttp.WSMsgType.ERROR
+    assert socket.close_code == aiohttp.WSCloseCode.MESSAGE_TOO_BIG
 
 
 async def test_a_refusal_is_the_server_s_error(server: Script) -> None:

@@ -262,7 +262,7 @@ def test_a_pair_that_is_replaced_while_it_is_loaded_is_shown_at_once(
     (certificates / "tls.key").write_bytes(AUTHORITY.server("half").key)
     load = ssl.SSLContext.load_cert_chain
 
-    def replace_and_load(context: ssl.SSLContext, *paths: Path, **others: Any) -> None:
+    def replace_and_load(context: ssl.SSLContext, *paths: Any, **others: Any) -> None:
         monkeypatch.undo()
         try:
             load(context, *paths, **others)

@@ -91,10 +91,12 @@ def _innermost(error: Exception) -> Exception:
 def _code(error: Exception) -> ExitCode:
     # Imported here: a mistake in the command line is told without loading a client.
     from kubeloop.clients import WaitTimeout
-    from kubeloop.machinery import ConfigError, TransportError, Unauthorized
+    from kubeloop.machinery import ConfigError, ResponseTooLarge, TransportError, Unauthorized
 
     if isinstance(error, WaitTimeout):
         return ExitCode.TIMEOUT
+    if isinstance(error, ResponseTooLarge):
+        return ExitCode.NO
     if isinstance(error, ConfigError | TransportError | Unauthorized):
         return ExitCode.UNREACHABLE
     if isinstance(error, InvalidValue):

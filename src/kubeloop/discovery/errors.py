@@ -45,8 +45,7 @@ class GroupDiscoveryFailed(KubeError):
         self.failures = dict(failures)
         self.found = found
 
-    @property
-    def summary(self) -> str:
+    def _message(self) -> str:
         named = (f"{version}: {cause}" for version, cause in sorted(_by_text(self.failures)))
         return f"discover the server's resources: some groups failed: {', '.join(named)}"
 
@@ -59,8 +58,7 @@ class StaleGroupVersion(KubeError):
         super().__init__(version)
         self.version = version
 
-    @property
-    def summary(self) -> str:
+    def _message(self) -> str:
         return f"discover {self.version}: the server's knowledge of it is stale (try again later)"
 
 
@@ -72,8 +70,7 @@ class EmptyGroupVersion(KubeError):
         super().__init__(version)
         self.version = version
 
-    @property
-    def summary(self) -> str:
+    def _message(self) -> str:
         return f"discover {self.version}: the server names no resource in it"
 
 
@@ -85,8 +82,7 @@ class NotInCache(KubeError):
         super().__init__(version)
         self.version = version
 
-    @property
-    def summary(self) -> str:
+    def _message(self) -> str:
         return f"discover {self.version}: not found (invalidate the cache when it may be new)"
 
 
@@ -102,8 +98,7 @@ class NoKindMatch(NoMatch):
         self.kind, self.group, self.versions = kind, group, tuple(versions)
         super().__init__(kind, group, self.versions)
 
-    @property
-    def summary(self) -> str:
+    def _message(self) -> str:
         name = f"{self.kind}.{self.group}" if self.group else self.kind
         served = f" in {', '.join(self.versions)}" if self.versions else ""
         return f"find kind {name}{served}: the server has none (is its CRD installed?)"
@@ -117,8 +112,7 @@ class NoResourceMatch(NoMatch):
         super().__init__(resource)
         self.resource = resource
 
-    @property
-    def summary(self) -> str:
+    def _message(self) -> str:
         return f"find resource {self.resource}: the server has none (is its CRD installed?)"
 
 
@@ -130,8 +124,7 @@ class AmbiguousMatch(NoMatch):
         self.wanted, self.candidates = wanted, tuple(map(str, candidates))
         super().__init__(wanted, self.candidates)
 
-    @property
-    def summary(self) -> str:
+    def _message(self) -> str:
         found = "; ".join(self.candidates)
         return f"find {self.wanted}: several fit: {found} (name the group and the version)"
 

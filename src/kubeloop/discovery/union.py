@@ -31,8 +31,7 @@ class MapperErrors(KubeError):
         super().__init__(errors, found)
         self.errors, self.found = tuple(errors), tuple(found)
 
-    @property
-    def summary(self) -> str:
+    def _message(self) -> str:
         return f"look up in several mappers: {'; '.join(map(str, self.errors))}"
 
 

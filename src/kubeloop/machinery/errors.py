@@ -174,8 +174,7 @@ class ApiError(KubeError):
         """The seconds the server asks to wait; 0 where it does not say."""
         return (self.status.details.retry_after_seconds or 0) if self.status.details else 0
 
-    @property
-    def summary(self) -> str:
+    def _message(self) -> str:
         answer = f"{self.code} {self.reason}".strip()
         return f"{self.action}: {answer}: {self.status.message or 'no message'}"
 

@@ -244,9 +244,11 @@ class RESTClient:
         *,
         protocols: tuple[str, ...] = (),
         heartbeat: float | None = None,
-        max_size: int = 0,
+        max_size: int | None = None,
     ) -> aiohttp.ClientWebSocketResponse:
-        """Open a websocket; the caller closes it. `max_size` 0 is no limit on a message.
+        """Open a websocket; the caller closes it.
+
+        A message may have `max_size` bytes, as many as an object by default; 0 is no limit.
 
         Raises:
             ApiError: the server refused to switch.
@@ -259,7 +261,7 @@ class RESTClient:
                 protocols=protocols,
                 timeouts=request.timeouts or self._timeouts,
                 heartbeat=heartbeat,
-                max_size=max_size,
+                max_size=(self._limits.object or 0) if max_size is None else max_size,
             )
         except aiohttp.WSServerHandshakeError as error:
             status = status_from_answer(

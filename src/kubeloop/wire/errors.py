@@ -25,7 +25,7 @@ class KubeError(Exception):
     @property
     def summary(self) -> str:
         """What was tried and what came back, without the hints."""
-        return super().__str__()
+        return self._message()
 
     def with_hint(self, hint: str = "", *, python: str = "") -> Self:
         """The same error with these hints."""
@@ -36,6 +36,10 @@ class KubeError(Exception):
     def __str__(self) -> str:
         hints = ", or ".join(filter(None, (self.hint, self.python_hint)))
         return f"{self.summary} ({hints})" if hints else self.summary
+
+    def _message(self) -> str:
+        """The text as it came; a class that composes its text overrides this."""
+        return super().__str__()
 
 
 class InvalidValue(KubeError, ValueError):
