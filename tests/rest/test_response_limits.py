@@ -321,6 +321,17 @@ async def test_an_item_beyond_the_limit_of_an_object_is_an_error(server: Script)
             await anext(rest.items(LIST))
 
 
+async def test_many_small_items_in_one_chunk_are_not_taken_for_a_large_one(
+    server: Script,
+) -> None:
+    items = [b'{"a":%d}' % n if n % 3 else b'{"b":{"c":[%d]}}' % n for n in range(300)]
+    body = b'{"items":[' + b",".join(items) + b"]}"
+    server.says(chunked(body[:-1], body[-1:]))
+
+    async with client_for(server, response_limits=TIGHT) as rest:
+        assert await _all_items(rest) == items
+
+
 async def test_what_follows_the_items_of_a_list_is_bounded(server: Script) -> None:
     async def answer(_: Asked, line: Line) -> None:
         await line.send(b'HTTP/1.1 200 OK\r\n\r\n{"items":[{}],"x":"')

@@ -110,7 +110,7 @@ class Attempts:
                 wait = wait_after_failure(error, call=call, method=request.method, left=left)
                 if wait is None or _is_too_late(self._clock, wait, deadline):
                     raise _mentioning(error, before) from error.__cause__
-                before = str(error)
+                before = error.summary
                 status = 0
             else:
                 status = incoming.status
@@ -181,7 +181,7 @@ def _is_too_late(clock: Clock, wait: float, deadline: float | None) -> bool:
 
 def _mentioning(error: TransportError, before: str) -> TransportError:
     """The error with what an earlier attempt came to, where that is something else."""
-    if not before or before == str(error):
+    if not before or before == error.summary:
         return error
     mentioning = type(error)(f"{error.summary} (before that: {before})")
     return mentioning.with_hint(error.hint, python=error.python_hint)

@@ -71,8 +71,9 @@ class RESTClient:
     """Talks to one server.
 
     `max_retries` may be exceeded by no request; `in_flight` bounds calls of `send` at
-    once; streams and watches are not counted, since they last. `codec` is what requests and
-    answers go by that name no format themselves; see `Codec` for what it does not change.
+    once; streams and watches are not counted, since they last. `response_limits` bounds how
+    much of a response is read. `codec` is what requests and answers go by that name no format
+    themselves; see `Codec` for what it does not change.
 
         async with RESTClient(ClusterConfig.load()) as rest:
             answer = await rest.send(path_request("GET", "/version"))
@@ -179,7 +180,7 @@ class RESTClient:
         began = self._clock.now()
         slot = Place(
             gate,
-            action=request.action,
+            request=request,
             clock=self._clock,
             within=(request.timeouts or self._timeouts).slot,
             deadline=self._deadline(request),

@@ -84,7 +84,11 @@ def open_session(*, clock: Clock, metrics: RequestMetrics | None) -> aiohttp.Cli
 
 
 def report_unclosed(
-    session: aiohttp.ClientSession, server: str, owner: weakref.ref[object]
+    session: aiohttp.ClientSession,
+    loop: asyncio.AbstractEventLoop,
+    *,
+    server: str,
+    owner: weakref.ref[object],
 ) -> None:
     """Say that a client was forgotten open, and close its connections.
 
@@ -94,13 +98,13 @@ def report_unclosed(
     is_exit = owner() is not None
     # At exit a loop that is not closed runs in another thread, whose owner closes its clients
     # (`kubeloop.blocking` does), or in the parent of this process.
-    if session.closed or (is_exit and not session._loop.is_closed()):
+    if session.closed or (is_exit and not loop.is_closed()):
         return
     fault = (
         f"a kubeloop client for {server} was not closed"
         ' (use "async with Client() as client:", or await client.aclose())'
     )
-    connector, loop = session.connector, session._loop
+    connector = session.connector
     session.detach()
     if connector is not None:
         try:

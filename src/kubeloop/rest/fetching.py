@@ -7,6 +7,7 @@ Elsewhere: the API server itself (`transport`).
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 import zlib
 from collections.abc import Mapping
@@ -76,6 +77,7 @@ async def _body(response: aiohttp.ClientResponse, action: str) -> bytes:
         try:
             read += unpacking.feed(chunk) if unpacking else chunk
             while unpacking and unpacking.has_more and len(read) <= _LARGEST:
+                await asyncio.sleep(0)
                 read += unpacking.feed(b"")
         except zlib.error as error:
             raise TransportError(f"{action}: the answer is not gzip: {error}") from error

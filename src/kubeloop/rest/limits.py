@@ -17,6 +17,7 @@ from kubeloop.kit import Clock, DeadlineTooSoon, Gate, Limiter, TokenBucket
 from kubeloop.machinery import InFlightTimeout, TimeoutExceeded
 
 from .incoming import sooner
+from .request import Request
 
 __all__ = ["DEFAULT_BURST", "DEFAULT_QPS", "IN_FLIGHT", "Place", "Throttle", "limiter_of"]
 
@@ -83,19 +84,19 @@ class Place:
     `within` bounds each wait for it in seconds, `deadline` is when the whole call ends.
     """
 
-    __slots__ = ("_action", "_clock", "_gate", "_is_taken", "_within", "deadline")
+    __slots__ = ("_clock", "_gate", "_is_taken", "_request", "_within", "deadline")
 
     def __init__(
         self,
         gate: Gate,
         *,
-        action: str,
+        request: Request,
         clock: Clock,
         within: float | None,
         deadline: float | None,
     ) -> None:
         self._gate = gate
-        self._action = action
+        self._request = request
         self._clock = clock
         self._within = within
         self.deadline = deadline
@@ -136,8 +137,8 @@ class Place:
                 raise
             now = self._gate.stats()
             raise InFlightTimeout(
-                f"{self._action}: not sent: no in-flight slot of this client became free within"
-                f" {max(within or 0.0, 0.0):g} s, {now.inside} calls are in flight and"
+                f"{self._request.action}: not sent: no in-flight slot of this client became free"
+                f" within {max(within or 0.0, 0.0):g} s, {now.inside} calls are in flight and"
                 f" {now.waiting} more wait for a slot"
             ).with_hint(
                 "make fewer calls at once, look for calls that do not end",

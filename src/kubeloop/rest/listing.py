@@ -117,9 +117,11 @@ class ListSplitter:
         if not self._seen and not self._searched and not self._at_item():
             return False
         end = self._item_end(last=last)
-        self._check_size(len(self._held) if end < 0 else end)
         if end < 0:
+            if self._seen:  # else `_held` may begin with several items
+                self._check_size(len(self._held))
             return False
+        self._check_size(end)
         item = bytes(self._held[:end])
         found.append(item)
         self._learn(item)

@@ -10,6 +10,7 @@ Elsewhere: retries (`client`), where credentials come from (`kubeloop.config`).
 
 from __future__ import annotations
 
+import asyncio
 import io
 import logging
 import weakref
@@ -243,7 +244,12 @@ class Transport:
             # Last: a configuration that cannot be used leaves nothing open behind it.
             self._session = open_session(clock=self._clock, metrics=self._metrics)
             self._unclosed = weakref.finalize(
-                self, report_unclosed, self._session, self.server, weakref.ref(self)
+                self,
+                report_unclosed,
+                self._session,
+                asyncio.get_running_loop(),
+                server=self.server,
+                owner=weakref.ref(self),
             )
         return self._credentials
 
