@@ -1329,6 +1329,8 @@ class RESTClient:
 
         Raises:
             ApiError: the server said no.
+            InFlightTimeout: as many calls as allowed were under way for too long.
+            ResponseTooLarge: the response is larger than its limit.
             TransportError: no whole answer came in time.
             ConfigError: credentials or certificates could not be had.
         """
