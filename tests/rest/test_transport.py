@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import gc
-import socket
 import weakref
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -30,7 +29,6 @@ from kubeloop.rest import (
     path_request,
     resource_request,
 )
-from kubeloop.rest.connections import kept_alive_socket
 
 from .conftest import (
     PODS,
@@ -257,16 +255,6 @@ async def test_a_kind_of_proxy_that_we_do_not_speak_is_refused() -> None:
     with pytest.raises(ConfigError, match="socks5 proxies are not supported") as caught:
         await rest.send(GET)
     assert "u:p" not in str(caught.value)
-
-
-def test_the_kernel_asks_a_silent_peer_whether_it_lives() -> None:
-    """TRN-9, TRN-10: what pings are to HTTP/2; 30 s as there."""
-    address = (socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.1", 1))
-    with kept_alive_socket(address) as made:
-        assert made.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
-        if hasattr(socket, "TCP_KEEPIDLE"):
-            assert made.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 30
-            assert made.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL) == 30
 
 
 @pytest.mark.parametrize(

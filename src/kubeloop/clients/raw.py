@@ -31,9 +31,15 @@ class RawCollection:
         """The items of one page while they come, for lists too long to hold."""
         return self._collection.rest.items(await self.list_request(options or ListOptions()))
 
-    async def watch(self, options: WatchOptions | None = None) -> Watch:
-        """One stream of events, opened when it is first read."""
-        return self._collection.rest.watch(await self.watch_request(options or WatchOptions()))
+    async def watch(
+        self, options: WatchOptions | None = None, *, max_retries: int | None = None
+    ) -> Watch:
+        """One stream of events, opened when it is first read.
+
+        `max_retries` bounds the retries of opening it, in place of the client's own bound.
+        """
+        request = await self.watch_request(options or WatchOptions())
+        return self._collection.rest.watch(request.replace(max_retries=max_retries))
 
     async def list_request(self, options: ListOptions) -> Request:
         """The request of a list; its own timeout stands in for the client's."""

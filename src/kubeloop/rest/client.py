@@ -206,7 +206,7 @@ class RESTClient:
         if life is None:
             request, life = with_life(request, random=self._random)
 
-        async def opener() -> Incoming | None:
+        async def opener() -> Incoming | TransportError:
             return await self._open_watch(request, warnings)
 
         return Watch(
@@ -359,8 +359,8 @@ class RESTClient:
 
     async def _open_watch(
         self, request: Request, warnings: WarningHandler | None
-    ) -> Incoming | None:
-        """The head of a watch; None when only tries that could be repeated have failed."""
+    ) -> Incoming | TransportError:
+        """The head of a watch; the last failure when only retryable attempts have failed."""
         self._watches += 1
         try:
             incoming = await self._attempts.open(request, Call.WATCH, None)
@@ -368,7 +368,7 @@ class RESTClient:
             if not is_retryable(error, call=Call.WATCH, method=request.method):
                 raise
             log.info("%s", error)
-            return None
+            return error
         return await self._accepted(incoming, request, warnings, success=incoming.status == 200)
 
     async def _open_stream(self, request: Request, warnings: WarningHandler | None) -> Incoming:

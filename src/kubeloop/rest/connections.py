@@ -47,8 +47,14 @@ log = logging.getLogger(__name__)
 # The server drops connections that were idle for 90 s. HTTP/1.1 has no way to say so in
 # time, and a POST that meets it must not be repeated: ours go first.
 KEEP_ALIVE = 85.0
-# The kernel asks a silent peer after this long, and as often; a watch over a dead link ends.
-TCP_KEEP_ALIVE = 30
+# The kernel probes a peer that has been silent for 15 s, every 10 s, and ends the connection
+# when three probes stay without an acknowledgement: a dead link is noticed after 45 s, as by
+# client-go's HTTP/2 pings. A peer that lives acknowledges them, so quiet watches, logs and
+# execs last. TCP_USER_TIMEOUT is not set: it would also end an exec whose process does not
+# read its input for a while.
+TCP_KEEP_IDLE = 15
+TCP_KEEP_INTERVAL = 10
+TCP_KEEP_PROBES = 3
 _READ_BUFFER = 2**17
 _LONGEST_HEADER = 2**16
 # Turns of the loop that a request needs to notice that its client was closed.
@@ -223,10 +229,22 @@ def kept_alive_socket(address: Any) -> socket.socket:
     family, kind, protocol, _, _ = address
     made = socket.socket(family, kind, protocol)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for option in ("TCP_KEEPIDLE", "TCP_KEEPINTVL"):
-        if hasattr(socket, option) and sys.platform != "win32":
-            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), TCP_KEEP_ALIVE)
+    for option, value in _keep_alive_options().items():
+        made.setsockopt(socket.IPPROTO_TCP, option, value)
     return made
+
+
+def _keep_alive_options() -> dict[int, int]:
+    """The options of this platform, with their values; macOS has another name for the first."""
+    if sys.platform == "win32":
+        return {}
+    idle = "TCP_KEEPALIVE" if sys.platform == "darwin" else "TCP_KEEPIDLE"
+    wanted = {
+        idle: TCP_KEEP_IDLE,
+        "TCP_KEEPINTVL": TCP_KEEP_INTERVAL,
+        "TCP_KEEPCNT": TCP_KEEP_PROBES,
+    }
+    return {getattr(socket, name): value for name, value in wanted.items() if hasattr(socket, name)}
 
 
 def proxy_options(base_url: str, proxy_url: str) -> dict[str, Any]:

@@ -96,7 +96,7 @@ class Watch:
 
     def __init__(
         self,
-        opener: Callable[[], Awaitable[Incoming | None]],
+        opener: Callable[[], Awaitable[Incoming | TransportError]],
         *,
         action: str,
         reader: EventReader,
@@ -111,6 +111,7 @@ class Watch:
         self._deadline = 0.0
         self._incoming: Incoming | None = None
         self._ended: WatchEnd | None = None
+        self._failure: TransportError | None = None
         self._ready: deque[RawEvent] = deque()
         self._error: ApiError | None = None  # to be raised behind the events that are ready
         self._events = 0
@@ -143,10 +144,14 @@ class Watch:
         if self._incoming is not None or self._ended is not None:
             return
         try:
-            self._incoming = await self._opener()
+            found = await self._opener()
         except BaseException:
             self._end(WatchEnd.FAILED)
             raise
+        if isinstance(found, TransportError):
+            self._failure = found
+        else:
+            self._incoming = found
         if self._incoming is None or self._ended is not None:  # it was closed meanwhile
             self._end(WatchEnd.BROKEN)
         self._deadline = self._clock.now() + self._life
@@ -190,6 +195,11 @@ class Watch:
         """Why there are no more events; None while there may be."""
         return self._ended
 
+    @property
+    def failure(self) -> TransportError | None:
+        """What broke the connection, where the watch ended as `BROKEN` and it is known."""
+        return self._failure
+
     def stats(self) -> WatchStats:
         return WatchStats(
             open=self._incoming is not None,
@@ -226,6 +236,7 @@ class Watch:
             self._end(WatchEnd.OLD if old else WatchEnd.SILENT)
         except TransportError as error:
             log.info("%s: %s", self._action, error)
+            self._failure = error
             self._end(WatchEnd.BROKEN)
         except BaseException:
             self.close()

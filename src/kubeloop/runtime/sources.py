@@ -59,7 +59,11 @@ class CollectionSource:
 
 @final
 class WatchStream:
-    """A watch whose request is built when it is first read: a name may have to be looked up."""
+    """A watch whose request is built when it is first read: a name may have to be looked up.
+
+    A connection that breaks is an error here, and is not retried: the reflector counts every
+    failed attempt, and has its own backoff.
+    """
 
     def __init__(self, raw: RawCollection, options: WatchOptions) -> None:
         self._raw = raw
@@ -70,16 +74,28 @@ class WatchStream:
         return self
 
     async def __anext__(self) -> RawEvent:
-        return await (await self._opened()).__anext__()
+        watch = await self._opened()
+        try:
+            return await anext(watch)
+        except StopAsyncIteration:
+            if watch.failure is not None:
+                raise watch.failure from None
+            raise
 
     async def open(self) -> None:
         """Ask for it; does nothing when it is open. Safe to cancel: it is closed."""
-        await (await self._opened()).open()
+        watch = await self._opened()
+        await watch.open()
+        if watch.failure is not None:
+            raise watch.failure
 
     async def batch(self) -> list[RawEvent]:
         """All events that are there, waiting for the first; none at the end."""
         watch = self._watch or await self._opened()
-        return await watch.batch()
+        found = await watch.batch()
+        if not found and watch.failure is not None:
+            raise watch.failure
+        return found
 
     async def aclose(self) -> None:
         """End it. Safe to repeat."""
@@ -88,5 +104,5 @@ class WatchStream:
 
     async def _opened(self) -> Watch:
         if self._watch is None:
-            self._watch = await self._raw.watch(self._options)
+            self._watch = await self._raw.watch(self._options, max_retries=0)
         return self._watch

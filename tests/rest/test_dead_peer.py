@@ -1,0 +1,113 @@
+"""Peers that have died without a word (TRN-9, TRN-10: what pings are to HTTP/2)."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import socket
+import struct
+import sys
+from typing import Any
+
+import pytest
+
+from kubeloop.rest import Timeouts, WatchEnd, connections, resource_request
+
+from .conftest import PODS, Asked, Line, Script, chunked, client_for
+from .test_watch import event
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="options have other names there")
+
+
+def options_of(sock: socket.socket) -> dict[str, int]:
+    names = ("TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT", "TCP_USER_TIMEOUT")
+    found = {name: sock.getsockopt(socket.IPPROTO_TCP, getattr(socket, name, 0)) for name in names}
+    return {"SO_KEEPALIVE": sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE), **found}
+
+
+@on_linux
+async def test_the_kernel_ends_a_connection_whose_peer_is_silent_for_45_seconds(
+    server: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[socket.socket] = []
+    make = connections.kept_alive_socket
+
+    def noted(address: Any) -> socket.socket:
+        made.append(make(address))
+        return made[-1]
+
+    monkeypatch.setattr(connections, "kept_alive_socket", noted)
+    server.says(chunked(end="hang"))
+    async with client_for(server) as rest, rest.watch(resource_request("watch", PODS)):
+        found = options_of(made[0])
+
+    assert found == {
+        "SO_KEEPALIVE": 1,
+        "TCP_KEEPIDLE": 15,
+        "TCP_KEEPINTVL": 10,
+        "TCP_KEEPCNT": 3,
+        "TCP_USER_TIMEOUT": 0,  # would end an exec whose process does not read
+    }
+    assert found["TCP_KEEPIDLE"] + found["TCP_KEEPINTVL"] * found["TCP_KEEPCNT"] <= 60
+
+
+SO_ATTACH_FILTER = 26
+DROP = struct.pack("HBBI", 0x06, 0, 0, 0)  # a BPF program of one instruction: keep 0 bytes
+
+
+def deafen(number: int) -> None:
+    """Drop all that arrives at a socket before TCP sees it: nothing is acknowledged any more."""
+    program = ctypes.create_string_buffer(DROP, len(DROP))
+    sock = socket.socket(fileno=number)
+    try:
+        address = ctypes.addressof(program)
+        sock.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HP", 1, address))
+    finally:
+        sock.detach()
+
+
+@on_linux
+async def test_a_watch_ends_when_the_kernel_of_its_peer_is_silent(
+    server: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With shorter times: the peer's socket stays open, and answers nothing."""
+    for name in ("TCP_KEEP_IDLE", "TCP_KEEP_INTERVAL", "TCP_KEEP_PROBES"):
+        monkeypatch.setattr(connections, name, 1)
+
+    async def dead(asked: Asked, line: Line) -> None:
+        await line.send(
+            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n"
+        )
+        sent = event("ADDED", "6")
+        await line.send(b"%x\r\n%s\r\n" % (len(sent), sent))
+        sock = line.writer.get_extra_info("socket")
+        deafen(sock.fileno())
+        await asyncio.Event().wait()
+
+    server.says(dead)
+    rest = client_for(server, timeouts=Timeouts(idle=None))
+    async with rest, rest.watch(resource_request("watch", PODS)) as watch:
+        assert (await anext(watch)).type == "ADDED"
+
+        assert [each async for each in watch] == []
+
+    assert watch.ended is WatchEnd.BROKEN
+    assert watch.failure is not None
+
+
+@on_linux
+async def test_a_quiet_watch_of_a_living_peer_lasts(
+    server: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel of the peer answers the probes, whatever its process does."""
+    for name in ("TCP_KEEP_IDLE", "TCP_KEEP_INTERVAL", "TCP_KEEP_PROBES"):
+        monkeypatch.setattr(connections, name, 1)
+    server.says(chunked(end="hang"))
+    rest = client_for(server, timeouts=Timeouts(idle=None))
+    async with rest, rest.watch(resource_request("watch", PODS)) as watch:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(2.5):
+                await anext(watch)
+
+    assert watch.ended is WatchEnd.STOPPED
