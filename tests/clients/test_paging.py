@@ -199,3 +199,50 @@ async def test_what_is_no_object_in_a_list_is_an_error_of_ours(item: Any) -> Non
 
     with pytest.raises(DecodeError):
         _ = [pod async for pod in recorder.client.core_v1.pods("shop").each()]
+
+
+class Stubborn:
+    """Sends pages without end: all with one token, or empty ones."""
+
+    def __init__(self, items: list[int], *, same_token: bool) -> None:
+        self.items = items
+        self.same_token = same_token
+        self.asked = 0
+
+    async def fetch(self, options: ListOptions) -> ObjectList[int]:
+        self.asked += 1
+        assert self.asked < 20, "the pager does not stop"
+        return ObjectList(self.items, "7", "again" if self.same_token else f"page {self.asked}")
+
+
+@pytest.mark.parametrize(
+    ("source", "requests", "message"),
+    [
+        (Stubborn([1], same_token=True), 2, "same continue token twice"),
+        (Stubborn([], same_token=False), 6, "6 pages without an item in a row"),
+    ],
+    ids=["a token that repeats", "empty pages"],
+)
+async def test_pages_that_lead_nowhere_are_an_error_after_a_few(
+    source: Stubborn, requests: int, message: str
+) -> None:
+    with pytest.raises(DecodeError, match=message):
+        await Pager(source.fetch).list(ListOptions())
+    assert source.asked == requests
+
+    source.asked = 0
+    with pytest.raises(DecodeError, match=message):
+        await collected(Pager(source.fetch).each(ListOptions(), key=str))
+    assert source.asked == requests
+
+
+async def test_a_few_empty_pages_are_no_error() -> None:
+    """Servers that filter after reading may send them."""
+
+    async def fetch(options: ListOptions) -> ObjectList[int]:
+        page = int(options.next_page or 0)
+        return ObjectList([page] if page % 5 == 0 else [], "7", str(page + 1) if page < 20 else "")
+
+    found, _ = await Pager(fetch).list(ListOptions())
+
+    assert found.items == [0, 5, 10, 15, 20]

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.kit import Backoff, Delays, KeyedBackoff, ManualClock, ResettingBackoff, jittered
+from kubeloop.kit import (
+    Backoff,
+    Delays,
+    KeyedBackoff,
+    ManualClock,
+    ResettingBackoff,
+    StormBackoff,
+    jittered,
+)
 
 # CCH-48: what the mirror of a collection waits between two tries.
 MIRROR = Backoff(duration=0.8, factor=2.0, jitter=1.0, steps=38, cap=30.0)
@@ -264,3 +274,51 @@ def test_reset_forgets_a_key_and_is_content_with_unknown_ones(clock: ManualClock
     backoff.reset("web")
 
     assert backoff.next("web") == 1
+
+
+# --- requests that follow one another too quickly
+
+
+def begins(lengths: list[float]) -> list[float]:
+    """When requests of these lengths begin, each as soon as it may."""
+    storm, now, found = StormBackoff(MIRROR, random=none), 0.0, []
+    for length in lengths:
+        now += storm.delay(now)
+        storm.begin(now)
+        found.append(now)
+        now += length
+        storm.end(now)
+    return found
+
+
+def test_the_sixth_request_within_two_seconds_is_delayed_and_each_further_one_longer() -> None:
+    found = begins([0.0] * 14)
+
+    gaps = [round(b - a, 1) for a, b in itertools.pairwise(found)]
+    assert gaps == [0, 0, 0, 0, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30, 30]
+
+
+def test_requests_that_are_rarer_than_five_in_two_seconds_are_never_delayed() -> None:
+    found = begins([0.5] * 100)
+
+    assert found[-1] == pytest.approx(0.5 * 99)
+
+
+def test_a_storm_ends_with_a_request_that_lasted_a_minute() -> None:
+    found = begins([0.0] * 10 + [60.0] + [0.0] * 6)
+
+    gaps = [round(b - a, 1) for a, b in itertools.pairwise(found[10:])]
+    assert gaps == [60, 0, 0, 0, 0, 0.8]
+
+
+def test_a_request_that_lasts_longer_than_the_delay_is_followed_at_once() -> None:
+    found = begins([0.0] * 8 + [10.0] * 5)
+
+    assert [round(b - a, 1) for a, b in itertools.pairwise(found[8:])] == [10, 10, 10, 10]
+
+
+@given(st.lists(st.floats(0.0, 90.0) | st.just(0.0), max_size=80))
+def test_no_two_seconds_ever_see_more_than_six_requests(lengths: list[float]) -> None:
+    found = begins(lengths)
+
+    assert all(later - first >= 2.0 for first, later in zip(found, found[6:], strict=False))

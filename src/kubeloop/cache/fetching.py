@@ -15,7 +15,7 @@ from typing import Any, final
 import msgspec
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import DecodeError, ObjectKey
+from kubeloop.machinery import DecodeError, ObjectKey, PageProgress
 
 from .entry import Entry
 from .intake import Intake
@@ -62,6 +62,7 @@ class Fetching:
         self._meter = meter
         self._comes_in_pages = False  # the first list did, although any version would have done
         self._limit = PAGE_SIZE
+        self._items = 0  # of the page that is read, left out ones included
         self.lists = 0
         self.unreadable: set[ObjectKey] = set()  # what the last list could not tell us either
 
@@ -109,7 +110,9 @@ class Fetching:
     async def _all_pages(self, version: str) -> State:
         entries: list[Entry] = []
         head = first = await self._page(entries, version=version, limit=self._limit)
+        progress = PageProgress(f"list {self._source.scope}")
         while head.next_page:
+            progress.check(head.next_page, self._items)
             try:
                 head = await self._page(entries, limit=self._limit, page=head.next_page)
             except Exception as error:
@@ -130,6 +133,7 @@ class Fetching:
         page: str = "",
     ) -> PageHead:
         self.lists += 1
+        self._items = 0
         found = await self._source.list(
             version=version, version_match=version_match, limit=limit, page=page
         )
@@ -169,6 +173,7 @@ class Fetching:
 
     async def _take(self, items: Iterable[RawItem], entries: list[Entry], pace: Pace) -> None:
         for raw in items:
+            self._items += 1
             entry = self._entry(raw)
             if entry is not None:
                 entries.append(entry)

@@ -13,6 +13,7 @@ import msgspec
 
 from kubeloop.clients import PAGE_SIZE, ResourceClient, Table
 from kubeloop.kit import run
+from kubeloop.machinery import PageProgress
 from kubeloop.runtime import Client
 from kubeloop.wire import ResourceInfo
 
@@ -112,7 +113,9 @@ async def _whole_table(
     """Every row, page by page."""
     page = await _page(collection, chosen, "")
     rows = list(page.rows)
+    checked = PageProgress("list in pages")
     while page.next_page:
+        checked.check(page.next_page, len(page.rows))
         progress.advance(len(page.rows), left=page.remaining)
         page = await _page(collection, chosen, page.next_page)
         rows += page.rows

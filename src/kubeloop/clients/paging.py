@@ -16,7 +16,7 @@ from typing import Generic, TypeVar, final
 import msgspec
 
 from kubeloop.kit import cancel_and_wait
-from kubeloop.machinery import Expired, InvalidValue, status_of_error
+from kubeloop.machinery import Expired, InvalidValue, PageProgress, status_of_error
 
 from .lists import ObjectList
 from .options import ListOptions
@@ -51,11 +51,14 @@ class Pager(Generic[T]):
         """Everything, and whether more than one page was fetched. Safe to cancel.
 
         The result has the version of the first page.
-        Raises: Expired for the first page, or for a further one without the full list.
+        Raises: Expired for the first page, or for a further one without the full list;
+        DecodeError when the pages have no end.
         """
         page = first = await self._fetch(self._sized(options))
         items = first.items
+        progress = _progress()
         while page.next_page:
+            progress.check(page.next_page, len(page.items))
             try:
                 page = await self._fetch(_further(self._sized(options), page.next_page))
             except Expired:
@@ -74,7 +77,8 @@ class Pager(Generic[T]):
 
         When the server has forgotten a page it goes on from where it says, else from a full
         list, without the items that came before. `key` is what an item is known by.
-        Raises: Expired for the first page, or when the full list is not wanted.
+        Raises: Expired for the first page, or when the full list is not wanted; DecodeError
+        when the pages have no end.
         """
         seen: set[object] = set()
         async with aclosing(self._pages(options)) as pages:
@@ -87,7 +91,9 @@ class Pager(Generic[T]):
 
     async def _pages(self, options: ListOptions) -> AsyncGenerator[ObjectList[T], None]:
         page = await self._fetch(self._sized(options))
+        progress = _progress()
         while page.next_page:
+            progress.check(page.next_page, len(page.items))
             ahead = asyncio.create_task(self._next(options, page.next_page))
             try:
                 yield page
@@ -116,6 +122,10 @@ class Pager(Generic[T]):
 
     def _sized(self, options: ListOptions) -> ListOptions:
         return options if options.limit else options.replace(limit=self._page_size)
+
+
+def _progress() -> PageProgress:
+    return PageProgress("list in pages")
 
 
 def _further(options: ListOptions, token: str) -> ListOptions:

@@ -15,6 +15,7 @@ from .backoff import (
     KeyedBackoffStats,
     Random,
     ResettingBackoff,
+    StormBackoff,
     expired_after_twice,
     jittered,
 )
@@ -63,6 +64,7 @@ __all__ = [
     "Random",
     "ResettingBackoff",
     "Runnable",
+    "StormBackoff",
     "SystemClock",
     "TaskOwner",
     "TaskStats",

@@ -8,6 +8,7 @@ Elsewhere: the waiting itself (`retry`), a limit on all tries together (`throttl
 from __future__ import annotations
 
 import random as chance
+from collections import deque
 from collections.abc import Callable, Hashable
 from typing import Generic, Protocol, TypeVar, final
 
@@ -24,6 +25,7 @@ __all__ = [
     "KeyedBackoffStats",
     "Random",
     "ResettingBackoff",
+    "StormBackoff",
     "expired_after_twice",
     "jittered",
 ]
@@ -165,6 +167,59 @@ class ResettingBackoff:
 
     def stats(self) -> BackoffStats:
         return self._delays.stats()
+
+
+@final
+class StormBackoff:
+    """Spaces out requests that follow one another too quickly, whatever they brought.
+
+    Up to `burst` requests may begin within `window` seconds. One more starts a backoff:
+    from then on two requests begin at least a growing delay apart, until one has lasted
+    `calm` seconds. A request that lasts longer than the current delay is followed at once.
+    All moments are passed in: nothing here reads a clock or waits.
+    """
+
+    def __init__(
+        self,
+        backoff: Backoff,
+        *,
+        burst: int = 5,
+        window: float = 2.0,
+        calm: float = 60.0,
+        random: Random = chance.random,
+    ) -> None:
+        self._delays = backoff.delays(random=random)
+        self._window = window
+        self._calm = calm
+        self._begins: deque[float] = deque(maxlen=burst)
+        self._spacing = 0.0  # zero: no storm
+
+    @property
+    def is_active(self) -> bool:
+        """Whether requests are spaced out now."""
+        return self._spacing > 0
+
+    def delay(self, now: float) -> float:
+        """The seconds to wait before the next request begins; ask once for each request."""
+        if len(self._begins) < (self._begins.maxlen or 0):
+            return 0.0
+        since_last = now - self._begins[-1]
+        is_storm = now - self._begins[0] < self._window
+        if self._spacing > since_last or (is_storm and not self._spacing):
+            self._spacing = self._delays.next()
+            return max(self._spacing - since_last, 0.0)
+        return 0.0
+
+    def begin(self, now: float) -> None:
+        """Note that a request begins."""
+        self._begins.append(now)
+
+    def end(self, now: float) -> None:
+        """Note that the last request has ended; a long one ends the storm."""
+        if self._begins and now - self._begins[-1] >= self._calm:
+            self._spacing = 0.0
+            self._delays.reset()
+            self._begins.clear()
 
 
 def expired_after_twice(at: float, updated: float, maximum: float) -> bool:

@@ -133,6 +133,7 @@ from .owners import (
     remove_owner,
     set_controller,
 )
+from .paging import MAX_EMPTY_PAGES, PageProgress
 from .requirements import (
     LabelOperator,
     Requirement,
@@ -185,6 +186,7 @@ __all__ = [
     "CODES",
     "EVERYTHING",
     "INT_OR_STRING",
+    "MAX_EMPTY_PAGES",
     "MAX_OPERATIONS",
     "NOTHING",
     "NO_FIELDS",
@@ -231,6 +233,7 @@ __all__ = [
     "ObjectKey",
     "Owned",
     "Owner",
+    "PageProgress",
     "PatchError",
     "PatchFailure",
     "RequestEntityTooLarge",
