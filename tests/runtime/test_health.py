@@ -12,7 +12,8 @@ from kubeloop.kit import ManualClock, running
 from kubeloop.machinery import InvalidValue, TransportError
 from kubeloop.runtime import HealthReport, Unhealthy
 from kubeloop.runtime.endpoints import Address, address_of
-from kubeloop.runtime.health import Checks, Pulse, synced
+from kubeloop.runtime.health import Checks, Pulse, current, synced
+from tests.cache.model_server import refusal
 
 from .mirrors import Source
 from .sites import Website
@@ -121,28 +122,102 @@ class Stuck(Source):
         await asyncio.Event().wait()
 
 
-@pytest.mark.parametrize(("source", "dies"), [(Away, False), (Stuck, True)])
-async def test_a_server_that_is_away_is_no_reason_to_start_again(
-    clock: ManualClock, source: type[Source], dies: bool
+class Refusing(Source):
+    """A server that answers, and does not have the kind, or does not let us read it."""
+
+    code = 404
+
+    async def list(self, **options: Any) -> Any:
+        raise refusal(self.code)
+
+
+class Forbidding(Refusing):
+    code = 403
+
+
+@pytest.mark.parametrize(
+    ("source", "dies", "why"),
+    [
+        (Away, True, "not answered for 15 minutes: websites \\(failing for 9\\d\\d s: connection"),
+        (Stuck, True, "no sign of life from: websites"),
+        (Refusing, False, ""),
+        (Forbidding, False, ""),
+    ],
+)
+async def test_fifteen_minutes_without_an_answer_are_a_reason_to_start_again(
+    clock: ManualClock, source: type[Source], dies: bool, why: str
 ) -> None:
+    """A shorter outage is not, and neither is a server that answers with a refusal."""
     informer = SharedInformer(source(Website), Website, clock=clock)
     pulse = Pulse([informer], clock=clock)
     running = asyncio.create_task(informer.run())
 
     await clock.settle()
     pulse.look()
-    for _ in range(20):
+    for _ in range(15):
+        pulse.check()
         await clock.advance(60)
-        if not dies:
-            pulse.check()
+    await clock.advance(60)
 
     if dies:
-        with pytest.raises(Unhealthy, match="websites"):
+        with pytest.raises(Unhealthy, match=why):
             pulse.check()
+    else:
+        pulse.check()
     with pytest.raises(Unhealthy, match="no first list yet: websites"):
         synced([informer])()
     running.cancel()
     await asyncio.wait([running])
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        (Away, "out of date: websites \\(failing for 6\\d s: connection refused"),
+        (Forbidding, "out of date: websites \\(failing for 6\\d s: .*403"),
+        (Refusing, ""),
+    ],
+)
+async def test_a_minute_of_failed_attempts_is_a_reason_not_to_be_ready(
+    clock: ManualClock, source: type[Source], why: str
+) -> None:
+    """A kind that the server does not have, 404, is not: other kinds work meanwhile."""
+    informer = SharedInformer(source(Website), Website, clock=clock)
+    check = current([informer])
+    async with running(informer):
+        await clock.advance(60)
+        check()
+
+        await clock.advance(5)
+
+        if why:
+            with pytest.raises(Unhealthy, match=why):
+                check()
+        else:
+            check()
+
+
+async def test_an_informer_is_ready_again_when_its_server_answers(clock: ManualClock) -> None:
+    class Back(Source):
+        is_away = True
+
+        async def list(self, **options: Any) -> Any:
+            if self.is_away:
+                raise TransportError("connection refused")
+            return await super().list(**options)
+
+    source = Back(Website)
+    informer = SharedInformer(source, Website, clock=clock)
+    async with running(informer):
+        await clock.advance(65)
+        with pytest.raises(Unhealthy):
+            current([informer])()
+
+        source.is_away = False
+        await clock.advance(60)
+
+        current([informer])()
+        synced([informer])()
 
 
 async def test_a_mirror_is_not_thought_alive_because_another_of_its_kind_is(

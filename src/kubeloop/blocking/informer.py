@@ -277,6 +277,7 @@ class Informers:
         transform: cache.Transform[T] | None = ...,
         resync: float = ...,
         sync_timeout: float | None = ...,
+        on_watch_error: cache.WatchErrorHandler | None = ...,
         name: str = ...,
     ) -> SharedInformer[T]: ...
     @overload
@@ -294,6 +295,7 @@ class Informers:
         transform: cache.Transform[PartialObjectMetadata] | None = ...,
         resync: float = ...,
         sync_timeout: float | None = ...,
+        on_watch_error: cache.WatchErrorHandler | None = ...,
         name: str = ...,
     ) -> SharedInformer[PartialObjectMetadata]: ...
     @overload
@@ -310,6 +312,7 @@ class Informers:
         transform: cache.Transform[R] | None = ...,
         resync: float = ...,
         sync_timeout: float | None = ...,
+        on_watch_error: cache.WatchErrorHandler | None = ...,
         name: str = ...,
     ) -> SharedInformer[R]: ...
     @overload
@@ -326,6 +329,7 @@ class Informers:
         transform: cache.Transform[dict[str, Any]] | None = ...,
         resync: float = ...,
         sync_timeout: float | None = ...,
+        on_watch_error: cache.WatchErrorHandler | None = ...,
         name: str = ...,
     ) -> SharedInformer[dict[str, Any]]: ...
     def informer(self, kind: cache.Watchable, /, **options: Any) -> SharedInformer[Any]:

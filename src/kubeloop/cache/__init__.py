@@ -44,11 +44,13 @@ from .mutation_detector import (
     MutationDetectorStats,
     detector_wanted,
 )
+from .outage import OutageStats
 from .reflector import Reflector, Target, WatchErrorHandler
 from .report import CacheLine, CacheReport, cache_report
 from .store import StoreStats, ThreadSafeStore
 from .verdicts import VeryShortWatch, WatchListInconsistent
 from .waiting import InformerStopped, NotYet
+from .watch_list import WatchListSupport
 
 __all__ = [
     "CACHE_METRIC_NAMES",
@@ -99,6 +101,7 @@ __all__ = [
     "MutationDetector",
     "MutationDetectorStats",
     "NotYet",
+    "OutageStats",
     "OwnerRef",
     "PageHead",
     "PageStream",
@@ -131,6 +134,7 @@ __all__ = [
     "VeryShortWatch",
     "WatchErrorHandler",
     "WatchListInconsistent",
+    "WatchListSupport",
     "Watchable",
     "cache_report",
     "detector_wanted",

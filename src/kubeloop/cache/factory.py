@@ -36,6 +36,7 @@ from .keeping import Keeping
 from .list_watch import ListWatch
 from .lister import SelectorLike
 from .metrics import CacheMetrics
+from .reflector import WatchErrorHandler
 from .report import CacheReport, cache_report
 from .waiting import NotYet
 
@@ -116,7 +117,8 @@ class SharedInformerFactory:
 
     `namespace` is the one that all informers are about, unless asked otherwise; none means
     all. `resync`, `keeping` and `transform` are defaults for all informers; `resync_of` has
-    other periods for some kinds. `name` is for metrics.
+    other periods for some kinds. `on_watch_error` is called with the errors of all informers.
+    `name` is for metrics.
     """
 
     def __init__(
@@ -130,6 +132,7 @@ class SharedInformerFactory:
         resync_of: Mapping[Watchable, float] | None = None,
         keeping: Keeping = "bytes",
         transform: Transform[Any] | None = None,
+        on_watch_error: WatchErrorHandler | None = None,
         name: str = "",
         metrics: CacheMetrics | None = None,
         clock: Clock | None = None,
@@ -142,6 +145,7 @@ class SharedInformerFactory:
         self._resync_of = dict(resync_of or {})
         self._keeping: Keeping = keeping
         self._transform = transform
+        self._on_watch_error = on_watch_error
         self._name = name
         self._metrics = metrics
         self._clock = clock or SystemClock()
@@ -374,6 +378,7 @@ class SharedInformerFactory:
             keeping=keeping or self._keeping,
             transform=transform or self._transform,
             resync=self._resync_of.get(wanted.kind, self._resync),
+            on_watch_error=self._on_watch_error,
             metrics_name=self._name,
             metrics=self._metrics,
             clock=self._clock,

@@ -81,6 +81,8 @@ class ListWatch(Protocol):
 
     What goes wrong is raised as the errors of `kubeloop.machinery`: `Expired`, other answers
     as `ApiError`, no answer as `TransportError`, half an answer as `DecodeError`.
+    A source may have an attribute `watch_list_support`, a `WatchListSupport` that the sources
+    of one server share: what one reflector learns about streams, the others know.
     """
 
     @property
@@ -108,7 +110,8 @@ class ListWatch(Protocol):
 
         With `initial_events` first the state itself, not older than `since`, and a bookmark
         that says where it ends (sendInitialEvents, resourceVersionMatch=NotOlderThan).
-        An iterator that also has `batch()`, as `PageStream` does, is read in batches.
+        An iterator that also has `batch()`, as `PageStream` does, is read in batches; one with
+        `open()`, which waits until the server has accepted the watch, is known to be open then.
         """
         ...
 

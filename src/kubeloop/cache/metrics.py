@@ -40,6 +40,10 @@ class Meter(Protocol):
         """The version that the store has come to."""
         ...
 
+    def failing(self, failures: int) -> None:
+        """So many attempts in a row have failed; zero when one has succeeded after that."""
+        ...
+
     def queued(self, deltas: int) -> None: ...
     def processed(self, seconds: float) -> None: ...
     def waiting(self, handler: str, notices: int) -> None:
@@ -72,6 +76,7 @@ class NoMeter:
     def short_watch(self) -> None: ...
     def reached(self, version: str) -> None: ...
     def stored(self, version: str) -> None: ...
+    def failing(self, failures: int) -> None: ...
     def queued(self, deltas: int) -> None: ...
     def processed(self, seconds: float) -> None: ...
     def waiting(self, handler: str, notices: int) -> None: ...
@@ -99,6 +104,8 @@ _METRICS: Mapping[str, tuple[str, str, tuple[str, ...]]] = MappingProxyType(
         "reflector_short_watches_total": ("Counter", "Watches that ended at once", ()),
         "reflector_watch_duration_seconds": ("Histogram", "Duration of a watch", ()),
         "reflector_items_per_watch": ("Histogram", "Events of a watch", ()),
+        "reflector_failures_total": ("Counter", "Attempts to list or watch that failed", ()),
+        "reflector_consecutive_failures": ("Gauge", "Attempts in a row that failed", ()),
         "reflector_last_resource_version": ("Gauge", "Version of the reflector", ()),
     }
 )
@@ -174,6 +181,11 @@ class _PrometheusMeter:
 
     def stored(self, version: str) -> None:
         self._set_version("informer_store_resource_version", version)
+
+    def failing(self, failures: int) -> None:
+        self._made["reflector_consecutive_failures"].set(failures)
+        if failures:
+            self._made["reflector_failures_total"].inc()
 
     def queued(self, deltas: int) -> None:
         self._made["informer_queued_items"].set(deltas)

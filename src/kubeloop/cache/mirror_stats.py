@@ -12,6 +12,7 @@ import msgspec
 from kubeloop.kit import BackoffStats
 
 from .intake import IntakeStats
+from .outage import OutageStats
 
 __all__ = ["ReflectorState", "ReflectorStats"]
 
@@ -32,13 +33,15 @@ class ReflectorStats(msgspec.Struct, frozen=True):
     state: ReflectorState
     version: str  # the last one synced; empty before the first
     lists: int
-    watch_lists: int
+    watch_lists: int  # initial states that were asked for as a stream
+    fallbacks: int  # of these, how many failed and led to a list
     watches: int
     short_watches: int
     events: int
     rounds: int
     errors: int
-    last_error: str
+    last_error: str  # of all errors so far; whether it is over is in `outage`
+    outage: OutageStats | None  # None: the last attempt succeeded
     event_age: float | None  # seconds since anything came, bookmarks included
     left_out: IntakeStats
     backoff: BackoffStats | None

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import msgspec
 
 from .list_watch import Scope
+from .outage import OutageStats
 
 __all__ = ["CacheLine", "CacheReport", "cache_report", "unfiltered_warning", "warn_of_unfiltered"]
 
@@ -39,6 +40,9 @@ class CacheLine(msgspec.Struct, frozen=True):
     handlers: int
     has_synced: bool
     event_age: float | None
+    failures: int  # attempts in a row that have failed
+    failing_for: float | None  # seconds; None: the last attempt succeeded
+    last_error: str
     warning: str
 
 
@@ -93,8 +97,19 @@ def warn_of_unfiltered(scope: Scope) -> None:
         log.warning("%s", warning)
 
 
+def _failing_warning(stats: Any) -> str:
+    outage: OutageStats | None = stats.reflector.outage
+    if outage is None or outage.failures == 1:  # one alone may be a connection that was closed
+        return ""
+    return (
+        f"{stats.name}: has failed for {outage.seconds:.0f} s (attempt {outage.failures}),"
+        f" the cache may be out of date: {outage.error}"
+    )
+
+
 def _line(stats: Any) -> CacheLine:
     scope: Scope = stats.scope
+    outage: OutageStats | None = stats.reflector.outage
     return CacheLine(
         name=stats.name,
         resource=scope.resource,
@@ -106,7 +121,10 @@ def _line(stats: Any) -> CacheLine:
         handlers=len(stats.handlers),
         has_synced=stats.has_synced,
         event_age=stats.reflector.event_age,
-        warning=unfiltered_warning(scope),
+        failures=0 if outage is None else outage.failures,
+        failing_for=None if outage is None else outage.seconds,
+        last_error=stats.reflector.last_error,
+        warning="; ".join(filter(None, (_failing_warning(stats), unfiltered_warning(scope)))),
     )
 
 

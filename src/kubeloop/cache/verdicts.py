@@ -12,13 +12,11 @@ from typing import final
 from kubeloop.kit import Clock
 from kubeloop.machinery import (
     Cause,
-    ConnectError,
     DecodeError,
     Gone,
     InternalError,
     KubeError,
     Timeout,
-    TooManyRequests,
     find_api_error,
     has_cause,
     is_api_error,
@@ -35,7 +33,6 @@ __all__ = [
     "is_expired",
     "is_older",
     "is_too_large",
-    "is_worth_a_wait",
     "needs_newest",
 ]
 
@@ -87,11 +84,6 @@ def needs_newest(error: BaseException) -> bool:
 def is_older(version: str, than: str) -> bool:
     """Whether a version is certainly older; what does not compare is not."""
     return is_valid_version(version) and is_valid_version(than) and is_newer(than, than=version)
-
-
-def is_worth_a_wait(error: BaseException) -> bool:
-    """Whether the same request may be answered later: no connection, or too many requests."""
-    return isinstance(error, ConnectError) or is_api_error(error, TooManyRequests)
 
 
 @final

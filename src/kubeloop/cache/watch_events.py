@@ -44,6 +44,11 @@ class OpenWatch:
         self._batch = batches_of(stream)
         self._pushed_back: Sequence[RawEvent] = ()
 
+    @property
+    def tells_when_open(self) -> bool:
+        """Whether `open` waits for the server's answer."""
+        return getattr(self._stream, "open", None) is not None
+
     async def open(self) -> None:
         """Wait until the server has taken it, where the stream can tell; else for nothing."""
         opens: Callable[[], Awaitable[None]] | None = getattr(self._stream, "open", None)

@@ -165,6 +165,8 @@ def _mirror(name: str, said: InformerStats, timeline: Timeline, home: Home) -> M
         events=reflector.events,
         errors=reflector.errors,
         last_error=reflector.last_error,
+        failures=0 if reflector.outage is None else reflector.outage.failures,
+        failing_for=None if reflector.outage is None else reflector.outage.seconds,
         rate=timeline.rates(f"events {name}"),
         deltas=queue.deltas,
         taken=queue.taken,

@@ -32,6 +32,9 @@ def of_informer(said: InformerStats) -> Health:
     """A mirror that does not hear of changes is broken until it does."""
     if said.state is InformerState.STOPPED:
         return Health.ENDED
+    outage = said.reflector.outage
+    if outage is not None and outage.failures > 1:
+        return Health.BROKEN  # also while it tries again
     match said.reflector.state:
         case ReflectorState.WATCHING:
             return Health.GOOD

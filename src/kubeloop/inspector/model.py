@@ -76,6 +76,8 @@ class Mirror(msgspec.Struct, frozen=True):
     events: int
     errors: int
     last_error: str
+    failures: int  # attempts in a row that have failed
+    failing_for: float | None  # seconds; None: the last attempt succeeded
     rate: list[float]  # events a second
     # the delta queue
     deltas: int

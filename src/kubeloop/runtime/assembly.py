@@ -14,7 +14,7 @@ from typing import Any, final
 import msgspec
 
 from kubeloop import clients
-from kubeloop.cache import InformerStats
+from kubeloop.cache import InformerStats, WatchErrorHandler
 from kubeloop.config import ClusterConfig
 from kubeloop.election import DEFAULT_TOLERANCE, ElectorStats, LeaderElector
 from kubeloop.events import BroadcastStats, EventBroadcaster
@@ -30,7 +30,7 @@ from .context import Surroundings
 from .controller import Controller, ControllerStats
 from .elections import LeaderElection, elector_for, lease_client
 from .endpoints import Address, Page, health_pages, metrics_pages, serving
-from .health import Checks, Pulse, synced
+from .health import Checks, Pulse, current, synced
 from .metrics import AllMetrics
 from .specs import ControllerSpec
 from .tracing import reconcile_tracer
@@ -49,6 +49,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     metrics_at: Address | None
     health_at: Address | None
     caches: tuple[Cached, ...]
+    on_watch_error: WatchErrorHandler | None
     controllers: tuple[ControllerSpec, ...]
     crds: tuple[tuple[type[Resource], ...], ...]
     alive: Checks
@@ -108,6 +109,7 @@ async def assembled(plan: Plan, stack: AsyncExitStack) -> Assembly:
         plan.caches,
         namespace=plan.namespace,
         metrics=metrics.caches if metrics else None,
+        on_watch_error=plan.on_watch_error,
     )
     broadcaster = EventBroadcaster(clock=plan.clock)
     elector = _elector(plan, client, broadcaster, stack)
@@ -159,6 +161,7 @@ async def _served(
     if elector is not None:
         plan.alive.add("leadership", lambda: elector.check(tolerance=DEFAULT_TOLERANCE))
     plan.ready.add("caches", synced(caches))
+    plan.ready.add("watches", current(caches))
     wanted: dict[Address, dict[str, Page]] = {}
     if plan.health_at is not None:
         wanted.setdefault(plan.health_at, {}).update(health_pages(plan.alive, plan.ready))

@@ -22,6 +22,7 @@ from kubeloop.cache import (
     SharedInformer,
     Transform,
     Watchable,
+    WatchErrorHandler,
     cache_report,
 )
 from kubeloop.clients import FieldSelection, LabelSelection
@@ -67,6 +68,7 @@ class Cached(msgspec.Struct, frozen=True, kw_only=True):
     index: Indexers[Any] | None = None
     keeping: Keeping = "bytes"
     transform: Transform[Any] | None = None
+    on_watch_error: WatchErrorHandler | None = None  # None: the manager's
     resync: float = 0.0  # the shortest period that a handler may ask for
 
 
@@ -119,8 +121,12 @@ class Caches:
         *,
         namespace: Namespaces = "",
         metrics: CacheMetrics | None = None,
+        on_watch_error: WatchErrorHandler | None = None,
     ) -> None:
-        self._all = [_mirrored(client, cached, namespace, metrics) for cached in wanted]
+        self._all = [
+            _mirrored(client, _with_handler(cached, on_watch_error), namespace, metrics)
+            for cached in wanted
+        ]
 
     def __iter__(self) -> Iterator[SharedInformer[Any]]:
         return iter([informer for mirrored in self._all for informer in mirrored.informers])
@@ -196,6 +202,10 @@ class _Mirrored(msgspec.Struct, frozen=True):
     lister: Lister[Any]
 
 
+def _with_handler(cached: Cached, handler: WatchErrorHandler | None) -> Cached:
+    return msgspec.structs.replace(cached, on_watch_error=cached.on_watch_error or handler)
+
+
 def _mirrored(
     client: MakesInformers,
     cached: Cached,
@@ -245,6 +255,7 @@ def _made(
         keeping=cached.keeping,
         transform=cached.transform,
         resync=cached.resync,
+        on_watch_error=cached.on_watch_error,
         metrics=metrics,
     )
     return informer

@@ -8,6 +8,7 @@ in one process (`manager`, `kubeloop.cache.SharedInformerFactory`).
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 from kubeloop import clients
@@ -31,6 +32,8 @@ if TYPE_CHECKING:  # for those who ask for an informer, and not for every script
         SharedInformer,
         Transform,
         Watchable,
+        WatchErrorHandler,
+        WatchListSupport,
     )
 
     from .sources import CollectionSource
@@ -72,6 +75,7 @@ class Client(clients.Client):
         transform: Transform[T] | None = ...,
         resync: float = ...,
         sync_timeout: float | None = ...,
+        on_watch_error: WatchErrorHandler | None = ...,
         name: str = ...,
         metrics: CacheMetrics | None = ...,
     ) -> SharedInformer[T]: ...
@@ -90,6 +94,7 @@ class Client(clients.Client):
         transform: Transform[PartialObjectMetadata] | None = ...,
         resync: float = ...,
         sync_timeout: float | None = ...,
+        on_watch_error: WatchErrorHandler | None = ...,
         name: str = ...,
         metrics: CacheMetrics | None = ...,
     ) -> SharedInformer[PartialObjectMetadata]: ...
@@ -107,6 +112,7 @@ class Client(clients.Client):
         transform: Transform[R] | None = ...,
         resync: float = ...,
         sync_timeout: float | None = ...,
+        on_watch_error: WatchErrorHandler | None = ...,
         name: str = ...,
         metrics: CacheMetrics | None = ...,
     ) -> SharedInformer[R]: ...
@@ -124,6 +130,7 @@ class Client(clients.Client):
         transform: Transform[dict[str, Any]] | None = ...,
         resync: float = ...,
         sync_timeout: float | None = ...,
+        on_watch_error: WatchErrorHandler | None = ...,
         name: str = ...,
         metrics: CacheMetrics | None = ...,
     ) -> SharedInformer[dict[str, Any]]: ...
@@ -142,6 +149,7 @@ class Client(clients.Client):
         transform: Transform[Any] | None = None,
         resync: float = 0.0,
         sync_timeout: float | None = None,
+        on_watch_error: WatchErrorHandler | None = None,
         name: str = "",
         metrics: CacheMetrics | None = None,
     ) -> SharedInformer[Any]:
@@ -149,8 +157,9 @@ class Client(clients.Client):
 
         Objects come as the class, as dicts where the kind is only a name, or as `of`: a
         struct of yours with the fields you want. With `metadata_only` the server is asked
-        for no more than metadata. A namespace of None is the configuration's. The rest is as
-        for `SharedInformer`.
+        for no more than metadata. A namespace of None is the configuration's.
+        `on_watch_error` is called with the error of every failed round, in place of a log
+        line. The rest is as for `SharedInformer`.
 
         Raises: InvalidValue when a selector or an index cannot be read.
         """
@@ -175,6 +184,7 @@ class Client(clients.Client):
             transform=transform,
             resync=resync,
             sync_timeout=sync_timeout,
+            on_watch_error=on_watch_error,
             name=name,
             metrics=metrics,
             clock=self.rest.clock,
@@ -209,9 +219,19 @@ class Client(clients.Client):
             kind="" if metadata_only else _kind_name(kind, known),
             api_version="" if metadata_only else _api_version(kind, known),
         )
-        if metadata_only:
-            return CollectionSource(self.metadata(kind, namespace=inside).raw, scope)
-        return CollectionSource(self.resource(cast("Any", kind), namespace=inside).raw, scope)
+        raw = (
+            self.metadata(kind, namespace=inside).raw
+            if metadata_only
+            else self.resource(cast("Any", kind), namespace=inside).raw
+        )
+        return CollectionSource(raw, scope, self._watch_list_support)
+
+    @functools.cached_property
+    def _watch_list_support(self) -> WatchListSupport:
+        """What the informers of this client know about streams of initial states."""
+        from kubeloop.cache import WatchListSupport
+
+        return WatchListSupport()
 
 
 def _form_of(kind: Watchable) -> type[Any]:

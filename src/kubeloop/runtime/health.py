@@ -1,8 +1,9 @@
 """Whether a process is alive, and whether it is ready: named checks, and what they found.
 
 Promises: a check that raises, or that takes too long, has failed, and says why; the others
-are asked all the same. A mirror is dead when nothing at all has happened in it for longer
-than any watch lasts, not when its server is away: starting again would mend nothing then.
+are asked all the same. An informer is not ready when its attempts have failed for a minute;
+it is dead when nothing at all has happened in it for longer than any watch lasts, or when
+its server has not answered for as long.
 Elsewhere: the pages (`endpoints`).
 """
 
@@ -29,7 +30,13 @@ Check: TypeAlias = Callable[[], Awaitable[object] | object]
 CHECK_WITHIN = 5.0
 """Seconds that one check may take."""
 DEAD_AFTER = 900.0
-"""Seconds without a sign of life after which a mirror counts as dead; a watch lasts 630."""
+"""Seconds without a sign of life after which a mirror counts as dead; a watch lasts 630.
+
+Also the seconds without an answer of the server: a new process has new connections, names and
+credentials, and loses nothing that this one still has.
+"""
+NOT_CURRENT_AFTER = 60.0
+"""Seconds of failed attempts after which a cache counts as out of date."""
 
 
 @final
@@ -117,6 +124,12 @@ class Pulse:
         dead = [informer.name for informer in self._informers if self._is_dead(informer)]
         if dead:
             raise Unhealthy(f"no sign of life from: {', '.join(dead)} (restart this process)")
+        cut_off = [informer for informer in self._informers if _unanswered(informer) > DEAD_AFTER]
+        if cut_off:
+            raise Unhealthy(
+                f"the server has not answered for {DEAD_AFTER / 60:.0f} minutes:"
+                f" {', '.join(map(_why, cut_off))}"
+            )
 
     def _is_dead(self, informer: SharedInformer[Any]) -> bool:
         if informer.state is InformerState.STOPPED:
@@ -140,6 +153,33 @@ def synced(informers: Iterable[SharedInformer[Any]]) -> Check:
     return check
 
 
+def current(informers: Iterable[SharedInformer[Any]]) -> Check:
+    """Whether all of them follow the server, or have not failed to for long.
+
+    A kind that the server no longer has (404) is waited for, and holds up nothing else.
+    """
+    watched = tuple(informers)
+
+    def check() -> None:
+        behind = [informer for informer in watched if _is_behind(informer)]
+        if behind:
+            raise Unhealthy(f"out of date: {', '.join(map(_why, behind))}")
+
+    return check
+
+
+def _is_behind(informer: SharedInformer[Any]) -> bool:
+    outage = informer.stats().reflector.outage
+    return outage is not None and outage.seconds > NOT_CURRENT_AFTER and outage.code != 404
+
+
+def _unanswered(informer: SharedInformer[Any]) -> float:
+    outage = informer.stats().reflector.outage
+    return 0.0 if outage is None else outage.unanswered
+
+
 def _why(informer: SharedInformer[Any]) -> str:
-    error = informer.stats().reflector.last_error
-    return f"{informer.name} ({error})" if error else informer.name
+    stats = informer.stats().reflector
+    if stats.outage is None:
+        return f"{informer.name} ({stats.last_error})" if stats.last_error else informer.name
+    return f"{informer.name} (failing for {stats.outage.seconds:.0f} s: {stats.outage.error})"

@@ -25,6 +25,7 @@ from kubeloop.cache import (
     SharedInformer,
     Transform,
     Watchable,
+    WatchErrorHandler,
 )
 from kubeloop.clients import ALL, FieldSelection, LabelSelection, PartialObjectMetadata
 from kubeloop.config import ClusterConfig
@@ -84,8 +85,9 @@ class Manager:
     `cluster` is a client, which stays its giver's, a configuration, or nothing: kubeconfig or
     the pod's own account, looked for when it runs. `namespace` names the one that its caches
     are about, or several; without it they are about all. `metrics` and `health` are where those
-    pages are served: a port, or an address. `grace` bounds the drain at the end. `signals`,
-    `tune_gc` and `logs` say whether it may arrange the process for itself.
+    pages are served: a port, or an address. `on_watch_error` is called with the error of every
+    failed round of its informers, in place of a log line. `grace` bounds the drain at the end.
+    `signals`, `tune_gc` and `logs` say whether it may arrange the process for itself.
     """
 
     def __init__(
@@ -98,6 +100,7 @@ class Manager:
         metrics_registry: Any = None,
         health: int | str | None = None,
         field_manager: str = "",
+        on_watch_error: WatchErrorHandler | None = None,
         grace: float = GRACE,
         signals: bool = True,
         tune_gc: bool = True,
@@ -111,6 +114,7 @@ class Manager:
             LeaderElection(leader_election) if isinstance(leader_election, str) else leader_election
         )
         self._field_manager = field_manager
+        self._on_watch_error = on_watch_error
         self._metrics_at = None if metrics is None else address_of(metrics)
         self._health_at = None if health is None else address_of(health)
         if not is_delay(grace):
@@ -196,12 +200,14 @@ class Manager:
         index: Indexers[Any] | None = None,
         keeping: Keeping = "bytes",
         transform: Transform[Any] | None = None,
+        on_watch_error: WatchErrorHandler | None = None,
     ) -> None:
         """Mirror a kind, for contexts to read, in another way than the default.
 
         Before the controllers that use it. `labels`, `fields` and `namespace` make the cache
         smaller, and so does `of`, a struct with only the fields you want, as which the
-        objects are then read. The rest is as for `Client.informer`.
+        objects are then read. `on_watch_error` takes the place of the manager's. The rest is
+        as for `Client.informer`.
 
         Raises: InvalidValue when the kind is declared already, or a manager runs.
         """
@@ -218,6 +224,7 @@ class Manager:
                 index=index,
                 keeping=keeping,
                 transform=transform,
+                on_watch_error=on_watch_error,
             )
         )
 
@@ -360,6 +367,7 @@ class Manager:
             metrics_at=self._metrics_at,
             health_at=self._health_at,
             caches=tuple(self._wanted),
+            on_watch_error=self._on_watch_error,
             controllers=tuple(self._specs.values()),
             crds=tuple(self._crds.values()),
             alive=self._alive,

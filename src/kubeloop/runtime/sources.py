@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Self, cast, final
 
-from kubeloop.cache import Scope
+from kubeloop.cache import Scope, WatchListSupport
 from kubeloop.clients import ListOptions, RawCollection, VersionMatch, WatchOptions
 from kubeloop.rest import ItemStream, Watch
 from kubeloop.wire import RawEvent
@@ -22,9 +22,12 @@ class CollectionSource:
 
     streams_lists = True
 
-    def __init__(self, raw: RawCollection, scope: Scope) -> None:
+    def __init__(
+        self, raw: RawCollection, scope: Scope, watch_list_support: WatchListSupport | None = None
+    ) -> None:
         self._raw = raw
         self.scope = scope
+        self.watch_list_support = watch_list_support or WatchListSupport()
 
     def __repr__(self) -> str:
         return f"CollectionSource({self.scope})"

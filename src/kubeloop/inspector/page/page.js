@@ -264,7 +264,8 @@ function lane(mirror) {
       stage("handlers", lag ? `${whole.format(lag)} behind` : mirror.handlers.length ? "up to date" : "none",
         h("small", {}, mirror.handlers.map((handler) => plain(handler.controller || handler.name, mirror.owner)).join(", "),
           failures > 0 && h("em", {}, `, ${plural(failures, "failure")}`)), lag > 100 ? "warn" : "")),
-    mirror.health === "broken" && h("p", { class: "why" }, mirror.last_error || "no answer"));
+    mirror.health === "broken" && h("p", { class: "why" }, mirror.last_error || "no answer",
+      mirror.failing_for !== null && ` (failing for ${whole.format(Math.round(mirror.failing_for))} s, ${plural(mirror.failures, "attempt")})`));
 }
 
 const STATES = { waiting: "broken, to be tried again", connecting: "connecting", stopped: "ended" };

@@ -1,0 +1,276 @@
+"""An informer that cannot reach its server says so: counts, log lines, stats."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeloop.cache.outage import Outage, after_failure, after_warning
+from kubeloop.kit import ManualClock
+from kubeloop.machinery import ConnectError, StreamBroken, TransportError
+from kubeloop.wire import RawEvent
+from tests.cache.model_server import ModelServer, event, refusal, refused
+from tests.cache.reflecting import reflecting
+
+
+@pytest.fixture
+def server() -> ModelServer:
+    return ModelServer(streams_lists=False)
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
+
+
+@pytest.mark.parametrize("streams", [True, False], ids=["with WatchList", "with lists"])
+@pytest.mark.parametrize("synced", [True, False], ids=["later", "from the start"])
+async def test_refused_connections_are_warned_of_soon_then_ever_less_often(
+    clock: ManualClock, caplog: pytest.LogCaptureFixture, synced: bool, streams: bool
+) -> None:
+    """Within 12 s, again after one minute, two, four; and one line when it is over."""
+    server = ModelServer(streams_lists=streams)
+    refusals = [refused() for _ in range(1000)]
+    moments = []
+    if not synced:
+        server.fail(*refusals)
+    with caplog.at_level(logging.INFO):
+        async with reflecting(server, clock) as (reflector, _):
+            if synced:
+                await clock.advance(60)
+                server.fail(*refusals)
+                server.cut()
+            for second in range(600):
+                before = len(warnings(caplog))
+                await clock.advance(1)
+                moments += [second] * (len(warnings(caplog)) - before)
+            assert "connection refused" in reflector.stats().last_error
+            server.heal()
+            await clock.advance(60)
+            server.put("web")
+            await clock.settle()
+
+            assert reflector.stats().outage is None
+    assert moments[0] <= 12
+    assert len(moments) == 4
+    assert all(b > 1.9 * a for a, b in itertools.pairwise(moments))
+    assert "connection refused" in warnings(caplog)[0]
+    over = [r.getMessage() for r in caplog.records if "works again after" in r.getMessage()]
+    assert len(over) == 1
+
+
+async def test_a_short_interruption_is_not_worth_a_warning(
+    server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with reflecting(server, clock):
+        await clock.advance(60)
+        server.fail(refused(), refused())
+        server.cut()
+        await clock.advance(20)
+
+    assert warnings(caplog) == []
+
+
+async def test_an_attempt_that_takes_long_to_fail_is_warned_of_at_once(
+    clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A connection that hangs: the outage began with the attempt, not with its end."""
+
+    class Hanging(ModelServer):
+        async def list(self, **options: Any) -> Any:
+            await clock.sleep(30)
+            raise ConnectError("connect: no answer within 30 s")
+
+    async with reflecting(Hanging(streams_lists=False), clock) as (reflector, _):
+        await clock.advance(30)
+
+        outage = reflector.stats().outage
+        assert outage is not None
+        assert outage.seconds == 30
+    assert warnings(caplog) == [
+        "pods: has failed for 30 s (attempt 1), will retry: connect: no answer within 30 s"
+    ]
+
+
+async def test_stats_count_every_attempt_and_name_the_last_error(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    async with reflecting(server, clock) as (reflector, _):
+        await clock.advance(60)
+        server.fail(
+            refused(), StreamBroken("read: it broke"), refused(), refusal(503, "ServiceUnavailable")
+        )
+        server.cut()
+        await clock.advance(0.8)
+        outage = reflector.stats().outage
+
+        assert reflector.stats().errors == 2
+        assert "it broke" in reflector.stats().last_error
+        assert outage is not None
+        assert (outage.failures, outage.code) == (2, 0)
+        assert outage.seconds == pytest.approx(0.8)
+
+        await clock.advance(1.6 + 3.2)
+        outage = reflector.stats().outage
+        assert outage is not None
+        assert (outage.failures, outage.code) == (4, 503)
+        assert "503" in reflector.stats().last_error
+        assert outage.unanswered == 0
+
+        await clock.advance(10)
+        assert reflector.stats().outage is None
+        assert reflector.stats().errors == 4
+        assert "503" in reflector.stats().last_error  # the last one, although it is over
+
+
+async def test_a_watch_that_is_never_accepted_is_an_error_after_a_minute(
+    clock: ManualClock,
+) -> None:
+    class Opening:
+        def __aiter__(self) -> AsyncIterator[RawEvent]:
+            return self
+
+        async def __anext__(self) -> RawEvent:
+            raise StopAsyncIteration
+
+        async def open(self) -> None:
+            await asyncio.Event().wait()
+
+    class Stuck(ModelServer):
+        def watch(self, **options: Any) -> Any:
+            return Opening()
+
+    async with reflecting(Stuck(streams_lists=False), clock) as (reflector, _):
+        await clock.advance(60)
+
+        outage = reflector.stats().outage
+        assert outage is not None
+        assert outage.error == "watch pods: no answer within 60 s"
+
+
+async def test_a_source_that_cannot_tell_when_a_watch_is_open_recovers_all_the_same(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    """Nothing comes, and nothing fails for ten seconds."""
+    async with reflecting(server, clock) as (reflector, _):
+        await clock.advance(60)
+        server.fail(refused())
+        server.cut()
+        await clock.advance(5)
+        assert reflector.stats().outage is not None
+
+        await clock.advance(6)
+        assert reflector.stats().outage is None
+
+
+async def test_trouble_with_one_object_is_no_outage(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    async with reflecting(server, clock) as (reflector, told):
+        told.failure = RuntimeError("full")
+        server.put("web")
+        await clock.settle()
+
+        assert reflector.stats().errors == 1
+        assert reflector.stats().outage is None
+
+
+# --- the plain values
+
+
+@given(st.lists(st.floats(0.1, 120), min_size=1, max_size=200))
+def test_warnings_of_an_outage_are_further_and_further_apart(gaps: list[float]) -> None:
+    now, warned = 0.0, []
+    outage: Outage | None = None
+    for gap in gaps:
+        outage = after_failure(outage, TransportError("refused"), began=now, now=now)
+        if outage.is_warning_due(now):
+            outage = after_warning(outage, now)
+            warned.append(now)
+        now += gap
+
+    assert outage is not None
+    assert outage.failures == len(gaps)
+    assert outage.warnings == len(warned)
+    assert all(moment >= 5 for moment in warned)
+    for before, after in itertools.pairwise(warned):
+        assert after >= min(2 * before, before + 3600)
+
+
+def test_an_answer_that_refuses_is_contact_and_no_success() -> None:
+    outage = after_failure(None, refused(), began=10, now=10)
+    outage = after_failure(outage, refusal(403, "Forbidden"), began=40, now=40)
+    outage = after_failure(outage, refused(), began=70, now=70)
+
+    assert outage.stats(100).seconds == 90
+    assert outage.stats(100).unanswered == 60
+    assert outage.stats(100).code == 0
+
+
+# --- watches that follow one another too quickly
+
+
+class Hasty(ModelServer):
+    """Answers each watch with something new, and ends it."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(streams_lists=False)
+        self.kind = kind
+        self.moments: list[float] = []
+        self.lasts = 0.0
+        self.now: Any = None
+
+    async def _events(self, at: int, *, initial: bool) -> Any:
+        self.moments.append(self.now.now())
+        self.version += 1
+        metadata = {"name": "a", "namespace": "shop", "resourceVersion": str(self.version)}
+        yield event(self.kind, {"kind": "Pod", "apiVersion": "v1", "metadata": metadata})
+        if self.lasts:
+            await self.now.sleep(self.lasts)
+
+
+@pytest.mark.parametrize("kind", ["MODIFIED", "BOOKMARK"])
+async def test_a_server_that_ends_each_watch_after_one_event_is_not_stormed(
+    kind: str, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """More than five within two seconds mean backoff, from 0.8 s, doubled to 30 s."""
+    server = Hasty(kind)
+    server.now = clock
+    async with reflecting(server, clock) as (reflector, _):
+        await clock.advance(200)
+
+        gaps = [round(b - a, 1) for a, b in itertools.pairwise(server.moments)]
+        assert gaps == [0, 0, 0, 0, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30, 30, 30]
+        assert reflector.stats().lists == 1
+        assert reflector.stats().errors == 0
+    assert len(warnings(caplog)) == 1
+
+
+async def test_a_storm_is_over_when_a_watch_has_lasted_a_minute(clock: ManualClock) -> None:
+    server = Hasty("MODIFIED")
+    server.now = clock
+    async with reflecting(server, clock):
+        await clock.advance(20)
+        server.lasts = 60
+        await clock.advance(100)
+        server.moments.clear()
+        server.lasts = 0
+        await clock.advance(60)
+
+        assert server.moments[:5] == [server.moments[0]] * 5
+
+
+async def test_a_busy_watch_is_not_slowed(server: ModelServer, clock: ManualClock) -> None:
+    async with reflecting(server, clock) as (_, told):
+        for _ in range(1000):
+            server.put("web")
+            await clock.settle()
+
+        assert len(told.lines) == 1001
+        assert clock.now() == 0

@@ -1,0 +1,271 @@
+"""Informers over HTTP, against servers and proxies that do not do what they should."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import socket
+import time
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from kubeloop.cache import ReflectorState, SharedInformer, SharedInformerFactory
+from kubeloop.config import ClusterConfig
+from kubeloop.kit import Clock, ManualClock, Timeout, running
+from kubeloop.machinery import DecodeError
+from kubeloop.rest import RESTClient
+from kubeloop.runtime import Client, Manager
+from kubeloop.wire.core.v1 import ConfigMap, Pod
+from tests.rest.conftest import Asked, Line, client_for, eventually, reply, serving
+
+SPEED = 60  # ten minutes are longer than a test may take
+INITIAL_END = {"k8s.io/initial-events-end": "true"}
+
+
+class QuickClock:
+    """The machine's clock, sixty times as fast; bounds on single requests stay real."""
+
+    def now(self) -> float:
+        return time.monotonic() * SPEED
+
+    def time(self) -> datetime:
+        return datetime.now(UTC)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds / SPEED)
+
+    def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[Timeout]:
+        return asyncio.timeout(seconds)
+
+
+def pod(name: str, version: str) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "shop", "uid": name, "resourceVersion": version}
+    return {"kind": "Pod", "apiVersion": "v1", "metadata": metadata}
+
+
+def line_of(kind: str, obj: dict[str, Any]) -> bytes:
+    return json.dumps({"type": kind, "object": obj}).encode() + b"\n"
+
+
+class Collection:
+    """Pods `a` and `b` at version 12; a list and a watch work, `stream` is the kind of a stream."""
+
+    def __init__(self, stream: str = "", *, watch: str = "", page: str = "") -> None:
+        self.stream = stream
+        self.watch = watch
+        self.page = page
+        self.verbs: list[str] = []
+        self.version = 12
+
+    async def __call__(self, asked: Asked, line: Line) -> None:
+        query = parse_qs(urlsplit(asked.target).query)
+        if "sendInitialEvents" in query:
+            self.verbs.append("stream")
+            await self._stream(asked, line)
+        elif "watch" in query:
+            self.verbs.append("watch")
+            await self._watch(line)
+        else:
+            self.verbs.append("list")
+            await self._list(asked, line)
+
+    async def _list(self, asked: Asked, line: Line) -> None:
+        items = [] if self.page == "empty" else [pod("a", "11"), pod("b", "12")]
+        token = {"same": "again", "empty": f"page {len(self.verbs)}"}.get(self.page, "")
+        found = {
+            "kind": "PodList",
+            "apiVersion": "v1",
+            "metadata": {"resourceVersion": "12", "continue": token},
+            "items": items,
+        }
+        await reply(body=found)(asked, line)
+
+    async def _stream(self, asked: Asked, line: Line) -> None:
+        if self.stream == "too large":
+            cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
+            status = {
+                "kind": "Status",
+                "status": "Failure",
+                "apiVersion": "v1",
+                "code": 504,
+                "reason": "Timeout",
+                "message": "Timeout: Too large resource version: 12, current: 1",
+                "details": {"causes": [cause]},
+            }
+            await reply(504, status)(asked, line)
+            return
+        await begin(line)
+        if self.stream not in {"empty", "silent"}:
+            await send(line, line_of("ADDED", pod("a", "11")) + line_of("ADDED", pod("b", "12")))
+        match self.stream:
+            case "silent" | "no end":
+                await line.hang()
+            case "cut":
+                line.cut()
+            case _:
+                await line.send(b"0\r\n\r\n")
+
+    async def _watch(self, line: Line) -> None:
+        await begin(line)
+        if self.watch in {"MODIFIED", "BOOKMARK"}:
+            self.version += 1
+            await send(line, line_of(self.watch, pod("a", str(self.version))))
+            await line.send(b"0\r\n\r\n")
+            return
+        await send(line, line_of("ADDED", pod("c", "13")))
+        await line.hang()
+
+
+async def begin(line: Line) -> None:
+    await line.send(
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+
+
+async def send(line: Line, data: bytes) -> None:
+    await line.send(b"%x\r\n%s\r\n" % (len(data), data))
+
+
+@asynccontextmanager
+async def cluster(collection: Collection, clock: Clock) -> AsyncIterator[Client]:
+    async with serving() as server:
+        server.says(collection)
+        async with client_for(server, clock=clock) as rest:
+            yield Client(rest=rest)
+
+
+@pytest.mark.parametrize("stream", ["empty", "no bookmark", "cut", "too large", "silent", "no end"])
+async def test_an_informer_gets_there_where_streams_are_broken(
+    stream: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    collection = Collection(stream)
+    async with cluster(collection, QuickClock()) as client:
+        async with client.informer(Pod) as pods:
+            await eventually(lambda: pods.lister.count() == 3)  # the watch works as well
+
+            names = sorted(each.metadata.name or "" for each in pods.lister.list())
+            assert names == ["a", "b", "c"]
+            assert collection.verbs[-2:] == ["list", "watch"]
+            assert set(collection.verbs[:-2]) == {"stream"}
+
+        collection.verbs.clear()
+        async with client.informer(Pod, name="another of the same client") as others:
+            assert collection.verbs[:1] == ["list"]
+            assert others.stats().reflector.watch_lists == 0
+
+    lines = [each for each in caplog.messages if "WatchList" in each]
+    assert len(lines) == 1
+
+
+@pytest.mark.parametrize("kind", ["MODIFIED", "BOOKMARK"])
+async def test_a_proxy_that_ends_each_watch_after_one_event_is_asked_five_times_and_then_slowly(
+    kind: str,
+) -> None:
+    clock = ManualClock()
+    collection = Collection("too large", watch=kind)
+    async with cluster(collection, clock) as client:
+        pods = client.informer(Pod)
+        async with running(pods):
+            await eventually(lambda: pods.stats().reflector.state is ReflectorState.WAITING)
+            assert clock.now() == 0
+            # The stream counts as well: it is a watch request.
+            assert collection.verbs == ["stream", "list", *["watch"] * 4]
+
+            await clock.advance(1.6)
+            await eventually(lambda: collection.verbs.count("watch") == 5)
+
+
+async def test_connections_that_are_refused_are_counted_and_warned_of(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+    config = ClusterConfig(server=url)
+    async with RESTClient(config, environ={}, clock=QuickClock()) as rest:
+        pods = Client(rest=rest).informer(Pod)
+        async with running(pods):
+            await eventually(lambda: any("will retry" in each for each in caplog.messages))
+
+            stats = pods.stats().reflector
+            assert stats.outage is not None
+            assert stats.outage.failures == stats.errors >= 3
+            assert stats.outage.seconds >= 5
+            assert stats.outage.code == 0
+            assert stats.last_error == stats.outage.error
+            assert url in stats.last_error
+    warning = next(each for each in caplog.records if "will retry" in each.getMessage())
+    assert warning.levelno == logging.WARNING
+
+
+@pytest.mark.parametrize(
+    ("page", "message"),
+    [("same", "same continue token twice"), ("empty", "pages without an item in a row")],
+)
+async def test_pages_without_end_are_an_error_for_everybody(page: str, message: str) -> None:
+    """Of an informer, of `list_all` and of `each`: after a few requests."""
+    collection = Collection("too large", page=page)
+    async with cluster(collection, ManualClock()) as client:
+        pods = client.informer(Pod)
+        async with running(pods):
+            await eventually(lambda: message in pods.stats().reflector.last_error)
+        asked = client.core_v1.pods("shop")
+        with pytest.raises(DecodeError, match=message):
+            await asked.list_all()
+        with pytest.raises(DecodeError, match=message):
+            async for _ in asked.each():
+                pass
+    assert len(collection.verbs) < 25
+
+
+# --- who is called with errors
+
+
+class Forbidding(Collection):
+    async def __call__(self, asked: Asked, line: Line) -> None:
+        status = {
+            "kind": "Status",
+            "status": "Failure",
+            "code": 403,
+            "reason": "Forbidden",
+            "message": "no",
+        }
+        await reply(403, status)(asked, line)
+
+
+async def test_a_watch_error_handler_can_be_given_to_every_maker_of_informers() -> None:
+    heard: dict[str, list[Exception]] = {"client": [], "factory": [], "manager": [], "cache": []}
+    async with cluster(Forbidding(), QuickClock()) as client:
+        informer: SharedInformer[Pod] = client.informer(Pod, on_watch_error=heard["client"].append)
+        factory = SharedInformerFactory(client, on_watch_error=heard["factory"].append)
+        manager = Manager(
+            client, on_watch_error=heard["manager"].append, signals=False, tune_gc=False, logs=False
+        )
+        manager.cache(Pod)
+        manager.cache(ConfigMap, on_watch_error=heard["cache"].append)
+        async with running(informer, manager), factory:
+            factory.informer(Pod)
+            factory.start()
+            await eventually(lambda: all(heard.values()))
+
+    assert all("403" in str(errors[0]) for errors in heard.values())
+
+
+async def test_the_report_of_a_manager_names_informers_that_fail() -> None:
+    async with cluster(Forbidding(), QuickClock()) as client:
+        manager = Manager(client, signals=False, tune_gc=False, logs=False)
+        manager.cache(Pod)
+        async with running(manager):
+            await eventually(lambda: manager.stats().informers != ())
+            await eventually(lambda: manager.report().lines[0].failures > 1)
+            report = manager.report()
+
+    line = report.lines[0]
+    assert line.failing_for is not None
+    assert "403" in line.last_error
+    assert "warning: pods: has failed for" in str(report)
