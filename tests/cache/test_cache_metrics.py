@@ -8,8 +8,8 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 
 from kubeloop.cache import CACHE_METRIC_NAMES, Change, PrometheusCacheMetrics, SharedInformer
-from kubeloop.kit import ManualClock
-from tests.cache.model_server import ModelServer
+from kubeloop.kit import ManualClock, running
+from tests.cache.model_server import ModelServer, refused
 
 
 def value(registry: CollectorRegistry, name: str, **labels: str) -> float | None:
@@ -47,6 +47,26 @@ async def test_what_an_informer_does_is_counted(server: ModelServer, clock: Manu
         assert value(registry, "reflector_last_resource_version") == 15
 
     assert value(registry, "reflector_lists_total") is None  # CCH-99: released with the informer
+
+
+async def test_failed_attempts_are_counted_and_the_gauge_says_whether_they_go_on(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    registry = CollectorRegistry()
+    metrics = PrometheusCacheMetrics(registry)
+    server.streams_lists = False
+    server.fail(refused(), refused())
+    pods = SharedInformer(server, dict, clock=clock, metrics=metrics, name="mine")
+    async with running(pods):
+        await clock.settle()
+        assert value(registry, "reflector_consecutive_failures") == 1
+
+        await clock.advance(1.6)
+        assert value(registry, "reflector_consecutive_failures") == 2
+
+        await clock.advance(60)
+        assert value(registry, "reflector_consecutive_failures") == 0
+        assert value(registry, "reflector_failures_total") == 2
 
 
 async def test_only_the_first_of_a_name_and_resource_is_counted(

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubeloop.cache import InformerState, InformerStats, ReflectorState
+from kubeloop.cache import InformerState, InformerStats, OutageStats, ReflectorState
 from kubeloop.election import ElectorStats, Leading, LockStats, Waiting
 from kubeloop.inspector.collect import collect, numbers, quantile
 from kubeloop.inspector.health import Health, of_controller, of_informer
@@ -74,6 +74,21 @@ async def test_a_mirror_that_does_not_hear_of_changes_is_broken(
     now = msgspec.structs.replace(changed(said, state=state), has_synced=has_synced)
 
     assert of_informer(now) is health
+
+
+@pytest.mark.parametrize(("failures", "health"), [(1, Health.TROUBLED), (2, Health.BROKEN)])
+async def test_an_informer_that_fails_again_is_broken_also_while_it_tries(
+    said: InformerStats, failures: int, health: Health
+) -> None:
+    outage = OutageStats(failures=failures, seconds=70, unanswered=70, error="refused", code=0)
+    failing = changed(said, state=ReflectorState.CONNECTING, outage=outage, last_error="refused")
+    failing = msgspec.structs.replace(failing, has_synced=True)
+
+    mirror = shown(Reading(informers={"pods": failing})).mirrors[0]
+
+    assert mirror.health is health
+    assert (mirror.failures, mirror.failing_for) == (failures, 70)
+    assert mirror.last_error == "refused"
 
 
 async def test_an_informer_that_has_ended_is_not_broken(said: InformerStats) -> None:

@@ -133,7 +133,7 @@ from .owners import (
     remove_owner,
     set_controller,
 )
-from .paging import MAX_EMPTY_PAGES, PageProgress
+from .paging import PageProgress
 from .requirements import (
     LabelOperator,
     Requirement,
@@ -186,7 +186,6 @@ __all__ = [
     "CODES",
     "EVERYTHING",
     "INT_OR_STRING",
-    "MAX_EMPTY_PAGES",
     "MAX_OPERATIONS",
     "NOTHING",
     "NO_FIELDS",
