@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from kubeloop.cache.outage import Outage, after_failure, after_warning
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import ConnectError, StreamBroken, TransportError
+from kubeloop.machinery import ConnectError, DecodeError, StreamBroken, TransportError
 from kubeloop.wire import RawEvent
 from tests.cache.model_server import ModelServer, event, refusal, refused
 from tests.cache.reflecting import reflecting
@@ -203,9 +203,14 @@ def test_warnings_of_an_outage_are_further_and_further_apart(gaps: list[float]) 
         assert after >= min(2 * before, before + 3600)
 
 
-def test_an_answer_that_refuses_is_contact_and_no_success() -> None:
+@pytest.mark.parametrize(
+    "error",
+    [refusal(403, "Forbidden"), DecodeError("no list"), RuntimeError("a transform's bug")],
+    ids=["a refusal", "no list", "a bug of ours"],
+)
+def test_an_answer_that_cannot_be_used_is_an_answer_and_no_success(error: Exception) -> None:
     outage = after_failure(None, refused(), began=10, now=10)
-    outage = after_failure(outage, refusal(403, "Forbidden"), began=40, now=40)
+    outage = after_failure(outage, error, began=40, now=40)
     outage = after_failure(outage, refused(), began=70, now=70)
 
     assert outage.stats(100).seconds == 90

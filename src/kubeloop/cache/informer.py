@@ -89,6 +89,7 @@ class SharedInformer(Generic[T]):
     `keeping` says how objects are held. `transform` changes each object before it is held.
     `resync` tells handlers everything again, every so many seconds (0: never). `backlog` is
     how many changes may wait for a slow handler before those of one object become one.
+    `on_watch_error` is called with the error of every failed round, in place of a log line.
     `detect_mutations` is for `keeping="objects"`: whoever changes an object that is held makes
     the informer fail (by default where KUBE_CACHE_MUTATION_DETECTOR says so).
     `name` is for logs and reports, `metrics_name` (or else `name`) for metrics. `queue` makes

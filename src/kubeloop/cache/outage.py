@@ -15,7 +15,7 @@ from typing import final
 import msgspec
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import find_api_error
+from kubeloop.machinery import ConfigError, TransportError, find_api_error
 
 from .metrics import Meter
 
@@ -36,7 +36,7 @@ class OutageStats(msgspec.Struct, frozen=True):
 
     failures: int  # failed attempts in a row
     seconds: float  # since the first of them began
-    unanswered: float  # seconds since the server last answered, if only with a refusal
+    unanswered: float  # seconds since the server last answered, even if it refused
     error: str  # the last one
     code: int  # the HTTP status of the last answer; 0 if the last attempt got none
 
@@ -79,12 +79,17 @@ def after_failure(
     return Outage(
         since=since,
         failures=failures + 1,
-        unanswered_since=unanswered_since if answer is None else now,
+        unanswered_since=unanswered_since if _is_unanswered(error) else now,
         error=str(error) or repr(error),
         code=0 if answer is None else answer.code,
         warn_at=warn_at,
         warnings=warnings,
     )
+
+
+def _is_unanswered(error: BaseException) -> bool:
+    """Whether the server said nothing; an answer that we cannot use is one, too."""
+    return isinstance(error, TransportError | ConfigError) and find_api_error(error) is None
 
 
 def after_warning(outage: Outage, now: float) -> Outage:

@@ -311,7 +311,8 @@ class Reflector:
             try:
                 self._replace(await self._take_state(watch))
             except BaseException as error:
-                await self._end_watch(watch)
+                self._storm.end(self._clock.now())
+                await watch.aclose()
                 if not isinstance(error, Exception):
                     raise
                 failure = error
@@ -392,7 +393,7 @@ class Reflector:
             else:
                 self._check_length(began, before)
             finally:
-                await self._end_watch(watch)
+                await watch.aclose()
                 self._meter.watched(self._clock.now() - began, watch.events)
             self._probing.suspect(tasks)
             watch = None
@@ -436,6 +437,8 @@ class Reflector:
             if not life.expired():
                 raise
             log.info("%s: the server did not end the watch in time", self._source.scope)
+        finally:
+            self._storm.end(self._clock.now())
 
     async def _wait_until_open(self, watch: OpenWatch) -> None:
         if watch.has_state:  # it was open before
@@ -502,10 +505,6 @@ class Reflector:
             since=since, bookmarks=True, timeout_seconds=seconds, initial_events=initial
         )
         return OpenWatch(stream, since=since, seconds=seconds, has_state=initial)
-
-    async def _end_watch(self, watch: OpenWatch) -> None:
-        self._storm.end(self._clock.now())
-        await watch.aclose()
 
     async def _avoid_storm(self) -> None:
         """Wait where watches have followed one another too quickly, whatever they brought."""

@@ -1,0 +1,43 @@
+"""Tables that are followed, and servers that end each watch at once."""
+
+from __future__ import annotations
+
+import json
+from contextlib import aclosing
+from urllib.parse import parse_qs, urlsplit
+
+from kubeloop.cli.following import Changed, follow
+from kubeloop.clients import Client
+from kubeloop.wire.core.v1 import Pod
+from tests.rest.conftest import Asked, HurriedClock, Line, chunked, client_for, reply, serving
+
+TABLE = {"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": {"resourceVersion": "5"}}
+ROW = {"cells": ["a"], "object": {"metadata": {"name": "a", "resourceVersion": "6"}}}
+
+
+async def test_a_server_that_ends_each_watch_after_one_event_is_not_stormed() -> None:
+    """At most five watches within two seconds, although each of them brings something."""
+    clock = HurriedClock()
+    moments: list[float] = []
+
+    async def answer(asked: Asked, line: Line) -> None:
+        if "watch" not in parse_qs(urlsplit(asked.target).query):
+            await reply(body=TABLE | {"columnDefinitions": [], "rows": []})(asked, line)
+            return
+        moments.append(clock.now())
+        event = {"type": "MODIFIED", "object": TABLE | {"rows": [ROW]}}
+        await chunked(json.dumps(event).encode() + b"\n")(asked, line)
+
+    async with serving() as server:
+        server.says(answer)
+        async with client_for(server, clock=clock) as rest:
+            pods = Client(rest=rest).resource(Pod, namespace="shop")
+            async with aclosing(follow(rest, pods)) as changes:  # type: ignore[arg-type] # as tables
+                seen = 0
+                async for change in changes:
+                    seen += isinstance(change, Changed)
+                    if seen == 20:
+                        break
+
+    assert len(moments) == 20
+    assert all(later - first >= 2 for first, later in zip(moments, moments[5:], strict=False))
