@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import aiohttp
 import pytest
 
 from kubeloop.cache import ReflectorState, SharedInformer, SharedInformerFactory
@@ -269,3 +270,59 @@ async def test_the_report_of_a_manager_names_informers_that_fail() -> None:
     assert line.failing_for is not None
     assert "403" in line.last_error
     assert "warning: pods: has failed for" in str(report)
+
+
+class Switchable(Collection):
+    """Works until it is switched off; then everything is refused."""
+
+    def __init__(self) -> None:
+        super().__init__("empty")
+        self.is_off = False
+        self.watches: list[Line] = []
+
+    async def __call__(self, asked: Asked, line: Line) -> None:
+        if self.is_off:
+            await Forbidding()(asked, line)
+        else:
+            await super().__call__(asked, line)
+
+    async def _watch(self, line: Line) -> None:
+        self.watches.append(line)
+        await super()._watch(line)
+
+    def switch_off(self) -> None:
+        self.is_off = True
+        for line in self.watches:
+            line.cut()
+
+
+@pytest.mark.timeout(20)  # a minute of the clock, and a backoff step: two seconds at least
+async def test_readiness_follows_an_outage_and_its_end() -> None:
+    collection = Switchable()
+    clock = QuickClock()
+    async with cluster(collection, clock) as client, aiohttp.ClientSession() as session:
+        manager = Manager(
+            client, health="127.0.0.1:0", clock=clock, signals=False, tune_gc=False, logs=False
+        )
+        manager.cache(Pod)
+
+        async def page(path: str, *, until: int) -> str:
+            """The page, as soon as it has that status."""
+            while True:
+                url = f"http://{manager.stats().addresses['health']}{path}"
+                async with session.get(url) as answer:
+                    if answer.status == until:
+                        return await answer.text()
+
+        async with running(manager):
+            await eventually(lambda: "health" in manager.stats().addresses)
+            await page("/readyz", until=200)
+            collection.switch_off()
+            text = await page("/readyz", until=503)
+            assert "[+]caches ok" in text
+            assert "[-]watches failed: out of date: pods (failing for " in text
+            assert "403" in text
+            assert "ok" in await page("/healthz", until=200)
+
+            collection.is_off = False
+            assert "[+]watches ok" in await page("/readyz", until=200)
