@@ -206,7 +206,9 @@ def _read_terms(text: str) -> Iterator[FieldTerm]:
             value = unescape_field_value(part[operator.end() :])
         except InvalidValue as error:
             raise _refusal(text, f"in the term at position {start}, {error}") from error
-        yield FieldTerm(part[: operator.start()], "!=" if operator[0] == "!=" else "=", value)
+        field = part[: operator.start()]
+        if field or value:  # a bare operator restricts nothing, as in client-go
+            yield FieldTerm(field, "!=" if operator[0] == "!=" else "=", value)
 
 
 def _refusal(text: str, problem: str) -> InvalidValue:

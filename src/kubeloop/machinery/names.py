@@ -196,9 +196,14 @@ def _too_long(value: str, limit: int) -> list[str]:
 
 
 def _completed(prefix: str) -> str:
-    """A generateName as the name it may become: what follows its last dash is not known yet."""
-    # A dash alone stays one: no name begins with it.
-    return f"{prefix[:-1]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
+    """A generateName as the name it may become: what follows its last dash is not known yet.
+
+    The API server replaces the dash and the byte before it; a dash alone stays one.
+    """
+    given = prefix.encode()
+    if len(given) < 2 or not prefix.endswith("-"):
+        return prefix
+    return given[:-2].decode(errors="replace") + "a"
 
 
 def _qualified_rule(regex: str) -> str:

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"sort"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+)
+
+// documents is a server of fixed answers by path; whatever has none is not found.
+type documents map[string]json.RawMessage
+
+func (served documents) RoundTrip(request *http.Request) (*http.Response, error) {
+	body, found := served[request.URL.Path]
+	code := http.StatusOK
+	if !found {
+		code, body = http.StatusNotFound, json.RawMessage(`{}`)
+	}
+	return &http.Response{
+		StatusCode: code,
+		Header:     http.Header{"Content-Type": {"application/json"}},
+		Body:       io.NopCloser(bytes.NewReader(body)),
+		Request:    request,
+	}, nil
+}
+
+func (served documents) client() *discovery.DiscoveryClient {
+	made := discovery.NewDiscoveryClientForConfigOrDie(&rest.Config{Host: "http://test", Transport: served})
+	made.UseLegacyDiscovery = true
+	return made
+}
+
+type mappingCase struct {
+	Documents documents `json:"documents"`
+	Group     string    `json:"group"`
+	Version   string    `json:"version"`
+	Resource  string    `json:"resource"`
+	Kind      string    `json:"kind"`
+	Versions  []string  `json:"versions"`
+	Category  string    `json:"category"`
+}
+
+func (given mappingCase) mapper() (meta.RESTMapper, error) {
+	found, err := restmapper.GetAPIGroupResources(given.Documents.client())
+	if err != nil {
+		return nil, err
+	}
+	return restmapper.NewDiscoveryRESTMapper(found), nil
+}
+
+func (given mappingCase) wanted() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: given.Group, Version: given.Version, Resource: given.Resource}
+}
+
+func mapped(mapping *meta.RESTMapping, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	resource, kind := mapping.Resource, mapping.GroupVersionKind
+	return []any{
+		[]string{resource.Group, resource.Version, resource.Resource},
+		[]string{kind.Group, kind.Version, kind.Kind},
+		mapping.Scope.Name() == meta.RESTScopeNameNamespace,
+	}, nil
+}
+
+func resourceText(found schema.GroupVersionResource) []string {
+	return []string{found.Group, found.Version, found.Resource}
+}
+
+func kindText(found schema.GroupVersionKind) []string {
+	return []string{found.Group, found.Version, found.Kind}
+}
+
+// asks registers an operation on the mapper of a server.
+func asks(name string, ask func(meta.RESTMapper, mappingCase) (any, error)) {
+	answers(name, func(given mappingCase) (any, error) {
+		mapper, err := given.mapper()
+		if err != nil {
+			return nil, err
+		}
+		return ask(mapper, given)
+	})
+}
+
+func init() {
+	answers("mapper.guess", func(kind string) (any, error) {
+		plural, singular := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Kind: kind})
+		return []string{plural.Resource, singular.Resource}, nil
+	})
+	asks("mapper.resourceFor", func(mapper meta.RESTMapper, given mappingCase) (any, error) {
+		found, err := mapper.ResourceFor(given.wanted())
+		if err != nil {
+			return nil, err
+		}
+		return resourceText(found), nil
+	})
+	asks("mapper.resourcesFor", func(mapper meta.RESTMapper, given mappingCase) (any, error) {
+		found, err := mapper.ResourcesFor(given.wanted())
+		if err != nil {
+			return nil, err
+		}
+		texts := [][]string{}
+		for _, each := range found {
+			texts = append(texts, resourceText(each))
+		}
+		return texts, nil
+	})
+	asks("mapper.kindFor", func(mapper meta.RESTMapper, given mappingCase) (any, error) {
+		found, err := mapper.KindFor(given.wanted())
+		if err != nil {
+			return nil, err
+		}
+		return kindText(found), nil
+	})
+	asks("mapper.kindsFor", func(mapper meta.RESTMapper, given mappingCase) (any, error) {
+		found, err := mapper.KindsFor(given.wanted())
+		if err != nil {
+			return nil, err
+		}
+		texts := [][]string{}
+		for _, each := range found {
+			texts = append(texts, kindText(each))
+		}
+		return texts, nil
+	})
+	asks("mapper.mapping", func(mapper meta.RESTMapper, given mappingCase) (any, error) {
+		return mapped(mapper.RESTMapping(schema.GroupKind{Group: given.Group, Kind: given.Kind}, given.Versions...))
+	})
+	asks("mapper.singular", func(mapper meta.RESTMapper, given mappingCase) (any, error) {
+		return mapper.ResourceSingularizer(given.Resource)
+	})
+	asks("mapper.expand", func(mapper meta.RESTMapper, given mappingCase) (any, error) {
+		warnings := 0
+		expander := restmapper.NewShortcutExpander(mapper, given.Documents.client(), func(string) { warnings++ })
+		found, err := expander.ResourceFor(given.wanted())
+		if err != nil {
+			return nil, err
+		}
+		return map[string]any{"resource": resourceText(found), "warnings": warnings}, nil
+	})
+	asks("mapper.category", func(mapper meta.RESTMapper, given mappingCase) (any, error) {
+		found, _ := restmapper.NewDiscoveryCategoryExpander(given.Documents.client()).Expand(given.Category)
+		texts := [][]string{}
+		for _, each := range found {
+			texts = append(texts, []string{each.Group, each.Resource})
+		}
+		return texts, nil
+	})
+	answers("discovery.preferred", func(given mappingCase) (any, error) {
+		found, err := discovery.ServerPreferredResources(given.Documents.client())
+		if err != nil {
+			return nil, err
+		}
+		return listed(found), nil
+	})
+	answers("discovery.preferredNamespaced", func(given mappingCase) (any, error) {
+		found, err := discovery.ServerPreferredNamespacedResources(given.Documents.client())
+		if err != nil {
+			return nil, err
+		}
+		return listed(found), nil
+	})
+	answers("discovery.supports", func(given mappingCase) (any, error) {
+		client := given.Documents.client()
+		return discovery.ServerSupportsVersion(client, schema.GroupVersion{Group: given.Group, Version: given.Version}) == nil, nil
+	})
+	answers("discovery.serves", func(given mappingCase) (any, error) {
+		return discovery.IsResourceEnabled(given.Documents.client(), given.wanted())
+	})
+}
+
+// listed sorts: the lists come in the order of a map.
+func listed(found []*metav1.APIResourceList) [][]string {
+	texts := [][]string{}
+	for _, each := range found {
+		for _, resource := range each.APIResources {
+			texts = append(texts, []string{each.GroupVersion, resource.Name})
+		}
+	}
+	sort.Slice(texts, func(i, j int) bool {
+		return texts[i][0]+" "+texts[i][1] < texts[j][0]+" "+texts[j][1]
+	})
+	return texts
+}
