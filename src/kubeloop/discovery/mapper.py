@@ -33,7 +33,7 @@ T = TypeVar("T", GroupVersionKind, GroupVersionResource)
 def guess_plural(kind: str) -> str:
     """The resource that a kind is probably served as, by the habit of English."""
     word = kind.lower()
-    if word.endswith("endpoints"):
+    if not word or word.endswith("endpoints"):
         return word
     if word.endswith("s"):
         return f"{word}es"

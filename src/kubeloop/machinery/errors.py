@@ -403,7 +403,9 @@ def client_delay(error: BaseException) -> int | None:
     found = find_api_error(error)
     if found is None:
         return None
-    return found.retry_after if isinstance(found, ServerTimeout) else found.retry_after or None
+    if isinstance(found, ServerTimeout) and found.status.details is not None:
+        return found.retry_after  # this one may ask for a delay of zero
+    return found.retry_after or None
 
 
 def causes_of(error: BaseException, cause: str) -> list[StatusCause]:

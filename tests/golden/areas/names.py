@@ -56,18 +56,21 @@ _VALUES = [
         "a--",
     ),
 ]
-_ANNOTATIONS: list[dict[str, str]] = [
-    {},
-    {"a": "b"},
-    {"A.B/c": "d"},
-    {"a b": "c"},
-    {"": "c"},
-    {"x/y/z": ""},
-    {"a": "\u0000é"},
-    {"a": "b" * (256 * 1024 - 1)},
-    {"a": "b" * (256 * 1024)},
-    {"a": "é" * (128 * 1024 - 1)},
-    {"a": "é" * (128 * 1024)},
+# Key, a part of the value, and how often it stands there.
+_ANNOTATIONS: list[list[tuple[str, str, int]]] = [
+    [],
+    [("a", "b", 1)],
+    [("A.B/c", "d", 1)],
+    [("a b", "c", 1)],
+    [("", "c", 1)],
+    [("x/y/z", "", 0)],
+    [("a", "\u0000é", 1)],
+    [("a", "b", 256 * 1024 - 1)],
+    [("a", "b", 256 * 1024)],
+    [("a", "é", 128 * 1024 - 1)],
+    [("a", "é", 128 * 1024)],
+    [("a", "b", 128 * 1024), ("c", "d", 128 * 1024 - 2)],
+    [("a", "b", 128 * 1024), ("c", "d", 128 * 1024 - 1)],
 ]
 
 
@@ -86,6 +89,8 @@ AREA = Area(
     _cases,
     {
         "names.valid": lambda given: not _RULES[given["rule"]](given["value"]),
-        "names.annotations": lambda given: not problems_of_annotations(given),
+        "names.annotations": lambda given: (
+            not problems_of_annotations({key: text * count for key, text, count in given})
+        ),
     },
 )

@@ -38,18 +38,21 @@ func (served documents) client() *discovery.DiscoveryClient {
 	return made
 }
 
+// servers are those that the cases before have described.
+var servers = map[string]documents{}
+
 type mappingCase struct {
-	Documents documents `json:"documents"`
-	Group     string    `json:"group"`
-	Version   string    `json:"version"`
-	Resource  string    `json:"resource"`
-	Kind      string    `json:"kind"`
-	Versions  []string  `json:"versions"`
-	Category  string    `json:"category"`
+	Server   string   `json:"server"`
+	Group    string   `json:"group"`
+	Version  string   `json:"version"`
+	Resource string   `json:"resource"`
+	Kind     string   `json:"kind"`
+	Versions []string `json:"versions"`
+	Category string   `json:"category"`
 }
 
 func (given mappingCase) mapper() (meta.RESTMapper, error) {
-	found, err := restmapper.GetAPIGroupResources(given.Documents.client())
+	found, err := restmapper.GetAPIGroupResources(servers[given.Server].client())
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +95,13 @@ func asks(name string, ask func(meta.RESTMapper, mappingCase) (any, error)) {
 }
 
 func init() {
+	answers("server.describe", func(given struct {
+		Server    string
+		Documents documents
+	}) (any, error) {
+		servers[given.Server] = given.Documents
+		return nil, nil
+	})
 	answers("mapper.guess", func(kind string) (any, error) {
 		plural, singular := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Kind: kind})
 		return []string{plural.Resource, singular.Resource}, nil
@@ -140,7 +150,7 @@ func init() {
 	})
 	asks("mapper.expand", func(mapper meta.RESTMapper, given mappingCase) (any, error) {
 		warnings := 0
-		expander := restmapper.NewShortcutExpander(mapper, given.Documents.client(), func(string) { warnings++ })
+		expander := restmapper.NewShortcutExpander(mapper, servers[given.Server].client(), func(string) { warnings++ })
 		found, err := expander.ResourceFor(given.wanted())
 		if err != nil {
 			return nil, err
@@ -148,7 +158,7 @@ func init() {
 		return map[string]any{"resource": resourceText(found), "warnings": warnings}, nil
 	})
 	asks("mapper.category", func(mapper meta.RESTMapper, given mappingCase) (any, error) {
-		found, _ := restmapper.NewDiscoveryCategoryExpander(given.Documents.client()).Expand(given.Category)
+		found, _ := restmapper.NewDiscoveryCategoryExpander(servers[given.Server].client()).Expand(given.Category)
 		texts := [][]string{}
 		for _, each := range found {
 			texts = append(texts, []string{each.Group, each.Resource})
@@ -156,25 +166,25 @@ func init() {
 		return texts, nil
 	})
 	answers("discovery.preferred", func(given mappingCase) (any, error) {
-		found, err := discovery.ServerPreferredResources(given.Documents.client())
+		found, err := discovery.ServerPreferredResources(servers[given.Server].client())
 		if err != nil {
 			return nil, err
 		}
 		return listed(found), nil
 	})
 	answers("discovery.preferredNamespaced", func(given mappingCase) (any, error) {
-		found, err := discovery.ServerPreferredNamespacedResources(given.Documents.client())
+		found, err := discovery.ServerPreferredNamespacedResources(servers[given.Server].client())
 		if err != nil {
 			return nil, err
 		}
 		return listed(found), nil
 	})
 	answers("discovery.supports", func(given mappingCase) (any, error) {
-		client := given.Documents.client()
+		client := servers[given.Server].client()
 		return discovery.ServerSupportsVersion(client, schema.GroupVersion{Group: given.Group, Version: given.Version}) == nil, nil
 	})
 	answers("discovery.serves", func(given mappingCase) (any, error) {
-		return discovery.IsResourceEnabled(given.Documents.client(), given.wanted())
+		return discovery.IsResourceEnabled(servers[given.Server].client(), given.wanted())
 	})
 }
 

@@ -139,7 +139,11 @@ func address(request *rest.Request, err error) (any, error) {
 	if request.Error() != nil {
 		return nil, request.Error()
 	}
-	return request.URL().String(), nil
+	found := request.URL()
+	if found.Path == "" {
+		found.Path = "/" // what is sent for an empty path
+	}
+	return found.String(), nil
 }
 
 func init() {
@@ -199,7 +203,10 @@ func init() {
 		Host string
 		TLS  bool
 	}) (any, error) {
-		base, path, err := rest.DefaultServerURL(given.Host, "/api", schema.GroupVersion{Version: "v1"}, given.TLS)
+		config := &rest.Config{Host: given.Host, APIPath: "/api"}
+		config.GroupVersion = &schema.GroupVersion{Version: "v1"}
+		config.Insecure = given.TLS
+		base, path, err := rest.DefaultServerUrlFor(config)
 		if err != nil {
 			return nil, err
 		}

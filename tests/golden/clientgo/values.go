@@ -130,8 +130,12 @@ func validations() {
 	answers("names.valid", func(given struct{ Rule, Value string }) (any, error) {
 		return len(rules[given.Rule](given.Value)) == 0, nil
 	})
-	answers("names.annotations", func(given map[string]string) (any, error) {
-		return len(validation.ValidateAnnotations(given, field.NewPath("metadata"))) == 0, nil
+	answers("names.annotations", func(given [][3]any) (any, error) {
+		annotations := map[string]string{}
+		for _, each := range given {
+			annotations[each[0].(string)] = strings.Repeat(each[1].(string), int(each[2].(float64)))
+		}
+		return len(validation.ValidateAnnotations(annotations, field.NewPath("metadata"))) == 0, nil
 	})
 }
 
