@@ -54,13 +54,14 @@ objects_with_nulls = st.dictionaries(st.sampled_from("abcd"), anything, max_size
         ({"e": None}, {"a": 1}, {"e": None, "a": 1}),
         ([1, 2], {"a": "b", "c": None}, {"a": "b"}),
         ({}, {"a": {"bb": {"ccc": None}}}, {"a": {"bb": {}}}),
-        ({"a": 1}, {"a": [None, {"b": None}]}, {"a": [None, {"b": None}]}),
+        ({"a": 1}, {"a": [None, {"b": None}]}, {"a": [None, {}]}),
+        ({"a": {}}, {"a": [None, {"b": None}]}, {"a": [None, {"b": None}]}),
     ],
 )
 def test_objects_merge_null_deletes_and_the_rest_replaces(
     document: Json, patch: Json, expected: Json
 ) -> None:
-    """API-27, API-C11: the cases of the RFC's appendix and a few of ours."""
+    """API-27, API-C11: the cases of the RFC's appendix, and kube-apiserver's rule for lists."""
     assert apply_merge_patch(document, patch) == expected
 
 

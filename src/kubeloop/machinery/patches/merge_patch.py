@@ -1,5 +1,7 @@
 """JSON merge patch (RFC 7386): objects merge, null deletes, everything else replaces.
 
+As kube-apiserver applies it: null members are also left out of objects in a list, unless the
+list replaces an object.
 Promises: applied to the old object a computed patch gives the new one, where a
 null member counts as absent, since this kind of patch cannot set one; equal
 objects give `{}`.
@@ -17,7 +19,11 @@ def apply_merge_patch(document: Json, patch: Json) -> Json:
 
     Raises: PatchError when either is not JSON or nests too deep.
     """
-    return _merged(copied(document, what="the document"), copied(patch, what="the merge patch"))
+    target = copied(document, what="the document")
+    change = copied(patch, what="the merge patch")
+    if isinstance(target, dict) and isinstance(change, dict):
+        return _merged(target, change)
+    return _without_nulls(change)
 
 
 def merge_patch_between(old: JsonObject, new: JsonObject) -> JsonObject:
@@ -45,16 +51,26 @@ def three_way_merge_patch(
     )
 
 
-def _merged(target: Json, patch: Json) -> Json:
-    if not isinstance(patch, dict):
-        return patch
-    result: JsonObject = target if isinstance(target, dict) else {}
+def _merged(target: JsonObject, patch: JsonObject) -> JsonObject:
     for key, value in patch.items():
+        before = target.get(key)
         if value is None:
-            result.pop(key, None)
+            target.pop(key, None)
+        elif not isinstance(before, dict):
+            target[key] = _without_nulls(value)
         else:
-            result[key] = _merged(result.get(key), value)
-    return result
+            target[key] = _merged(before, value) if isinstance(value, dict) else value
+    return target
+
+
+def _without_nulls(value: Json) -> Json:
+    """The value without null members of objects; null elements of lists stay."""
+    match value:
+        case dict():
+            return {key: _without_nulls(each) for key, each in value.items() if each is not None}
+        case list():
+            return [_without_nulls(each) for each in value]
+    return value
 
 
 def _difference(original: JsonObject, modified: JsonObject, current: JsonObject) -> JsonObject:
@@ -68,5 +84,5 @@ def _difference(original: JsonObject, modified: JsonObject, current: JsonObject)
                 patch[key] = inner
         elif not equal(now, value):
             # Merging into nothing leaves out the nulls that say nothing.
-            patch[key] = _merged(None, value)
+            patch[key] = _without_nulls(value) if isinstance(value, dict) else value
     return patch
