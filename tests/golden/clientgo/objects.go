@@ -162,8 +162,12 @@ func correlation() {
 				continue
 			}
 			event := result.Event
+			name := event.Name
+			if strings.HasPrefix(event.Message, "(combined from similar events): ") {
+				name = "combined" // it is made of the moment
+			}
 			answer := map[string]any{
-				"name": event.Name, "count": event.Count, "message": event.Message,
+				"name": name, "count": event.Count, "message": event.Message,
 				"version": event.ResourceVersion,
 				"first":   event.FirstTimestamp, "last": event.LastTimestamp, "patch": nil,
 			}
