@@ -63,4 +63,5 @@ def _split(server: str) -> SplitResult | None:
         _ = parts.port  # it is looked at only when asked for
     except ValueError:
         return None
-    return parts
+    # Python lets white space stand in a host; no such host exists.
+    return None if any(map(str.isspace, parts.netloc)) else parts

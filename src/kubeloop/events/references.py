@@ -11,7 +11,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from kubeloop.machinery import InvalidValue
+from kubeloop.machinery import GroupVersion, InvalidValue
 from kubeloop.wire import Kind
 from kubeloop.wire.core.v1 import ObjectReference
 
@@ -28,7 +28,8 @@ def object_reference(obj: Regarding, *, field_path: str = "") -> ObjectReference
     as `spec.containers{web}`.
 
     Raises:
-        InvalidValue: there is no object, or it does not say its apiVersion and kind.
+        InvalidValue: there is no object, it does not say its apiVersion and kind, or the
+            apiVersion cannot be read.
     """
     reference = _reference(obj)
     if field_path:
@@ -60,6 +61,7 @@ def _made(
             f"reference to {metadata.get('name') or 'an object'!r}: it says neither apiVersion nor"
             " kind or only one of them (set both)"
         )
+    GroupVersion.parse(api_version)  # refuses what is no apiVersion
     return ObjectReference(
         api_version=api_version,
         kind=kind,

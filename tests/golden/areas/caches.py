@@ -143,11 +143,11 @@ _ODD_QUEUES: list[list[dict[str, Any]]] = [
 
 
 def _cases() -> Iterator[Case]:
-    for seed in range(60):
+    for seed in range(20):
         yield Case("indexer.steps", _indexed(seed))
-    for seed, ttl in itertools.product(range(30), (1000, 3000)):
+    for seed, ttl in itertools.product(range(15), (1000, 3000)):
         yield Case("expiring.steps", {"ttl": ttl, "steps": _expiring(seed)})
-    for seed in range(100):
+    for seed in range(60):
         yield Case("deltaFIFO.steps", _queued(seed))
         yield Case("realFIFO.steps", _queued(seed))
     for steps in _ODD_QUEUES:

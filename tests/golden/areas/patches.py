@@ -201,7 +201,7 @@ def _cases() -> Iterator[Case]:
     for original, modified in itertools.product(clean, clean):
         given = {"kind": "Service", "original": original, "modified": modified}
         yield Case("strategic.between", given)
-    for seed in range(120):
+    for seed in range(50):
         original, modified, current = _objects(seed)
         given = {"kind": "Pod", "original": original, "modified": modified}
         yield Case("strategic.between", given)

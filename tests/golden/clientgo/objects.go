@@ -196,8 +196,10 @@ func correlation() {
 		made.Event(&given.Object, given.Type, given.Reason, given.Message)
 		select {
 		case event := <-seen:
-			name, moment, _ := strings.Cut(event.Name, ".")
-			_ = moment
+			name := "random"
+			if strings.HasPrefix(event.Name, given.Object.Name+".") {
+				name = given.Object.Name // and the moment
+			}
 			return map[string]any{
 				"name": name, "namespace": event.Namespace, "about": event.InvolvedObject, "reason": event.Reason,
 				"message": event.Message, "type": event.Type, "count": event.Count, "source": event.Source,
