@@ -74,6 +74,10 @@ test-real: assets ## conformance, faults, streams and examples against kube-apis
 	$(PY) tools/run_tests.py tests/conformance tests/campaign/test_real_campaign.py tests/kubelet \
 	  tests/examples tests/runtime/test_conversion_asked.py --kube envtest $(ARGS)
 
+.PHONY: golden
+golden: .venv/.ready ## have client-go answer the golden cases anew (needs Go); ARGS=--check compares
+	$(PY) -m tests.golden $(ARGS)
+
 .PHONY: soak
 soak: .venv/.ready ## run the property tests for long, with examples of chance, and 1,000 faults
 	HYPOTHESIS_PROFILE=soak SOAK_FAULTS=$${SOAK_FAULTS:-1000} \

@@ -14,7 +14,6 @@ from kubeloop.kit import (
     KeyedBackoff,
     ManualClock,
     ResettingBackoff,
-    SystemClock,
     TokenBucket,
     retry,
     until_true,
@@ -81,12 +80,12 @@ def _cases() -> Iterator[Case]:
     for duration, factor, steps, cap in itertools.product(
         (0, 10, 100), (0, 0.5, 1, 1.5, 2, 10), (-1, 0, 1, 3, 10), (0, 5, 50, 500, 100000)
     ):
-        given = {"duration": duration, "factor": factor, "steps": steps, "cap": cap, "count": 8}
-        yield Case("backoff.steps", given)
+        settings = {"duration": duration, "factor": factor, "steps": steps, "cap": cap, "count": 8}
+        yield Case("backoff.steps", settings)
     for seed, (initial, maximum) in itertools.product(range(12), ((100, 1000), (1000, 10000))):
         steps_on_clock = _clock_steps(seed, _KEYED)
-        given = {"Initial": initial, "Maximum": maximum, "Steps": steps_on_clock}
-        yield Case("backoff.keyed", given)
+        keyed = {"Initial": initial, "Maximum": maximum, "Steps": steps_on_clock}
+        yield Case("backoff.keyed", keyed)
     for seed, after in itertools.product(range(6), (0, 1000, 30000)):
         backoff = {"duration": 100, "factor": 2, "steps": 6, "cap": 2000}
         given = {
@@ -97,8 +96,8 @@ def _cases() -> Iterator[Case]:
         yield Case("backoff.resetting", given)
     for count, failures in itertools.product((0, 1, 2, 5), (0, 1, 2, 4, 5, 9)):
         for retriable in (True, False):
-            given = {"Steps": count, "Failures": failures, "Retriable": retriable}
-            yield Case("retry.onError", given)
+            tries = {"Steps": count, "Failures": failures, "Retriable": retriable}
+            yield Case("retry.onError", tries)
         yield Case("backoff.exponential", {"Steps": count, "Succeed": failures})
 
 
@@ -216,13 +215,6 @@ class _FailedError(Exception):
     """What is tried again."""
 
 
-class _NoWaiting(SystemClock):
-    """The system's clock, with sleep that only lets others run."""
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(0)
-
-
 def _on_loop(answer: Callable[[Any], Coroutine[Any, Any, Any]]) -> Callable[[Any], Any]:
     return lambda given: asyncio.run(answer(given))
 
@@ -237,7 +229,7 @@ async def _retried(given: Any) -> Any:
             raise _FailedError
 
     backoff = Backoff(duration=0.0, factor=1, steps=given["Steps"])
-    clock = _NoWaiting()
+    clock = ManualClock()
     try:
         await retry(attempt, when=lambda _: given["Retriable"], clock=clock, backoff=backoff)
     except ValueError as error:
@@ -257,7 +249,7 @@ async def _polled(given: Any) -> Any:
 
     backoff = Backoff(duration=0.0, factor=1, steps=given["Steps"])
     try:
-        await until_true(condition, backoff=backoff, clock=_NoWaiting())
+        await until_true(condition, backoff=backoff, clock=ManualClock())
     except TimeoutError:
         return {"calls": calls, "failed": True}
     return {"calls": calls, "failed": False}

@@ -81,8 +81,8 @@ def _cases() -> Iterator[Case]:
     for rule in _RULES:
         for value in [*_VALUES, *made]:
             yield Case("names.valid", {"rule": rule, "value": value})
-    for annotations in _ANNOTATIONS:
-        yield Case("names.annotations", annotations)
+    for parts in _ANNOTATIONS:
+        yield Case("names.annotations", parts)
 
 
 AREA = Area(

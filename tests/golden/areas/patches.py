@@ -177,10 +177,8 @@ def _objects(seed: int) -> list[dict[str, Any]]:
                     each["metadata"]["finalizers"] = source.sample(["f", "g", "h"], k=2)
                 case 7 if containers:
                     containers[-1]["env"] = [{"name": source.choice("XYZ"), "value": "5"}]
-        names = set()
-        each["spec"]["containers"] = [
-            one for one in containers if not (one["name"] in names or names.add(one["name"]))
-        ]
+        by_name = {one["name"]: one for one in reversed(containers)}  # a name is there once
+        each["spec"]["containers"] = [one for one in containers if by_name[one["name"]] is one]
         made.append(each)
     return made
 

@@ -69,8 +69,8 @@ _SCALED: list[Any] = [
 ]
 
 
-def _cases() -> Iterator[Case]:
-    texts = dict.fromkeys(
+def _texts() -> dict[str, None]:
+    made = dict.fromkeys(
         number + suffix
         for number, suffix in itertools.product(_NUMBERS, _SUFFIXES)
         if suffix in ("", "m", "k", "Ki", "Mi", "n", "Ei") or number in ("1", "1.5", "-.5", "1000")
@@ -81,8 +81,12 @@ def _cases() -> Iterator[Case]:
         fraction = (
             f".{source.randint(0, 10 ** source.randint(1, 12))}" if source.random() < 0.5 else ""
         )
-        texts[f"{source.choice(['', '-'])}{digits}{fraction}{source.choice(_SUFFIXES[:15])}"] = None
-    for text in texts:
+        made[f"{source.choice(['', '-'])}{digits}{fraction}{source.choice(_SUFFIXES[:15])}"] = None
+    return made
+
+
+def _cases() -> Iterator[Case]:
+    for text in _texts():
         yield Case("quantity.parse", text)
     for text in [*_PAIRED, *_WHOLE]:
         for operation in ("quantity.value", "quantity.milliValue", "quantity.integer"):
@@ -98,6 +102,10 @@ def _cases() -> Iterator[Case]:
     for number, scale in itertools.product((0, 1, -1, 500, 1024, 1536, 1000000), (-9, -3, 0, 3, 6)):
         for shape in ("DecimalSI", "BinarySI", "DecimalExponent"):
             yield Case("quantity.new", {"Number": number, "Scale": scale, "Format": shape})
+    yield from _numbers_or_strings()
+
+
+def _numbers_or_strings() -> Iterator[Case]:
     for text in _INTSTR_TEXTS:
         yield Case("intstr.parse", text)
     for text in _INTSTR_JSON:

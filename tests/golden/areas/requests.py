@@ -7,6 +7,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from kubeloop import machinery
+from kubeloop.config import ClusterConfig
 from kubeloop.machinery import (
     ApiError,
     api_error,
@@ -14,7 +16,6 @@ from kubeloop.machinery import (
     is_api_error,
     status_from_object,
 )
-from kubeloop import machinery
 from kubeloop.rest import (
     JsonCodec,
     api_path,
@@ -26,7 +27,6 @@ from kubeloop.rest import (
     resource_request,
     uri_request,
 )
-from kubeloop.config import ClusterConfig
 from kubeloop.rest.query import pairs_of
 from kubeloop.wire import ResourceInfo
 from tests.golden.case import Area, Case
@@ -85,7 +85,7 @@ _HOSTS = [
 
 def _listed() -> Iterator[dict[str, Any]]:
     yield {}
-    for name, values in {
+    options: dict[str, list[Any]] = {
         "labelSelector": ["", "a=b", "a in (b,c)", "a b&c"],
         "fieldSelector": ["", "a=b"],
         "resourceVersion": ["", "0", "5"],
@@ -96,14 +96,15 @@ def _listed() -> Iterator[dict[str, Any]]:
         "watch": [True, False],
         "allowWatchBookmarks": [True, False],
         "sendInitialEvents": [True, False],
-    }.items():
+    }
+    for name, values in options.items():
         for value in values:
             yield {name: value}
     yield {"labelSelector": "x=y", "limit": 500, "continue": "abc", "watch": True}
 
 
 def _log_options() -> Iterator[dict[str, Any]]:
-    for name, values in {
+    options: dict[str, list[Any]] = {
         "container": ["", "web"],
         "follow": [True, False],
         "previous": [True],
@@ -112,7 +113,8 @@ def _log_options() -> Iterator[dict[str, Any]]:
         "tailLines": [0, 10],
         "limitBytes": [0, 100],
         "stream": ["All"],
-    }.items():
+    }
+    for name, values in options.items():
         for value in values:
             yield {name: value}
 
@@ -217,6 +219,10 @@ def _addresses() -> Iterator[Case]:
         ),
     ):
         yield Case("request.absolute", {**plain, "base": base, "segments": segments})
+    yield from _uris_and_options(plain)
+
+
+def _uris_and_options(plain: dict[str, str]) -> Iterator[Case]:
     for uri in (
         "/a",
         "/a?b=c",
