@@ -325,6 +325,20 @@ async def test_a_kind_of_our_own_takes_json_and_merge_patches(
     assert stepped.spec["tags"] == ["w", "y", "z"]
 
 
+async def test_a_merge_patch_leaves_nulls_out_of_objects_in_a_list_unless_it_replaces_an_object(
+    api: Caller, widgets: Defined
+) -> None:
+    before = {"size": 1, "free": {"was_object": {"x": 1}, "was_list": [1]}}
+    await api.create(api.at(WIDGETS), widgets.new("a", spec=before))
+    given = [{"a": None, "b": 1}, None]
+
+    patch = {"spec": {"free": {"was_object": given, "was_list": given, "new": given}}}
+    reply = await api.patch(api.at(WIDGETS, "a"), patch, MERGE)
+
+    pruned = [{"b": 1}, None]
+    assert reply.spec["free"] == {"was_object": given, "was_list": pruned, "new": pruned}
+
+
 async def test_a_patch_defaults_what_it_adds(api: Caller, widgets: Defined) -> None:
     await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 1}))
 
