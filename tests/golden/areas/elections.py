@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from kubeloop.election import ElectionTimes, LeaseRecord, check_lock_type, read_record
-from kubeloop.wire import decode, format_time
+from kubeloop.election import ElectionTimes, LeaseRecord, check_lock_type, new_lease, read_record
+from kubeloop.wire import MicroTime, decode, format_time, parse_time
 from kubeloop.wire.coordination.v1 import Lease, LeaseSpec
 from tests.golden.case import Area, Case
 
@@ -32,6 +32,24 @@ _SPECS: list[dict[str, Any]] = [
         "strategy": "OldestEmulationVersion",
         "preferredHolder": "other",
     },
+]
+
+
+_RECORDS: list[dict[str, Any]] = [
+    {
+        "holderIdentity": "me",
+        "leaseDurationSeconds": 15,
+        "acquireTime": "2024-01-01T00:00:00Z",
+        "renewTime": "2024-01-01T00:00:10Z",
+        "leaderTransitions": 3,
+        **more,
+    }
+    for more in (
+        {},
+        {"holderIdentity": "", "leaseDurationSeconds": 1},
+        {"leaderTransitions": 0},
+        {"strategy": "OldestEmulationVersion", "preferredHolder": "other"},
+    )
 ]
 
 
@@ -71,6 +89,8 @@ def _cases() -> Iterator[Case]:
         yield Case("election.times", {"Lease": lease, "Deadline": 400, "Retry": 100})
     for spec in _SPECS:
         yield Case("election.read", spec)
+    for record in _RECORDS:
+        yield Case("election.write", record)
     for name in (
         "leases",
         "endpoints",
@@ -83,11 +103,25 @@ def _cases() -> Iterator[Case]:
         yield Case("election.lockType", name)
 
 
+def _spec(given: Any) -> Any:
+    record = LeaseRecord(
+        holder=given["holderIdentity"],
+        duration=given["leaseDurationSeconds"],
+        acquired=MicroTime.of(parse_time(given["acquireTime"])),
+        renewed=MicroTime.of(parse_time(given["renewTime"])),
+        transitions=given["leaderTransitions"],
+        strategy=given.get("strategy", ""),
+        preferred_holder=given.get("preferredHolder", ""),
+    )
+    return new_lease("lease", record, {}).spec.to_dict()
+
+
 AREA = Area(
     _cases,
     {
         "election.times": _times,
         "election.read": _record,
+        "election.write": _spec,
         "election.lockType": check_lock_type,
     },
 )

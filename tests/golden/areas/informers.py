@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -73,7 +74,35 @@ def _cases() -> Iterator[Case]:
     yield _history([_list(5, _A)], _watch(("ADDED", _item("a", 6, "2")), _end(7)))
     # Bookmarks are told to nobody.
     yield _history([_list(5, _A)], _watch(("BOOKMARK", _item("", 6)), _end(7)))
+    for seed in range(120):
+        yield _random_history(seed)
     yield from _gaps()
+
+
+def _random_history(seed: int) -> Case:
+    """One list and one watch; sometimes an event comes that does not fit, of the same uid."""
+    source = random.Random(seed)
+    there = {
+        name: _item(name, number) for number, name in enumerate("abc", 1) if source.random() < 0.6
+    }
+    listed = _list(5, *source.sample(list(there.values()), k=len(there)))
+    events = []
+    uids = dict.fromkeys("abcd", 1)
+    for version in range(6, 26):
+        name = source.choice("abcd")
+        item = _item(name, version, str(uids[name]))
+        sort = "MODIFIED" if name in there else "ADDED"
+        if name in there and source.random() < 0.4:
+            sort = "DELETED"
+            uids[name] += 1  # the next one of the name is another object
+        elif source.random() < 0.1:
+            sort = source.choice(["ADDED", "MODIFIED", "BOOKMARK"])
+        if sort == "DELETED":
+            there.pop(name, None)
+        elif sort != "BOOKMARK":
+            there[name] = item
+        events.append((sort, item))
+    return _history([listed], _watch(*events, _end(30)))
 
 
 def _gaps() -> Iterator[Case]:

@@ -103,8 +103,14 @@ _YAML = [
 ]
 
 
+_JSON_STREAMS = [
+    *('{"a": 1}{"b": 2}', '{"a": 1}\n{"b": 2}\n', ' {"a": 1} {"b": 2} ', '{"a": 1}\n---\n{"b": 2}'),
+    *('{"a": 1},{"b": 2}', '{"a": 1}x', '{"a": 1}\n---\nb: 2'),
+]
+
+
 def _cases() -> Iterator[Case]:
-    for text in _YAML:
+    for text in [*_YAML, *_JSON_STREAMS]:
         yield Case("yaml.decode", text)
 
 

@@ -28,7 +28,6 @@ type history struct {
 		// closed, expired, or stays open
 		End string `json:"end"`
 	} `json:"watches"`
-	Late bool `json:"late"`
 }
 
 const last = "the-end"

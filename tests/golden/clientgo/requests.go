@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -12,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -226,14 +224,4 @@ func encoded(values url.Values, err error) (any, error) {
 		return nil, err
 	}
 	return values.Encode(), nil
-}
-
-var _ runtime.ParameterCodec = scheme.ParameterCodec
-
-func plain(value any) any {
-	text, err := json.Marshal(value)
-	if err != nil {
-		fatal(err)
-	}
-	return json.RawMessage(text)
 }
