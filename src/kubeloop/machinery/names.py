@@ -200,7 +200,7 @@ def _completed(prefix: str) -> str:
 
     The API server replaces the dash and the byte before it; a dash alone stays one.
     """
-    given = prefix.encode()
+    given = prefix.encode(errors="surrogatepass")
     if len(given) < 2 or not prefix.endswith("-"):
         return prefix
     return given[:-2].decode(errors="replace") + "a"
