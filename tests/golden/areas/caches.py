@@ -262,9 +262,15 @@ def _queue_steps(make: Callable[[KnownEntries], DeltaQueue]) -> Callable[[Any], 
         rest = []
         while popped := _pop(queue, known):
             rest.append(popped)
-        return {"steps": found, "rest": rest, "synced": queue.has_synced()}
+        return {"steps": found, "rest": rest, "synced": _has_synced(queue)}
 
     return answer
+
+
+def _has_synced(queue: Any) -> bool:
+    """Whether it is a property or, as it was, a method."""
+    said = queue.has_synced
+    return bool(said() if callable(said) else said)
 
 
 def _entry(item: dict[str, str]) -> Entry:
@@ -284,7 +290,7 @@ def _queue_step(queue: DeltaQueue, known: _Known, step: dict[str, Any]) -> Any:
         case "resync":
             queue.resync()
         case "synced":
-            return queue.has_synced()
+            return _has_synced(queue)
         case "pop":
             return _pop(queue, known)
     return None
