@@ -53,11 +53,13 @@ def _part(value: Any, owned: Json) -> Any:
     if not owned:
         return value
     if isinstance(value, dict):
-        return {
+        parts = {
             key: _part(value[key], below)
             for name, below in owned.items()
             if (key := name.removeprefix("f:")) != name and key in value
         }
+        # A list whose owned elements are all gone is left out: applied as [], it would be claimed.
+        return {key: part for key, part in parts.items() if part != [] or value[key] == []}
     if isinstance(value, list):
         return list(_elements(value, owned))
     return value

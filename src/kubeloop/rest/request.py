@@ -9,8 +9,9 @@ Elsewhere: parameters (`query`), sending (`client`), what the answer means (`ans
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Mapping
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 import msgspec
 
@@ -58,6 +59,7 @@ _OF_ONE_OBJECT = frozenset({"get", "update", "patch", "delete"})
 _OF_ALL_OBJECTS = frozenset({"list", "deletecollection"})
 # What Go leaves alone in a path, besides letters, digits and "-_.~".
 _PLAIN = "$&+,/:;=@"
+_BROKEN_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -233,10 +235,15 @@ def uri_request(
     """
     try:
         parts = urlsplit(uri)
-        pairs = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+        pairs = parse_qsl(parts.query, keep_blank_values=True)
     except ValueError as error:
         raise InvalidValue(f"request URI {uri!r}: {error} (write it as /path?key=value)") from error
-    return path_request(method, parts.path, params=pairs, headers=headers, body=body)
+    if _BROKEN_ESCAPE.search(uri):
+        raise InvalidValue(
+            f"request URI {uri!r}: a % that no two hexadecimal digits follow (write it as %25)"
+        )
+    # path_request escapes the path: one that is escaped already must not be escaped twice.
+    return path_request(method, unquote(parts.path), params=pairs, headers=headers, body=body)
 
 
 def api_path(group: str, version: str) -> str:
