@@ -11,6 +11,26 @@ import msgspec
 import pytest
 
 from kubeloop.kit import ManualClock
+from kubeloop.machinery import (
+    ApiError,
+    BadRequest,
+    Conflict,
+    Expired,
+    Forbidden,
+    InternalError,
+    Invalid,
+    InvalidValue,
+    MethodNotAllowed,
+    NotAcceptable,
+    NotFound,
+    RequestEntityTooLarge,
+    ServiceUnavailable,
+    Timeout,
+    TooManyRequests,
+    Unauthorized,
+    UnsupportedMediaType,
+)
+from kubeloop.testing import APIServer
 from kubeloop.testing.server import Service
 from kubeloop.testing.server.faults import Faults, Match, Reaction, Reply, SeenRequest
 from kubeloop.testing.server.statuses import forbidden
@@ -250,3 +270,62 @@ def test_the_record_is_bounded_and_shows_no_secret() -> None:
     assert "secret" not in repr(faults.requests)
     faults.clear_record()
     assert not faults.requests
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        (400, BadRequest), (401, Unauthorized), (403, Forbidden), (404, NotFound),
+        (405, MethodNotAllowed), (406, NotAcceptable), (409, Conflict), (410, Expired),
+        (413, RequestEntityTooLarge), (415, UnsupportedMediaType), (422, Invalid),
+        (429, TooManyRequests), (500, InternalError), (502, InternalError),
+        (503, ServiceUnavailable), (504, Timeout), (418, ApiError),
+    ],
+)  # fmt: skip
+async def test_a_code_raises_what_a_real_answer_of_that_code_raises(
+    code: int, error: type[ApiError]
+) -> None:
+    async with APIServer() as server:
+        pods = server.client().core_v1.pods("default")
+        server.faults.fail(code, times=None)
+
+        with pytest.raises(ApiError) as raised:
+            await pods.patch("web", {"metadata": {"labels": {"a": "b"}}}, type="merge")
+
+    assert type(raised.value) is error
+    assert raised.value.code == code
+
+
+async def test_a_refusal_names_what_the_request_was_about(api: Api, server: Service) -> None:
+    server.faults.fail(404)
+    missing = (await api.get(f"{PODS}/web")).json
+    server.faults.fail(409)
+    taken = (await api("POST", CONFIG_MAPS, config_map("settings"))).json
+    server.faults.fail(404)
+    nowhere = (await api("POST", CONFIG_MAPS, config_map("settings"))).json
+    server.faults.fail(422)
+    wrong = (await api("POST", CONFIG_MAPS, config_map("settings"))).json
+    server.faults.fail(403)
+    denied = (await api.get(PODS)).json
+
+    assert missing["message"] == 'pods "web" not found'
+    assert missing["details"] == {"name": "web", "kind": "pods"}
+    assert (taken["reason"], taken["details"]["name"]) == ("AlreadyExists", "settings")
+    assert nowhere["message"] == 'namespaces "default" not found'
+    assert wrong["details"]["kind"] == "ConfigMap"
+    assert wrong["details"]["causes"][0]["reason"] == "FieldValueInvalid"
+    assert 'cannot list resource "pods" in API group ""' in denied["message"]
+
+
+async def test_a_body_that_cannot_be_read_meets_a_fault_too(api: Api, server: Service) -> None:
+    server.faults.fail(409)
+
+    refused = await api("POST", CONFIG_MAPS, {"kind": 5, "metadata": "none"})
+
+    assert (refused.code, refused.json["reason"]) == (409, "AlreadyExists")
+
+
+@pytest.mark.parametrize("code", [0, 200, 399, 600])
+def test_a_code_that_is_no_error_is_refused(code: int) -> None:
+    with pytest.raises(InvalidValue, match="not the code of an error"):
+        Faults().fail(code)

@@ -16,7 +16,30 @@ from typing import Any, TypeAlias, final
 
 import msgspec
 
-from .statuses import Refusal, internal_error, service_unavailable, too_many_requests
+from kubeloop.wire import InvalidValue
+
+from .statuses import (
+    Cause,
+    Refusal,
+    already_exists,
+    bad_request,
+    conflict,
+    expired,
+    forbidden,
+    internal_error,
+    invalid,
+    method_not_allowed,
+    not_acceptable,
+    not_found,
+    request_entity_too_large,
+    service_unavailable,
+    timeout,
+    too_many_requests,
+    unauthorized,
+    unexplained,
+    unknown_resource,
+    unsupported_media_type,
+)
 from .storage.store import encoded
 
 __all__ = ["Cut", "Faults", "Match", "Reaction", "Reactor", "Reply", "SeenRequest"]
@@ -105,7 +128,9 @@ class Cut(msgspec.Struct, frozen=True):
 class _Failure:
     """A number of requests still to be refused."""
 
-    def __init__(self, times: int | None, match: Match, make: Callable[[], Refusal]) -> None:
+    def __init__(
+        self, times: int | None, match: Match, make: Callable[[SeenRequest], Refusal]
+    ) -> None:
         self.times = times  # None: until it is switched off
         self.match = match
         self.make = make
@@ -115,7 +140,7 @@ class _Failure:
             return None
         if self.times is not None:
             self.times -= 1
-        return self.make()
+        return self.make(seen)
 
 
 class _Hold:
@@ -187,12 +212,23 @@ class Faults:
         retry_after: int = 0,
         match: Match = EVERY,
     ) -> None:
-        """Answer the next `times` requests that fit with `code`; None: until `heal`."""
-        self._failures.append(_Failure(times, match, lambda: _refusal(code, retry_after)))
+        """Answer the next `times` requests that fit with `code`; None: until `heal`.
+
+        The Status is one that kube-apiserver sends with that code, so that a client raises what
+        it raises for a real one: 404 is `NotFound`, 409 `AlreadyExists` of a create and else
+        `Conflict`, 410 `Expired`, 422 `Invalid`.
+
+        Raises: InvalidValue when `code` is not the code of an error.
+        """
+        if not 400 <= code <= 599:
+            raise InvalidValue(f"fail({code}): not the code of an error (give one of 400 to 599)")
+        self._failures.append(
+            _Failure(times, match, lambda seen: _refusal(code, retry_after, seen))
+        )
 
     def refuse(self, refusal: Refusal, *, times: int | None = 1, match: Match = EVERY) -> None:
         """Refuse the next `times` requests that fit with a Status of your own."""
-        self._failures.append(_Failure(times, match, lambda: refusal))
+        self._failures.append(_Failure(times, match, lambda _: refusal))
 
     def hold(self, match: Match = EVERY) -> Callable[[], None]:
         """Hold the answers to requests that fit; call what is returned to let them go."""
@@ -262,18 +298,84 @@ class Faults:
         return seen
 
 
-def _refusal(code: int, retry_after: int) -> Refusal:
-    match code:
-        case 429:
-            return too_many_requests(
-                "Too many requests, please try again later.", retry_after=retry_after
-            )
-        case 503:
-            refusal = service_unavailable("the server is currently unable to handle the request")
-        case _:
-            refusal = internal_error("a fault was switched on")
+_ON_PURPOSE = "a fault was switched on"
+_MEDIA = ("application/json", "application/yaml")
+
+
+def _refusal(code: int, retry_after: int, seen: SeenRequest) -> Refusal:
+    """What kube-apiserver would answer to this request with this code."""
+    refusal = _for_object(code, seen) or _for_request(code)
     refusal.status["code"] = code
     if retry_after:
         refusal.headers["Retry-After"] = str(retry_after)
         refusal.status.setdefault("details", {})["retryAfterSeconds"] = retry_after
     return refusal
+
+
+def _for_object(code: int, seen: SeenRequest) -> Refusal | None:
+    """The refusals that name an object; None for all others."""
+    group, plural = seen.group, seen.resource
+    kind, name = _named(seen)
+    match code:
+        case 403:
+            where = f' in the namespace "{seen.namespace}"' if seen.namespace else ""
+            why = (
+                f'User "{seen.user}" cannot {seen.verb or seen.method.lower()} resource'
+                f' "{plural}" in API group "{group}"{where}'
+            )
+            return forbidden(group, plural, name, why)
+        case 404 if seen.verb == "create" and seen.namespace:
+            return not_found("", "namespaces", seen.namespace)
+        case 404:
+            return not_found(group, plural, name) if name else unknown_resource()
+        case 409 if seen.verb == "create":
+            return already_exists(group, plural, name)
+        case 409:
+            return conflict(group, plural, name)
+        case 422:
+            message = f'Invalid value: "": {_ON_PURPOSE}'
+            return invalid(group, kind, name, [Cause("metadata", "FieldValueInvalid", message)])
+    return None
+
+
+def _for_request(code: int) -> Refusal:
+    match code:
+        case 400:
+            return bad_request(_ON_PURPOSE)
+        case 401:
+            return unauthorized()
+        case 405:
+            return method_not_allowed()
+        case 406:
+            return not_acceptable(_MEDIA)
+        case 410:
+            return expired("The resourceVersion for the provided list or watch is too old.")
+        case 413:
+            return request_entity_too_large(3 * 1024 * 1024)
+        case 415:
+            return unsupported_media_type(_MEDIA)
+        case 429:
+            return too_many_requests("Too many requests, please try again later.")
+        case 503:
+            return service_unavailable("the server is currently unable to handle the request")
+        case 504:
+            return timeout("request did not complete within the requested timeout")
+    return internal_error(_ON_PURPOSE) if code >= 500 else unexplained(_ON_PURPOSE)
+
+
+def _named(seen: SeenRequest) -> tuple[str, str]:
+    """Kind and name of the object that a request is about, as far as it says so."""
+    try:
+        body = msgspec.json.decode(seen.body, type=_Body)
+    except msgspec.DecodeError:
+        body = _Body()
+    return body.kind or seen.resource, seen.name or body.metadata.name
+
+
+class _Metadata(msgspec.Struct):
+    name: str = ""
+
+
+class _Body(msgspec.Struct):
+    kind: str = ""
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
