@@ -7,8 +7,11 @@ import shlex
 import signal
 import stat
 import sys
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -108,3 +111,31 @@ def test_a_data_file_of_somebody_else_is_one_line(tmp_path: Path) -> None:
     assert code == 1
     (line,) = complained.splitlines()
     assert "notes.txt" in line
+
+
+def status_of(kubeconfig: Path, host: str) -> int:
+    """What the server answers to a request for a host."""
+    server = urlsplit(ClusterConfig.load(kubeconfig).server)
+    connection = HTTPConnection(str(server.hostname), server.port, timeout=30)
+    with closing(connection):
+        connection.request("GET", "/version", headers={"Host": host})
+        return connection.getresponse().status
+
+
+def test_a_foreign_host_is_refused_unless_it_was_allowed() -> None:
+    asked = ("serve", "--allow-host", "dev.example.com", "--allow-host", "kube:8001")
+    with started(ENVIRONMENT, *asked) as process:
+        kubeconfig = kubeconfig_of(process)
+        hosts = ("localhost", "dev.example.com:80", "kube:8001", "kube:8002", "evil.example.com")
+
+        found = [status_of(kubeconfig, host) for host in hosts]
+
+        ended(process, signal.SIGINT)
+    assert found == [200, 200, 200, 403, 403]
+
+
+def test_an_allowed_host_that_is_none_is_one_clear_line() -> None:
+    code, said, complained = finished(ENVIRONMENT, "serve", "--allow-host", "http://x")
+
+    assert (code, said) == (2, "")
+    assert "'http://x' is not a host (write name, name:port" in complained

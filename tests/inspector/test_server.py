@@ -99,8 +99,22 @@ async def test_a_name_that_was_rebound_is_refused(url: str) -> None:
         asking(url) as session,
         session.get("/search", headers={"Host": "evil.example.com"}) as answer,
     ):
-        assert answer.status == 421
+        assert answer.status == 403
         assert "localhost" in await answer.text()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://localhost:3000"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+async def test_a_page_of_another_origin_is_refused(url: str, headers: dict[str, str]) -> None:
+    async with asking(url) as session, session.get("/search", headers=headers) as answer:
+        assert answer.status == 403
 
 
 async def test_a_token_in_the_address_becomes_a_cookie(pages: StandIn, clock: ManualClock) -> None:

@@ -1,7 +1,7 @@
 """`kubeloop serve`: a Kubernetes API server in this process.
 
-Promises: it listens on this machine alone; Ctrl-C, SIGTERM and a closed terminal end it
-cleanly, and a kubeconfig that nobody asked for goes with it.
+Promises: it listens on this machine alone, and no web page can use it; Ctrl-C, SIGTERM and a
+closed terminal end it cleanly, and a kubeconfig that nobody asked for goes with it.
 """
 
 from __future__ import annotations
@@ -41,6 +41,10 @@ __all__ = ["serve"]
 @click.option("--simulate", is_flag=True, help="Let deployments, jobs and pods come to life.")
 @click.option("--tls", is_flag=True, help="HTTPS, with a certificate made on the spot.")
 @click.option("--rbac", is_flag=True, help="Rights decided by roles; implies --tls.")
+@click.option(
+    "--allow-host", "allow_hosts", metavar="HOST", multiple=True,
+    help="Another name that the server answers to without credentials: NAME or NAME:PORT.",
+)  # fmt: skip
 @click.option(
     "--kubeconfig", type=click.Path(dir_okay=False), help="Where to write the kubeconfig."
 )

@@ -1,24 +1,24 @@
 """Who may see the page.
 
-Promises: pure. Without a token only names of this very machine are answered to, so that no
-web page elsewhere can have a browser read it under a name of its own (DNS rebinding); with
-one, nothing is said to anybody who has not shown it. Tokens are compared in constant time
-and appear in no text.
+Promises: pure. Without a token only names of this very machine are answered to, and no web
+page of another origin (`kit.HostGuard` says why); with one, nothing is said to anybody who has
+not shown it. Tokens are compared in constant time and appear in no text.
 Elsewhere: requests and answers (`server`).
 """
 
 from __future__ import annotations
 
 import hmac
-import ipaddress
 import secrets
-from typing import TypeAlias, final
+from collections.abc import Iterable
+from typing import Any, TypeAlias, final
 
 import msgspec
 
+from kubeloop.kit import HostGuard, is_loopback
 from kubeloop.machinery import InvalidValue
 
-__all__ = ["HEADERS", "Admitted", "Guard", "NewlyAdmitted", "Refused", "Verdict", "is_loopback"]
+__all__ = ["HEADERS", "Admitted", "Guard", "NewlyAdmitted", "Refused", "Verdict"]
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -52,9 +52,6 @@ class Refused(msgspec.Struct, frozen=True):
 
 Verdict: TypeAlias = Admitted | NewlyAdmitted | Refused
 
-_STRANGE_HOST = Refused(
-    421, "this page answers to localhost, 127.0.0.1 and [::1] only (open it by one of these names)"
-)
 _NO_TOKEN = Refused(
     401, "this page needs its token (open the address that `kubeloop inspect` prints)"
 )
@@ -64,23 +61,30 @@ _NO_TOKEN = Refused(
 class Guard:
     """Decides for one server. A token is made up where one is needed and none is given.
 
-    Raises: InvalidValue when the token is empty.
+    Raises: InvalidValue when the token is empty, or one of `allow_hosts` is no host.
     """
 
-    def __init__(self, host: str, token: str | None = None) -> None:
+    def __init__(
+        self, host: str, token: str | None = None, *, allow_hosts: Iterable[str] = ()
+    ) -> None:
         if token is not None and not token.strip():
             raise InvalidValue("inspector: the token is empty (give one, or none to have one made)")
         if token is None and not is_loopback(host):
             token = secrets.token_urlsafe(24)
         self.token = token
+        try:
+            self._hosts = HostGuard(host, allow_hosts=allow_hosts)
+        except ValueError as error:
+            raise InvalidValue(f"inspector: allow_hosts: {error}") from error
 
     def __repr__(self) -> str:
         return f"Guard({'with' if self.token else 'without'} a token)"
 
-    def judge(self, *, host: str, shown: str, cookie: str) -> Verdict:
-        """What to do with a request: its Host, and the tokens of its address and cookie."""
+    def judge(self, headers: Any, *, target: str = "/", shown: str, cookie: str) -> Verdict:
+        """What to do with a request; `target` is its raw path, `shown` the token in its query."""
         if self.token is None:
-            return Admitted() if is_loopback(_without_port(host)) else _STRANGE_HOST
+            refused = self._hosts.check(headers, target=target)
+            return Refused(refused.code, refused.message) if refused else Admitted()
         if shown and self._fits(shown):
             return NewlyAdmitted()
         return Admitted() if self._fits(cookie) else _NO_TOKEN
@@ -88,18 +92,3 @@ class Guard:
     def _fits(self, said: str) -> bool:
         assert self.token is not None
         return hmac.compare_digest(said.encode(), self.token.encode())
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a name or address can only mean this machine."""
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _without_port(host: str) -> str:
-    name, colon, port = host.rpartition(":")
-    return (name if colon and port.isdecimal() else host).strip("[]")

@@ -17,6 +17,7 @@ import os
 import platform
 import socket
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, final
@@ -73,11 +74,12 @@ class Inspector:
     It is given managers, informers, factories, queues, electors, or whatever has `stats()`.
     Port 0 is one that is free: `kubeloop inspect` finds it. At a `host` that others can reach
     a `token` is needed to see the page; one is made where none is given, and `url` has it.
+    Without a token only requests to loopback names are answered, and to `allow_hosts`.
     `name` is what the page calls the process. For one life.
 
     Raises:
-        InvalidValue: there is nothing to look at, something has no `stats()`, or the token
-            is empty.
+        InvalidValue: there is nothing to look at, something has no `stats()`, the token is
+            empty, or one of `allow_hosts` is no host.
     """
 
     def __init__(
@@ -86,13 +88,14 @@ class Inspector:
         host: str = "127.0.0.1",
         port: int = 0,
         token: str | None = None,
+        allow_hosts: Iterable[str] = (),
         name: str = "",
         clock: Clock | None = None,
     ) -> None:
         self._parts = checked(parts)
         self._host = host
         self._port = port
-        self._guard = Guard(host, token)
+        self._guard = Guard(host, token, allow_hosts=allow_hosts)
         self._clock: Clock = clock or SystemClock()
         self._name = name or _own_name()
         self._address = ""

@@ -125,7 +125,8 @@ class Server:
     @web.middleware
     async def _guarded(self, request: web.Request, handler: _Answer) -> web.StreamResponse:
         verdict = self._guard.judge(
-            host=request.headers.get("Host", ""),
+            request.headers,
+            target=request.raw_path,
             shown=request.query.get("token", ""),
             cookie=request.cookies.get(self._cookie, ""),
         )

@@ -20,6 +20,7 @@ from .backoff import (
     jittered,
 )
 from .clock import Clock, ManualClock, ManualClockStats, SystemClock, Timeout
+from .host_guard import HostGuard, RequestRefused, foreign_origin, is_loopback
 from .listening import listening
 from .retry import DEFAULT_BACKOFF, DEFAULT_RETRY, Condition, poll, repeat, retry, until_true
 from .running import new_event_loop, run
@@ -55,6 +56,7 @@ __all__ = [
     "Delays",
     "Gate",
     "GateStats",
+    "HostGuard",
     "KeyedBackoff",
     "KeyedBackoffStats",
     "Limiter",
@@ -62,6 +64,7 @@ __all__ = [
     "ManualClock",
     "ManualClockStats",
     "Random",
+    "RequestRefused",
     "ResettingBackoff",
     "Runnable",
     "StormBackoff",
@@ -74,7 +77,9 @@ __all__ = [
     "cancel_and_wait",
     "cut_off",
     "expired_after_twice",
+    "foreign_origin",
     "is_ending",
+    "is_loopback",
     "jittered",
     "listening",
     "new_event_loop",

@@ -1,7 +1,8 @@
 """Pages for the kubelet and for Prometheus: /healthz, /livez, /readyz, /metrics.
 
 Promises: nothing is imported and no port opened unless somebody asks for it; two purposes at
-one address are one server.
+one address are one server. Any `Host` is answered, because the kubelet and Prometheus use the
+pod's address; web pages of other origins are not, nor methods that a page has no use for.
 Elsewhere: what the pages say (`health`, `metrics`), webhooks (`webhook_server`).
 """
 
@@ -10,12 +11,12 @@ from __future__ import annotations
 import contextlib
 import importlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
 
-from kubeloop.kit import listening
+from kubeloop.kit import foreign_origin, listening
 from kubeloop.machinery import ConfigError, InvalidValue
 
 from .health import Checks
@@ -68,16 +69,24 @@ def metrics_pages(metrics: AllMetrics) -> Pages:
 
 @contextlib.asynccontextmanager
 async def serving(
-    address: Address, pages: Pages, *, tls: Any = None, max_size: int = 1 << 20
+    address: Address,
+    pages: Pages,
+    *,
+    methods: Sequence[str] = ("GET", "HEAD"),
+    tls: Any = None,
+    max_size: int = 1 << 20,
 ) -> AsyncIterator[Address]:
     """Serve while the block lasts; the block is told the address, with the real port.
+
+    Other `methods` are answered with 405, requests of foreign web pages with 403.
 
     Raises: ConfigError when the address cannot be had.
     """
     web = _web()
-    app = web.Application(client_max_size=max_size)
+    app = web.Application(middlewares=[_guarded(secure=tls is not None)], client_max_size=max_size)
     for path, page in pages.items():
-        app.router.add_route("*", path, page)
+        for method in methods:
+            app.router.add_route(method, path, page)
     runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=1.0)
     await runner.setup()
     async with contextlib.AsyncExitStack() as stack:
@@ -90,6 +99,19 @@ async def serving(
         real = Address(address.host, port)
         log.info("serving %s at %s", ", ".join(pages), real)
         yield real
+
+
+def _guarded(*, secure: bool) -> Any:
+    """Answers requests of foreign web pages in the place of the pages."""
+    web = _web()
+
+    async def guarded(request: Any, handler: Page) -> Any:
+        refused = foreign_origin(request.headers, secure=secure)
+        if refused is not None:
+            return web.Response(status=refused.code, text=f"{refused.message}\n")
+        return await handler(request)
+
+    return web.middleware(guarded)
 
 
 def _checked(checks: Checks) -> Page:

@@ -182,7 +182,9 @@ class WebhookServer:
     async def run(self) -> None:
         """Serve until cancelled. Raises: ConfigError."""
         tls = self._certificate.context() if self._certificate else None
-        async with serving(self._listen, self._pages(), tls=tls, max_size=_LARGEST) as address:
+        async with serving(
+            self._listen, self._pages(), methods=("POST",), tls=tls, max_size=_LARGEST
+        ) as address:
             self._address = str(address)
             self._serving.set()
             while True:
@@ -269,8 +271,8 @@ class WebhookServer:
                 asked = read_review(await request.read())
             except InvalidValue as error:
                 log.warning("%s: %s", hook.rule.path, error)
-                return _response(request, str(error).encode(), status=400)
-            return _response(request, await self._answer(hook, asked))
+                return _response(str(error).encode(), status=400)
+            return _response(await self._answer(hook, asked))
 
         return page
 
@@ -305,18 +307,16 @@ class WebhookServer:
             answer = self._conversions.answer(await request.read())
         except InvalidValue as error:
             log.warning("%s: %s", CONVERT_PATH, error)
-            return _response(request, str(error).encode(), status=400)
-        return _response(request, answer)
+            return _response(str(error).encode(), status=400)
+        return _response(answer)
 
 
 async def _awaited(said: Any) -> Any:
     return await said if inspect.isawaitable(said) else said
 
 
-def _response(request: Any, body: bytes, *, status: int = 200) -> Any:
+def _response(body: bytes, *, status: int = 200) -> Any:
     from aiohttp import web
 
-    if request.method != "POST":
-        return web.Response(status=405, headers={"Allow": "POST"})
     kind = "application/json" if status == 200 else "text/plain"
     return web.Response(body=body, status=status, content_type=kind)

@@ -37,6 +37,8 @@ class APIServer:
     send no credentials without; `config` and `client()` speak as the administrator then.
     `data` is the path of a file in which
     everything survives. `manifests` are YAML files that are applied before the block begins.
+    Without credentials the server answers to loopback names, to the `host` that it listens at,
+    and to `allow_hosts`, so that no web page can use it.
     A `clock` moves TTLs and leases by hand. Whatever is asked of the server may be asked
     from any thread; a client is for the loop it is used in.
 
@@ -53,6 +55,7 @@ class APIServer:
         rbac: bool = False,
         data: str | Path | None = None,
         manifests: Iterable[str | Path] = (),
+        allow_hosts: Iterable[str] = (),
         clock: Clock | None = None,
         **settings: Any,
     ) -> None:
@@ -62,6 +65,7 @@ class APIServer:
             tokens=tokens,
             rbac=rbac,
             data=data,
+            allow_hosts=allow_hosts,
             clock=clock,
             **settings,
         )

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, final
 
-from kubeloop.kit import Clock, Runnable
+from kubeloop.kit import Clock, HostGuard, Runnable
 
 from .access.gate import Gate
 from .access.identity import User
@@ -56,6 +56,7 @@ class Core:
         security: Security,
         history: int,
         queue: int,
+        guard: HostGuard | None = None,
         file: SqliteFile | None = None,
     ) -> None:
         self.clock = clock
@@ -96,6 +97,7 @@ class Core:
             faults=faults,
             security=security,
             clock=clock,
+            guard=guard,
             settle=file.settle if file is not None else None,
         )
 

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, final
 
 import msgspec
 
-from kubeloop.kit import Clock, SystemClock, TaskOwner
+from kubeloop.kit import Clock, HostGuard, SystemClock, TaskOwner
+from kubeloop.wire import InvalidValue
 
 from .access.identity import User
 from .access.security import ADMIN, Security
@@ -49,6 +50,11 @@ class Service:
     `tokens` maps bearer tokens to users; with it, or with `rbac`, nobody comes in without
     credentials, and `token` is the administrator's. `rbac` has rights decided by the stored
     roles. `data` is the path of a file in which everything survives.
+
+    Where requests need no credentials, those that a web page may have sent are refused
+    (`kit.HostGuard`); `allow_hosts` are further names that the server answers to.
+
+    Raises: InvalidValue when one of `allow_hosts` is no host.
     """
 
     def __init__(
@@ -61,6 +67,7 @@ class Service:
         rbac: bool = False,
         anonymous: bool | None = None,
         data: str | Path | None = None,
+        allow_hosts: Iterable[str] = (),
         clock: Clock | None = None,
         history: int = HISTORY,
         watch_queue: int = QUEUE,
@@ -74,6 +81,7 @@ class Service:
         self._guarded = rbac or tokens is not None or anonymous is False
         self._rbac = rbac
         self._anonymous = anonymous
+        self._guard = self._new_guard(host, tuple(allow_hosts), secure=tls)
         self._stack = contextlib.AsyncExitStack()
         self._life = contextlib.AsyncExitStack()
         self.token = secrets.token_urlsafe(24) if self._guarded else ""
@@ -195,6 +203,7 @@ class Service:
                 clock=self._clock,
                 faults=self.faults,
                 security=Security(),
+                guard=self._guard,
                 file=self._open_file(),
                 **self._sizes,
             )
@@ -212,6 +221,22 @@ class Service:
         if self._core is not None:
             self._core.hub.end_all()
         await self._life.aclose()
+
+    def _new_guard(
+        self, host: str, allow_hosts: tuple[str, ...], *, secure: bool
+    ) -> HostGuard | None:
+        try:
+            guard = HostGuard(
+                host,
+                allow_hosts=allow_hosts,
+                secure=secure,
+                option="allow_hosts=, or --allow-host of kubeloop serve",
+            )
+        except ValueError as error:
+            raise InvalidValue(f"serve: allow_hosts: {error}") from error
+        # Roles decide what strangers may do, and without them only `anonymous` lets them in.
+        open_to_all = not self._guarded or (bool(self._anonymous) and not self._rbac)
+        return guard if open_to_all else None
 
     def _open_file(self) -> Any:
         if self._data is None:

@@ -21,6 +21,7 @@ __all__ = [
     "conflict",
     "expired",
     "forbidden",
+    "from_web_page",
     "generate_name_conflict",
     "internal_error",
     "invalid",
@@ -139,6 +140,11 @@ def forbidden(
     message = f"{subject if plural else 'forbidden'}: {why}"
     details = {**_about(group, plural, name), "causes": [each.as_dict() for each in causes]}
     return _refusal(403, "Forbidden", message, details=details)
+
+
+def from_web_page(code: int, message: str) -> Refusal:
+    """400 or 403 for a request that a web page of somebody else may have sent."""
+    return _refusal(code, "BadRequest" if code == 400 else "Forbidden", message, details={})
 
 
 def not_found(group: str, plural: str, name: str) -> Refusal:

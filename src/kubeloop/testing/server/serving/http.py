@@ -19,12 +19,19 @@ import msgspec
 from aiohttp import web
 from multidict import CIMultiDict
 
-from kubeloop.kit import Clock
+from kubeloop.kit import Clock, HostGuard
 
 from ..access.security import Security
 from ..describe.catalogue import Catalogue
 from ..faults import Faults, Reply, SeenRequest
-from ..statuses import Refusal, bad_request, internal_error, request_entity_too_large, timeout
+from ..statuses import (
+    Refusal,
+    bad_request,
+    from_web_page,
+    internal_error,
+    request_entity_too_large,
+    timeout,
+)
 from ..storage.store import encoded
 from ..verbs.logs import Following
 from ..verbs.options import Query
@@ -57,6 +64,7 @@ class Gateway:
         faults: Faults,
         security: Security,
         clock: Clock,
+        guard: HostGuard | None = None,
         settle: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._dispatcher = dispatcher
@@ -65,6 +73,7 @@ class Gateway:
         self._faults = faults
         self._security = security
         self._clock = clock
+        self._guard = guard  # None: requests have to bring credentials
         self._settle = settle  # waits until what was written is safe
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -80,6 +89,11 @@ class Gateway:
             return await self._refused(request, internal_error("the server failed"))
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        if self._guard is not None:
+            refused = self._guard.check(request.headers, target=request.raw_path)
+            if refused is not None:
+                # Before everything else: it is neither recorded nor does it meet a fault.
+                raise from_web_page(refused.code, refused.message)
         if self._faults.half_open:
             await asyncio.Event().wait()
         asked = incoming(*_line(request), request.headers, await self._body(request))
@@ -156,7 +170,7 @@ class Gateway:
         status = encoded(refusal.status)
         answer = Answer(refusal.code, status, refusal.headers, warnings=refusal.warnings)
         response = await self._send(request, answer, None)
-        if refusal.code in {400, 413} and not request.content.is_eof():
+        if refusal.code in {400, 403, 413} and not request.content.is_eof():
             response.force_close()  # what is left of the body is not read
         return response
 

@@ -1,0 +1,79 @@
+"""Health, metrics and webhooks answer those who need them, and no web page."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+
+from kubeloop.kit import ManualClock, running
+from kubeloop.runtime import AdmissionRequest, WebhookServer
+from kubeloop.runtime.endpoints import address_of, health_pages, serving
+from kubeloop.runtime.health import Checks
+from kubeloop.wire.core.v1 import ConfigMap
+
+FOREIGN = [
+    {"Origin": "http://evil.example.com"},
+    {"Origin": "null"},
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+]
+
+
+@pytest.fixture
+async def health() -> AsyncIterator[str]:
+    checks = Checks("alive", clock=ManualClock())
+    async with serving(address_of("127.0.0.1:0"), health_pages(checks, checks)) as address:
+        yield f"http://{address}/healthz"
+
+
+@pytest.fixture
+async def webhook() -> AsyncIterator[str]:
+    webhooks = WebhookServer("127.0.0.1:0")
+
+    @webhooks.validate(ConfigMap, path="/check")
+    def check(config: ConfigMap, request: AdmissionRequest[ConfigMap]) -> None:
+        """All are good."""
+
+    async with running(webhooks):
+        yield f"http://{await webhooks.address()}/check"
+
+
+async def status(url: str, method: str = "GET", **headers: str) -> int:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.request(method, url, headers=headers) as answer,
+    ):
+        return answer.status
+
+
+@pytest.mark.parametrize("host", ["10.1.2.3:8081", "website.shop.svc", "evil.example.com"])
+async def test_any_host_is_answered_because_the_kubelet_uses_the_pods_address(
+    health: str, webhook: str, host: str
+) -> None:
+    assert await status(health, Host=host) == 200
+    assert await status(webhook, "POST", Host=host) == 400  # asked, and it was no review
+
+
+@pytest.mark.parametrize("headers", FOREIGN)
+async def test_a_page_of_another_origin_is_refused(
+    health: str, webhook: str, headers: dict[str, str]
+) -> None:
+    assert await status(health, **headers) == 403
+    assert await status(webhook, "POST", **headers) == 403
+
+
+async def test_a_browser_that_opens_the_page_itself_is_answered(health: str) -> None:
+    assert await status(health, **{"Sec-Fetch-Site": "none"}) == 200
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])
+async def test_health_has_no_use_for_methods_that_change(health: str, method: str) -> None:
+    assert await status(health, method) == 405
+    assert await status(health, "HEAD") == 200
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"])
+async def test_webhooks_are_posted_to_and_nothing_else(webhook: str, method: str) -> None:
+    assert await status(webhook, method) == 405
