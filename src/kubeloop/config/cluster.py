@@ -40,6 +40,7 @@ from .overrides import Overrides, Selection, select
 from .parsing import parse_kubeconfig
 from .prompting import Prompt, ask_for_user, has_identification
 from .redaction import Veiled, redacted_url
+from .test_server import stay_on_test_server
 from .validation import check_selection, exec_problems, proxy_fault
 
 __all__ = ["ClusterConfig", "UserLocation"]
@@ -126,7 +127,8 @@ class ClusterConfig(Veiled, frozen=True, kw_only=True):
         A result equal to `default` counts as none. `environ` stands in for the process's
         environment, `service_account` for the directory that a pod's account is mounted at.
 
-        Raises: `EmptyConfig` when there is neither, `InvalidConfig` with every fault.
+        Raises: `EmptyConfig` when there is neither, `InvalidConfig` with every fault,
+        `ConfigError` when nothing was named and a test would leave its own server.
         """
         files = KubeconfigFiles.from_environ(environ, explicit=kubeconfig or "")
         loaded = load_files(files)
@@ -135,6 +137,8 @@ class ClusterConfig(Veiled, frozen=True, kw_only=True):
         possible = in_cluster_possible(environ, directory=service_account)
         selection = select(loaded.config, overrides, context=context)
         try:
+            if selection.cluster.server and not (kubeconfig or context or _is_named(overrides)):
+                stay_on_test_server(selection.cluster.server, environ)
             config = _built(cls, selection, anonymous=anonymous, prompt=prompt)
         except EmptyConfig as error:
             if possible:
@@ -201,10 +205,13 @@ class ClusterConfig(Veiled, frozen=True, kw_only=True):
     ) -> ClusterConfig:
         """The pod's own account; of `overrides` only server, token and CA file count.
 
-        Raises: `NotInCluster` when this is not a pod, or it has no account.
+        Raises: `NotInCluster` when this is not a pod, or it has no account, `ConfigError` when
+        a test would leave its own server.
         """
         account = read_service_account(environ, directory=directory)
         over = overrides or Overrides()
+        if not over.cluster_info.server:
+            stay_on_test_server(account.server, environ)
         told = over.user_info
         own = not told.token and not told.token_file
         return cls(
@@ -313,6 +320,11 @@ def _built(
         disable_compression=cluster.disable_compression,
         timeout=asked.timeout,
     )
+
+
+def _is_named(overrides: Overrides | None) -> bool:
+    over = overrides or Overrides()
+    return bool(over.context or over.cluster or over.cluster_info.server)
 
 
 def _usable(selection: Selection) -> tuple[User, Cluster]:

@@ -6,8 +6,9 @@ Elsewhere: servers that are started (`api_server`, `control_plane`).
 
 from __future__ import annotations
 
+import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self, final
@@ -32,11 +33,20 @@ __all__ = ["ExistingCluster"]
 class ExistingCluster:
     """The cluster of a kubeconfig context; without a name, of the current one.
 
-    `manifests` are applied when the block begins, and stay.
+    `manifests` are applied when the block begins, and stay. `environ` stands in for the
+    process's environment.
     """
 
-    def __init__(self, context: str = "", *, manifests: Iterable[str | Path] = ()) -> None:
+    def __init__(
+        self,
+        context: str = "",
+        *,
+        manifests: Iterable[str | Path] = (),
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
         self._context = context
+        # As it is now: while tests run, KUBECONFIG names a copy of this one context.
+        self._environ = dict(os.environ if environ is None else environ)
         self._manifests = tuple(manifests)
 
     @property
@@ -47,7 +57,7 @@ class ExistingCluster:
     @property
     def config(self) -> ClusterConfig:
         """What the kubeconfig says. Raises: ConfigError when there is no such context."""
-        return ClusterConfig.load(context=self._context)
+        return ClusterConfig.load(context=self._context, environ=self._environ)
 
     def kubeconfig(self) -> str:
         """A kubeconfig of this one context, with everything in it, as text."""
@@ -61,7 +71,7 @@ class ExistingCluster:
         await apply_files(self.config, manifests)
 
     def _chosen(self) -> Kubeconfig:
-        config = load_kubeconfig()
+        config = load_kubeconfig(environ=self._environ)
         return msgspec.structs.replace(
             config, current_context=self._context or config.current_context
         )

@@ -9,7 +9,10 @@ cluster of the current kubeconfig context, `context:NAME` that of another.
 
 Promises: what nobody asks for is not imported; tests need no asyncio plugin for anything
 but `kube_client`; a server runs in a thread of its own, and a test asks it from where it is.
-Elsewhere: the servers (`api_server`, `control_plane`, `contexts`).
+A test that uses a server cannot reach another one by default, and one that forgets an `await`
+of ours fails.
+Elsewhere: the servers (`api_server`, `control_plane`, `contexts`), what a test finds in its
+environment (`environment`), coroutines that were not awaited (`unawaited`).
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import contextlib
 import importlib
 import sys
 import uuid
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
@@ -31,6 +34,9 @@ try:  # its fixtures are asynchronous without a mode having to be set
     from pytest_asyncio import fixture as _async_fixture
 except ImportError:  # another plugin may run them
     _async_fixture = pytest.fixture  # type: ignore[assignment]  # more parameters, same use
+
+from .environment import TestEnvironment
+from .unawaited import UnawaitedCoroutines
 
 if TYPE_CHECKING:
     from kubeloop.config import ClusterConfig
@@ -45,6 +51,8 @@ if TYPE_CHECKING:
     Server = APIServer | ControlPlane | ExistingCluster
 
 _PLACES = "embedded, envtest, context or context:NAME"
+_SERVERS = ("kube_server", "kube_session_server")
+_RUN = pytest.StashKey["_Run"]()
 
 
 class _AsWritten:
@@ -81,10 +89,107 @@ def pytest_configure(config: pytest.Config) -> None:
     named = kind == "context" and bool(name) == bool(colon)
     if not named and (colon or kind not in {"embedded", "envtest"}):
         raise pytest.UsageError(f"--kube {_place(config)}: there is no such place (say {_PLACES})")
+    config.stash[_RUN] = _Run()
 
 
 def _place(config: pytest.Config) -> str:
     return str(config.getoption("--kube") or config.getini("kube"))
+
+
+# --- around each test
+
+
+class _Run:
+    """What the plugin knows from one test to the next."""
+
+    def __init__(self) -> None:
+        self.environment = TestEnvironment()
+        self.unawaited = UnawaitedCoroutines()
+        self.lasting: dict[str, Any] = {}  # servers that more than one test uses, by fixture
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Have a test that uses a server find that one, and no other, from its first fixture on."""
+    run = item.config.stash[_RUN]
+    # pytest would let go of the last failure in the middle of this test, and with it of what a
+    # test before had not awaited.
+    for name in ("last_exc", "last_type", "last_value", "last_traceback"):
+        vars(sys).pop(name, None)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(run.unawaited.watching())
+        used = [name for name in _SERVERS if name in getattr(item, "fixturenames", ())]
+        if used:
+            stack.enter_context(run.environment.of_a_test())
+            server = next((run.lasting[name] for name in used if name in run.lasting), None)
+            if server is not None:
+                _point_at(run, server)
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+) -> Generator[None, object, object]:
+    """Point the environment at a server that has started, also at one of a conftest.py."""
+    value = yield
+    if fixturedef.argname in _SERVERS:
+        run = request.config.stash[_RUN]
+        _point_at(run, value)
+        if fixturedef.scope != "function":
+            run.lasting[fixturedef.argname] = value
+    return value
+
+
+def pytest_fixture_post_finalizer(
+    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+) -> None:
+    """Forget a server that has ended."""
+    if fixturedef.argname in _SERVERS and fixturedef.scope != "function":
+        request.config.stash[_RUN].lasting.pop(fixturedef.argname, None)
+
+
+def _point_at(run: _Run, server: Any) -> None:
+    from kubeloop.machinery import ConfigError
+
+    try:
+        run.environment.point_at(server)
+    except (AttributeError, ConfigError):
+        # A fixture of the same name and of somebody else, or the account of a pod, which no
+        # kubeconfig describes.
+        run.environment.leave()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a test whose fixtures forget an `await`."""
+    return (yield from _awaited(item))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a test that forgets an `await`."""
+    return (yield from _awaited(item))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a test whose fixtures forget an `await` at their end."""
+    return (yield from _awaited(item))
+
+
+def _awaited(item: pytest.Item) -> Generator[None, object, object]:
+    unawaited = item.config.stash[_RUN].unawaited
+    try:
+        result = yield
+    except BaseException as error:
+        for each in unawaited.take(error):
+            error.add_note(each)
+        raise
+    found = unawaited.take()
+    if found:
+        pytest.fail("\n".join(found), pytrace=False)
+    return result
 
 
 # --- settings, for a conftest.py to replace
@@ -121,7 +226,8 @@ def kube_session_server(
     kube_options: Mapping[str, Any],
 ) -> Iterator[Server]:
     """One server for the whole run; each test keeps to a namespace (`kube_namespace`)."""
-    server = _new_server(_place(pytestconfig), kube_manifests, kube_options)
+    environ = pytestconfig.stash[_RUN].environment.original
+    server = _new_server(_place(pytestconfig), kube_manifests, kube_options, environ)
     with _kube_thread.running(server) as started:
         yield started
 
@@ -137,7 +243,7 @@ def kube_server(
     if _is_shared(request):
         yield request.getfixturevalue("kube_session_server")
         return
-    with _kube_thread.running(_new_server("embedded", kube_manifests, kube_options)) as started:
+    with _kube_thread.running(_embedded(kube_manifests, kube_options)) as started:
         yield started
 
 
@@ -146,20 +252,27 @@ def _is_shared(request: pytest.FixtureRequest) -> bool:
     return _place(request.config) != "embedded" or "kube_session_server" in request.fixturenames
 
 
+def _embedded(manifests: Sequence[str | Path], options: Mapping[str, Any]) -> APIServer:
+    from .api_server import APIServer
+
+    return APIServer(manifests=manifests, **options)
+
+
 def _new_server(
-    place: str, manifests: Sequence[str | Path], options: Mapping[str, Any]
+    place: str,
+    manifests: Sequence[str | Path],
+    options: Mapping[str, Any],
+    environ: Mapping[str, str],
 ) -> AbstractAsyncContextManager[Server]:
     if place == "embedded":
-        from .api_server import APIServer
-
-        return APIServer(manifests=manifests, **options)
+        return _embedded(manifests, options)
     if place == "envtest":
         from .control_plane import ControlPlane
 
         return ControlPlane(manifests=manifests, controller_manager=_has_controller_manager())
     from .contexts import ExistingCluster
 
-    return ExistingCluster(place.partition(":")[2], manifests=manifests)
+    return ExistingCluster(place.partition(":")[2], manifests=manifests, environ=environ)
 
 
 def _has_controller_manager() -> bool:

@@ -287,7 +287,7 @@ async def _opened(server: Service) -> tuple[asyncio.StreamReader, asyncio.Stream
     """A watch on a bare socket, of which nobody reads more than the headers."""
     host, port = server.url.removeprefix("http://").split(":")
     reader, writer = await asyncio.open_connection(host, int(port), limit=1024)
-    writer.write(b"GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n")
+    writer.write(b"GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
     await reader.readuntil(b"\r\n\r\n")
     return reader, writer
 

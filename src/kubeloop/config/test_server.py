@@ -1,0 +1,49 @@
+"""Keeps tests on their own server: a default configuration that leaves it is refused.
+
+`KUBELOOP_TEST_SERVER` holds the address of the server that a test uses; the pytest plugin sets
+it, and programs that a test starts inherit it. It matters only where nobody chose a cluster:
+a kubeconfig, a context or a server that is named by the caller is used as it is.
+
+See also: who sets the variable (`kubeloop.testing.environment`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from .errors import ConfigError
+from .redaction import redacted_url
+
+__all__ = ["NOT_STARTED", "TEST_SERVER_VARIABLE", "stay_on_test_server"]
+
+TEST_SERVER_VARIABLE = "KUBELOOP_TEST_SERVER"
+NOT_STARTED = "http://not-started.invalid"
+"""The value while the server is still to come."""
+
+
+def stay_on_test_server(server: str, environ: Mapping[str, str] | None = None) -> None:
+    """Refuse a server that nobody chose while a test uses another one.
+
+    Raises: ConfigError.
+    """
+    variables = os.environ if environ is None else environ
+    allowed = variables.get(TEST_SERVER_VARIABLE)
+    if not allowed or _place(server) == _place(allowed):
+        return
+    running = f"is {redacted_url(allowed)}" if allowed != NOT_STARTED else "has not started yet"
+    raise ConfigError(
+        f"the default configuration leads to {redacted_url(server)}, but this test uses a kube_*"
+        f" fixture, whose server {running} (use the fixture kube_config; for"
+        " another cluster, name its kubeconfig or context: ClusterConfig.load(path))"
+    )
+
+
+def _place(url: str) -> tuple[str | None, int | None]:
+    """Host and port: the account of a pod always says https."""
+    parts = urlsplit(url if "://" in url else f"//{url}")
+    try:
+        return parts.hostname, parts.port
+    except ValueError:  # no port
+        return parts.hostname, None

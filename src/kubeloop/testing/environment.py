@@ -1,0 +1,105 @@
+"""The environment of a test that uses a server: whoever reads it finds that server.
+
+While such a test runs, `KUBECONFIG` names a kubeconfig of its server, the variables of a pod
+(`KUBERNETES_SERVICE_HOST` and `..._PORT`) its address, and `KUBELOOP_TEST_SERVER` has every
+default configuration refused that would leave it (`kubeloop.config`). Programs that the test
+starts inherit all of them.
+
+Guarantees: set before the test's first fixture, back after its last; a value that somebody
+else has set meanwhile stays.
+See also: the fixtures (`plugin`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Protocol, final
+from urllib.parse import urlsplit
+
+__all__ = ["PointedAt", "TestEnvironment"]
+
+_NAMES = ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
+
+
+class PointedAt(Protocol):
+    """A server that the environment can point at."""
+
+    @property
+    def url(self) -> str: ...
+
+    def kubeconfig(self) -> str: ...
+
+
+@final
+class TestEnvironment:
+    """Changes `os.environ` for one test at a time."""
+
+    __test__ = False  # its name looks like one to pytest
+
+    def __init__(self) -> None:
+        self._before: dict[str, str | None] = {}  # empty: no test that uses a server runs
+        self._set: dict[str, set[str]] = {}  # every value that was set here, by name
+        self._kubeconfig = Path()
+
+    @property
+    def original(self) -> Mapping[str, str]:
+        """The environment as it was before the test."""
+        return {
+            **{key: value for key, value in os.environ.items() if key not in self._before},
+            **{key: value for key, value in self._before.items() if value is not None},
+        }
+
+    @contextlib.contextmanager
+    def of_a_test(self) -> Iterator[None]:
+        """Lead nowhere until `point_at` is called; after the block all is as it was."""
+        from kubeloop.config.test_server import NOT_STARTED, TEST_SERVER_VARIABLE
+
+        with tempfile.TemporaryDirectory(prefix="kubeloop-") as folder:
+            self._kubeconfig = Path(folder, "kubeconfig")
+            self._before = {name: os.environ.get(name) for name in (*_NAMES, TEST_SERVER_VARIABLE)}
+            # Fixtures that come before the server must not find the developer's cluster.
+            self._change(NOT_STARTED)
+            try:
+                yield
+            finally:
+                self._restore()
+
+    def point_at(self, server: PointedAt) -> None:
+        """Have the rest of the test find this server."""
+        if not self._before:
+            return
+        text, url = server.kubeconfig(), server.url
+        # Only its owner may read it: it holds a token or a key.
+        descriptor = os.open(self._kubeconfig, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        self._change(url)
+
+    def leave(self) -> None:
+        """Change nothing for this test: its server is none that can be pointed at."""
+        self._restore()
+
+    def _change(self, url: str) -> None:
+        from kubeloop.config.test_server import TEST_SERVER_VARIABLE
+
+        parts = urlsplit(url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        values = (str(self._kubeconfig), str(parts.hostname), str(port), url)
+        for name, value in zip((*_NAMES, TEST_SERVER_VARIABLE), values, strict=True):
+            os.environ[name] = value
+            self._set.setdefault(name, set()).add(value)
+
+    def _restore(self) -> None:
+        before, self._before = self._before, {}
+        for name, value in before.items():
+            # A fixture that was undone after ours may have brought back an older value of ours.
+            if os.environ.get(name) not in self._set.get(name, set()):
+                continue
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
