@@ -38,7 +38,7 @@ async def _raw(server: Service, *parts: bytes, close: bool = True) -> bytes:
 
 
 def _request(body: bytes, *, headers: str = "", path: str = CONFIG_MAPS) -> bytes:
-    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n"
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n"
     return head.encode() + body
 
 
