@@ -23,9 +23,14 @@ def main() -> None:
         jobs = client.batch_v1.jobs()
         job = jobs.create(job_for(command))  # the server makes its name
         name = job.metadata.name
-        print(f"job {name}: {'done' if succeeded(jobs, name) else 'failed'}")
-        print_logs(client, name)
-        jobs.delete(name, propagation="Background")
+        try:
+            good = succeeded(jobs, name)
+            print(f"job {name}: {'done' if good else 'failed'}")
+            print_logs(client, name)
+        finally:
+            jobs.delete(name, propagation="Background")
+    if not good:
+        sys.exit(1)
 
 
 def job_for(command: Sequence[str]) -> Job:

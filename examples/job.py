@@ -24,9 +24,14 @@ async def main() -> None:
         jobs = client.batch_v1.jobs()
         job = await jobs.create(job_for(command))  # the server makes its name
         name = job.metadata.name
-        print(f"job {name}: {'done' if await succeeded(jobs, name) else 'failed'}")
-        await print_logs(client, name)
-        await jobs.delete(name, propagation="Background")
+        try:
+            good = await succeeded(jobs, name)
+            print(f"job {name}: {'done' if good else 'failed'}")
+            await print_logs(client, name)
+        finally:
+            await jobs.delete(name, propagation="Background")
+    if not good:
+        sys.exit(1)
 
 
 def job_for(command: Sequence[str]) -> Job:

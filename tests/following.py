@@ -1,17 +1,21 @@
 """Reads the pages, and follows one as a reader does: files, terminals, commands, output.
 
-A block with a title that is no console is a file of that name. A console's title is the
-terminal it stands for. In it, `$ ` begins a command and `> ` continues it, `^C` is Ctrl-C,
-and the rest is what is seen; `…` stands for whatever may differ.
-Promises: every command runs in a real process; what it shows is waited for, never slept
-for; nothing is left running.
-Elsewhere: which pages are followed (`test_tutorial`), pages whose lines run here (`test_pages`).
+A block with a title that is no console is a file of that name; blocks with the same title are
+parts of one file. A console's title is the terminal it stands for. In it, `$ ` begins a command
+and `> ` continues it, `^C` is Ctrl-C, and the rest is what is seen; `…` stands for whatever may
+differ. Python without a title is a program if it calls `run(...)` at its end, tests if it defines
+some, and else lines for `python -m asyncio`. `docs/shop.md` tells readers the same.
+Promises: every command runs in a real process, with the environment of this one and no
+`KUBECONFIG` but one of a server that a page has told to start; what it shows is waited for,
+never slept for; nothing is left running.
+Elsewhere: which pages are followed (`test_tutorial`, `test_pages`).
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -19,13 +23,17 @@ import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
-__all__ = ["Block", "Reader", "blocks_of"]
+__all__ = ["Block", "Reader", "blocks_of", "kind_of"]
 
 ROOT = Path(__file__).parent.parent
+SHOP = "docs/shop.md"
+SERVER = "the server"  # the terminal in which the shop is served
 WITHIN = 60.0  # seconds that a line may be waited for, on a machine that is busy
 
+# What an interpreter says of lines that it cannot run, or that go wrong.
+_COMPLAINT = re.compile(r"^(Traceback \(most|\w*(Error|Exception)\b)|never awaited", re.MULTILINE)
 _BLOCK = re.compile(
     r'^```(?P<language>\w+)(?: title="(?P<title>[^"]*)")?\n(?P<text>.*?)^```$',
     re.DOTALL | re.MULTILINE,
@@ -65,28 +73,102 @@ class Reader:
         self._folder = folder
         self._instead = dict(instead or {})
         self._terminals: dict[str, Terminal] = {}
+        self._written: set[tuple[str, str]] = set()
+        self._env = _environment(folder)
 
     def write_files(self, page: str) -> None:
         """Write what the page has as files, and run nothing."""
         for block in blocks_of(page):
             if block.title and block.language != "console":
-                self._write(block)
+                self._write(page, block)
+
+    @property
+    def kubeconfig(self) -> str:
+        """The kubeconfig of the shop, once it is open."""
+        return self._env["KUBECONFIG"]
+
+    def open_shop(self) -> None:
+        """Start the server of `docs/shop.md`, and have all that follows use it."""
+        for block in blocks_of(SHOP):
+            if block.title == SERVER:
+                self._terminal(SERVER).play(block.text)
+            elif block.language == "console":
+                self._env["KUBECONFIG"] = self._terminal(SERVER).exported("KUBECONFIG")
+                self._terminal("").play(block.text)
+                self._terminal("").finish()
+            elif block.title:
+                self._write(SHOP, block)
 
     def follow(self, page: str) -> None:
         """Do what the page says, from top to bottom.
 
         Raises: AssertionError when something else is seen than the page shows.
         """
+        lines: list[Block] = []
+        tests: list[str] = []
         for block in blocks_of(page):
             if block.language == "console":
                 self._terminal(block.title).play(self._as_here(block.text))
             elif block.title:
-                self._write(block)
-        for terminal in self._terminals.values():
-            terminal.finish()
+                self._write(page, block)
+            elif block.language == "python":
+                match kind_of(block):
+                    case "program":
+                        self._run(self._save(block, "program"))
+                    case "tests":
+                        tests.append(self._save(block, "test"))
+                    case _:
+                        lines.append(block)
+        if tests:
+            self._run("-m", "pytest", *tests)
+        if lines:
+            self._type(lines)
+        for name, terminal in self._terminals.items():
+            if name != SERVER:
+                terminal.finish()
 
-    def _write(self, block: Block) -> None:
-        (self._folder / block.title).write_text(self._as_here(block.text), encoding="utf-8")
+    def _write(self, page: str, block: Block) -> None:
+        path = self._folder / block.title
+        is_part = (page, block.title) in self._written
+        self._written.add((page, block.title))
+        with path.open("a" if is_part else "w", encoding="utf-8") as file:
+            file.write(("\n\n" if is_part else "") + self._as_here(block.text))
+
+    def _save(self, block: Block, what: str) -> str:
+        name = f"{what}_at_line_{block.line}.py"
+        (self._folder / name).write_text(self._as_here(block.text), encoding="utf-8")
+        return name
+
+    def _run(self, *arguments: str) -> None:
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=self._folder,
+            env=self._env,
+            text=True,
+            capture_output=True,
+            timeout=WITHIN,
+            check=False,
+        )
+        told = f"{arguments}: ended with {done.returncode}\n{done.stdout}{done.stderr}"
+        assert done.returncode == 0, told
+
+    def _type(self, blocks: list[Block]) -> None:
+        """Paste all lines into one interpreter, as they are: it must complain of none."""
+        typed = "\n\n".join(self._as_here(block.text) for block in blocks)
+        done = subprocess.run(
+            [sys.executable, "-m", "asyncio"],
+            cwd=self._folder,
+            env=self._env,
+            # A value, so that the interpreter lets go of the last one that it showed.
+            input=f'{typed}\n\n"the end of the page"\n',
+            text=True,
+            capture_output=True,
+            timeout=WITHIN,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "the end of the page" in done.stdout, done.stdout + done.stderr
+        assert not _COMPLAINT.search(done.stderr), done.stderr
 
     def _as_here(self, text: str) -> str:
         for there, here in self._instead.items():
@@ -94,7 +176,7 @@ class Reader:
         return text
 
     def _terminal(self, title: str) -> Terminal:
-        return self._terminals.setdefault(title, Terminal(self._folder))
+        return self._terminals.setdefault(title, Terminal(self._folder, self._env))
 
     def __enter__(self) -> Self:
         # Whoever started the tests may have Ctrl-C ignored, which children would inherit.
@@ -115,13 +197,9 @@ class Reader:
 class Terminal:
     """Runs one command at a time, in an environment that `export` changes."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, env: Mapping[str, str]) -> None:
         self._folder = folder
-        here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        self._env = {**os.environ, "PATH": here, "PYTHONUNBUFFERED": "1", "PWD": str(folder)}
-        self._env["COLUMNS"] = "80"
-        for name in ("KUBECONFIG", "PYTEST_ADDOPTS"):
-            self._env.pop(name, None)
+        self._env = dict(env)
         self._command: Command | None = None
 
     def play(self, text: str) -> None:
@@ -134,6 +212,10 @@ class Terminal:
                 self._command = None
             else:
                 self._running().expect(line)
+
+    def exported(self, name: str) -> str:
+        """The value in a line `export NAME=VALUE` that the running command has shown."""
+        return self._running().exported(name)
 
     def finish(self) -> None:
         """See the last command's end."""
@@ -201,6 +283,12 @@ class Command:
             f"showed something else than: {self._expected}"
         )
 
+    def exported(self, name: str) -> str:
+        before = f"export {name}="
+        (line,) = [each for each in self._seen if each.startswith(before)]
+        (value,) = shlex.split(line.removeprefix(before))
+        return value
+
     def interrupt(self) -> None:
         """Ctrl-C: it ends, and without a traceback."""
         os.killpg(self._process.pid, signal.SIGINT)
@@ -234,6 +322,22 @@ class Command:
 
     def _told(self, what: str) -> str:
         return "\n".join([f"$ {self._line}", f"… {what}", *self._seen])
+
+
+def kind_of(block: Block) -> Literal["program", "tests", "lines"]:
+    """What a reader takes Python without a file name for."""
+    if re.search(r"^(?:async )?def test_", block.text, re.MULTILINE):
+        return "tests"
+    return "program" if re.search(r"^ *run\(", block.text, re.MULTILINE) else "lines"
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    env = {**os.environ, "PATH": here, "PYTHONUNBUFFERED": "1", "PWD": str(folder), "COLUMNS": "80"}
+    for name in ("KUBECONFIG", "PYTEST_ADDOPTS"):
+        env.pop(name, None)
+    # No cluster of this machine's owner is found by a page that forgets to start a server.
+    return {**env, "HOME": str(folder)}
 
 
 def _joined(text: str) -> Iterator[str]:

@@ -1,20 +1,20 @@
-"""The code on the pages runs: a page's blocks in their order, on a server with a shop in it."""
+"""The code on the pages runs as a reader runs it, each page on a fresh server if it has one."""
 
 from __future__ import annotations
 
-import ast
-import asyncio
-import inspect
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
-from types import CodeType
-from typing import Any
 
+import msgspec
 import pytest
 
-from kubeloop.clients import Client
-from kubeloop.testing import APIServer
-from tests.examples.standins import controllers
-from tests.following import ROOT, blocks_of
+from kubeloop.blocking import Client
+from kubeloop.machinery import is_condition_true
+from kubeloop.testing import APIServer, SeenRequest, Workloads, running_in_thread
+from tests.following import ROOT, SHOP, Reader, blocks_of
 from tests.test_tutorial import PAGES as TUTORIAL
 
 PAGES = (
@@ -22,84 +22,103 @@ PAGES = (
     "docs/blocking.md",
     "docs/cache.md",
     "docs/clients.md",
+    "docs/controllers.md",
     "docs/credentials.md",
     "docs/index.md",
+    "docs/inspector.md",
     "docs/large-clusters.md",
     "docs/leader-election.md",
     "docs/metrics.md",
     "docs/migrating.md",
     "docs/models.md",
+    "docs/testing.md",
     "docs/webhooks.md",
 )
 # Pages that are run in a way of their own, and the tests that do it.
 ELSEWHERE = {
     **dict.fromkeys(TUTORIAL, "tests/test_tutorial.py"),
     "docs/cli.md": "tests/cli/test_cli_page.py",
-    "docs/controllers.md": "tests/runtime/test_pages.py",
-    "docs/inspector.md": "tests/inspector/test_documents.py",
-    "docs/testing.md": "tests/testing/test_testing_page.py",
 }
-SHOP = Path(__file__).parent / "examples" / "shop.yaml"
 
 
-def programs_of(page: str) -> list[CodeType]:
-    """The Python blocks of a page, compiled so that a traceback names its lines."""
-    return [_compiled(block.text, page, block.line) for block in blocks_of(page, "python")]
+def links_to_the_shop(page: str) -> bool:
+    """Whether a page tells its reader to start a server."""
+    return "](docs/shop.md)" in _text(page) or "](shop.md)" in _text(page)
 
 
-def _compiled(source: str, page: str, above: int) -> CodeType:
-    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    code: CodeType = compile("\n" * above + source, page, "exec", flags=flags, dont_inherit=True)
-    return code
+def _text(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
 
 
-async def run_block(block: CodeType, names: dict[str, Any]) -> None:
-    """Lines of an async function run here, whole programs where no loop runs; then their tests."""
-    if block.co_flags & inspect.CO_COROUTINE:
-        await eval(block, names)
-    else:
-        await asyncio.to_thread(exec, block, names)
-    for name in [each for each in names if each.startswith("test_")]:
-        await names.pop(name)()
-
-
-async def open_shop(server: APIServer, client: Client) -> None:
-    """What the pages find on the server."""
-    await client.apply(SHOP)
-    for name in ("web-1", "web-2"):
-        status = {"phase": "Running", "podIP": "10.0.0.7", "conditions": [READY]}
-        await client.core_v1.pods("shop").status.patch(name, {"status": status}, type="merge")
-    server.set_log("shop", "web-2", "listening\n")
-
-
-READY = {"type": "Ready", "status": "True"}
-
-
+@pytest.mark.timeout(300)  # interpreters start, one after the other
 @pytest.mark.parametrize("page", PAGES)
-async def test_the_code_of_a_page_runs(
-    page: str,
-    kube_server: APIServer,
-    kube_client: Client,
-    kubeconfig_file: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("KUBECONFIG", str(kubeconfig_file))
-    names: dict[str, Any] = {"__name__": page, "client": kube_client, "Client": Client}
-    async with controllers(kube_server):
-        await open_shop(kube_server, kube_client)
+def test_the_code_of_a_page_runs_as_its_reader_runs_it(page: str, tmp_path: Path) -> None:
+    with Reader(tmp_path) as reader:
+        if links_to_the_shop(page):
+            reader.open_shop()
 
-        for block in programs_of(page):
-            await run_block(block, names)
+        reader.follow(page)
 
 
 def test_no_page_has_code_that_nobody_runs() -> None:
-    pages = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md"))]
+    found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")]
+    pages = [str(path.relative_to(ROOT)) for path in sorted(found)]
 
-    run = {*PAGES, *ELSEWHERE}
+    run = {*PAGES, *ELSEWHERE, SHOP}
 
-    assert [page for page in pages if blocks_of(page, "python") and page not in run] == []
+    code = ("python", "console")
+    assert [page for page in pages if blocks_of(page, *code) and page not in run] == []
 
 
 @pytest.mark.parametrize("page", ELSEWHERE)
 def test_who_says_to_run_a_page_names_it(page: str) -> None:
     assert Path(page).name in (ROOT / ELSEWHERE[page]).read_text(encoding="utf-8")
+
+
+@pytest.mark.timeout(120)
+def test_the_script_for_a_new_image_does_not_call_an_image_that_cannot_be_pulled_a_success(
+    tmp_path: Path,
+) -> None:
+    def broken(seen: SeenRequest) -> SeenRequest | None:
+        """Every image that is set from now on is none that can be pulled."""
+        if (seen.verb, seen.resource) != ("patch", "deployments") or b"nginx:1.29" not in seen.body:
+            return None
+        change = seen.json()
+        metadata = change["spec"]["template"].setdefault("metadata", {})
+        metadata["annotations"] = {"kubeloop.testing/outcome": "no-image"}
+        return msgspec.structs.replace(seen, body=msgspec.json.encode(change))
+
+    (shop,) = blocks_of(SHOP, "yaml")
+    (tmp_path / shop.title).write_text(shop.text, encoding="utf-8")
+    with (
+        running_in_thread(APIServer(manifests=[tmp_path / shop.title])) as server,
+        running_in_thread(Workloads(server.config, delay=0.01)),
+        Client(server.config) as client,
+    ):
+        deployments = client.apps_v1.deployments("shop")
+        deployments.wait_for("web", jsonpath="{.status.availableReplicas}=2")
+        server.faults.reactors.append(broken)
+        (tmp_path / "kubeconfig").write_text(server.kubeconfig(), encoding="utf-8")
+
+        # Two minutes are long for a test; that the time is up is seen after one second too.
+        ended = run_script("docs/migrating.md", "new_image.py", tmp_path, {"=120": "=1"})
+
+        assert is_condition_true(deployments.get("web").status.conditions, "Available")
+    assert ended.returncode != 0
+    assert "runs the new image" not in ended.stdout
+    assert "WaitTimeout" in ended.stderr
+
+
+def run_script(
+    page: str, name: str, folder: Path, instead: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Run a file of a page; `instead` is what it says in place of something else."""
+    Reader(folder, instead=instead).write_files(page)
+    return subprocess.run(
+        [sys.executable, name],
+        cwd=folder,
+        env={**os.environ, "KUBECONFIG": str(folder / "kubeconfig")},
+        text=True,
+        capture_output=True,
+        check=False,
+    )

@@ -9,16 +9,15 @@ from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, Example, OutputChecker
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from kubeloop.blocking import Client
 from kubeloop.cli.failures import ExitCode
-from kubeloop.testing import APIServer
+from kubeloop.cli.program import kubeloop as program
+from tests.following import Reader
 
-from .conftest import Call
 from .test_program import COMMANDS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
-READY = {"type": "Ready", "status": "True"}
 
 
 def blocks(pattern: str) -> Iterator[re.Match[str]]:
@@ -34,32 +33,26 @@ def lines() -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture
-def shop(kube_server: APIServer, kube_blocking_client: Client) -> None:
-    """What the page finds on the server: pods that run."""
-    pods = kube_blocking_client.core_v1.pods("shop")
-    for name in ("web-1", "web-2"):
-        container = {"name": "web", "ready": True, "restartCount": 0, "image": "", "imageID": ""}
-        status = {
-            "phase": "Running",
-            "podIP": "10.0.0.7",
-            "conditions": [READY],
-            "containerStatuses": [container | {"state": {"running": {}}}],
-        }
-        pods.status.patch(name, {"status": status}, type="merge")
-    kube_server.set_log("shop", "web-2", "starting\nlistening\n")
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where a reader stands who has started the shop, as the page says."""
+    with Reader(tmp_path) as reader:
+        reader.open_shop()
+        monkeypatch.setenv("KUBECONFIG", reader.kubeconfig)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.syspath_prepend(tmp_path)
+        yield tmp_path
 
 
-@pytest.mark.timeout(60)
-@pytest.mark.usefixtures("shop")
-def test_the_lines_of_the_page_print_what_it_says(kubeloop: Call, tmp_path: Path) -> None:
+@pytest.mark.timeout(120)  # a server starts in a process of its own
+def test_the_lines_of_the_page_print_what_it_says(folder: Path) -> None:
     for block in blocks(r'\w+ title="(?P<name>[\w.]+)"'):
-        (tmp_path / block["name"]).write_text(block[2])
+        (folder / block["name"]).write_text(block[2])
 
     for command, expected in lines():
-        program, *arguments = shlex.split(command)
-        result = kubeloop(*arguments)
+        name, *arguments = shlex.split(command)
+        result = CliRunner().invoke(program, arguments, prog_name="kubeloop")
 
-        assert program == "kubeloop"
+        assert name == "kubeloop"
         assert same(expected, result.output), f"{command}\n{result.output}"
 
 

@@ -34,7 +34,13 @@ class Program:
     async def __call__(self, name: str, *arguments: str) -> list[str]:
         path = str(EXAMPLES / f"{name}.py")
         self._monkeypatch.setattr(sys, "argv", [path, *arguments])
-        await asyncio.to_thread(runpy.run_path, path, run_name="__main__")
+        self.code: object = None  # with which it ended; None is 0
+        try:
+            await asyncio.to_thread(runpy.run_path, path, run_name="__main__")
+        except SystemExit as end:
+            if not isinstance(end.code, int):  # a message
+                raise
+            self.code = end.code
         return self._capsys.readouterr().out.splitlines()
 
 
@@ -79,6 +85,7 @@ async def test_a_job_runs_and_its_log_is_printed(
         result, line = await program(f"{style}job", *command.split())
 
     assert result.startswith("job example-job-")
+    assert program.code == (1 if end.startswith("failed") else None)
     assert f"{result.split()[-1]}, {line.partition(': ')[2]}" == end
 
 

@@ -1,39 +1,14 @@
-"""The code of the inspector's page in the documentation runs, and so do its tools."""
+"""What the inspector's page shows is there, and its tools work; its code runs in `test_pages`."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import browser
 import pytest
 
-import kubeloop
-from kubeloop.inspector import Inspector
-from kubeloop.testing import APIServer
-
 PAGE = Path(__file__).parents[2] / "docs" / "inspector.md"
-
-
-async def test_the_code_of_the_page_runs(
-    server: APIServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
-    config = tmp_path / "kubeconfig"
-    config.write_text(server.kubeconfig())
-    monkeypatch.setenv("KUBECONFIG", str(config))
-    programs: list[Any] = []
-    monkeypatch.setattr(kubeloop, "run", programs.append)
-    names: dict[str, Any] = {}
-
-    blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    for block in blocks:
-        exec(compile(block, str(PAGE), "exec"), names)
-    await programs[0]
-
-    assert len(blocks) == 4
-    assert isinstance(names["Inspector"](names["manager"]), Inspector)
-    assert capsys.readouterr().out.startswith("http://127.0.0.1:")
 
 
 @pytest.mark.parametrize("picture", re.findall(r"\]\((pictures/.*?)\)", PAGE.read_text("utf-8")))

@@ -1,0 +1,89 @@
+"""Whoever follows a page notices when it goes wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests import following
+from tests.following import Block, Reader, kind_of
+
+pytestmark = pytest.mark.timeout(120)  # interpreters start
+
+
+def follow(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Follow a page with this text, which stands in a folder of its own."""
+    docs = folder / "docs"
+    docs.mkdir()
+    (docs / "page.md").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(following, "ROOT", docs)
+    with Reader(folder) as reader:
+        reader.follow("page.md")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "1 / 0",
+        "print(client)",
+        "if True:\n    a = 1\n\n    b = 2",
+        "import asyncio\n\nasyncio.sleep(0)",
+        "from kubeloop.blocking import Client\n\nwith Client() as client:\n    client.version()",
+    ],
+)
+def test_lines_that_do_not_work_in_an_interpreter_are_noticed(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(AssertionError):
+        follow(f"```python\n{code}\n```\n", tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "code", ["from kubeloop import run\n\nrun(main())", "def test_it():\n    assert 1 == 2"]
+)
+def test_programs_and_tests_that_fail_are_noticed(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(AssertionError):
+        follow(f"```python\n{code}\n```\n", tmp_path, monkeypatch)
+
+
+def test_no_cluster_is_found_that_the_page_has_not_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", "/somewhere")
+    page = """
+```python
+import os
+
+assert "KUBECONFIG" not in os.environ
+assert os.path.exists(os.path.expanduser("~/docs/page.md"))
+```
+"""
+    follow(page, tmp_path, monkeypatch)
+
+
+def test_blocks_of_one_name_are_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = """
+```python title="a.py"
+one = 1
+```
+```python title="a.py"
+print(one + 1)
+```
+```console
+$ python a.py
+2
+```
+"""
+    follow(page, tmp_path, monkeypatch)
+
+
+def test_python_without_a_name_is_a_program_tests_or_lines() -> None:
+    def kind(text: str) -> str:
+        return kind_of(Block("python", "", text, 1))
+
+    assert kind("async def main(): ...\n\n\nrun(main())\n") == "program"
+    assert kind("@pytest.mark.asyncio\nasync def test_it(): ...\n") == "tests"
+    assert kind("pods = client.core_v1.pods()\n") == "lines"
