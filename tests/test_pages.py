@@ -12,7 +12,6 @@ import msgspec
 import pytest
 
 from kubeloop.blocking import Client
-from kubeloop.machinery import is_condition_true
 from kubeloop.testing import APIServer, SeenRequest, Workloads, running_in_thread
 from tests.following import ROOT, SHOP, Reader, blocks_of
 from tests.test_tutorial import PAGES as TUTORIAL
@@ -103,7 +102,7 @@ def test_the_script_for_a_new_image_does_not_call_an_image_that_cannot_be_pulled
         # Two minutes are long for a test; that the time is up is seen after one second too.
         ended = run_script("docs/migrating.md", "new_image.py", tmp_path, {"=120": "=1"})
 
-        assert is_condition_true(deployments.get("web").status.conditions, "Available")
+        deployments.wait_for("web", condition="Available")  # all the while: the old pods serve
     assert ended.returncode != 0
     assert "runs the new image" not in ended.stdout
     assert "WaitTimeout" in ended.stderr
