@@ -106,6 +106,10 @@ def test_whoever_reads_the_environment_finds_the_server_of_the_test(
             host = os.environ["KUBERNETES_SERVICE_HOST"]
             assert kube_server.url.endswith(f"{host}:{os.environ['KUBERNETES_SERVICE_PORT']}")
 
+        def test_by_name_in_the_middle(request):
+            server = request.getfixturevalue("kube_server")
+            assert ClusterConfig.load().server == server.url
+
         def test_faults(kube_faults):
             with Client() as client:
                 kube_faults.fail(404)
@@ -397,6 +401,14 @@ def test_the_account_of_a_pod_is_refused_too(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"leads to https://10\.0\.0\.1:443"):
         ClusterConfig.load(environ={**ENVIRON, **pod}, service_account=str(tmp_path))
     assert ClusterConfig.in_cluster(environ={**ENVIRON, **own}, directory=str(tmp_path)).token
+
+
+def test_a_port_that_goes_without_saying_is_the_same_as_one_that_is_named(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("hunter2")
+    pod = {"KUBERNETES_SERVICE_HOST": "kube.example.com", "KUBERNETES_SERVICE_PORT": "443"}
+    environ = {**pod, "KUBELOOP_TEST_SERVER": "https://kube.example.com"}
+
+    assert ClusterConfig.in_cluster(environ=environ, directory=str(tmp_path)).token
 
 
 def test_without_a_test_nothing_is_refused(production: Mapping[str, str]) -> None:

@@ -41,9 +41,9 @@ def stay_on_test_server(server: str, environ: Mapping[str, str] | None = None) -
 
 
 def _place(url: str) -> tuple[str | None, int | None]:
-    """Host and port: the account of a pod always says https."""
+    """Host and port, without the scheme: the account of a pod always says https."""
     parts = urlsplit(url if "://" in url else f"//{url}")
     try:
-        return parts.hostname, parts.port
+        return parts.hostname, parts.port or (80 if parts.scheme == "http" else 443)
     except ValueError:  # no port
         return parts.hostname, None

@@ -12,10 +12,9 @@ See also: the fixtures (`plugin`).
 
 from __future__ import annotations
 
-import contextlib
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol, final
 from urllib.parse import urlsplit
@@ -43,7 +42,7 @@ class TestEnvironment:
     def __init__(self) -> None:
         self._before: dict[str, str | None] = {}  # empty: no test that uses a server runs
         self._set: dict[str, set[str]] = {}  # every value that was set here, by name
-        self._kubeconfig = Path()
+        self._folder: tempfile.TemporaryDirectory[str] | None = None  # None: not begun
 
     @property
     def original(self) -> Mapping[str, str]:
@@ -53,35 +52,47 @@ class TestEnvironment:
             **{key: value for key, value in self._before.items() if value is not None},
         }
 
-    @contextlib.contextmanager
-    def of_a_test(self) -> Iterator[None]:
-        """Lead nowhere until `point_at` is called; after the block all is as it was."""
+    def begin(self) -> None:
+        """Lead nowhere until `point_at` is called.
+
+        Fixtures that come before the server must not find the developer's cluster.
+        """
         from kubeloop.config.test_server import NOT_STARTED, TEST_SERVER_VARIABLE
 
-        with tempfile.TemporaryDirectory(prefix="kubeloop-") as folder:
-            self._kubeconfig = Path(folder, "kubeconfig")
-            self._before = {name: os.environ.get(name) for name in (*_NAMES, TEST_SERVER_VARIABLE)}
-            # Fixtures that come before the server must not find the developer's cluster.
-            self._change(NOT_STARTED)
-            try:
-                yield
-            finally:
-                self._restore()
+        self._folder = tempfile.TemporaryDirectory(prefix="kubeloop-")
+        self._before = {name: os.environ.get(name) for name in (*_NAMES, TEST_SERVER_VARIABLE)}
+        self._change(NOT_STARTED)
 
     def point_at(self, server: PointedAt) -> None:
         """Have the rest of the test find this server."""
-        if not self._before:
-            return
         text, url = server.kubeconfig(), server.url
+        if self._folder is None:  # the test has asked for the server by name, in its middle
+            self.begin()
         # Only its owner may read it: it holds a token or a key.
         descriptor = os.open(self._kubeconfig, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
         self._change(url)
 
-    def leave(self) -> None:
-        """Change nothing for this test: its server is none that can be pointed at."""
-        self._restore()
+    def end(self) -> None:
+        """Bring back what was there before; without a beginning nothing happens."""
+        folder, self._folder = self._folder, None
+        before, self._before = self._before, {}
+        for name, value in before.items():
+            # A fixture that was undone after ours may have brought back an older value of ours.
+            if os.environ.get(name) not in self._set.get(name, set()):
+                continue
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+        if folder is not None:
+            folder.cleanup()
+
+    @property
+    def _kubeconfig(self) -> Path:
+        assert self._folder is not None  # since the beginning
+        return Path(self._folder.name, "kubeconfig")
 
     def _change(self, url: str) -> None:
         from kubeloop.config.test_server import TEST_SERVER_VARIABLE
@@ -92,14 +103,3 @@ class TestEnvironment:
         for name, value in zip((*_NAMES, TEST_SERVER_VARIABLE), values, strict=True):
             os.environ[name] = value
             self._set.setdefault(name, set()).add(value)
-
-    def _restore(self) -> None:
-        before, self._before = self._before, {}
-        for name, value in before.items():
-            # A fixture that was undone after ours may have brought back an older value of ours.
-            if os.environ.get(name) not in self._set.get(name, set()):
-                continue
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

@@ -116,15 +116,16 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     # test before had not awaited.
     for name in ("last_exc", "last_type", "last_value", "last_traceback"):
         vars(sys).pop(name, None)
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(run.unawaited.watching())
+    with run.unawaited.watching():
         used = [name for name in _SERVERS if name in getattr(item, "fixturenames", ())]
-        if used:
-            stack.enter_context(run.environment.of_a_test())
-            server = next((run.lasting[name] for name in used if name in run.lasting), None)
-            if server is not None:
+        try:
+            if used:
+                run.environment.begin()
+            for server in [run.lasting[name] for name in used if name in run.lasting][:1]:
                 _point_at(run, server)
-        return (yield)
+            return (yield)
+        finally:
+            run.environment.end()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -157,7 +158,7 @@ def _point_at(run: _Run, server: Any) -> None:
     except (AttributeError, ConfigError):
         # A fixture of the same name and of somebody else, or the account of a pod, which no
         # kubeconfig describes.
-        run.environment.leave()
+        run.environment.end()
 
 
 @pytest.hookimpl(wrapper=True)
