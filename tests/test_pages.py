@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -100,7 +99,8 @@ def test_the_script_for_a_new_image_does_not_call_an_image_that_cannot_be_pulled
         (tmp_path / "kubeconfig").write_text(server.kubeconfig(), encoding="utf-8")
 
         # Two minutes are long for a test; that the time is up is seen after one second too.
-        ended = run_script("docs/migrating.md", "new_image.py", tmp_path, {"=120": "=1"})
+        Reader(tmp_path, instead={"=120": "=1"}).write_files("docs/migrating.md")
+        ended = run_python("new_image.py", folder=tmp_path)
 
         deployments.wait_for("web", condition="Available")  # all the while: the old pods serve
     assert ended.returncode != 0
@@ -108,13 +108,22 @@ def test_the_script_for_a_new_image_does_not_call_an_image_that_cannot_be_pulled
     assert "WaitTimeout" in ended.stderr
 
 
-def run_script(
-    page: str, name: str, folder: Path, instead: Mapping[str, str]
-) -> subprocess.CompletedProcess[str]:
-    """Run a file of a page; `instead` is what it says in place of something else."""
-    Reader(folder, instead=instead).write_files(page)
+@pytest.mark.timeout(120)
+def test_the_tests_of_the_controllers_page_leave_the_readers_cluster_alone(tmp_path: Path) -> None:
+    Reader(tmp_path).write_files("docs/controllers.md")
+    with running_in_thread(APIServer()) as cluster:
+        (tmp_path / "kubeconfig").write_text(cluster.kubeconfig(), encoding="utf-8")
+
+        ended = run_python("-m", "pytest", folder=tmp_path)
+
+        assert cluster.requests == []
+    assert ended.returncode == 0, ended.stdout
+
+
+def run_python(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run something in a folder whose kubeconfig is the one of its owner."""
     return subprocess.run(
-        [sys.executable, name],
+        [sys.executable, *arguments],
         cwd=folder,
         env={**os.environ, "KUBECONFIG": str(folder / "kubeconfig")},
         text=True,
