@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import time
 
 from kubeloop import ALL, Expired
 from kubeloop.blocking import Client
@@ -22,6 +23,7 @@ def main() -> None:
             except Expired:
                 # The server has forgotten where the watch was: begin again with what there is.
                 print("some changes were missed; this is what there is now:", flush=True)
+                time.sleep(1)  # not too often, should it forget at once
 
 
 def show(client: Client, labels: str | None) -> None:

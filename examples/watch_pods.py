@@ -6,6 +6,7 @@ without a selector it shows all.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import sys
 
@@ -21,6 +22,7 @@ async def main() -> None:
             except Expired:
                 # The server has forgotten where the watch was: begin again with what there is.
                 print("some changes were missed; this is what there is now:", flush=True)
+                await asyncio.sleep(1)  # not too often, should it forget at once
 
 
 async def show(client: Client, labels: str | None) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from kubeloop.clients import Client
+from kubeloop.testing import APIServer, Match
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.core.v1 import Container, Node, Pod, PodSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -217,6 +218,27 @@ async def test_pods_are_watched_until_ctrl_c(
 
     assert first == f"ADDED     {kube_namespace}/web Pending on no node"
     assert last == f"DELETED   {kube_namespace}/web Pending on no node"
+
+
+@pytest.mark.timeout(60)  # a whole interpreter has to start
+@pytest.mark.parametrize("style", ["", "blocking_"])
+async def test_a_watch_whose_version_has_expired_begins_again(
+    kube_client: Client, kube_server: Server, kubeconfig_file: Path, style: str
+) -> None:
+    if not isinstance(kube_server, APIServer):
+        pytest.skip("only the embedded server forgets on demand")
+    pods = kube_client.core_v1.pods()
+    await pods.create(a_pod("web"))
+
+    async with lines_of(f"{style}watch_pods", kubeconfig=kubeconfig_file) as line:
+        assert (await line()).startswith("ADDED")
+        # For as long as it takes: an answer may be among the connections that break.
+        kube_server.faults.fail(410, times=None, match=Match(verb="watch"))
+        kube_server.drop_connections()
+        found = [await line(), await line()]
+
+    assert found[0] == "some changes were missed; this is what there is now:"
+    assert found[1].startswith("ADDED")
 
 
 @pytest.mark.timeout(60)  # a whole interpreter has to start
