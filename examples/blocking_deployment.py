@@ -77,8 +77,10 @@ def show_progress(deployments: ResourceClient[Deployment], what: str) -> None:
 def is_rolled_out(deployment: Deployment) -> bool:
     """Whether the controller has seen the newest spec, and all pods are new and available."""
     wanted, status = deployment.spec.replicas, deployment.status
-    return status.observed_generation == deployment.metadata.generation and (
-        status.replicas == status.updated_replicas == status.available_replicas == wanted
+    counts = (status.updated_replicas, status.replicas, status.available_replicas)
+    return status.observed_generation == deployment.metadata.generation and all(
+        (count or 0) == wanted
+        for count in counts  # a count of zero is left out
     )
 
 

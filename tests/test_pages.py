@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any, cast
 
 import msgspec
 import pytest
 
 from kubeloop.blocking import Client
 from kubeloop.testing import APIServer, SeenRequest, Workloads, running_in_thread
+from kubeloop.wire.apps.v1 import Deployment
 from tests.following import ROOT, SHOP, Reader, blocks_of
 from tests.test_tutorial import PAGES as TUTORIAL
 
@@ -71,6 +75,48 @@ def test_no_page_has_code_that_nobody_runs() -> None:
 @pytest.mark.parametrize("page", ELSEWHERE)
 def test_who_says_to_run_a_page_names_it(page: str) -> None:
     assert Path(page).name in (ROOT / ELSEWHERE[page]).read_text(encoding="utf-8")
+
+
+def function_in(source: str, name: str) -> Callable[[Deployment], bool]:
+    """A function of a program, without running the program."""
+    found = [each for each in ast.parse(source).body if getattr(each, "name", "") == name]
+    names: dict[str, Any] = {"Deployment": Deployment}
+    exec(compile(ast.Module(found, []), name, "exec"), names)
+    return cast("Callable[[Deployment], bool]", names[name])
+
+
+def rolled_out_by(place: str) -> Callable[[Deployment], bool]:
+    if place.endswith(".py"):
+        return function_in((ROOT / place).read_text(encoding="utf-8"), "is_rolled_out")
+    blocks = [
+        block.text for block in blocks_of(place, "python") if "def is_rolled_out" in block.text
+    ]
+    return function_in("".join(blocks), "is_rolled_out")
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["docs/migrating.md", "docs/controllers.md", "examples/deployment.py",
+     "examples/blocking_deployment.py"],
+)  # fmt: skip
+def test_a_rollout_is_over_when_all_pods_are_new_and_available(place: str) -> None:
+    is_rolled_out = rolled_out_by(place)
+    done = {"replicas": 2, "updatedReplicas": 2, "availableReplicas": 2}
+
+    def over(wanted: int, status: Mapping[str, int], generation: int = 2) -> bool:
+        rollout = {
+            "metadata": {"name": "web", "generation": generation},
+            "spec": {"replicas": wanted},
+            "status": {"observedGeneration": 2, **status},
+        }
+        return is_rolled_out(Deployment.from_dict(rollout))
+
+    assert over(2, done)
+    assert over(0, {})  # counts of zero are not sent
+    assert not over(2, done, generation=3)  # of an older spec
+    assert not over(2, {**done, "replicas": 3, "updatedReplicas": 1})  # the new one cannot start
+    assert not over(2, {**done, "replicas": 3})  # an old one is left
+    assert not over(2, {**done, "availableReplicas": 1})
 
 
 @pytest.mark.timeout(120)
