@@ -82,10 +82,19 @@ class Reader:
             if block.title and block.language != "console":
                 self._write(page, block)
 
-    @property
-    def kubeconfig(self) -> str:
-        """The kubeconfig of the shop, once it is open."""
-        return self._env["KUBECONFIG"]
+    def output_of(self, command: str) -> str:
+        """All that a command prints, whatever its exit code."""
+        done = subprocess.run(
+            ["/bin/sh", "-c", f"exec {command}"],
+            cwd=self._folder,
+            env=self._env,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=WITHIN,
+            check=False,
+        )
+        return done.stdout
 
     def open_shop(self) -> None:
         """Start the server of `docs/shop.md`, and have all that follows use it."""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, Example, OutputChecker
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from kubeloop.cli.failures import ExitCode
-from kubeloop.cli.program import kubeloop as program
 from tests.following import Reader
 
 from .test_program import COMMANDS
@@ -32,28 +29,16 @@ def lines() -> Iterator[tuple[str, str]]:
             yield command, output
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where a reader stands who has started the shop, as the page says."""
+@pytest.mark.timeout(300)  # programs start, one after the other
+def test_the_lines_of_the_page_print_what_it_says(tmp_path: Path) -> None:
     with Reader(tmp_path) as reader:
         reader.open_shop()
-        monkeypatch.setenv("KUBECONFIG", reader.kubeconfig)
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.syspath_prepend(tmp_path)
-        yield tmp_path
+        reader.write_files("docs/cli.md")
 
+        for command, expected in lines():
+            output = reader.output_of(command)
 
-@pytest.mark.timeout(120)  # a server starts in a process of its own
-def test_the_lines_of_the_page_print_what_it_says(folder: Path) -> None:
-    for block in blocks(r'\w+ title="(?P<name>[\w.]+)"'):
-        (folder / block["name"]).write_text(block[2])
-
-    for command, expected in lines():
-        name, *arguments = shlex.split(command)
-        result = CliRunner().invoke(program, arguments, prog_name="kubeloop")
-
-        assert name == "kubeloop"
-        assert same(expected, result.output), f"{command}\n{result.output}"
+            assert same(expected, output), f"{command}\n{output}"
 
 
 def same(expected: str, found: str) -> bool:
