@@ -352,6 +352,36 @@ async def test_waiting_for_a_write_has_a_deadline(server: ModelServer, clock: Ma
             await pods.wait_for_version("")
 
 
+async def test_a_condition_is_checked_after_each_change_of_the_cache(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    async with SharedInformer(server, dict, clock=clock) as pods:
+        wait = asyncio.create_task(pods.wait_until(lambda: pods.lister.count() == 2))
+        late = asyncio.create_task(pods.wait_until(lambda: False, what="rain", timeout=5))
+        server.put("web")
+        await clock.settle()
+        assert not wait.done()
+        server.put("other")
+        await wait
+
+        await clock.advance(5)
+        with pytest.raises(NotYet, match="wait for rain: not within 5 s"):
+            await late
+
+
+async def test_a_list_that_is_older_than_the_cache_counts_as_a_rewind(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    async with SharedInformer(server, dict, clock=clock) as pods:
+        pods.indexer.replace([], "30")
+        pods.indexer.replace([], "40")
+        assert pods.indexer.rewinds == 0
+        pods.indexer.replace([], "35")
+
+        assert pods.indexer.rewinds == 1
+        assert pods.indexer.replacements == 4
+
+
 async def test_versions_are_compared_as_numbers(server: ModelServer, clock: ManualClock) -> None:
     async with SharedInformer(server, dict, clock=clock) as pods:
         server.version = 99

@@ -56,6 +56,16 @@ def changed(said: InformerStats, **reflector: Any) -> InformerStats:
 # --- how parts are
 
 
+async def test_a_controller_whose_keys_wait_for_a_cache_is_troubled_and_shows_them() -> None:
+    waits = a_controller(waiting_for_cache=("default/shop",), longest_cache_wait=12.0)
+
+    (page,) = shown(Reading(controllers={"website": waits})).controllers
+
+    assert page.health is Health.TROUBLED
+    assert page.waiting_for_cache == ("default/shop",)
+    assert page.longest_cache_wait == 12.0
+
+
 @pytest.mark.parametrize(
     ("state", "has_synced", "health"),
     [

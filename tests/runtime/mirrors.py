@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -10,34 +11,46 @@ import msgspec
 
 from kubeloop.cache import RawPage, Scope, SharedInformer, Watchable
 from kubeloop.kit import Clock
-from kubeloop.machinery import ObjectKey
+from kubeloop.machinery import Expired, ObjectKey
 from kubeloop.runtime.caches import named
 from kubeloop.wire import Raw, RawEvent, Resource, resource_of
+from kubeloop.wire.meta.v1 import Status
 
 
 class Source:
-    """One collection; `put` and `drop` are what happens to it."""
+    """One collection; `put` and `drop` are what happens to it.
+
+    While `lags` is set, the watch delivers nothing before `deliver()`.
+    """
 
     streams_lists = False
+    lags = False
 
     def __init__(self, cls: type[Resource]) -> None:
         info = resource_of(cls)
         self.scope = Scope(resource=info.plural, kind=info.kind, api_version=info.api_version)
         self._said = {"apiVersion": info.api_version, "kind": info.kind}
         self._objects: dict[ObjectKey, dict[str, Any]] = {}
-        self._events: asyncio.Queue[RawEvent] = asyncio.Queue()
+        self._events: asyncio.Queue[RawEvent | Exception] = asyncio.Queue()
+        self._undelivered: deque[RawEvent] = deque()
         self.version = 0
 
     def put(self, obj: Resource | dict[str, Any], **metadata: Any) -> ObjectKey:
         """Add an object, or change the one of its name; `metadata` is set besides."""
+        self.version += 1
+        return self.put_raw(obj, version=str(self.version), **metadata)
+
+    def put_raw(
+        self, obj: Resource | dict[str, Any], *, version: str, **metadata: Any
+    ) -> ObjectKey:
+        """The same with a version of your own."""
         data = obj.to_dict() if isinstance(obj, Resource) else dict(obj)
         place = {"namespace": "default", "uid": f"uid of {data['metadata']['name']}"}
-        self.version += 1
-        version = {"resourceVersion": str(self.version)}
+        numbered = {"resourceVersion": version}
         data = {
             **self._said,
             **data,
-            "metadata": {**place, **data["metadata"], **metadata, **version},
+            "metadata": {**place, **data["metadata"], **metadata, **numbered},
         }
         key = ObjectKey.of(data)
         self._tell("MODIFIED" if key in self._objects else "ADDED", data)
@@ -50,20 +63,49 @@ class Source:
         data["metadata"]["resourceVersion"] = str(self.version)
         self._tell("DELETED", data)
 
+    def deliver(self, count: int | None = None) -> None:
+        """Let the watch deliver the oldest events that it holds back, or all of them."""
+        for _ in range(len(self._undelivered) if count is None else count):
+            if self._undelivered:
+                self._events.put_nowait(self._undelivered.popleft())
+
+    def bookmark(self) -> None:
+        self._tell("BOOKMARK", {**self._said, "metadata": {"resourceVersion": str(self.version)}})
+
+    def go_back(self, version: int) -> None:
+        """Restore the server from a backup of that version: all objects are gone."""
+        self.version = version
+        self._objects.clear()
+        self.expire()
+
+    def expire(self) -> None:
+        """End the watch with 410, which makes the informer list again."""
+        self._undelivered.clear()
+        self._events.put_nowait(Expired("WATCH", Status(code=410, reason="Expired")))
+
     async def list(self, *, version: str, version_match: str, limit: int, page: str) -> RawPage:
         while not self._events.empty():  # the list has it already
             self._events.get_nowait()
+        self._undelivered.clear()
         items = [msgspec.json.encode(each) for each in self._objects.values()]
-        return RawPage(items, str(self.version or 1))
+        self.version = self.version or 1
+        return RawPage(items, str(self.version))
 
     async def watch(
         self, *, since: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
     ) -> AsyncIterator[RawEvent]:
         while True:
-            yield await self._events.get()
+            event = await self._events.get()
+            if isinstance(event, Exception):
+                raise event
+            yield event
 
     def _tell(self, kind: str, data: dict[str, Any]) -> None:
-        self._events.put_nowait(RawEvent(kind, Raw(msgspec.json.encode(data))))
+        event = RawEvent(kind, Raw(msgspec.json.encode(data)))
+        if self.lags:
+            self._undelivered.append(event)
+        else:
+            self._events.put_nowait(event)
 
 
 class Mirrors:

@@ -13,7 +13,9 @@ from kubeloop.runtime import Client, Context, Reconcile, Result
 from kubeloop.runtime.caches import Caches, Declarations
 from kubeloop.runtime.context import Surroundings, Tracer
 from kubeloop.runtime.controller import Controller
+from kubeloop.runtime.metrics import ReconcileMetrics
 from kubeloop.runtime.specs import ControllerSpec
+from kubeloop.runtime.writes import Write
 
 from .mirrors import Mirrors
 from .sites import Website
@@ -30,6 +32,7 @@ class Stage:
         self.moments: list[float] = []
         self.recorder = FakeRecorder(100)
         self.tracer: Tracer | None = None
+        self.metrics: ReconcileMetrics | None = None
         self.controller: Controller
 
     @asynccontextmanager
@@ -53,7 +56,9 @@ class Stage:
             wanted.want(kind, resync=made.resync)
         caches = Caches(self.mirrors, wanted)
         around = Surroundings(cast("Client", None), caches, self.clock)
-        self.controller = Controller(made, around, recorder=self.recorder, tracer=self.tracer)
+        self.controller = Controller(
+            made, around, recorder=self.recorder, tracer=self.tracer, metrics=self.metrics
+        )
         async with TaskOwner() as tasks:
             for informer in caches:
                 tasks.spawn(informer.run(), name=str(informer))
@@ -71,6 +76,11 @@ class Stage:
 
     def names(self) -> list[str]:
         return [key.name for key in self.calls]
+
+
+def wrote(ctx: Context, write: Write) -> None:
+    """As if `ctx.client` had sent it, and the server had answered."""
+    ctx._ledger.note(ctx.key, write)
 
 
 def says(*answers: object) -> Reconcile:

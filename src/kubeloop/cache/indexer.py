@@ -122,6 +122,16 @@ class Indexer(Generic[T]):
         """The resource version of the last change; empty before the first."""
         return self._store.version
 
+    @property
+    def replacements(self) -> int:
+        """How often the whole content was replaced by a list."""
+        return self._store.replacements
+
+    @property
+    def rewinds(self) -> int:
+        """How many of those lists were older than the content: the server was restored."""
+        return self._store.rewinds
+
     def entry(self, key: ObjectKey) -> Entry | None:
         return self._store.get(key)
 

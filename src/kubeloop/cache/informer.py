@@ -287,6 +287,23 @@ class SharedInformer(Generic[T]):
             timeout=timeout,
         )
 
+    async def wait_until(
+        self, condition: Callable[[], bool], *, what: str = "", timeout: float | None = None
+    ) -> None:
+        """Wait until `condition()`, which is called after each change of the cache.
+
+        Bookmarks are changes, too. `what` is for the error. Safe to cancel.
+
+        Raises:
+            NotYet: `timeout` seconds have passed first.
+            InformerStopped: it ended before.
+        """
+        await self._progress.until(
+            lambda: self._is_so(condition()),
+            what=what or f"a condition of {self.name}",
+            timeout=timeout,
+        )
+
     async def get(
         self,
         name: str | ObjectKey,

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias, final
 
 import msgspec
 
-from kubeloop.machinery import EVERYTHING, ObjectKey, Selector
+from kubeloop.machinery import EVERYTHING, ObjectKey, Selector, is_newer, is_valid_version
 
 from .content import Content, Held, IndexBuild, Replacement
 from .entry import Delta, DeltaType, Entry
@@ -46,6 +46,7 @@ class ThreadSafeStore:
     def __init__(self) -> None:
         self._content = Content({NAMESPACE: Index(NAMESPACE, by_namespace)})
         self._version = ""
+        self._replacements = self._rewinds = 0
         self._duplicates = 0
         self._builds: list[IndexBuild] = []
 
@@ -61,6 +62,16 @@ class ThreadSafeStore:
     def version(self) -> str:
         """The resource version of the last change; empty before the first."""
         return self._version
+
+    @property
+    def replacements(self) -> int:
+        """How often the whole content was replaced by a list."""
+        return self._replacements
+
+    @property
+    def rewinds(self) -> int:
+        """How many of those lists were older than the content: the server was restored."""
+        return self._rewinds
 
     def get(self, key: ObjectKey) -> Entry | None:
         return self._content.entries.get(key)
@@ -216,6 +227,8 @@ class ThreadSafeStore:
 
     def _replaced(self, content: Content, version: str, duplicates: int) -> Held:
         old = self._content.entries
+        self._replacements += 1
+        self._rewinds += _is_older(version, self._version)
         self._version = version
         self._duplicates += duplicates
         for build in self._builds:
@@ -249,6 +262,11 @@ def version_number(version: str) -> int | None:
     Of long ones only the last 15 digits: a gauge is a float, and holds no more exactly.
     """
     return int(version[-15:]) if version.isascii() and version.isdigit() else None
+
+
+def _is_older(version: str, than: str) -> bool:
+    comparable = is_valid_version(version) and is_valid_version(than)
+    return comparable and is_newer(than, version)
 
 
 def _candidates(

@@ -211,6 +211,8 @@ def _controller(
         failed=said.failed,
         terminal=said.terminal,
         timed_out=said.timed_out,
+        waiting_for_cache=said.waiting_for_cache[:20],
+        longest_cache_wait=round(said.longest_cache_wait, 3),
         last_error=said.last_error,
         rate=timeline.rates(f"tries {name}"),
         failures=failures,

@@ -16,6 +16,7 @@ from kubeloop.runtime import ControllerStats
 __all__ = ["Health", "of_controller", "of_election", "of_informer"]
 
 _RECENT = 10  # notes of a timeline
+_BEHIND = 10.0  # seconds that a key may wait for a cache, before the page points at it
 
 
 class Health(enum.StrEnum):
@@ -47,12 +48,13 @@ def of_informer(said: InformerStats) -> Health:
 
 
 def of_controller(said: ControllerStats, failures: list[float]) -> Health:
-    """A controller is troubled for a while after a try that failed."""
+    """A controller is troubled for a while after a try that failed, or while a key waits."""
     if said.state in {"draining", "ended"}:
         return Health.ENDED
     if said.state != "running":
         return Health.WAITING
-    return Health.TROUBLED if any(failures[-_RECENT:]) else Health.GOOD
+    is_behind = said.longest_cache_wait >= _BEHIND
+    return Health.TROUBLED if is_behind or any(failures[-_RECENT:]) else Health.GOOD
 
 
 def of_election(said: ElectorStats) -> Health:

@@ -119,6 +119,8 @@ class Controller(msgspec.Struct, frozen=True):
     failed: int
     terminal: int
     timed_out: int
+    waiting_for_cache: tuple[str, ...]  # keys that wait until a cache has seen what they wrote
+    longest_cache_wait: float  # seconds
     last_error: str
     rate: list[float]  # tries a second
     failures: list[float]

@@ -27,7 +27,7 @@ from kubeloop.wire.core.v1 import Event
 from .caches import Cached, Caches, Namespaces
 from .client import Client
 from .context import Surroundings
-from .controller import Controller, ControllerStats
+from .controller import Controller, ControllerStats, caught_up
 from .elections import LeaderElection, elector_for, lease_client
 from .endpoints import Address, Page, health_pages, metrics_pages, serving
 from .health import Checks, Pulse, current, synced
@@ -119,6 +119,7 @@ async def assembled(plan: Plan, stack: AsyncExitStack) -> Assembly:
     broadcaster.record_to(client.resource(Event))
     around = Surroundings(client, caches, plan.clock)
     controllers = tuple(_controller(plan, spec, around, broadcaster) for spec in plan.controllers)
+    plan.ready.add("own-writes", lambda: caught_up(controllers))
     return Assembly(client, caches, controllers, elector, broadcaster, addresses, plan.crds)
 
 

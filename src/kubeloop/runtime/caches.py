@@ -5,10 +5,9 @@ each is mirrored once, however many controllers use it.
 Elsewhere: mirroring (`kubeloop.cache`), who reads (`context`).
 """
 
-# ruff: noqa: ASYNC109 - the caller's bound is kept by a clock, and named in the error
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar, final, overload
 
 import msgspec
@@ -19,6 +18,7 @@ from kubeloop.cache import (
     Indexers,
     Keeping,
     Lister,
+    Scope,
     SharedInformer,
     Transform,
     Watchable,
@@ -28,27 +28,23 @@ from kubeloop.cache import (
 from kubeloop.clients import FieldSelection, LabelSelection
 from kubeloop.machinery import (
     GroupKind,
+    GroupResource,
     GroupVersionKind,
     GroupVersionResource,
     InvalidValue,
     KubeError,
     check_dns_label,
-    is_newer,
-    is_valid_version,
 )
 from kubeloop.wire import resource_of
 
 from .merged import lister_of
-from .writes import Write, is_heard_of
+from .writes import Write
 
-__all__ = ["WRITES_WITHIN", "Cached", "Caches", "Declarations", "MakesInformers", "NotCached"]
+__all__ = ["Cached", "Caches", "Declarations", "MakesInformers", "NotCached"]
 
 T = TypeVar("T")
 Namespaces: TypeAlias = str | Sequence[str]
 """One namespace, several, or all: the empty text."""
-
-WRITES_WITHIN = 10.0
-"""Seconds that a cache is waited for until it has seen a write."""
 
 
 @final
@@ -154,32 +150,11 @@ class Caches:
                 return mirrored.lister
         raise self._missing(kind)
 
-    def heard_of(self, write: Write) -> Iterator[SharedInformer[Any]]:
-        """The mirrors that will be told of a write."""
+    def of_write(self, write: Write) -> Iterator[SharedInformer[Any]]:
+        """The caches that may hold what was written, or may have held it."""
         for mirrored in self._all:
-            if group_kind(mirrored.cached.kind) == write.kind:
-                told = mirrored.informers
-                yield from (each for each in told if is_heard_of(write, each.scope))
-
-    def unseen(self, writes: Iterable[Write]) -> list[Write]:
-        """Those of the writes that a mirror has still to be told of."""
-        return [write for write in writes if any(map(_is_behind(write), self.heard_of(write)))]
-
-    async def caught_up(
-        self, writes: Iterable[Write], *, timeout: float | None = WRITES_WITHIN
-    ) -> None:
-        """Wait until the mirrors have seen these writes. Safe to cancel.
-
-        Raises: NotYet when `timeout` seconds have passed first.
-        """
-        newest: dict[SharedInformer[Any], str] = {}
-        for write in writes:
-            for informer in self.heard_of(write):
-                known = newest.get(informer, "")
-                if not known or is_newer(write.version, than=known):
-                    newest[informer] = write.version
-        for informer, version in newest.items():
-            await informer.wait_for_version(version, timeout=timeout)
+            if _is_about(mirrored.cached.kind, write):
+                yield from (each for each in mirrored.informers if _is_inside(write, each.scope))
 
     def report(self) -> CacheReport:
         """What all caches hold."""
@@ -261,12 +236,25 @@ def _made(
     return informer
 
 
-def _is_behind(write: Write) -> Callable[[SharedInformer[Any]], bool]:
-    def is_behind(informer: SharedInformer[Any]) -> bool:
-        reached = informer.indexer.version
-        return not is_valid_version(reached) or is_newer(write.version, than=reached)
+def _is_inside(write: Write, scope: Scope) -> bool:
+    # A kind without namespaces is held by every cache of it, whatever namespace that has.
+    return not write.key.namespace or scope.namespace in {"", write.key.namespace}
 
-    return is_behind
+
+def _is_about(kind: Watchable, write: Write) -> bool:
+    """Whether a write is to a kind, which either of them may name by its resource only."""
+    found = named(kind)
+    if isinstance(found, GroupVersionKind) and write.kind.kind:
+        return found.group_kind == write.kind
+    if write.resource is None:  # by a path: the uid tells what is gone from objects of others
+        return write.gone
+    if isinstance(found, GroupVersionResource):
+        return write.resource == found.group_resource
+    if isinstance(kind, type):
+        info = resource_of(kind)
+        return write.resource == GroupResource(info.group, info.plural)
+    # Only the server knows the plural of this kind, but again there is the uid.
+    return write.gone and write.resource.group == kind.group
 
 
 def named(kind: Any) -> Any:

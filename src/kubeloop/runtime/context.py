@@ -2,7 +2,7 @@
 
 Promises: `get` and `list` read caches, never the server, and what they return is the
 caller's own, to change as it likes; what was written through `client` is known, so that
-`fresh` and the next reconcile of the key see it.
+`fresh` and the next reconcile of the key see it. `get` right after a write may not.
 Elsewhere: calling the function (`controller`), the caches (`caches`).
 """
 
@@ -10,6 +10,7 @@ Elsewhere: calling the function (`controller`), the caches (`caches`).
 from __future__ import annotations
 
 import builtins
+import functools
 import logging
 from collections.abc import Mapping, MutableMapping
 from contextlib import AbstractContextManager
@@ -31,16 +32,20 @@ from kubeloop.machinery import (
     Owner,
 )
 
-from .caches import WRITES_WITHIN, Caches, NotCached
+from .caches import Caches, NotCached
 from .client import Client
 from .finalizer import Cleanup, finalized
+from .own_writes import WriteLedger
 from .status import written_status
-from .writes import Write, noting
+from .writes import noting
 
 __all__ = ["Context", "Surroundings", "Tracer"]
 
 T = TypeVar("T")
 Named = GroupVersionKind | GroupVersionResource
+
+FRESH_WITHIN = 10.0
+"""Seconds that `Context.fresh` waits for a cache."""
 
 
 class Tracer(Protocol):
@@ -71,6 +76,7 @@ class Context:
         *,
         controller: str,
         recorder: RecordsEvents,
+        ledger: WriteLedger,
         attempt: int = 0,
         span: Any = None,
     ) -> None:
@@ -79,13 +85,16 @@ class Context:
         self.recorder = recorder
         self.attempt = attempt
         self.span = span
-        self.writes: list[Write] = []
+        self._ledger = ledger
         self._around = around
 
     @cached_property
     def client(self) -> Client:
-        """The manager's client; what is written through it here is remembered."""
-        return noting(self._around.client, self.writes.append)
+        """The manager's client; what is written through it counts as written for the key.
+
+        That holds for tasks as well, even for one that outlasts the reconcile.
+        """
+        return noting(self._around.client, functools.partial(self._ledger.note, self.key))
 
     @cached_property
     def log(self) -> logging.LoggerAdapter[logging.Logger]:
@@ -166,13 +175,13 @@ class Context:
         self, kind: Named, key: ObjectKey, /, *, timeout: float | None = ...
     ) -> dict[str, Any] | None: ...
     async def fresh(
-        self, kind: Any, key: ObjectKey, /, *, timeout: float | None = WRITES_WITHIN
+        self, kind: Any, key: ObjectKey, /, *, timeout: float | None = FRESH_WITHIN
     ) -> Any:
         """As `get`, from a cache that has seen what was written here so far. Safe to cancel.
 
         Raises: NotYet when it has not within `timeout` seconds.
         """
-        await self._around.caches.caught_up(self.writes, timeout=timeout)
+        await self._ledger.wait(self.key, timeout=timeout)
         return self._around.caches.lister(kind).get(key)
 
     # --- writing

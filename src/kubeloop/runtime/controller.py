@@ -14,7 +14,7 @@ import asyncio
 import inspect
 import logging
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from typing import Any, final
 
@@ -23,13 +23,15 @@ import msgspec
 from kubeloop.cache import NotYet, Registration, SharedInformer, Watchable
 from kubeloop.events import RecordsEvents
 from kubeloop.kit import TaskOwner
-from kubeloop.machinery import GroupVersionKind, KubeError, ObjectKey
+from kubeloop.machinery import GroupVersionKind, ObjectKey
 from kubeloop.wire import resource_of
+from kubeloop.wire.core.v1 import ObjectReference
 from kubeloop.workqueue import PriorityQueue, QueueMetrics, QueueShutDown, QueueStats
 
-from .caches import group_kind
+from .caches import group_kind, named
 from .context import Context, Surroundings, Tracer
 from .handlers import Handler, on_mapped, on_owned, on_self
+from .health import Unhealthy
 from .metrics import DURATIONS, ReconcileMetrics, ReconcileResult
 from .outcomes import (
     Again,
@@ -42,16 +44,14 @@ from .outcomes import (
     not_awaited,
     words,
 )
+from .own_writes import BEHIND_AFTER, ParkedKeys, WriteLedger
 from .results import ReconcileTimeout, TerminalError
 from .specs import ControllerSpec
-from .writes import Write
 
-__all__ = ["Controller", "ControllerStats"]
+__all__ = ["Controller", "ControllerStats", "caught_up"]
 
 log = logging.getLogger(__name__)
 
-FORGET_BEYOND = 1000
-"""Keys with unseen writes; when there are more, those that were seen are forgotten."""
 STILL_WAITING = 30.0
 """Seconds between two lines about caches that are not complete."""
 
@@ -72,6 +72,9 @@ class ControllerStats(msgspec.Struct, frozen=True):
     timed_out: int
     last_error: str
     durations: Mapping[float, int] = {}  # tries by the least of `DURATIONS` that they stayed within
+    # Keys that wait until a cache has seen what they wrote, the oldest first, and its seconds.
+    waiting_for_cache: tuple[str, ...] = ()
+    longest_cache_wait: float = 0.0
 
 
 @final
@@ -102,9 +105,10 @@ class Controller:
         self._idle = asyncio.Event()  # no key is in work
         self._idle.set()
         self._active: dict[ObjectKey, float] = {}  # with the moment when work began
-        # What the last try of a key wrote, and the caches had not seen when it ended.
-        self._unseen: dict[ObjectKey, list[Write]] = {}
-        self._most_unseen = FORGET_BEYOND
+        self._ledger = WriteLedger(around.caches)
+        self._parked = ParkedKeys(
+            self._ledger, release=self._unpark, on_late=self._report_late, clock=around.clock
+        )
         self._succeeded = self._failed = self._terminal = self._timed_out = 0
         self._last_error = ""
         self._durations = [0] * len(DURATIONS)
@@ -122,9 +126,13 @@ class Controller:
             self._begun.set()
             if self._metrics is not None:
                 self._metrics.workers(self.spec.name, self.spec.workers)
+                self._metrics.waiting_for_cache(
+                    self.spec.name, keys=self._parked.__len__, oldest=self._parked.oldest
+                )
             log.info("%s: reconciling, %d at a time", self.spec.name, self.spec.workers)
             async with TaskOwner() as tasks:
                 tasks.spawn(self._queue.run(), name=f"{self} queue")
+                tasks.spawn(self._parked.run(), name=f"{self} keys that wait for a cache")
                 workers = [
                     tasks.spawn(self._work(), name=f"{self} worker {number}")
                     for number in range(self.spec.workers)
@@ -171,7 +179,17 @@ class Controller:
             timed_out=self._timed_out,
             last_error=self._last_error,
             durations=dict(zip(DURATIONS, self._durations, strict=True)),
+            waiting_for_cache=tuple(map(str, self._parked.keys())),
+            longest_cache_wait=self._parked.oldest(),
         )
+
+    def behind(self) -> str:
+        """Which keys have waited for a cache for `BEHIND_AFTER` seconds; empty when none has."""
+        late = list(self._parked.late())
+        if not late:
+            return ""
+        key, what = late[0]
+        return f"{self.spec.name}: {len(late)}, of which {key} is the oldest: {what}"
 
     def __repr__(self) -> str:
         return f"controller {self.spec.name}"
@@ -232,7 +250,8 @@ class Controller:
             while True:
                 key = await self._queue.get()
                 try:
-                    if self._state != "draining":  # what was queued comes with the next start
+                    # What is queued during the drain comes with the next start.
+                    if self._state != "draining" and not self._park(key):
                         await self._handle(key)
                 finally:
                     self._queue.done(key)
@@ -244,7 +263,6 @@ class Controller:
     async def _handle(self, key: ObjectKey) -> None:
         began = self._begin(key)
         try:
-            await self._catch_up(key)
             outcome = await self._attempt(key)
         finally:
             self._end(key)
@@ -262,15 +280,55 @@ class Controller:
             self._idle.set()
         self._report_active()
 
-    async def _catch_up(self, key: ObjectKey) -> None:
-        """Let the caches see what the last try wrote, so that this one does not undo it."""
-        writes = self._unseen.pop(key, None)
-        if not writes:
+    # --- waiting for caches
+
+    def _park(self, key: ObjectKey) -> bool:
+        """Have a key wait that wrote what a cache has not seen: reconciled now, it would undo it.
+
+        It is done for the queue meanwhile, so that no worker waits with it; a change of it
+        leads here again, and no further.
+        """
+        return self._parked.park(key, self._queue.priority_of(key) or 0)
+
+    def _unpark(self, key: ObjectKey, priority: int) -> None:
+        self._queue.add(key, priority=priority)
+
+    def _report_late(self, key: ObjectKey | None, what: str) -> None:
+        if key is None:
+            log.info("%s: the caches have caught up with what was written", self.spec.name)
             return
-        try:
-            await self._around.caches.caught_up(writes)
-        except KubeError as error:
-            log.warning("%s %s: reconciled with an old cache: %s", self.spec.name, key, error)
+        waiting = len(self._parked)
+        log.warning(
+            "%s %s: not reconciled for %g s, because a cache has not seen what it wrote: %s"
+            " (%d keys wait)",
+            *(self.spec.name, key, BEHIND_AFTER, what, waiting),
+        )
+        about = self._reference(key)
+        if about is not None:
+            self._recorder.event(
+                about,
+                "Warning",
+                "CacheBehind",
+                "not reconciled for %g s, because the cache has not seen its own write: %s",
+                *(BEHIND_AFTER, what),
+            )
+
+    def _reference(self, key: ObjectKey) -> ObjectReference | None:
+        """The key's object, as an event refers to it; None where its kind has no known name."""
+        gvk = named(self.spec.kind)
+        if not isinstance(gvk, GroupVersionKind):
+            return None
+        held = (each.indexer.entry(key) for each in self._around.caches.informers(self.spec.kind))
+        entry = next(filter(None, held), None)
+        return ObjectReference(
+            api_version=gvk.api_version,
+            kind=gvk.kind,
+            namespace=key.namespace or None,
+            name=key.name,
+            uid=entry.uid if entry else None,
+        )
+
+    # --- one try
 
     async def _attempt(self, key: ObjectKey) -> Outcome:
         name = self.spec.name
@@ -280,25 +338,14 @@ class Controller:
                 key,
                 controller=name,
                 recorder=self._recorder,
+                ledger=self._ledger,
                 attempt=self._queue.requeues(key),
                 span=span,
             )
-            try:
-                outcome = await self._taken_back(await self._call(key, context))
-            finally:
-                if context.writes:
-                    self._remember(key, context.writes)
+            outcome = await self._taken_back(await self._call(key, context))
             if span is not None and isinstance(outcome, Failed):
                 span.record_exception(outcome.error)
             return outcome
-
-    def _remember(self, key: ObjectKey, writes: list[Write]) -> None:
-        unseen = self._around.caches.unseen
-        if left := unseen(writes):
-            self._unseen[key] = left
-        if len(self._unseen) > self._most_unseen:  # keys that never came again
-            self._unseen = {each: some for each, some in self._unseen.items() if unseen(some)}
-            self._most_unseen = max(FORGET_BEYOND, 2 * len(self._unseen))
 
     async def _call(self, key: ObjectKey, context: Context) -> Outcome:
         try:
@@ -397,3 +444,13 @@ class Controller:
     def _report_active(self) -> None:
         if self._metrics is not None:
             self._metrics.active(self.spec.name, len(self._active))
+
+
+def caught_up(controllers: Iterable[Controller]) -> None:
+    """A check of readiness. Raises: Unhealthy when keys have waited for a cache for too long."""
+    behind = list(filter(None, (each.behind() for each in controllers)))
+    if behind:
+        raise Unhealthy(
+            f"keys have waited for more than {BEHIND_AFTER:g} s until a cache has seen what they"
+            f" wrote: {'; '.join(behind)}"
+        )

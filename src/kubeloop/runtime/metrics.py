@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import math
+from collections.abc import Callable
 from typing import Any, Literal, Protocol, TypeAlias, final, get_args
 
 from kubeloop.cache import PrometheusCacheMetrics
@@ -35,6 +36,8 @@ RECONCILE_METRIC_NAMES = (
     "controller_runtime_reconcile_time_seconds",
     "controller_runtime_max_concurrent_reconciles",
     "controller_runtime_active_workers",
+    "controller_runtime_keys_waiting_for_cache",
+    "controller_runtime_longest_wait_for_cache_seconds",
 )
 
 DURATIONS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, math.inf)
@@ -49,6 +52,12 @@ class ReconcileMetrics(Protocol):
         ...
 
     def active(self, controller: str, count: int) -> None: ...
+    def waiting_for_cache(
+        self, controller: str, *, keys: Callable[[], int], oldest: Callable[[], float]
+    ) -> None:
+        """A controller begins: how many keys wait for a cache, and for how long the oldest has."""
+        ...
+
     def reconciled(
         self,
         controller: str,
@@ -71,7 +80,7 @@ class PrometheusReconcileMetrics:
     def __init__(self, registry: Any = None) -> None:
         prometheus = prometheus_client()
         where = {"registry": registry or prometheus.REGISTRY}
-        total, errors, terminal, timeouts, seconds, most, active = RECONCILE_METRIC_NAMES
+        total, errors, terminal, timeouts, seconds, most, active, *behind = RECONCILE_METRIC_NAMES
         gauge, counter = prometheus.Gauge, prometheus.Counter
         label = ["controller"]
         self._total = counter(total, "Reconciles", [*label, "result"], **where)
@@ -83,6 +92,9 @@ class PrometheusReconcileMetrics:
         )
         self._most = gauge(most, "Workers", label, **where)
         self._active = gauge(active, "Workers that have a key", label, **where)
+        keys, longest = behind
+        self._keys = gauge(keys, "Keys that wait for a cache to see their writes", label, **where)
+        self._longest = gauge(longest, "Time for which the oldest of them has", label, **where)
 
     def workers(self, controller: str, count: int) -> None:
         self._most.labels(controller).set(count)
@@ -94,6 +106,12 @@ class PrometheusReconcileMetrics:
 
     def active(self, controller: str, count: int) -> None:
         self._active.labels(controller).set(count)
+
+    def waiting_for_cache(
+        self, controller: str, *, keys: Callable[[], int], oldest: Callable[[], float]
+    ) -> None:
+        self._keys.labels(controller).set_function(keys)
+        self._longest.labels(controller).set_function(oldest)
 
     def reconciled(
         self,

@@ -1,71 +1,160 @@
-"""What a reconcile has written, so that caches can be waited for until they have seen it.
+"""What a reconcile has written, as the server's answers report it.
 
-Promises: only answers to writes are looked at, and nothing is asked again; a write that a
-cache will never hear of (another namespace, labels that its selector leaves out) is not
-waited for.
-Elsewhere: the waiting (`caches`), who waits (`controller`, `context`).
+Guarantees: only answers to writes are read, and nothing is requested again. An answer tells
+which object was written, at which version, and whether the object is gone: deleted at once, or
+because the write removed its last finalizer.
+See also: which caches have to see a write (`own_writes`), who waits (`controller`, `context`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast, final
 
 import msgspec
 
 from kubeloop.cache import Scope
-from kubeloop.machinery import DecodeError, GroupKind, GroupVersionKind, ObjectKey, parse_labels
+from kubeloop.machinery import (
+    DecodeError,
+    GroupKind,
+    GroupResource,
+    GroupVersionKind,
+    InvalidValue,
+    ObjectKey,
+    parse_fields,
+    parse_labels,
+)
 from kubeloop.rest import Answer, Request, RESTClient, WarningHandler
 from kubeloop.wire import Projection
 
 from .client import Client
 
-__all__ = ["Write", "is_heard_of", "noting", "write_of"]
+__all__ = ["Write", "noting", "would_hold", "writes_of"]
 
 _fields = Projection(
     "apiVersion",
     "kind",
     "metadata.namespace",
     "metadata.name",
+    "metadata.uid",
     "metadata.resourceVersion",
     "metadata.labels",
+    "metadata.deletionTimestamp",
+    "metadata.deletionGracePeriodSeconds",
+    "metadata.finalizers",
+    "details",
+    "items",
 )
+_namespace_finalizers = Projection("spec.finalizers")
 
 
 class Write(msgspec.Struct, frozen=True):
     """An object as the server has had it since a write."""
 
-    kind: GroupKind
+    kind: GroupKind  # empty where the answer does not name it
     key: ObjectKey
-    version: str
-    labels: Mapping[str, str]
+    version: str  # of one that is gone: a version before the delete, or empty
+    labels: Mapping[str, str] | None  # None: the answer does not show them
+    uid: str = ""
+    gone: bool = False
+    resource: GroupResource | None = None
+    body: bytes = b""  # for field selectors
 
 
-def write_of(answer: Answer) -> Write | None:
-    """What an answer says was written; None for reads, and for answers that do not say."""
-    if answer.request.method in {"GET", "HEAD"} or ("dryRun", "All") in answer.request.params:
-        return None
+def writes_of(answer: Answer) -> list[Write]:
+    """What an answer reports as written; nothing for reads and for answers that do not say."""
+    request = answer.request
+    if request.method in {"GET", "HEAD"} or ("dryRun", "All") in request.params:
+        return []
     try:
-        api_version, kind, namespace, name, version, labels = _fields.read(answer.body)
+        return list(_read(request, answer.body))
+    except (DecodeError, TypeError, AttributeError, ValueError):
+        return []  # a log, an exec stream, or bytes of another format
+
+
+def _read(request: Request, body: bytes) -> Iterator[Write]:
+    (
+        api_version,
+        kind,
+        namespace,
+        name,
+        uid,
+        version,
+        labels,
+        deletion,
+        grace,
+        finalizers,
+        details,
+        items,
+    ) = _fields.read(body)
+    if kind == "Status":
+        yield from _deleted(request, details)
+    elif isinstance(items, list) and request.method == "DELETE":  # of a collection
+        for item in items:
+            one = msgspec.structs.replace(request, name=item["metadata"]["name"])
+            head = {"apiVersion": api_version, "kind": (kind or "").removesuffix("List")}
+            yield from _read(one, msgspec.json.encode({**item, **head}))
+    elif name and version:
+        if kind == "Namespace":  # which has finalizers of its own, too
+            finalizers = finalizers or _namespace_finalizers.read(body)[0]
+        # An update that removes the last finalizer of a deleted object is answered with the
+        # version before it.
+        is_last = bool(deletion) and not finalizers and not grace
+        gone = is_last or (request.method == "DELETE" and not deletion)
+        # The scale subresource shows its own kind, and none of the object's labels.
+        is_other = request.subresource == "scale"
         gvk = GroupVersionKind.of(api_version or "", kind or "")
-    except (DecodeError, TypeError, AttributeError):
-        return None  # a Status, a log, or bytes of another format
-    if not (kind and name and version):
-        return None
-    return Write(gvk.group_kind, ObjectKey(namespace or "", name), version, labels or {})
+        yield Write(
+            GroupKind("", "") if is_other else gvk.group_kind,
+            ObjectKey(namespace or "", name),
+            version,
+            None if is_other else labels or {},
+            uid or "",
+            gone,
+            request.resource,
+            b"" if is_other else body,
+        )
 
 
-def is_heard_of(write: Write, scope: Scope) -> bool:
-    """Whether a cache of that scope is sure to be told of the write."""
-    if scope.namespace and scope.namespace != write.key.namespace:
+def _deleted(request: Request, details: Any) -> Iterator[Write]:
+    uid = details.get("uid") if isinstance(details, Mapping) else None
+    if request.method == "DELETE" and request.name and uid:
+        key = ObjectKey(request.namespace, request.name)
+        yield Write(GroupKind("", ""), key, "", None, uid, True, request.resource)  # noqa: FBT003
+
+
+def would_hold(write: Write, scope: Scope) -> bool:
+    """Whether a cache of that scope holds the object, once it has seen the write."""
+    if write.gone or (write.key.namespace and scope.namespace not in {"", write.key.namespace}):
         return False
-    if scope.fields:  # only the server can say
+    if scope.labels and (
+        write.labels is None or not parse_labels(scope.labels).matches(write.labels)
+    ):
         return False
-    return not scope.labels or parse_labels(scope.labels).matches(write.labels)
+    return not scope.fields or parse_fields(scope.fields).matches(_field_reader(write))
+
+
+def _field_reader(write: Write) -> Callable[[str], str]:
+    """Field labels are paths of the object, nearly all of them; what is missing is empty."""
+
+    def read(field: str) -> str:
+        try:
+            (value,) = Projection(field).read(write.body)
+        except (DecodeError, InvalidValue):
+            return ""
+        return _as_text(value)
+
+    return read
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None or value is msgspec.UNSET else str(value)
 
 
 def noting(client: Client, note: Callable[[Write], None]) -> Client:
-    """The same client; `note` is told of everything that is written through it."""
+    """The same client; `note` is called with everything that is written through it."""
     return _NotingClient(client, note)
 
 
@@ -79,8 +168,7 @@ class _NotingREST:
 
     async def send(self, request: Request, *, warnings: WarningHandler | None = None) -> Answer:
         answer = await self._rest.send(request, warnings=warnings)
-        write = write_of(answer)
-        if write is not None:
+        for write in writes_of(answer):
             self._note(write)
         return answer
 

@@ -300,12 +300,14 @@ function controller(each) {
         fact("p99", seconds(each.slowest)),
         fact("done", whole.format(each.succeeded)),
         fact("failed", whole.format(failed), failed ? "bad" : ""),
-        each.terminal > 0 && fact("given up", whole.format(each.terminal), "bad")),
+        each.terminal > 0 && fact("given up", whole.format(each.terminal), "bad"),
+        each.longest_cache_wait > 0 && fact("behind cache", seconds(each.longest_cache_wait), each.longest_cache_wait > 10 ? "warn" : "")),
       heat(each)),
     h("div", { class: "workers", role: "img", "aria-label": `${each.active.length} of ${each.workers} workers busy` },
       Array.from({ length: Math.min(each.workers, 32) }, (_, at) => h("i", { class: at < each.active.length ? "busy" : "" })),
       h("small", {}, each.active.length ? each.active.slice(0, 2).join(", ") : plural(each.workers, "worker"))),
-    each.health === "troubled" && h("p", { class: "why" }, each.last_error));
+    each.health === "troubled" && h("p", { class: "why" }, each.longest_cache_wait > 10
+      ? `waiting until the cache has seen what they wrote: ${each.waiting_for_cache.join(", ")}` : each.last_error));
 }
 
 function lonelyQueue(queue) {

@@ -1,0 +1,618 @@
+"""A reconcile never runs on a cache that is older than its key's own last write."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from prometheus_client import CollectorRegistry
+
+from kubeloop.cache import NotYet, Scope
+from kubeloop.kit import ManualClock, running
+from kubeloop.machinery import GroupKind, GroupResource, ObjectKey
+from kubeloop.runtime import Client, Context, Manager, Result, Unhealthy, Watch
+from kubeloop.runtime.caches import Cached, Caches
+from kubeloop.runtime.controller import caught_up
+from kubeloop.runtime.metrics import PrometheusReconcileMetrics
+from kubeloop.runtime.own_writes import BEHIND_AFTER, WriteLedger
+from kubeloop.runtime.writes import Write, noting, would_hold
+from kubeloop.testing import APIServer
+from kubeloop.wire.apps.v1 import Deployment
+from kubeloop.wire.core.v1 import ConfigMap
+
+from .mirrors import Mirrors
+from .sites import SHOP, Website, a_config, a_site, deployment_for, until
+from .stage import Stage, wrote
+
+Managed = Callable[..., Manager]
+
+SITE = GroupKind("example.com", "Website")
+DEPLOYMENT = GroupKind("apps", "Deployment")
+
+
+def site_at(version: int | str, key: ObjectKey = SHOP, **more: Any) -> Write:
+    return Write(SITE, key, str(version), {}, **more)
+
+
+def deployment_gone(key: ObjectKey) -> Write:
+    """What the answer to a delete reports: no kind and no version."""
+    resource = GroupResource("apps", "deployments")
+    uid = f"uid of {key.name}"
+    return Write(GroupKind("", ""), key, "", None, uid, gone=True, resource=resource)
+
+
+# --- what an answer reports
+
+
+async def test_the_answers_to_writes_report_what_was_written(client: Client) -> None:
+    noted: list[Write] = []
+    own = noting(client, noted.append).resource(ConfigMap)
+
+    made = await own.create(a_config("one"))
+    await own.get("one")
+    await own.create(a_config("two"), dry_run=True)
+    await own.delete("one")
+
+    created, deleted = noted
+    assert (created.kind, created.key, created.version) == (
+        GroupKind("", "ConfigMap"),
+        ObjectKey("default", "one"),
+        made.metadata.resource_version,
+    )
+    assert deleted.gone
+    assert (deleted.key, deleted.uid) == (created.key, made.metadata.uid)
+
+
+async def test_removing_the_last_finalizer_of_a_deleted_object_reports_it_as_gone(
+    client: Client,
+) -> None:
+    """The answer has the version before the write, which every cache may have reached."""
+    noted: list[Write] = []
+    own = noting(client, noted.append).resource(ConfigMap)
+    config = a_config("one")
+    config.metadata.finalizers = ["example.com/cleanup"]
+
+    await own.create(config)
+    await own.delete("one")
+    await own.patch("one", {"metadata": {"finalizers": None}}, type="merge")
+
+    assert [write.gone for write in noted] == [False, False, True]
+
+
+async def test_deleting_a_collection_reports_each_object(client: Client) -> None:
+    noted: list[Write] = []
+    own = noting(client, noted.append).resource(ConfigMap)
+    made = [await own.create(a_config(name, by="us")) for name in ("one", "two")]
+    noted.clear()
+
+    await own.delete_collection(fields="metadata.namespace=default")
+
+    assert {write.uid for write in noted if write.gone} >= {each.metadata.uid for each in made}
+
+
+async def test_scaling_reports_a_write_of_the_scaled_object(client: Client) -> None:
+    noted: list[Write] = []
+    own = noting(client, noted.append).resource(Deployment)
+    await own.create(deployment_for(a_site("shop")))
+
+    await own.scale.set("shop", 3)
+
+    assert noted[-1].key == SHOP
+    assert noted[-1].resource == GroupResource("apps", "deployments")
+    stored = await client.resource(Deployment).get("shop")
+    assert noted[-1].version == stored.metadata.resource_version
+
+
+@pytest.mark.parametrize(
+    ("scope", "held"),
+    [
+        (Scope("configmaps"), True),
+        (Scope("configmaps", namespace="default"), True),
+        (Scope("configmaps", namespace="other"), False),
+        (Scope("configmaps", labels="app=web"), True),
+        (Scope("configmaps", labels="app=other"), False),
+        (Scope("configmaps", fields="metadata.name=one"), True),
+        (Scope("configmaps", fields="metadata.name=two"), False),
+        (Scope("configmaps", fields="data.a!=b"), False),
+    ],
+    ids=str,
+)
+def test_a_cache_holds_what_its_namespace_and_selectors_choose(scope: Scope, held: bool) -> None:
+    write = Write(
+        GroupKind("", "ConfigMap"),
+        ObjectKey("default", "one"),
+        "7",
+        {"app": "web"},
+        body=b'{"metadata": {"name": "one"}, "data": {"a": "b"}}',
+    )
+
+    assert would_hold(write, scope) is held
+
+
+# --- waiting
+
+
+async def test_a_key_waits_until_the_cache_has_its_own_write(stage: Stage) -> None:
+    seen: list[int] = []
+
+    async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
+        site = ctx.get(Website, key)
+        seen.append(site.spec.replicas if site else 0)
+        if len(seen) > 1:
+            return None
+        stage.sites.put(a_site("shop", replicas=2))
+        wrote(ctx, site_at(stage.sites.version))
+        return Result(requeue_after=1)
+
+    async with stage.running(reconcile):
+        stage.sites.put(a_site("shop", replicas=1))
+        stage.sites.lags = True
+        await stage.clock.advance(100)
+        assert seen == [1]
+        stage.sites.deliver()
+        await stage.clock.settle()
+
+    assert seen == [1, 2]
+
+
+async def test_a_key_that_waits_holds_no_worker_and_is_not_in_work(stage: Stage) -> None:
+    async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
+        if key == SHOP and stage.names().count("shop") == 1:
+            wrote(ctx, site_at(999))
+            return Result(requeue_after=1)
+        return None
+
+    async with stage.running(reconcile, workers=1):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(2)
+        stage.sites.put(a_site("other"))
+        await stage.clock.advance(5)
+
+        stats = stage.controller.stats()
+        assert stage.names() == ["shop", "other"]
+        assert stats.active == ()
+        assert stats.queue.in_work == 0
+        assert stats.waiting_for_cache == ("default/shop",)
+        assert stats.longest_cache_wait == pytest.approx(6)
+        await asyncio.wait_for(stage.controller.drained(), 1)
+
+
+async def test_a_change_of_a_key_that_waits_does_not_make_it_run_early(stage: Stage) -> None:
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        if len(stage.calls) == 1:
+            wrote(ctx, site_at(stage.sites.version + 3))
+
+    async with stage.running(reconcile):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.settle()
+        stage.sites.put(a_site("shop", replicas=2))
+        await stage.clock.settle()
+        stage.sites.put(a_site("shop", replicas=3))
+        await stage.clock.settle()
+        assert len(stage.calls) == 1
+        stage.sites.put(a_site("shop", replicas=4))
+        await stage.clock.settle()
+
+    assert len(stage.calls) == 2
+
+
+@pytest.mark.parametrize("what", ["a bookmark", "a change of another object", "a list"])
+async def test_any_later_version_of_the_cache_ends_the_wait(stage: Stage, what: str) -> None:
+    async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
+        if stage.names().count("shop") > 1 or key != SHOP:
+            return None
+        wrote(ctx, site_at(7))
+        return Result(requeue_after=1)
+
+    async with stage.running(reconcile):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(20)
+        assert stage.names() == ["shop"]
+        stage.sites.version = 6
+        if what == "a change of another object":
+            stage.sites.put(a_site("other"))
+        elif what == "a bookmark":
+            stage.sites.version = 7
+            stage.sites.bookmark()
+        else:
+            stage.sites.version = 7
+            stage.sites.expire()
+        await stage.clock.advance(60)
+
+    assert stage.names().count("shop") == 2
+
+
+async def test_a_server_that_went_back_is_not_waited_for(stage: Stage) -> None:
+    """What was written is lost with the backup, and its version may never come."""
+
+    async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
+        if len(stage.calls) > 1:
+            return None
+        wrote(ctx, site_at(999))
+        return Result(requeue_after=1)
+
+    async with stage.running(reconcile):
+        stage.sites.version = 500
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(60)
+        assert len(stage.calls) == 1
+        stage.sites.go_back(300)
+        await stage.clock.advance(60)
+
+    assert len(stage.calls) > 1
+
+
+async def test_a_deleted_object_is_waited_for_until_the_cache_has_passed_it(stage: Stage) -> None:
+    held: list[bool] = []
+
+    async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
+        held.append(ctx.get(Deployment, SHOP) is not None)
+        if len(held) > 1:
+            return None
+        deployments.drop(SHOP)
+        wrote(ctx, deployment_gone(SHOP))
+        return Result(requeue_after=1)
+
+    deployments = stage.mirrors.source(Deployment)
+    deployments.put(deployment_for(a_site("shop")))
+    deployments.lags = True
+    async with stage.running(reconcile, owns=[Watch(Deployment)]):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(60)
+        assert held == [True]
+        deployments.deliver()
+        await stage.clock.settle()
+
+    assert held == [True, False]
+
+
+async def test_an_object_that_was_created_and_deleted_is_waited_for_until_it_has_gone(
+    stage: Stage,
+) -> None:
+    async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
+        if len(stage.calls) > 1:
+            return None
+        deployments.put(deployment_for(a_site("shop")))
+        wrote(ctx, Write(DEPLOYMENT, SHOP, str(deployments.version), {}, "uid of shop"))
+        deployments.drop(SHOP)
+        wrote(ctx, deployment_gone(SHOP))
+        return Result(requeue_after=1)
+
+    deployments = stage.mirrors.source(Deployment)
+    deployments.lags = True
+    async with stage.running(reconcile, owns=[Watch(Deployment)]):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(5)
+        deployments.deliver(1)  # the cache has it now, and the delete is still to come
+        await stage.clock.advance(5)
+        assert len(stage.calls) == 1
+        deployments.deliver()
+        await stage.clock.settle()
+
+    assert len(stage.calls) >= 2
+
+
+async def test_writes_that_no_cache_would_hold_are_not_waited_for(stage: Stage) -> None:
+    async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
+        if len(stage.calls) > 1:
+            return None
+        wrote(ctx, Write(DEPLOYMENT, SHOP, "999", {}))
+        return Result(requeue_after=1)
+
+    async with stage.running(reconcile):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(1)
+
+    assert len(stage.calls) == 2
+
+
+async def test_versions_that_do_not_compare_are_waited_for_until_the_object_has_them(
+    stage: Stage,
+) -> None:
+    async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
+        if len(stage.calls) > 1:
+            return None
+        wrote(ctx, site_at("b7e2"))
+        return Result(requeue_after=1)
+
+    async with stage.running(reconcile):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(30)
+        assert len(stage.calls) == 1
+        stage.sites.put_raw(a_site("shop", replicas=2), version="b7e2")
+        await stage.clock.settle()
+
+    assert len(stage.calls) == 2
+
+
+@pytest.mark.parametrize("end", ["fails", "is done", "comes again", "times out"])
+async def test_what_a_try_wrote_is_waited_for_however_it_ended(stage: Stage, end: str) -> None:
+    async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
+        if len(stage.calls) > 1:
+            return None
+        wrote(ctx, site_at(999))
+        if end == "fails":
+            raise OSError("after it wrote")
+        if end == "times out":
+            await asyncio.Event().wait()
+        return Result(requeue=True) if end == "comes again" else None
+
+    async with stage.running(reconcile, timeout=3):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(5)
+        stage.sites.put(a_site("shop", replicas=2))
+        await stage.clock.advance(120)
+        assert len(stage.calls) == 1
+        stage.sites.version = 999
+        stage.sites.bookmark()
+        await stage.clock.settle()
+
+    assert len(stage.calls) == 2
+
+
+async def test_what_a_task_writes_after_its_reconcile_is_waited_for(stage: Stage) -> None:
+    contexts: list[Context] = []
+
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        contexts.append(ctx)
+
+    async with stage.running(reconcile):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.settle()
+        wrote(contexts[0], site_at(5))
+        stage.sites.put(a_site("shop", replicas=2))
+        await stage.clock.advance(60)
+        assert len(stage.calls) == 1
+        stage.sites.version = 5
+        stage.sites.bookmark()
+        await stage.clock.settle()
+
+    assert len(stage.calls) == 2
+
+
+async def test_a_controller_ends_in_order_while_keys_wait(stage: Stage) -> None:
+    async def reconcile(key: ObjectKey, ctx: Context) -> Result:
+        wrote(ctx, site_at(999))
+        return Result(requeue_after=1)
+
+    async with stage.running(reconcile):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(5)
+        assert stage.controller.stats().waiting_for_cache
+        stage.controller.close()
+        await asyncio.wait_for(stage.controller.drained(), 1)
+        stage.sites.version = 999
+        stage.sites.bookmark()
+        await stage.clock.settle()
+
+    assert len(stage.calls) == 1
+
+
+async def test_keys_that_wait_for_long_are_reported_until_the_cache_has_caught_up(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
+        if len(stage.calls) > 1:
+            return None
+        wrote(ctx, site_at(999))
+        return Result(requeue_after=1)
+
+    async with stage.running(reconcile):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(BEHIND_AFTER)
+        caught_up([stage.controller])
+        assert stage.recorder.lines == []
+        await stage.clock.advance(1)
+        with pytest.raises(Unhealthy, match="version 999 of websites, which has reached 2"):
+            caught_up([stage.controller])
+        assert stage.recorder.lines[0].startswith("Warning CacheBehind not reconciled for 180 s")
+        assert "default/shop: not reconciled for 180 s" in caplog.text
+
+        stage.sites.version = 999
+        stage.sites.bookmark()
+        await stage.clock.settle()
+        caught_up([stage.controller])
+
+    assert len(stage.calls) == 2
+
+
+async def test_keys_that_wait_are_counted_by_metrics(stage: Stage) -> None:
+    registry = CollectorRegistry()
+    stage.metrics = PrometheusReconcileMetrics(registry)
+
+    async def reconcile(key: ObjectKey, ctx: Context) -> Result:
+        wrote(ctx, site_at(999))
+        return Result(requeue_after=1)
+
+    def figure(name: str) -> float | None:
+        return registry.get_sample_value(f"controller_runtime_{name}", {"controller": "site"})
+
+    async with stage.running(reconcile):
+        assert figure("keys_waiting_for_cache") == 0
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(5)
+
+        assert figure("keys_waiting_for_cache") == 1
+        assert figure("longest_wait_for_cache_seconds") == pytest.approx(4)
+
+
+async def test_writes_that_were_seen_are_not_remembered(stage: Stage) -> None:
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        wrote(ctx, site_at(stage.sites.version, key))
+
+    async with stage.running(reconcile):
+        for number in range(1500):
+            stage.sites.put(a_site(f"site-{number}"))
+            await stage.clock.settle()
+
+    assert len(stage.calls) == 1500
+    assert len(stage.controller._ledger) < 1100
+
+
+async def test_fresh_reads_wait_with_a_deadline() -> None:
+    clock = ManualClock()
+    caches = Caches(Mirrors(clock), [Cached(kind=Website, of=Website)])
+    ledger = WriteLedger(caches)
+    (informer,) = caches
+    running_informer = asyncio.create_task(informer.run())
+    ledger.note(SHOP, site_at(999))
+    waiting = asyncio.create_task(ledger.wait(SHOP, timeout=3))
+
+    await clock.advance(4)
+
+    with pytest.raises(NotYet, match=r"version 999 of websites, .*: not within 3 s"):
+        await waiting
+    running_informer.cancel()
+    await asyncio.wait([running_informer])
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("change"), st.integers(0, 2)),
+        st.tuples(st.just("deliver sites"), st.integers(1, 3)),
+        st.tuples(st.just("deliver deployments"), st.integers(1, 3)),
+        st.tuples(st.just("bookmark"), st.just(0)),
+        st.tuples(st.just("list"), st.just(0)),
+        st.tuples(st.just("time passes"), st.integers(1, 30)),
+    ),
+    max_size=25,
+)
+DEEDS = st.lists(
+    st.sampled_from(["write itself", "write another", "delete another", "nothing", "fail"]),
+    max_size=4,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(steps=STEPS, deeds=st.lists(DEEDS, min_size=1, max_size=8), workers=st.integers(1, 3))
+def test_no_reconcile_begins_with_a_cache_older_than_its_keys_last_write(
+    steps: list[tuple[str, int]], deeds: list[list[str]], workers: int
+) -> None:
+    asyncio.run(_interleave(steps, deeds, workers))
+
+
+async def _interleave(  # noqa: C901 - a table of steps and deeds
+    steps: list[tuple[str, int]], deeds: list[list[str]], workers: int
+) -> None:
+    stage = Stage()
+    deployments = stage.mirrors.source(Deployment)
+    # What each key wrote last, by kind: the version that its next reconcile has to find.
+    last: dict[ObjectKey, dict[type, int]] = {}
+
+    async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
+        for kind, version in last.get(key, {}).items():
+            (informer,) = stage.controller._around.caches.informers(kind)
+            assert int(informer.indexer.version) >= version, (key, kind)
+        # What it writes brings it back, so at some time it has to be content.
+        todo = deeds[len(stage.calls) % len(deeds)] if len(stage.calls) < 40 else []
+        for deed in todo:
+            wrote_now = last.setdefault(key, {})
+            if deed == "write itself":
+                stage.sites.put(a_site(key.name, replicas=len(stage.calls)))
+                wrote(ctx, site_at(stage.sites.version, key))
+                wrote_now[Website] = stage.sites.version
+            elif deed == "write another" or (deed == "delete another" and key not in there):
+                there.add(deployments.put(deployment_for(a_site(key.name))))
+                wrote_now[Deployment] = deployments.version
+                uid = f"uid of {key.name}"
+                wrote(ctx, Write(DEPLOYMENT, key, str(deployments.version), {}, uid))
+            elif deed == "delete another":
+                there.discard(key)
+                deployments.drop(key)
+                wrote(ctx, deployment_gone(key))
+                wrote_now[Deployment] = deployments.version
+            elif deed == "fail":
+                raise OSError("as asked")
+            await asyncio.sleep(0)
+        return Result(requeue_after=1) if todo else None
+
+    there: set[ObjectKey] = set()
+    failures: list[str] = []
+    async with stage.running(reconcile, owns=[Watch(Deployment)], workers=workers):
+        stage.sites.lags = deployments.lags = True
+        for step, number in steps:
+            if step == "change":
+                stage.sites.put(a_site(f"site-{number}", replicas=7))
+            elif step == "deliver sites":
+                stage.sites.deliver(number)
+            elif step == "deliver deployments":
+                deployments.deliver(number)
+            elif step == "bookmark":
+                stage.sites.deliver()
+                stage.sites.bookmark()
+                stage.sites.deliver()
+            elif step == "list":
+                deployments.expire()
+            else:
+                await stage.clock.advance(number)
+            await stage.clock.settle()
+            failures.append(stage.controller.stats().last_error)
+        # In the end all of it is seen, and nobody waits for ever.
+        stage.sites.lags = deployments.lags = False
+        for _ in range(60):
+            stage.sites.deliver()
+            deployments.deliver()
+            await stage.clock.advance(2)
+        failures.append(stage.controller.stats().last_error)
+        assert stage.controller.stats().waiting_for_cache == ()
+    assert all("as asked" in each for each in failures if each)
+
+
+# --- with a server
+
+
+async def test_a_reconcile_waits_for_a_watch_that_lags(
+    server: APIServer, client: Client, managed: Managed
+) -> None:
+    manager = managed(clock=(clock := ManualClock()))
+    read: list[dict[str, str]] = []
+
+    @manager.controller(ConfigMap)
+    async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
+        found = ctx.get(ConfigMap, key)
+        if key.name != "one" or found is None:
+            return None
+        read.append(dict(found.data))
+        if len(read) > 1:
+            return None
+        server.faults.delivery_delay = 3600.0
+        await ctx.client.resource(ConfigMap).patch("one", {"data": {"by": "us"}}, type="merge")
+        return Result(requeue_after=1)
+
+    async with running(manager):
+        await client.resource(ConfigMap).create(a_config("one"))
+        await until(lambda: read)
+        await asyncio.sleep(0.05)
+        await clock.advance(60)
+        assert manager.stats().controllers[0].waiting_for_cache == ("default/one",)
+        assert len(read) == 1
+        server.faults.heal()
+        server.drop_connections()
+        while len(read) < 2:
+            await clock.advance(1)
+            await asyncio.sleep(0.01)
+
+    assert read == [{}, {"by": "us"}]
+
+
+async def test_a_reconcile_reads_its_own_writes(server: APIServer, client: Client) -> None:
+    manager = Manager(server.config, signals=False, logs=False, tune_gc=False)
+    read: list[ConfigMap | None] = []
+
+    @manager.controller(ConfigMap)
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        if key.name != "one":
+            return
+        await ctx.client.resource(ConfigMap).create_or_update(a_config("made", by="us"))
+        read.append(await ctx.fresh(ConfigMap, ObjectKey("default", "made")))
+
+    async with running(manager):
+        await client.resource(ConfigMap).create(a_config("one"))
+        await until(lambda: read)
+
+    assert read[0] is not None
+    assert read[0].data == {"by": "us"}
