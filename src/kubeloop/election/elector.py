@@ -15,6 +15,7 @@ Elsewhere: who may take a lease (`record`), which durations make sense (`times`)
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import logging
 import random as chance
@@ -177,6 +178,7 @@ class LeaderElector:
         )
         self._state: ElectorState = Idle()
         self._loss: LeadershipLost | None = None  # why this term ended, said once
+        self._renewal: asyncio.Task[None] | None = None  # while the block lasts
         self._reporter.leading(leads=False)
 
     @property
@@ -243,10 +245,18 @@ class LeaderElector:
                 async with TaskOwner() as tasks:
                     tasks.spawn(self._end_in_time(), name=f"{self} deadline")
                     tasks.spawn(self._notice_suspension(), name=f"{self} suspension")
-                    tasks.spawn(self._renew(), name=f"{self} renewal")
+                    self._renewal = tasks.spawn(self._renew(), name=f"{self} renewal")
                     yield Leadership(self, leading.transitions)
         finally:
             await to_the_end(self._end())
+
+    def abandon(self) -> None:
+        """Renew the lease no more: its block does not end although it was cancelled.
+
+        So the lease expires. It is released only when the block does end before that.
+        """
+        if self._renewal is not None:
+            self._renewal.cancel()
 
     async def run(
         self,

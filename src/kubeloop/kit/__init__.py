@@ -31,6 +31,7 @@ from .tasks import (
     TaskStats,
     cancel_and_wait,
     is_ending,
+    leaf_tasks,
     running,
     to_the_end,
 )
@@ -81,6 +82,7 @@ __all__ = [
     "is_ending",
     "is_loopback",
     "jittered",
+    "leaf_tasks",
     "listening",
     "new_event_loop",
     "poll",

@@ -1,27 +1,68 @@
 """Running a program's main coroutine, on the fastest event loop there is.
 
-Promises: as `asyncio.run` in everything but speed: one new loop, closed at the end, with
-all tasks cancelled; Ctrl-C cancels the main task.
+Guarantees: as `asyncio.run`: one new loop, closed at the end, with all tasks cancelled; Ctrl-C
+cancels the main task. Beyond that, SIGTERM does the same as Ctrl-C, and the end has a bound:
+tasks that ignore cancellation and threads that never end are left behind, with a log line.
+See also: ending a whole controller process in order (`kubeloop.runtime.Manager`).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+import atexit
+import contextlib
+import functools
+import gc
+import logging
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, ParamSpec, TypeVar, cast, final
 
-__all__ = ["new_event_loop", "run"]
+__all__ = ["TASKS_WITHIN", "THREADS_WITHIN", "new_event_loop", "run"]
 
 T = TypeVar("T")
+P = ParamSpec("P")
+log = logging.getLogger(__name__)
+
+TASKS_WITHIN = 5.0
+"""Seconds that tasks are given to end after `main` has; half-way they are cancelled once more."""
+THREADS_WITHIN = 10.0
+"""Seconds that threads of `asyncio.to_thread` are given to end after that."""
+_TERMINATED = 128 + signal.SIGTERM
 
 
 def run(main: Coroutine[Any, Any, T], *, debug: bool | None = None) -> T:
     """Run `main` to its end on a new loop and return what it returns.
 
-    Raises: RuntimeError when a loop is running in this thread already.
+    SIGTERM cancels `main`, as Ctrl-C does, so that `finally` and `async with` are left in order;
+    then `SystemExit(143)` is raised. A second signal does not wait for that. A handler of your
+    own for SIGTERM stays, and while a `Manager` runs, its handlers count.
+
+    Raises: RuntimeError when a loop is running in this thread already, TypeError when `main` is
+    no coroutine.
     """
-    with asyncio.Runner(loop_factory=new_event_loop, debug=debug) as runner:
-        return runner.run(main)
+    if not asyncio.iscoroutine(main):
+        raise TypeError(f"run {main!r}: it is no coroutine (call the async function: run(main()))")
+    if asyncio._get_running_loop() is not None:
+        main.close()
+        raise RuntimeError("run: a loop is running in this thread already (await it instead)")
+    runner = asyncio.Runner(loop_factory=new_event_loop, debug=debug)
+    threads = _DaemonThreads()
+    runner.get_loop().set_default_executor(threads)
+    watched = _Main()
+    try:
+        with _sigterm(watched):
+            return runner.run(watched.run(main))
+    except asyncio.CancelledError:
+        if not watched.was_terminated:
+            raise
+        raise SystemExit(_TERMINATED) from None
+    finally:
+        _close(runner, threads, at_once=watched.is_running)
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
@@ -32,3 +73,197 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
         return asyncio.new_event_loop()
     loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
     return loop
+
+
+# --- SIGTERM
+
+
+@final
+class _Main:
+    """The main task; cancelled by the first SIGTERM, and given up at the second."""
+
+    def __init__(self) -> None:
+        self._task: asyncio.Task[Any] | None = None  # while it runs
+        self._has_come = False
+        self.was_terminated = False  # ended by a SIGTERM
+
+    @property
+    def is_running(self) -> bool:
+        return self._task is not None
+
+    async def run(self, main: Coroutine[Any, Any, T]) -> T:
+        self._task = task = asyncio.current_task()
+        try:
+            return await main
+        except asyncio.CancelledError:
+            # One who was cancelled by others as well is not ours alone to explain.
+            self.was_terminated = self._has_come and task is not None and not task.uncancel()
+            raise
+        finally:
+            self._task = None
+
+    def terminate(self, *_: object) -> None:
+        if self._has_come or self._task is None:
+            raise SystemExit(_TERMINATED)
+        self._has_come = True
+        self._task.cancel()
+        # The loop may sleep, and a handler in Python does not wake it.
+        self._task.get_loop().call_soon_threadsafe(lambda: None)
+
+
+@contextlib.contextmanager
+def _sigterm(main: _Main) -> Iterator[None]:
+    """Have SIGTERM handled, in the main thread and where the program does not handle it."""
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    ):
+        yield
+        return
+    signal.signal(signal.SIGTERM, main.terminate)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGTERM) == main.terminate:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+# --- the end
+
+
+def _close(runner: asyncio.Runner, threads: _DaemonThreads, *, at_once: bool) -> None:
+    """As `Runner.close`, which waits for every task and thread however long they take."""
+    loop = runner.get_loop()
+    left: set[asyncio.Task[Any]] = set()
+    is_waiting = True
+    try:
+        if not at_once:
+            left = loop.run_until_complete(_end_tasks())
+            is_waiting = not threads.wait_all(THREADS_WITHIN)
+    finally:
+        if left or is_waiting:
+            _leave_behind(loop, is_waiting=is_waiting and not at_once)
+        else:
+            runner.close()
+
+
+async def _end_tasks() -> set[asyncio.Task[Any]]:
+    """Cancel all tasks, twice if need be; returns those that have not ended."""
+    left: set[asyncio.Task[Any]] = asyncio.all_tasks()
+    left.discard(cast("asyncio.Task[Any]", asyncio.current_task()))
+    for _ in range(2):
+        for task in left:
+            task.cancel()
+        if left:
+            ended, left = await asyncio.wait(left, timeout=TASKS_WITHIN / 2)
+            _report_failures(ended)
+    generators = asyncio.ensure_future(asyncio.get_running_loop().shutdown_asyncgens())
+    _, waiting = await asyncio.wait([generators], timeout=TASKS_WITHIN)
+    return left | waiting
+
+
+def _report_failures(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            what = {"message": "a task failed at the end of the program", "exception": error}
+            asyncio.get_running_loop().call_exception_handler({**what, "task": task})
+
+
+def _leave_behind(loop: asyncio.AbstractEventLoop, *, is_waiting: bool) -> None:
+    left = asyncio.all_tasks(loop)
+    names = sorted(task.get_name() for task in left)
+    if is_waiting:
+        names.append("a thread of asyncio.to_thread")
+    log.error("the program has ended, still running and left behind: %s", ", ".join(names))
+    _keep(left)
+    asyncio.set_event_loop(None)
+    loop.close()
+
+
+_kept: list[object] = []
+
+
+def _keep(tasks: set[asyncio.Task[Any]]) -> None:
+    """Never let go of tasks that cannot end.
+
+    Python would throw GeneratorExit into them, and one that swallows it would go round for
+    ever, with no loop that could stop it.
+    """
+    if not _kept:
+        atexit.register(_keep_at_exit)
+    for task in tasks:
+        vars_of: Any = task
+        vars_of._log_destroy_pending = False  # reported in our own words
+    _kept.append(tasks)
+
+
+def _keep_at_exit() -> None:
+    circle: list[object] = [*_kept]
+    circle.append(circle)
+    gc.freeze()  # what is in a circle is only found by the collector, which does not look here
+
+
+@final
+class _DaemonThreads(ThreadPoolExecutor):  # a loop takes no other kind
+    """A pool whose threads do not keep the process from ending.
+
+    Those of the standard pool are joined when Python exits, however long they take.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._changed = threading.Condition()
+        self._calls: deque[Callable[[], None]] = deque()
+        self._daemons: list[threading.Thread] = []
+        self._idle = 0
+        self._has_ended = False
+
+    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        future: Future[T] = Future()
+        with self._changed:
+            if self._has_ended:
+                raise RuntimeError(f"call {function!r} in a thread: the loop is being closed")
+            call = functools.partial(function, *args, **kwargs)
+            self._calls.append(functools.partial(_work, future, call))
+            if self._idle < len(self._calls) and len(self._daemons) < self._max_workers:
+                thread = threading.Thread(target=self._serve, name="kubeloop thread", daemon=True)
+                self._daemons.append(thread)
+                thread.start()
+            self._changed.notify()
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002, ARG002 - as the standard pool
+        with self._changed:
+            self._has_ended = True
+            self._changed.notify_all()
+        for thread in self._daemons if wait else ():
+            thread.join()
+
+    def wait_all(self, seconds: float) -> bool:
+        """Shut down, and wait for what is in work; False when that takes longer."""
+        self.shutdown(wait=False)
+        until = time.monotonic() + seconds
+        for thread in self._daemons:
+            thread.join(max(0.0, until - time.monotonic()))
+        return not any(thread.is_alive() for thread in self._daemons)
+
+    def _serve(self) -> None:
+        while True:
+            with self._changed:
+                self._idle += 1
+                self._changed.wait_for(lambda: self._calls or self._has_ended)
+                self._idle -= 1
+                if not self._calls:
+                    return
+                call = self._calls.popleft()
+            call()
+            del call  # or what it holds would live until the next one comes
+
+
+def _work(future: Future[T], call: Callable[[], T]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(call())
+    except BaseException as error:  # noqa: BLE001 - the caller's, who awaits it
+        future.set_exception(error)

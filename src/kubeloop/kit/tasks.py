@@ -10,6 +10,7 @@ Elsewhere: how long anything may take (`clock`).
 from __future__ import annotations
 
 import asyncio
+import weakref
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from types import TracebackType
@@ -23,11 +24,15 @@ __all__ = [
     "TaskStats",
     "cancel_and_wait",
     "is_ending",
+    "leaf_tasks",
     "running",
     "to_the_end",
 ]
 
 T = TypeVar("T")
+
+# The open blocks of each task, so that what runs below a task can be found.
+_blocks: weakref.WeakKeyDictionary[asyncio.Task[Any], list[TaskOwner]] = weakref.WeakKeyDictionary()
 
 
 class Runnable(Protocol):
@@ -76,6 +81,7 @@ class TaskOwner:
         assert self._block is not None, "a coroutine runs in a task"
         self._cancels_before = self._block.cancelling()
         self._open = True
+        _blocks.setdefault(self._block, []).append(self)
         return self
 
     async def __aexit__(
@@ -88,6 +94,7 @@ class TaskOwner:
         if not self._has_failed:  # or a second cancellation would interrupt their cleaning up
             self._cancel_all()
         interruption = await _outlast(self._running)
+        self._leave()
         failure = self._failure(error)
         is_cancelled = self._is_cancelled_by_others()
         if interruption is not None or (is_cancelled and failure is not None):
@@ -131,6 +138,13 @@ class TaskOwner:
             self._on_failure(name, error)
         else:
             self._finished += 1
+
+    def _leave(self) -> None:
+        assert self._block is not None
+        blocks = _blocks[self._block]
+        blocks.remove(self)
+        if not blocks:
+            del _blocks[self._block]
 
     def _note_end(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
@@ -185,6 +199,14 @@ def is_ending() -> bool:
     """Whether a cancellation is meant for this task, and not for something that it waited for."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+def leaf_tasks(task: asyncio.Task[Any]) -> list[asyncio.Task[Any]]:
+    """What runs for a task, over its blocks and their tasks; itself, when it has no block."""
+    below = [each for owner in _blocks.get(task, ()) for each in owner._running]
+    if not below:
+        return [] if task.done() else [task]
+    return [leaf for each in below for leaf in leaf_tasks(each)]
 
 
 async def cancel_and_wait(task: asyncio.Task[object]) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .finalizer import Cleanup, finalized
     from .handlers import MapFunction, Watch
     from .health import Check, HealthReport, Unhealthy
-    from .life import PartEnded
+    from .life import PartEnded, ShutdownTimeout
     from .manager import GRACE, Manager
     from .metrics import RECONCILE_METRIC_NAMES
     from .predicates import (
@@ -68,6 +68,7 @@ __all__ = [
     "ReconcileTimeout",
     "Result",
     "ServingCertificate",
+    "ShutdownTimeout",
     "TerminalError",
     "Unhealthy",
     "UserInfo",
@@ -101,7 +102,7 @@ _HOMES = {
     **dict.fromkeys(("Cleanup", "finalized"), "finalizer"),
     **dict.fromkeys(("MapFunction", "Watch"), "handlers"),
     **dict.fromkeys(("Check", "HealthReport", "Unhealthy"), "health"),
-    "PartEnded": "life",
+    **dict.fromkeys(("PartEnded", "ShutdownTimeout"), "life"),
     **dict.fromkeys(("GRACE", "Manager"), "manager"),
     "RECONCILE_METRIC_NAMES": "metrics",
     **dict.fromkeys(

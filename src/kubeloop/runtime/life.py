@@ -1,9 +1,11 @@
 """What a manager does from its start to its end: install, begin, lead, drain.
 
-Promises: one failure policy: when a part fails, or ends that should not, everything ends with
+Guarantees: one failure policy: when a part fails, or ends that should not, everything ends with
 its cause. Told to stop, it begins nothing more, lets what is in work come to its end within
-`grace` seconds, and gives the lease back. Cancelled, it does the same without waiting.
-Elsewhere: what is declared (`manager`), what is made of it (`assembly`).
+`grace` seconds, and releases the lease. Cancelled, it does the same without waiting. Work that
+does not end when it is cancelled is cancelled once more, and left behind after `CANCEL_WITHIN`
+seconds: the lease is not renewed then, and never released.
+See also: what is declared (`manager`), what is made of it (`assembly`).
 """
 
 from __future__ import annotations
@@ -11,24 +13,48 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Sequence
-from typing import final
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from typing import Any, final
 
 import msgspec
 
-from kubeloop.kit import Clock, Runnable, TaskOwner, cancel_and_wait, is_ending
+from kubeloop.cache import SharedInformer
+from kubeloop.kit import Clock, Runnable, TaskOwner, is_ending, leaf_tasks
 from kubeloop.machinery import KubeError
 
 from .assembly import Assembly
+from .controller import Controller
 
-__all__ = ["Life", "Part", "PartEnded"]
+__all__ = ["CANCEL_WITHIN", "Life", "Part", "PartEnded", "ShutdownTimeout"]
 
 log = logging.getLogger(__name__)
+
+CANCEL_WITHIN = 5.0
+"""Seconds that cancelled work is given to end; half-way through it is cancelled once more."""
 
 
 @final
 class PartEnded(KubeError):
     """A part of a manager that is to last came to its end."""
+
+
+@final
+class ShutdownTimeout(KubeError, TimeoutError):
+    """A manager has ended although some of its work has not: it ignores cancellation.
+
+    `running` names the keys, runnables and handlers. End the process: the lease, if there is
+    one, is left to expire.
+    """
+
+    def __init__(self, running: Sequence[str]) -> None:
+        super().__init__(running)
+        self.running = tuple(running)
+
+    def __str__(self) -> str:
+        return (
+            f"end the manager: {', '.join(self.running)}: still running although it was cancelled"
+            " twice (let CancelledError pass; end this process)"
+        )
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -56,27 +82,105 @@ class Life:
         self._stopping = stopping
         self._grace = grace
         self._clock = clock
+        self._spawned: list[tuple[object, asyncio.Task[None]]] = []
+        loop = asyncio.get_running_loop()
+        self._cancelling: asyncio.Future[None] = loop.create_future()  # work is being cancelled
+        self._given_up: asyncio.Future[None] = loop.create_future()  # it is not to be waited for
         self.state = "starting"  # then running, stopping
 
     async def run(self, when_begun: Callable[[], None]) -> None:
         """Live; `when_begun` is called once every controller is at work, if that comes.
 
-        Raises: what a part failed with, LeadershipLost, PartEnded, what the server says to a CRD.
+        Raises: what a part failed with, LeadershipLost, PartEnded, ShutdownTimeout, what the
+        server says to a CRD.
         """
         await self._install()
         if self._stopping.is_set():
             return
         self.state = "running"
+        living = asyncio.create_task(self._live(when_begun), name="manager")
+        interruption: asyncio.CancelledError | None = None
+        try:
+            await asyncio.wait([living, self._cancelling], return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError as error:
+            interruption = error
+            living.cancel()
+        interruption = await self._wait_cancelled(living) or interruption
+        failure = self._failure(living)
+        if interruption is not None:
+            raise interruption from failure
+        if failure is not None:
+            raise failure
+
+    def end_at_once(self) -> bool:
+        """Wait no longer for work that is being cancelled; False when none is, as yet."""
+        if self._cancelling.done() and not self._given_up.done():
+            self._given_up.set_result(None)
+        return self._cancelling.done()
+
+    async def _live(self, when_begun: Callable[[], None]) -> None:
         async with TaskOwner() as tasks:
-            for informer in self._made.caches:
-                tasks.spawn(self._lasting(informer), name=f"informer {informer.name}")
-            self._begin(tasks, leader_only=False)
-            tasks.spawn(self._wait_begun(when_begun), name="first lists")
-            leading = tasks.spawn(self._lead(), name="leading")
-            await self._wait_told()
-            self.state = "stopping"
-            await self._drain()
-            await cancel_and_wait(leading)
+            try:
+                for informer in self._made.caches:
+                    lasting = self._lasting(informer)
+                    self._spawn(tasks, informer, lasting, name=f"informer {informer.name}")
+                begun = self._begin(tasks, leader_only=False)
+                tasks.spawn(self._wait_begun(when_begun), name="first lists")
+                begun.append(tasks.spawn(self._lead(), name="leading"))
+                await self._wait_told()
+                self.state = "stopping"
+                await self._drain()
+                self._note_cancelling()
+                for task in begun:
+                    task.cancel()
+                await asyncio.wait(begun)  # before the caches end that they read
+            finally:
+                self._note_cancelling()
+
+    async def _wait_cancelled(self, living: asyncio.Task[None]) -> asyncio.CancelledError | None:
+        """Wait for the end of cancelled work, within bounds; returns a cancellation meanwhile."""
+        self._note_cancelling()
+        interruption = None
+        for _ in range(2):
+            until = self._clock.now() + CANCEL_WITHIN / 2
+            while not (living.done() or self._given_up.done()):
+                try:
+                    async with self._clock.timeout(until - self._clock.now()):
+                        await asyncio.wait(
+                            [living, self._given_up], return_when=asyncio.FIRST_COMPLETED
+                        )
+                except TimeoutError:
+                    break
+                except asyncio.CancelledError as error:
+                    interruption = error
+            for task in leaf_tasks(living):
+                task.cancel()
+        return interruption
+
+    def _failure(self, living: asyncio.Task[None]) -> BaseException | None:
+        if living.done():
+            return _raised(living)
+        if self._made.elector is not None:
+            self._made.elector.abandon()
+        living.add_done_callback(_raised)  # or Python would complain that it was not looked at
+        error = ShutdownTimeout(list(self._still_running()) or [repr(living.get_name())])
+        log.error("%s", error)
+        return error
+
+    def _still_running(self) -> Iterator[str]:
+        for part, task in self._spawned:
+            if task.done():
+                continue
+            if isinstance(part, Controller):
+                yield from (f"{part.spec.name} {key}" for key in part.stats().active)
+            elif isinstance(part, SharedInformer):
+                yield from (leaf.get_name() for leaf in leaf_tasks(task))
+            else:
+                yield repr(part)
+
+    def _note_cancelling(self) -> None:
+        if not self._cancelling.done():
+            self._cancelling.set_result(None)
 
     async def _install(self) -> None:
         """What has to be there before anything begins; a server that is slow holds up no end."""
@@ -94,16 +198,33 @@ class Life:
             if self._made.elector is not None:
                 await stack.enter_async_context(self._made.elector.leadership())
             tasks = await stack.enter_async_context(TaskOwner())
+            stack.callback(self._note_cancelling)  # the lease is lost, or a part has failed
             self._begin(tasks, leader_only=True)
             await asyncio.get_running_loop().create_future()  # until cancelled
 
-    def _begin(self, tasks: TaskOwner, *, leader_only: bool) -> None:
+    def _begin(self, tasks: TaskOwner, *, leader_only: bool) -> list[asyncio.Task[None]]:
+        begun: list[asyncio.Task[None]] = []
         for controller in self._made.controllers:
             if controller.spec.leader_only is leader_only:
-                tasks.spawn(self._lasting(controller), name=str(controller))
+                lasting = self._lasting(controller)
+                begun.append(self._spawn(tasks, controller, lasting, name=str(controller)))
         for each in self._parts:
             if each.leader_only is leader_only:
-                tasks.spawn(_seen_to_its_end(each.part), name=repr(each.part))
+                run = _seen_to_its_end(each.part)
+                begun.append(self._spawn(tasks, each.part, run, name=repr(each.part)))
+        return begun
+
+    def _spawn(
+        self,
+        tasks: TaskOwner,
+        part: object,
+        run: Coroutine[object, object, None],
+        *,
+        name: str,
+    ) -> asyncio.Task[None]:
+        task = tasks.spawn(run, name=name)
+        self._spawned.append((part, task))
+        return task
 
     async def _wait_begun(self, when_begun: Callable[[], None]) -> None:
         for controller in self._made.controllers:
@@ -137,3 +258,7 @@ async def _seen_to_its_end(part: Runnable) -> None:
         if is_ending():
             raise
         raise PartEnded(f"{part!r} was cancelled from inside (it should not be)") from error
+
+
+def _raised(task: asyncio.Task[Any]) -> BaseException | None:
+    return None if task.cancelled() else task.exception()

@@ -254,8 +254,9 @@ class Manager:
     async def run(self) -> None:
         """Run until it is told to stop, a part fails, or it is cancelled. Once.
 
-        Raises: what a part failed with, LeadershipLost, PartEnded, ConfigError.
-        Cancelled, it ends everything first.
+        Raises: what a part failed with, LeadershipLost, PartEnded, ConfigError, and
+        ShutdownTimeout when work has not ended 5 s after it was cancelled.
+        Cancelled, it ends everything first, with the same bound.
         """
         self._must_be_new("run")
         self._phase = "starting"
@@ -351,7 +352,12 @@ class Manager:
         task = asyncio.current_task()
         assert task is not None, "run() is awaited by a task"
         signals, tune_gc, logs = self._arranges
-        return arranged(self.stop, task.cancel, signals=signals, tune_gc=tune_gc, logs=logs)
+
+        def end_at_once() -> None:
+            if self._life is None or not self._life.end_at_once():
+                task.cancel()
+
+        return arranged(self.stop, end_at_once, signals=signals, tune_gc=tune_gc, logs=logs)
 
     def _note_begun(self, settled: Callable[[], None]) -> None:
         settled()
