@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -38,3 +40,102 @@ def test_without_uvloop_the_standard_loop_is_used(monkeypatch: pytest.MonkeyPatc
 
     assert type(loop).__module__.startswith("asyncio")
     loop.close()
+
+
+def test_what_is_no_coroutine_is_refused() -> None:
+    async def main() -> None: ...
+
+    with pytest.raises(TypeError, match=r"it is no coroutine \(call the async function"):
+        run(main)  # type: ignore[arg-type] # the mistake
+
+
+async def test_a_running_loop_is_an_error_and_main_is_closed() -> None:
+    async def main() -> None: ...
+
+    with pytest.raises(RuntimeError, match="a loop is running in this thread already"):
+        run(main())
+
+
+def test_signals_are_handled_while_main_runs_and_given_back() -> None:
+    async def main() -> list[object]:
+        return [signal.getsignal(which) for which in (signal.SIGINT, signal.SIGTERM)]
+
+    before = [signal.getsignal(which) for which in (signal.SIGINT, signal.SIGTERM)]
+
+    during = run(main())
+
+    assert not set(during) & set(before)
+    assert [signal.getsignal(which) for which in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def test_outside_the_main_thread_signals_are_left_alone() -> None:
+    async def main() -> object:
+        return signal.getsignal(signal.SIGTERM)
+
+    with ThreadPoolExecutor() as threads:
+        assert threads.submit(run, main()).result() == signal.getsignal(signal.SIGTERM)
+
+
+@pytest.mark.parametrize("which", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_cancels_main_and_leaves_blocks_in_order(which: signal.Signals) -> None:
+    happened: list[str] = []
+
+    async def main() -> None:
+        try:
+            signal.raise_signal(which)
+            await asyncio.sleep(3600)
+        finally:
+            await asyncio.sleep(0)
+            happened.append("cleaned up")
+
+    with pytest.raises((SystemExit, KeyboardInterrupt)) as found:
+        run(main())
+
+    assert happened == ["cleaned up"]
+    if which == signal.SIGTERM:
+        assert isinstance(found.value, SystemExit)
+        assert found.value.code == 143
+    else:
+        assert isinstance(found.value, KeyboardInterrupt)
+
+
+def test_main_may_answer_a_signal_by_itself() -> None:
+    async def main() -> str:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            return "no"
+        return "yes"
+
+    assert run(main()) == "no"
+
+
+def test_threads_are_waited_for_and_return_what_they_found() -> None:
+    done: list[str] = []
+
+    async def main() -> list[int]:
+        asyncio.get_running_loop().run_in_executor(None, lambda: done.append("later"))
+        found = await asyncio.gather(*(asyncio.to_thread(len, "x" * n) for n in range(50)))
+        with pytest.raises(ZeroDivisionError):
+            await asyncio.to_thread(lambda: 1 / 0)
+        return found
+
+    assert run(main()) == list(range(50))
+    assert done == ["later"]
+
+
+def test_a_task_that_fails_at_the_end_is_reported(caplog: pytest.LogCaptureFixture) -> None:
+    async def fails() -> None:
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            raise LookupError("on the way out")
+
+    async def main() -> asyncio.Task[None]:
+        task = asyncio.create_task(fails())
+        await asyncio.sleep(0)
+        return task
+
+    assert run(main()).done()
+    assert "a task failed at the end of the program" in caplog.text

@@ -7,7 +7,14 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from kubeloop.kit import ManualClock, TaskOwner, cancel_and_wait, running, to_the_end
+from kubeloop.kit import (
+    ManualClock,
+    TaskOwner,
+    cancel_and_wait,
+    leaf_tasks,
+    running,
+    to_the_end,
+)
 
 
 class Part:
@@ -505,3 +512,25 @@ async def test_what_runs_to_its_end_gives_its_result_or_its_error(clock: ManualC
     assert await to_the_end(seven()) == 7
     with pytest.raises(LookupError):
         await to_the_end(fails())
+
+
+async def test_what_runs_below_a_task_can_be_found(clock: ManualClock) -> None:
+    async def waits() -> None:
+        await clock.sleep(100)
+
+    async def block(tasks: TaskOwner) -> None:
+        async with TaskOwner() as inner:
+            inner.spawn(waits(), name="inner leaf")
+            await clock.sleep(100)
+
+    async with TaskOwner() as tasks:
+        owner = tasks.spawn(block(tasks), name="block")
+        tasks.spawn(waits(), name="outer leaf")
+        await clock.settle()
+        here = asyncio.current_task()
+        assert here is not None
+
+        assert sorted(each.get_name() for each in leaf_tasks(here)) == ["inner leaf", "outer leaf"]
+        assert [each.get_name() for each in leaf_tasks(owner)] == ["inner leaf"]
+    assert leaf_tasks(owner) == []
+    assert leaf_tasks(here) == [here]

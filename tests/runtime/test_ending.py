@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 
+import aiohttp
 import pytest
 
 from kubeloop.kit import ManualClock, running
 from kubeloop.machinery import ObjectKey
-from kubeloop.runtime import Client, Context, Manager, PartEnded
+from kubeloop.runtime import (
+    AdmissionRequest,
+    Client,
+    Context,
+    Manager,
+    PartEnded,
+    ShutdownTimeout,
+    WebhookServer,
+)
+from kubeloop.wire.coordination.v1 import Lease
 from kubeloop.wire.core.v1 import ConfigMap, Event
 
 from .sites import a_config, own_tasks, until
@@ -166,3 +176,233 @@ async def test_a_second_signal_does_not_wait(managed: Managed, client: Client) -
 
     with pytest.raises(asyncio.CancelledError):
         await ended
+
+
+# --- work that ignores cancellation
+
+
+class Stubborn:
+    """Waits, and swallows every cancellation until `let_go()`."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.cancelled = 0
+        self._done = False
+        self._tasks: set[asyncio.Task[object]] = set()
+
+    async def run(self) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        self.begun.set()
+        while not self._done:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                self.cancelled += 1
+
+    async def let_go(self) -> None:
+        self._done = True
+        while left := [task for task in self._tasks if not task.done()]:
+            for task in left:
+                task.cancel()
+            await asyncio.sleep(0)
+        await ManualClock().settle()
+
+    def __repr__(self) -> str:
+        return "a stubborn part"
+
+
+@pytest.fixture
+async def stubborn() -> AsyncIterator[Stubborn]:
+    made = Stubborn()
+    yield made
+    await made.let_go()
+
+
+def employ(stubborn: Stubborn, manager: Manager, how: str) -> None:
+    """Have a manager run it, in one of the ways that there are."""
+    if how == "runnable":
+        manager.add(stubborn)
+    elif how == "leader's runnable":
+        manager.add(stubborn, leader_only=True)
+    else:
+        controller = manager.controller(ConfigMap, leader_only=how == "leader's reconcile")
+
+        @controller
+        async def reconcile(key: ObjectKey, ctx: Context) -> None:
+            if key.name == "one" and how != "handler":
+                await stubborn.run()
+
+
+async def until_stubborn(stubborn: Stubborn, manager: Manager, client: Client, how: str) -> None:
+    await until(lambda: manager.stats().state == "running")
+    if how == "handler":
+
+        async def handle(config: ConfigMap) -> None:
+            await stubborn.run()
+
+        manager.informers[0].add_handler(on_add=handle, name="slow handler")
+    await client.resource(ConfigMap).create(a_config("one"))
+    await stubborn.begun.wait()
+
+
+EMPLOYMENTS = ["reconcile", "leader's reconcile", "runnable", "leader's runnable", "handler"]
+
+
+@pytest.mark.parametrize("how", EMPLOYMENTS)
+async def test_work_that_ignores_cancellation_ends_the_manager_with_an_error_that_names_it(
+    managed: Managed, client: Client, stubborn: Stubborn, how: str
+) -> None:
+    manager = managed(grace=30, clock=(clock := ManualClock()))
+    employ(stubborn, manager, how)
+    ended = asyncio.create_task(manager.run())
+    await until_stubborn(stubborn, manager, client, how)
+
+    manager.stop()
+    await until(lambda: manager.stats().state == "stopping")
+    if "reconcile" in how:
+        await clock.advance(30)
+    assert not ended.done()
+    await clock.advance(2.4)
+    assert stubborn.cancelled <= 1
+    await clock.advance(2.7)
+
+    with pytest.raises(ShutdownTimeout) as found:
+        await ended
+    (name,) = found.value.running
+    assert name in {"configmap default/one", "a stubborn part", "slow handler of configmaps"}
+    assert stubborn.cancelled >= 2
+    assert manager.stats().state == "ended"
+
+
+async def test_a_lease_is_left_to_expire_while_a_worker_still_runs(
+    managed: Managed, client: Client, stubborn: Stubborn
+) -> None:
+    manager = managed(grace=1, leader_election="sites", clock=(clock := ManualClock()))
+    employ(stubborn, manager, "leader's reconcile")
+    ended = asyncio.create_task(manager.run())
+    await until_stubborn(stubborn, manager, client, "leader's reconcile")
+    manager.stop()
+    await until(lambda: manager.stats().state == "stopping")
+    await clock.advance(6.1)
+    with pytest.raises(ShutdownTimeout):
+        await ended
+
+    leases = client.resource(Lease)
+    before = await leases.get("sites")
+    await clock.advance(5)
+    await asyncio.sleep(0.05)
+    await clock.advance(60)
+    await stubborn.let_go()
+
+    assert before.spec.holder_identity
+    assert await leases.get("sites") == before
+    assert not manager.is_leader
+
+
+async def test_a_lost_lease_ends_the_manager_although_its_work_does_not(
+    managed: Managed, client: Client, stubborn: Stubborn
+) -> None:
+    manager = managed(leader_election="sites", clock=(clock := ManualClock()))
+    employ(stubborn, manager, "leader's reconcile")
+    ended = asyncio.create_task(manager.run())
+    await until_stubborn(stubborn, manager, client, "leader's reconcile")
+
+    other = {"spec": {"holderIdentity": "other"}}
+    await client.resource(Lease).patch("sites", other, type="merge")
+    while not ended.done():
+        await clock.advance(1)
+        await asyncio.sleep(0.002)
+
+    with pytest.raises(ShutdownTimeout, match="default/one"):
+        await ended
+
+
+async def test_a_cancelled_manager_is_cancelled_although_its_work_does_not_end(
+    managed: Managed, client: Client, stubborn: Stubborn
+) -> None:
+    manager = managed(clock=(clock := ManualClock()))
+    employ(stubborn, manager, "reconcile")
+    ended = asyncio.create_task(manager.run())
+    await until_stubborn(stubborn, manager, client, "reconcile")
+
+    ended.cancel()
+    await clock.advance(4.9)
+    assert not ended.done()
+    await clock.advance(0.2)
+
+    with pytest.raises(asyncio.CancelledError) as found:
+        await ended
+    assert isinstance(found.value.__cause__, ShutdownTimeout)
+
+
+async def test_a_further_signal_does_not_wait_for_work_that_ignores_cancellation(
+    managed: Managed, client: Client, stubborn: Stubborn
+) -> None:
+    manager = managed(signals=True, clock=ManualClock())
+    employ(stubborn, manager, "reconcile")
+    ended = asyncio.create_task(manager.run())
+    await until_stubborn(stubborn, manager, client, "reconcile")
+
+    signal.raise_signal(signal.SIGTERM)
+    await until(lambda: manager.stats().state == "stopping")
+    signal.raise_signal(signal.SIGTERM)
+    await until(lambda: stubborn.cancelled)
+    signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(asyncio.CancelledError):
+        await ended
+
+
+async def test_a_webhook_in_flight_that_ignores_cancellation_does_not_keep_the_manager(
+    managed: Managed, stubborn: Stubborn
+) -> None:
+    manager, webhooks = managed(), WebhookServer("127.0.0.1:0")
+
+    @webhooks.validate(ConfigMap)
+    async def check(config: ConfigMap, request: AdmissionRequest[ConfigMap]) -> None:
+        await stubborn.run()
+
+    manager.add(webhooks)
+    ended = asyncio.create_task(manager.run())
+    url = f"http://{await webhooks.address()}/validate--v1-configmap"
+    asked = {
+        "uid": "1",
+        "kind": {},
+        "resource": {},
+        "operation": "CREATE",
+        "object": {"metadata": {"name": "one"}},
+    }
+    review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
+    async with aiohttp.ClientSession() as http:
+        asking = asyncio.create_task(http.post(url, json=review))
+        await stubborn.begun.wait()
+        manager.stop()
+        await ended
+        with pytest.raises(aiohttp.ClientError):
+            await asking
+
+
+async def test_events_are_written_although_work_does_not_end(
+    managed: Managed, client: Client, stubborn: Stubborn
+) -> None:
+    manager = managed(grace=0, clock=(clock := ManualClock()))
+
+    @manager.controller(ConfigMap)
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        config = ctx.get(ConfigMap, key)
+        assert config is not None
+        ctx.recorder.event(config, "Normal", "Begun", "at last")
+        await stubborn.run()
+
+    ended = asyncio.create_task(manager.run())
+    await client.resource(ConfigMap).create(a_config("one"))
+    await stubborn.begun.wait()
+    manager.stop()
+    await until(lambda: manager.stats().state == "stopping")
+    await clock.advance(5.1)
+
+    with pytest.raises(ShutdownTimeout):
+        await ended
+    assert [event.reason for event in await client.resource(Event).list()] == ["Begun"]

@@ -32,15 +32,14 @@ TASKS_WITHIN = 5.0
 """Seconds that tasks are given to end after `main` has; half-way they are cancelled once more."""
 THREADS_WITHIN = 10.0
 """Seconds that threads of `asyncio.to_thread` are given to end after that."""
-_TERMINATED = 128 + signal.SIGTERM
 
 
 def run(main: Coroutine[Any, Any, T], *, debug: bool | None = None) -> T:
     """Run `main` to its end on a new loop and return what it returns.
 
     SIGTERM cancels `main`, as Ctrl-C does, so that `finally` and `async with` are left in order;
-    then `SystemExit(143)` is raised. A second signal does not wait for that. A handler of your
-    own for SIGTERM stays, and while a `Manager` runs, its handlers count.
+    then `SystemExit(143)` is raised, after Ctrl-C `KeyboardInterrupt`. A second signal does not
+    wait for that. Handlers of your own stay, and while a `Manager` runs, its handlers count.
 
     Raises: RuntimeError when a loop is running in this thread already, TypeError when `main` is
     no coroutine.
@@ -55,14 +54,14 @@ def run(main: Coroutine[Any, Any, T], *, debug: bool | None = None) -> T:
     runner.get_loop().set_default_executor(threads)
     watched = _Main()
     try:
-        with _sigterm(watched):
+        with _handled_signals(watched):
             return runner.run(watched.run(main))
     except asyncio.CancelledError:
-        if not watched.was_terminated:
+        if watched.ended_by is None:
             raise
-        raise SystemExit(_TERMINATED) from None
+        raise _exit_for(watched.ended_by) from None
     finally:
-        _close(runner, threads, at_once=watched.is_running)
+        _close(runner, threads, at_once=watched.is_given_up)
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
@@ -75,57 +74,61 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
     return loop
 
 
-# --- SIGTERM
+# --- signals
 
 
 @final
 class _Main:
-    """The main task; cancelled by the first SIGTERM, and given up at the second."""
+    """The main task; cancelled by the first signal, and given up at the second."""
 
     def __init__(self) -> None:
         self._task: asyncio.Task[Any] | None = None  # while it runs
-        self._has_come = False
-        self.was_terminated = False  # ended by a SIGTERM
-
-    @property
-    def is_running(self) -> bool:
-        return self._task is not None
+        self._came: int | None = None  # the first signal
+        self.ended_by: int | None = None  # the signal that ended it
+        self.is_given_up = False
 
     async def run(self, main: Coroutine[Any, Any, T]) -> T:
         self._task = task = asyncio.current_task()
+        assert task is not None, "a coroutine runs in a task"
         try:
             return await main
         except asyncio.CancelledError:
-            # One who was cancelled by others as well is not ours alone to explain.
-            self.was_terminated = self._has_come and task is not None and not task.uncancel()
+            # Cancelled by others as well, it is not for us to say why.
+            if self._came is not None and not task.uncancel():
+                self.ended_by = self._came
             raise
         finally:
             self._task = None
 
-    def terminate(self, *_: object) -> None:
-        if self._has_come or self._task is None:
-            raise SystemExit(_TERMINATED)
-        self._has_come = True
+    def on_signal(self, number: int, _: object) -> None:
+        if self._came is not None or self._task is None:
+            self.is_given_up = True
+            raise _exit_for(number)
+        self._came = number
         self._task.cancel()
         # The loop may sleep, and a handler in Python does not wake it.
         self._task.get_loop().call_soon_threadsafe(lambda: None)
 
 
+def _exit_for(number: int) -> BaseException:
+    return KeyboardInterrupt() if number == signal.SIGINT else SystemExit(128 + number)
+
+
 @contextlib.contextmanager
-def _sigterm(main: _Main) -> Iterator[None]:
-    """Have SIGTERM handled, in the main thread and where the program does not handle it."""
-    if (
-        threading.current_thread() is not threading.main_thread()
-        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
-    ):
-        yield
-        return
-    signal.signal(signal.SIGTERM, main.terminate)
+def _handled_signals(main: _Main) -> Iterator[None]:
+    """Have signals end `main`, in the main thread and where the program has no handlers."""
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    if threading.current_thread() is not threading.main_thread():
+        usual = {}
+    ours = {which: before for which, before in usual.items() if signal.getsignal(which) is before}
+    for which in ours:
+        signal.signal(which, main.on_signal)
     try:
         yield
     finally:
-        if signal.getsignal(signal.SIGTERM) == main.terminate:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for which, before in ours.items():
+            if signal.getsignal(which) == main.on_signal:
+                signal.signal(which, before)
 
 
 # --- the end

@@ -153,8 +153,11 @@ class Life:
                     break
                 except asyncio.CancelledError as error:
                     interruption = error
-            for task in leaf_tasks(living):
-                task.cancel()
+            if not living.done():
+                leaves = leaf_tasks(living)
+                living.cancel()  # the caches end as well, which others have waited with
+                for task in leaves:
+                    task.cancel()
         return interruption
 
     def _failure(self, living: asyncio.Task[None]) -> BaseException | None:
