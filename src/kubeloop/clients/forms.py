@@ -41,6 +41,9 @@ class Form(Protocol[T]):
     def accept_many(self) -> str: ...
 
     @property
+    def object_type(self) -> type[T]: ...
+
+    @property
     def facts(self) -> TypeFacts | None:
         """The merge rules, where the server has them too: only for built-in kinds."""
         ...
@@ -76,6 +79,10 @@ class TypedForm:
         self._facts = facts_of(cls) if built_in else None
 
     @property
+    def object_type(self) -> type[Any]:
+        return self.cls
+
+    @property
     def facts(self) -> TypeFacts | None:
         return self._facts
 
@@ -108,6 +115,7 @@ class DictForm:
 
     accept_one = accept_many = "application/json"
     facts = resource = None
+    object_type: type[dict[str, Any]] = dict
 
     def read(self, answer: Answer) -> dict[str, Any]:
         found = answer.decode(dict[str, Any])

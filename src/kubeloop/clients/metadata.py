@@ -45,6 +45,7 @@ class MetadataForm:
 
     accept_one, accept_many = _ONE, _MANY
     facts = resource = None
+    object_type = PartialObjectMetadata
 
     def read(self, answer: Answer) -> PartialObjectMetadata:
         return _partial(answer.decode(_View), answer.request.action)

@@ -39,6 +39,11 @@ class ResourceClient(FollowingVerbs[T]):
         """As it was given: None is the configuration's, `ALL` all of them."""
         return self._collection.namespace
 
+    @property
+    def object_type(self) -> type[T]:
+        """As what objects are read and sent: their class, or `dict`."""
+        return self._form.object_type
+
     def in_namespace(self, namespace: str | None) -> ResourceClient[T]:
         """The same kind in another namespace; this one stays what it is."""
         return ResourceClient(self._collection.within(namespace), self._form)

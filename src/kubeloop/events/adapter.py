@@ -22,7 +22,7 @@ from .recorder import EventRecorder, RecordsEvents
 from .references import Regarding
 from .series_broadcaster import SeriesBroadcaster
 from .series_recorder import RecordsSeries
-from .sink import EventSink
+from .sink import EventSink, check_sink
 
 __all__ = ["CoreRecorderAdapter", "EventBroadcasterAdapter"]
 
@@ -53,6 +53,9 @@ class EventBroadcasterAdapter:
     """Writes to `series` where there is such a sink, else to `core`; for one block.
 
     `series` is None where the server does not serve events.k8s.io.
+
+    Raises:
+        TypeError: one of them is no client for its form of events.
     """
 
     def __init__(
@@ -62,6 +65,9 @@ class EventBroadcasterAdapter:
         *,
         clock: Clock | None = None,
     ) -> None:
+        check_sink(core, CoreEvent)
+        if series is not None:
+            check_sink(series, Event)
         self._core_sink = core
         self._series_sink = series
         self._core = EventBroadcaster(clock=clock)

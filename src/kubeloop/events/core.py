@@ -28,7 +28,7 @@ from .broadcaster import FLUSH_WITHIN, WATCHER_QUEUE, Broadcaster
 from .correlator import Correlated, Correlation, CorrelatorStats, EventCorrelator
 from .making import EventNames, described
 from .recorder import EventRecorder
-from .sink import RETRY_DELAY, EventSink, Verdict, judge, report, tried, write_event
+from .sink import RETRY_DELAY, EventSink, Verdict, check_sink, judge, report, tried, write_event
 
 __all__ = ["QUEUE", "EventBroadcaster", "EventWriter", "EventWriterStats"]
 
@@ -76,7 +76,10 @@ class EventBroadcaster(Broadcaster[Event]):
         """Write what is recorded from now on to `sink`, which counts on its own.
 
         The writer that is returned can be stopped.
+
+        Raises: TypeError when `sink` is no client for core events.
         """
+        check_sink(sink, Event)
         writer = EventWriter(
             sink,
             self.watch(),

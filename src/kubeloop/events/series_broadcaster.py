@@ -31,7 +31,7 @@ from .broadcaster import FLUSH_WITHIN, WATCHER_QUEUE, Broadcaster
 from .making import EventNames, described
 from .series import FINISH_AFTER, REFRESH_EVERY, SeriesBook, SeriesStats, series_patch
 from .series_recorder import SeriesRecorder
-from .sink import RETRY_DELAY, EventSink, Verdict, judge, report, tried, write_event
+from .sink import RETRY_DELAY, EventSink, Verdict, check_sink, judge, report, tried, write_event
 
 __all__ = [
     "SERIES_QUEUE",
@@ -97,8 +97,10 @@ class SeriesBroadcaster(Broadcaster[Event]):
     def record_to(self, sink: EventSink[Event], *, random: Random = chance.random) -> SeriesWriter:
         """Write what is recorded from now on to `sink`.
 
-        Raises: AlreadyRecording when it was called before.
+        Raises: AlreadyRecording when it was called before, TypeError when `sink` is no client
+        for events of events.k8s.io.
         """
+        check_sink(sink, Event)
         if self._is_recording:
             raise AlreadyRecording(
                 f"record events to {sink!r}: they are written to a sink already (use a"

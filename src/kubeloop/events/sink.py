@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import enum
+import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Literal, Protocol, TypeVar
@@ -24,9 +25,19 @@ from kubeloop.machinery import (
     TransportError,
     has_cause,
 )
-from kubeloop.wire import UNSET, Resource
+from kubeloop.wire import UNSET, Resource, resource_of
+from kubeloop.wire.core.v1 import Event as CoreEvent
 
-__all__ = ["MOST_TRIES", "RETRY_DELAY", "EventSink", "Verdict", "judge", "tried", "write_event"]
+__all__ = [
+    "MOST_TRIES",
+    "RETRY_DELAY",
+    "EventSink",
+    "Verdict",
+    "check_sink",
+    "judge",
+    "tried",
+    "write_event",
+]
 
 E = TypeVar("E", bound=Resource)
 log = logging.getLogger(__name__)
@@ -51,6 +62,38 @@ class EventSink(Protocol[E]):
     async def patch(self, name: str, patch: bytes, /, *, type: Literal["strategic"]) -> E:  # noqa: A002 - the clients' word
         """Change an event and return the server's copy."""
         ...
+
+
+def check_sink(sink: object, event: type[Resource]) -> None:
+    """Raises: TypeError when nothing could be written to it, or nothing but other objects."""
+    problem = _problem(sink, event)
+    if problem:
+        group = "core" if event is CoreEvent else "events"
+        raise TypeError(
+            f"record events to {sink!r}: {problem} (give it client.resource(Event), with the Event"
+            f" of kubeloop.wire.{group}.v1)"
+        )
+
+
+def _problem(sink: object, event: type[Resource]) -> str:
+    if isinstance(sink, type):
+        return "it is a class"
+    if inspect.iscoroutine(sink):
+        sink.close()
+        return "it is a coroutine, which nobody has awaited"
+    missing = [name for name in _VERBS if not callable(getattr(sink, name, None))]
+    if missing:
+        return f"it has no {', '.join(missing)}"
+    if not all(inspect.iscoroutinefunction(getattr(sink, name)) for name in ("create", "patch")):
+        return "it is not async"
+    taken = getattr(sink, "object_type", event)  # what our clients tell
+    if isinstance(taken, type) and not issubclass(event, taken):
+        info = resource_of(taken) if issubclass(taken, Resource) else None
+        return f"it takes {info.api_version} {info.kind}" if info else f"it takes {taken.__name__}"
+    return ""
+
+
+_VERBS = ("in_namespace", "create", "patch")
 
 
 class Verdict(enum.Enum):

@@ -546,6 +546,11 @@ class ResourceClient(Generic[T]):
         """As it was given: None is the configuration's, `ALL` all of them."""
         return self._route.read(lambda to: to.namespace)
 
+    @property
+    def object_type(self) -> type[T]:
+        """As what objects are read and sent: their class, or `dict`."""
+        return self._route.read(lambda to: to.object_type)
+
     def in_namespace(self, namespace: str | None) -> ResourceClient[T]:
         """The same kind in another namespace; this one stays what it is."""
         return ResourceClient(self._route.then(lambda to: to.in_namespace(namespace)))
