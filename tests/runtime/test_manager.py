@@ -29,12 +29,23 @@ from kubeloop.runtime import (
     Watch,
 )
 from kubeloop.testing import APIServer
+from kubeloop.wire import Resource
+from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.coordination.v1 import Lease
 from kubeloop.wire.core.v1 import ConfigMap, Event
 
 from .conftest import HastyClock
-from .sites import SHOP, Website, WebsiteStatus, a_config, a_site, deployment_for, until
+from .sites import (
+    SHOP,
+    Website,
+    WebsiteSpec,
+    WebsiteStatus,
+    a_config,
+    a_site,
+    deployment_for,
+    until,
+)
 
 Managed = Callable[..., Manager]
 
@@ -369,3 +380,45 @@ async def test_keys_can_be_enqueued_by_hand(managed: Managed) -> None:
             manager.enqueue("configmap", cast("ObjectKey", "shop"))
 
     assert calls == [SHOP]
+
+
+class Gate(Resource, group="gates.k8s.io", version="v1", plural="gates"):
+    spec: WebsiteSpec
+
+
+@pytest.mark.parametrize("first", ["install_crd", "controller"])
+async def test_a_definition_is_installed_with_its_labels_and_annotations(
+    managed: Managed, client: Client, first: str
+) -> None:
+    """A protected group is refused without an annotation."""
+    manager = managed()
+
+    async def reconcile(key: ObjectKey, ctx: Context) -> None: ...
+
+    if first == "controller":
+        manager.controller(Gate, install_crd=True)(reconcile)
+    approved = {"api-approved.kubernetes.io": "unapproved, for a test"}
+    manager.install_crd(Gate, labels={"app": "gates"}, annotations=approved)
+    if first == "install_crd":
+        manager.controller(Gate, install_crd=True)(reconcile)
+    async with running(manager):
+        await manager.wait_ready(timeout=4)
+        crd = await client.resource(CustomResourceDefinition).get("gates.gates.k8s.io")
+
+    assert crd.metadata.labels == {"app": "gates"}
+    assert approved.items() <= crd.metadata.annotations.items()
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"labels": {"no key!": "x"}},
+        {"labels": {"a": "no value!"}},
+        {"annotations": {"no key!": ""}},
+    ],
+)
+def test_labels_and_annotations_that_no_object_can_have_are_refused(
+    metadata: dict[str, Any],
+) -> None:
+    with pytest.raises(InvalidValue, match=r"no key!|no value!"):
+        Manager().install_crd(Website, **metadata)

@@ -19,9 +19,8 @@ from kubeloop.config import ClusterConfig
 from kubeloop.election import DEFAULT_TOLERANCE, ElectorStats, LeaderElector
 from kubeloop.events import BroadcastStats, EventBroadcaster
 from kubeloop.kit import Clock
-from kubeloop.machinery import crd_of
 from kubeloop.rest import RESTClient, RESTStats
-from kubeloop.wire import Resource
+from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.core.v1 import Event
 
 from .caches import Cached, Caches, Namespaces
@@ -51,7 +50,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     caches: tuple[Cached, ...]
     on_watch_error: WatchErrorHandler | None
     controllers: tuple[ControllerSpec, ...]
-    crds: tuple[tuple[type[Resource], ...], ...]
+    crds: tuple[CustomResourceDefinition, ...]
     alive: Checks
     ready: Checks
     clock: Clock
@@ -80,12 +79,12 @@ class Assembly(msgspec.Struct, frozen=True):
     elector: LeaderElector | None
     broadcaster: EventBroadcaster
     addresses: dict[str, str]
-    crds: tuple[tuple[type[Resource], ...], ...]
+    crds: tuple[CustomResourceDefinition, ...]
 
     async def install_crds(self) -> None:
         """Have the server know the kinds that were declared. A cancelled call has done some."""
-        for classes in self.crds:
-            await self.client.apply(crd_of(*classes), force=True)
+        for crd in self.crds:
+            await self.client.apply(crd, force=True)
 
     def stats(self, state: str, *, is_leader: bool) -> ManagerStats:
         return ManagerStats(

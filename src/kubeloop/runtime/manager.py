@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, final, overload
 
 from kubeloop import clients
@@ -36,8 +36,13 @@ from kubeloop.machinery import (
     GroupVersionResource,
     InvalidValue,
     ObjectKey,
+    check_annotations,
+    check_label_key,
+    check_label_value,
+    crd_of,
 )
 from kubeloop.wire import Resource
+from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.core.v1 import Event
 from kubeloop.workqueue import RateLimiter
 
@@ -125,7 +130,7 @@ class Manager:
         self._metrics = AllMetrics(metrics_registry) if self._metrics_at else None
         self._wanted = Declarations()
         self._specs: dict[str, ControllerSpec] = {}
-        self._crds: dict[Any, tuple[type[Resource], ...]] = {}
+        self._crds: dict[Any, CustomResourceDefinition] = {}
         self._parts: list[Part] = []
         self._alive = Checks("alive", clock=self._clock)
         self._ready = Checks("ready", clock=self._clock)
@@ -159,7 +164,8 @@ class Manager:
         owner's. `watches` are other kinds, with functions from their objects to keys.
         `predicates` choose among changes of the kind itself. `timeout` bounds each call, in
         seconds. `resync` has every key reconciled again, every so many seconds. `install_crd`
-        makes the server know the class when the manager starts. Returns the function.
+        makes the server know the class when the manager starts; the method of that name does it
+        with labels and annotations. Returns the function.
 
         Raises: InvalidValue when something does not fit, or the name (the kind's) is taken.
         """
@@ -182,7 +188,7 @@ class Manager:
             )
             self._register(spec)
             if install_crd:
-                self.install_crd(_class_of(kind))
+                self._install_once(_class_of(kind))
             return reconcile
 
         return register
@@ -228,10 +234,33 @@ class Manager:
             )
         )
 
-    def install_crd(self, *classes: type[Resource]) -> None:
-        """Have the server know a kind by its classes, one a version, before anything starts."""
+    def install_crd(
+        self,
+        *classes: type[Resource],
+        labels: Mapping[str, str] | None = None,
+        annotations: Mapping[str, str] | None = None,
+    ) -> None:
+        """Have the server know a kind by its classes, one a version, before anything starts.
+
+        `labels` and `annotations` are the definition's own. A protected group (`*.k8s.io`,
+        `*.kubernetes.io`) needs the annotation `api-approved.kubernetes.io`.
+
+            manager.install_crd(Gate, annotations={"api-approved.kubernetes.io": "unapproved"})
+
+        Raises: InvalidValue for classes that no definition can be made of, and for labels or
+        annotations that no object can have.
+        """
         self._must_be_new("install a CRD")
-        self._crds[named(classes[0]).group_kind] = classes
+        crd = crd_of(*classes)
+        for key, value in (labels or {}).items():
+            check_label_key(key)
+            check_label_value(value)
+        check_annotations(annotations or {})
+        if labels:
+            crd.metadata.labels = dict(labels)
+        if annotations:
+            crd.metadata.annotations = dict(annotations)
+        self._crds[named(classes[0]).group_kind] = crd
 
     def add(self, part: Runnable, *, leader_only: bool = False) -> None:
         """Run something of yours beside the controllers; `run()` may come to an end by itself.
@@ -380,6 +409,11 @@ class Manager:
             ready=self._ready,
             clock=self._clock,
         )
+
+    def _install_once(self, cls: type[Resource]) -> None:
+        """Install what no call of `install_crd` has declared, with metadata of its own."""
+        if named(cls).group_kind not in self._crds:
+            self.install_crd(cls)
 
     def _register(self, spec: ControllerSpec) -> None:
         self._must_be_new("add a controller")
