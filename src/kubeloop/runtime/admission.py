@@ -32,6 +32,7 @@ __all__ = [
     "Operation",
     "UserInfo",
     "allowed",
+    "check_object",
     "denied",
     "patch_between",
     "read_review",
@@ -104,6 +105,22 @@ class _Review(msgspec.Struct, frozen=True, rename="camel"):
     request: Asked | None = None
 
 
+class _Metadata(msgspec.Struct, frozen=True, rename="camel"):
+    name: str | None = None
+    namespace: str | None = None
+    generate_name: str | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+
+
+class _Object(msgspec.Struct, frozen=True, rename="camel"):
+    """What every object has, so that the functions of a webhook can rely on it."""
+
+    api_version: str | None = None
+    kind: str | None = None
+    metadata: _Metadata | None = None
+
+
 _reviews = msgspec.json.Decoder(_Review)
 
 
@@ -137,7 +154,8 @@ class AdmissionRequest(Generic[T]):
 def read_review(body: bytes) -> Asked:
     """Raises: InvalidValue when it is no review that we know."""
     try:
-        review = _reviews.decode(body)
+        # As text: names of fields that are not looked at would not be checked.
+        review = _reviews.decode(body.decode())
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidValue(f"admission review: it cannot be read: {error}") from error
     if (review.api_version, review.kind) != (_API_VERSION, "AdmissionReview"):
@@ -147,7 +165,19 @@ def read_review(body: bytes) -> Asked:
         )
     if review.request is None:
         raise InvalidValue("admission review: it has no request")
+    check_object("admission review: the object", review.request.object)
+    check_object("admission review: the old object", review.request.old_object)
     return review.request
+
+
+def check_object(what: str, obj: Mapping[str, Any] | None) -> None:
+    """Raises: InvalidValue when no object of the API can look like that."""
+    if obj is None:
+        return
+    try:
+        msgspec.convert(obj, _Object)
+    except msgspec.ValidationError as error:
+        raise InvalidValue(f"{what} is none of the API: {error}") from error
 
 
 def objects_of(asked: Asked, cls: type[R]) -> tuple[R, R | None]:

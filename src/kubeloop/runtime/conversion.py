@@ -19,6 +19,8 @@ import msgspec
 from kubeloop.machinery import InvalidValue, ObjectKey
 from kubeloop.wire import Resource, resource_of
 
+from .admission import check_object
+
 __all__ = ["ConversionFunction", "Conversions"]
 
 log = logging.getLogger(__name__)
@@ -120,7 +122,8 @@ class Conversions:
 
 def _read(body: bytes) -> _Asked:
     try:
-        review = _reviews.decode(body)
+        # As text: names of fields that are not looked at would not be checked.
+        review = _reviews.decode(body.decode())
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidValue(f"conversion review: it cannot be read: {error}") from error
     if review.kind != "ConversionReview" or review.api_version != _API_VERSION:
@@ -130,6 +133,8 @@ def _read(body: bytes) -> _Asked:
         )
     if review.request is None:
         raise InvalidValue("conversion review: it has no request")
+    for obj in review.request.objects:
+        check_object("conversion review: an object", obj)
     return review.request
 
 

@@ -87,7 +87,14 @@ async def serving(
     for path, page in pages.items():
         for method in methods:
             app.router.add_route(method, path, page)
-    runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=1.0)
+    # No client of these pages compresses what it sends: a body of that kind is not unpacked.
+    runner = web.AppRunner(
+        app,
+        access_log=None,
+        handle_signals=False,
+        shutdown_timeout=1.0,
+        auto_decompress=False,
+    )
     await runner.setup()
     async with contextlib.AsyncExitStack() as stack:
         try:

@@ -267,6 +267,8 @@ class WebhookServer:
 
     def _page(self, hook: _Hook) -> Page:
         async def page(request: Any) -> Any:
+            if request.method != "POST":
+                return _not_allowed()
             try:
                 asked = read_review(await request.read())
             except InvalidValue as error:
@@ -303,6 +305,8 @@ class WebhookServer:
         return denied(asked.uid, f"the webhook failed: {why}", code=code, reason="InternalError")
 
     async def _convert_page(self, request: Any) -> Any:
+        if request.method != "POST":
+            return _not_allowed()
         try:
             answer = self._conversions.answer(await request.read())
         except InvalidValue as error:
@@ -320,3 +324,9 @@ def _response(body: bytes, *, status: int = 200) -> Any:
 
     kind = "application/json" if status == 200 else "text/plain"
     return web.Response(body=body, status=status, content_type=kind)
+
+
+def _not_allowed() -> Any:
+    from aiohttp import web
+
+    return web.Response(status=405, headers={"Allow": "POST"})
