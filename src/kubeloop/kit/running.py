@@ -177,9 +177,9 @@ def _leave_behind(loop: asyncio.AbstractEventLoop, *, is_waiting: bool) -> None:
     names = sorted(task.get_name() for task in left)
     if is_waiting:
         names.append("a thread of asyncio.to_thread")
-    log.error("the program has ended, still running and left behind: %s", ", ".join(names))
+    if names:
+        log.error("the program has ended, still running and left behind: %s", ", ".join(names))
     _keep(left)
-    asyncio.set_event_loop(None)
     loop.close()
 
 
@@ -230,8 +230,8 @@ class _DaemonThreads(ThreadPoolExecutor):  # a loop takes no other kind
             self._calls.append(functools.partial(_work, future, call))
             if self._idle < len(self._calls) and len(self._daemons) < self._max_workers:
                 thread = threading.Thread(target=self._serve, name="kubeloop thread", daemon=True)
-                self._daemons.append(thread)
                 thread.start()
+                self._daemons.append(thread)
             self._changed.notify()
         return future
 

@@ -86,6 +86,7 @@ class Life:
         loop = asyncio.get_running_loop()
         self._cancelling: asyncio.Future[None] = loop.create_future()  # work is being cancelled
         self._given_up: asyncio.Future[None] = loop.create_future()  # it is not to be waited for
+        self._is_waiting = False  # for the end of work that was cancelled
         self.state = "starting"  # then running, stopping
 
     async def run(self, when_begun: Callable[[], None]) -> None:
@@ -105,7 +106,9 @@ class Life:
         except asyncio.CancelledError as error:
             interruption = error
             living.cancel()
+        self._is_waiting = True
         interruption = await self._wait_cancelled(living) or interruption
+        self._is_waiting = False
         failure = self._failure(living)
         if interruption is not None:
             raise interruption from failure
@@ -114,9 +117,9 @@ class Life:
 
     def end_at_once(self) -> bool:
         """Wait no longer for work that is being cancelled; False when none is, as yet."""
-        if self._cancelling.done() and not self._given_up.done():
+        if self._is_waiting and not self._given_up.done():
             self._given_up.set_result(None)
-        return self._cancelling.done()
+        return self._is_waiting
 
     async def _live(self, when_begun: Callable[[], None]) -> None:
         async with TaskOwner() as tasks:

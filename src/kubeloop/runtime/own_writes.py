@@ -109,8 +109,11 @@ class _Goal:
 
     def __str__(self) -> str:
         name, now = self._informer.name, self._informer.indexer.version or "nothing"
-        objects = ", ".join(map(str, (self._leaving or self._exact)))
-        wanted = f"version {self._version}" if self._version else f"the write of {objects}"
+        objects = [str(key) for key in self._leaving or self._exact]
+        more = f" and {len(objects) - 3} others" if len(objects) > 3 else ""
+        wanted = f"the write of {', '.join(objects[:3])}{more}"
+        if self._version and not self._has(self._newest, self._version):
+            wanted = f"version {self._version}"
         return f"{wanted} of {name}, which has reached {now}"
 
 
