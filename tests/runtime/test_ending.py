@@ -355,6 +355,7 @@ async def test_a_further_signal_does_not_wait_for_work_that_ignores_cancellation
         await ended
 
 
+@pytest.mark.timeout(20)  # the web server gives it two seconds
 async def test_a_webhook_in_flight_that_ignores_cancellation_does_not_keep_the_manager(
     managed: Managed, stubborn: Stubborn
 ) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
+import aiohttp
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from prometheus_client import CollectorRegistry
 
 from kubeloop.cache import NotYet, Scope
 from kubeloop.kit import ManualClock, running
-from kubeloop.machinery import GroupKind, GroupResource, ObjectKey
+from kubeloop.machinery import GroupKind, GroupResource, GroupVersionResource, ObjectKey
 from kubeloop.runtime import Client, Context, Manager, Result, Unhealthy, Watch
 from kubeloop.runtime.caches import Cached, Caches
 from kubeloop.runtime.controller import caught_up
@@ -22,7 +23,7 @@ from kubeloop.runtime.own_writes import BEHIND_AFTER, WriteLedger
 from kubeloop.runtime.writes import Write, noting, would_hold
 from kubeloop.testing import APIServer
 from kubeloop.wire.apps.v1 import Deployment
-from kubeloop.wire.core.v1 import ConfigMap
+from kubeloop.wire.core.v1 import ConfigMap, Event
 
 from .mirrors import Mirrors
 from .sites import SHOP, Website, a_config, a_site, deployment_for, until
@@ -565,38 +566,128 @@ async def _interleave(  # noqa: C901 - a table of steps and deeds
 # --- with a server
 
 
-async def test_a_reconcile_waits_for_a_watch_that_lags(
-    server: APIServer, client: Client, managed: Managed
-) -> None:
-    manager = managed(clock=(clock := ManualClock()))
-    read: list[dict[str, str]] = []
+Deed = Callable[[Client], Awaitable[object]]
+GVR = GroupVersionResource("", "v1", "configmaps")
 
-    @manager.controller(ConfigMap)
+
+async def _change(client: Client) -> None:
+    await client.resource(ConfigMap).patch("one", {"data": {"by": "us"}}, type="merge")
+
+
+async def _delete(client: Client) -> None:
+    await client.resource(ConfigMap).delete("one")
+
+
+async def _delete_collection(client: Client) -> None:
+    await client.resource(ConfigMap).delete_collection(labels="app=web")
+
+
+async def _finalize(client: Client) -> None:
+    configs = client.resource(ConfigMap)
+    await configs.patch("one", {"metadata": {"finalizers": ["example.com/a"]}}, type="merge")
+    await configs.delete("one")
+    await configs.patch("one", {"metadata": {"finalizers": None}}, type="merge")
+
+
+async def _leave(client: Client) -> None:
+    labels = {"metadata": {"labels": {"app": None}}}
+    await client.resource(ConfigMap).patch("one", labels, type="merge")
+
+
+@pytest.mark.parametrize("kind", [ConfigMap, GVR], ids=["class", "resource"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        (_change, {"by": "us"}),
+        (_delete, None),
+        (_delete_collection, None),
+        (_finalize, None),
+        (_leave, None),
+    ],
+    ids=["change", "delete", "delete collection", "last finalizer", "leave the selector"],
+)
+async def test_a_reconcile_waits_for_a_watch_that_lags(
+    server: APIServer,
+    client: Client,
+    managed: Managed,
+    kind: Any,
+    case: tuple[Deed, dict[str, str] | None],
+) -> None:
+    deed, after = case
+    manager = managed(clock=(clock := ManualClock()))
+    manager.cache(kind, labels="app=web")
+    read: list[dict[str, str] | None] = []
+
+    @manager.controller(kind)
     async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
-        found = ctx.get(ConfigMap, key)
-        if key.name != "one" or found is None:
-            return None
-        read.append(dict(found.data))
+        found = ctx.get(kind, key)
+        data = found.get("data") if isinstance(found, dict) else found and found.data
+        read.append(None if found is None else dict(data or {}))
         if len(read) > 1:
             return None
         server.faults.delivery_delay = 3600.0
-        await ctx.client.resource(ConfigMap).patch("one", {"data": {"by": "us"}}, type="merge")
+        await deed(ctx.client)
         return Result(requeue_after=1)
 
+    config = a_config("one")
+    config.metadata.labels = {"app": "web"}
     async with running(manager):
-        await client.resource(ConfigMap).create(a_config("one"))
-        await until(lambda: read)
-        await asyncio.sleep(0.05)
+        await client.resource(ConfigMap).create(config)
+        await until(lambda: manager.stats().controllers[0].succeeded)
         await clock.advance(60)
         assert manager.stats().controllers[0].waiting_for_cache == ("default/one",)
         assert len(read) == 1
-        server.faults.heal()
-        server.drop_connections()
-        while len(read) < 2:
-            await clock.advance(1)
-            await asyncio.sleep(0.01)
+        await _heal(server, clock, lambda: len(read) > 1)
 
-    assert read == [{}, {"by": "us"}]
+    assert read == [{}, after]
+
+
+async def _heal(server: APIServer, clock: ManualClock, is_so: Callable[[], bool]) -> None:
+    """Let the watch deliver again, and time pass until something is so."""
+    server.faults.heal()
+    server.drop_connections()
+    while not is_so():
+        await clock.advance(1)
+        await asyncio.sleep(0.005)
+
+
+async def test_a_cache_that_stays_behind_is_reported_by_readyz_and_an_event(
+    server: APIServer, client: Client, managed: Managed
+) -> None:
+    manager = managed(clock=(clock := ManualClock()), health="127.0.0.1:0")
+    tries: list[ObjectKey] = []
+
+    @manager.controller(ConfigMap)
+    async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
+        tries.append(key)
+        if len(tries) > 1:
+            return None
+        server.faults.delivery_delay = 3600.0
+        await _change(ctx.client)
+        return Result(requeue_after=1)
+
+    async with running(manager), aiohttp.ClientSession() as http:
+        await client.resource(ConfigMap).create(a_config("one"))
+        await until(lambda: manager.stats().controllers[0].succeeded)
+        page = f"http://{manager.stats().addresses['health']}/readyz"
+
+        async def ready() -> str:
+            async with http.get(page) as answer:
+                return await answer.text()
+
+        await clock.advance(BEHIND_AFTER)
+        assert "[+]own-writes ok" in await ready()
+        await clock.advance(1)
+        assert "[-]own-writes failed: keys have waited for more than 180 s" in await ready()
+        events = client.resource(Event)
+        while not (found := await events.list()):
+            await asyncio.sleep(0.005)
+        await _heal(server, clock, lambda: len(tries) > 1)
+        assert "[+]own-writes ok" in await ready()
+
+    about = found[0].involved_object
+    assert (found[0].type, found[0].reason) == ("Warning", "CacheBehind")
+    assert (about.kind, about.namespace, about.name) == ("ConfigMap", "default", "one")
 
 
 async def test_a_reconcile_reads_its_own_writes(server: APIServer, client: Client) -> None:
