@@ -707,3 +707,34 @@ async def test_a_reconcile_reads_its_own_writes(server: APIServer, client: Clien
 
     assert read[0] is not None
     assert read[0].data == {"by": "us"}
+
+
+async def test_a_server_that_lost_its_data_is_not_waited_for(
+    server: APIServer, client: Client, managed: Managed
+) -> None:
+    manager = managed(clock=(clock := ManualClock()))
+    tries: list[ObjectKey] = []
+
+    @manager.controller(ConfigMap)
+    async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
+        tries.append(key)
+        if len(tries) > 1:
+            return None
+        server.faults.delivery_delay = 3600.0
+        configs = ctx.client.resource(ConfigMap)
+        for number in range(50):  # the versions after the restart do not come that far
+            await configs.patch("one", {"data": {"by": str(number)}}, type="merge")
+        return Result(requeue_after=1)
+
+    async with running(manager):
+        await client.resource(ConfigMap).create(a_config("one"))
+        await until(lambda: manager.stats().controllers[0].succeeded)
+        await clock.advance(10)
+        assert manager.stats().controllers[0].waiting_for_cache
+        server.faults.heal()
+        await server.restart(keep_data=False)
+        while len(tries) < 2:
+            await clock.advance(1)
+            await asyncio.sleep(0.005)
+
+        assert manager.stats().controllers[0].waiting_for_cache == ()
