@@ -61,7 +61,7 @@ MIRRORS = (
     Mirror(
         "rest",
         (("client", "RESTClient"),),
-        without=frozenset({"aclose", "clock", "codec", "websocket"}),
+        without=frozenset({"aclose", "clock", "codec", "max_retries", "websocket"}),
     ),
 )
 

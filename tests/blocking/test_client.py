@@ -445,3 +445,40 @@ def types(client: Client) -> None:
     with pods.edit("web") as pod:
         assert_type(pod, Pod)
     client.apps_v1.deployments().evict("web")  # type: ignore[misc] # only pods are evicted
+
+
+def test_threads_that_modify_one_object_lose_no_increment(client: Client) -> None:
+    maps = client.core_v1.config_maps("default")
+    maps.create(ConfigMap(metadata=ObjectMeta(name="a"), data={"next": "0"}))
+
+    def increase(found: ConfigMap) -> None:
+        found.data["next"] = str(int(found.data["next"]) + 1)
+
+    def work() -> None:
+        for _ in range(4):
+            maps.modify("a", increase, timeout=None)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert maps.get("a").data == {"next": "32"}
+
+
+def test_an_edit_of_a_field_that_another_writer_changed_names_it(client: Client) -> None:
+    maps = client.core_v1.config_maps("default")
+    maps.create(ConfigMap(metadata=ObjectMeta(name="a"), data={"next": "5"}))
+
+    def change(*, strict: bool, theirs: str) -> None:
+        with maps.edit("a", strict=strict) as mine:
+            mine.data["next"] = "6"
+            maps.patch("a", {"data": {theirs: "6"}}, type="merge")
+
+    with pytest.raises(Conflict, match=r"data\.next"):
+        change(strict=False, theirs="next")
+    maps.patch("a", {"data": {"next": "5"}}, type="merge")
+    with pytest.raises(Conflict, match="modified"):
+        change(strict=True, theirs="other")
+    assert maps.get("a").data == {"next": "5", "other": "6"}

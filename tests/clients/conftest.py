@@ -12,7 +12,7 @@ import pytest
 from kubeloop.clients import Client
 from kubeloop.config import ClusterConfig
 from kubeloop.kit import Clock, SystemClock
-from kubeloop.rest import Answer, JsonCodec, Request, RESTClient
+from kubeloop.rest import MAX_RETRIES, Answer, JsonCodec, Request, RESTClient
 from kubeloop.testing.server.service import Service
 from kubeloop.wire.core.v1 import Container, Pod, PodSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -38,6 +38,7 @@ class Recorder:
         self.clock: Clock = clock or SystemClock()
         self.config = ClusterConfig(server="http://h", namespace="home")
         self.codec = JsonCodec()
+        self.max_retries = MAX_RETRIES
 
     async def send(self, request: Request) -> Answer:
         self.requests.append(request)

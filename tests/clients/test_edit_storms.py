@@ -1,14 +1,27 @@
-"""An edit among many: every conflict is another writer who got through."""
+"""An edit among other writers, and answers that leave open what was stored."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from kubeloop.kit import SystemClock
-from kubeloop.machinery import Conflict, DecodeError, api_error, failure
+from kubeloop.kit import ManualClock, SystemClock
+from kubeloop.machinery import (
+    ApiError,
+    Conflict,
+    DecodeError,
+    InvalidValue,
+    NotFound,
+    ServerTimeout,
+    ServiceUnavailable,
+    StreamBroken,
+    TimeoutExceeded,
+    api_error,
+    failure,
+)
 
 from .conftest import Recorder
 
@@ -16,7 +29,7 @@ from .conftest import Recorder
 class Waits:
     """The machine's clocks, but a wait only tells that it was begun."""
 
-    def __init__(self, tell: Callable[[], None]) -> None:
+    def __init__(self, tell: Callable[[], None] = lambda: None) -> None:
         clock = SystemClock()
         self.now, self.time, self.timeout = clock.now, clock.time, clock.timeout
         self._tell = tell
@@ -25,50 +38,269 @@ class Waits:
         self._tell()
 
 
-def a_map(version: int, **data: str) -> dict[str, Any]:
-    metadata = {"name": "a", "uid": "u", "resourceVersion": str(version)}
+def a_map(version: int, uid: str = "u", **data: str) -> dict[str, Any]:
+    metadata = {"name": "a", "namespace": "home", "uid": uid, "resourceVersion": str(version)}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 
 
-def lost() -> Exception:
-    return api_error("PATCH configmaps/a", failure("Conflict", "changed"))
+def lost(text: str = "changed") -> ApiError:
+    return api_error("PATCH configmaps/a", failure("Conflict", text))
 
 
-async def edit(recorder: Recorder) -> None:
-    async with recorder.client.resource("v1", "ConfigMap").edit("a") as found:
+def busy(reason: str = "ServiceUnavailable", retry_after: int = 1) -> ApiError:
+    return api_error("PATCH configmaps/a", failure(reason, "busy", retry_after=retry_after))
+
+
+def sent(recorder: Recorder) -> list[str]:
+    return [request.method for request in recorder.requests]
+
+
+async def edit(recorder: Recorder, **options: Any) -> None:
+    async with recorder.client.resource("v1", "ConfigMap").edit("a", **options) as found:
         found["data"]["mine"] = "x"
+
+
+class Increment:
+    """A function for `modify` that counts its calls."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, found: dict[str, Any]) -> None:
+        self.calls += 1
+        found["data"]["next"] = str(int(found["data"]["next"]) + 1)
+
+
+async def modify(recorder: Recorder, function: Any, **options: Any) -> dict[str, Any]:
+    return await recorder.client.resource("v1", "ConfigMap").modify("a", function, **options)
 
 
 async def test_an_edit_reads_the_newer_object_after_its_wait_and_not_before() -> None:
     """What was read before the wait would be old behind it, and meet the next conflict."""
     recorder = Recorder(a_map(1), lost(), a_map(2, theirs="y"), a_map(3))
     asked_by_then: list[list[str]] = []
-    recorder.clock = Waits(
-        lambda: asked_by_then.append([request.method for request in recorder.requests])
-    )
+    recorder.clock = Waits(lambda: asked_by_then.append(sent(recorder)))
 
     await edit(recorder)
 
     assert asked_by_then == [["GET", "PATCH"]]
-    assert recorder.body == {"metadata": {"resourceVersion": "2"}, "data": {"mine": "x"}}
+    assert recorder.body == {
+        "metadata": {"uid": "u", "resourceVersion": "2"},
+        "data": {"mine": "x"},
+    }
 
 
-async def test_an_edit_outlasts_a_dozen_faster_ones() -> None:
-    versions = range(2, 14)
+async def test_an_edit_is_carried_over_as_often_as_needed() -> None:
+    versions = range(2, 102)
     storm = [step for version in versions for step in (lost(), a_map(version))]
-    recorder = Recorder(a_map(1), *storm, a_map(99), clock=Waits(lambda: None))
+    recorder = Recorder(a_map(1), *storm, a_map(999), clock=Waits())
 
     await edit(recorder)
 
-    assert recorder.body == {"metadata": {"resourceVersion": "13"}, "data": {"mine": "x"}}
+    assert recorder.body["metadata"]["resourceVersion"] == "101"
 
 
-async def test_an_edit_that_always_loses_says_so_in_the_end() -> None:
-    storm = [step for version in range(2, 40) for step in (lost(), a_map(version))]
-    recorder = Recorder(a_map(1), *storm, clock=Waits(lambda: None))
+@pytest.mark.parametrize("verb", ["edit", "modify"])
+async def test_when_the_time_is_over_the_error_says_how_often_it_was_tried(verb: str) -> None:
+    clock = ManualClock()
+    storm = [step for version in range(2, 400) for step in (a_map(version, next="1"), lost())]
+    recorder = Recorder(*storm, clock=clock)
+    work = edit(recorder) if verb == "edit" else modify(recorder, Increment())
+
+    task = asyncio.create_task(work)
+    await clock.advance(29.9)
+    assert not task.done()
+    await clock.advance(0.2)
+
+    attempts = sent(recorder).count("PATCH")
+    pattern = rf"{verb} configmaps/a in home: not stored within 30 s: {attempts} attempts, and each"
+    with pytest.raises(TimeoutExceeded, match=pattern) as caught:
+        await task
+    assert isinstance(caught.value.__cause__, Conflict)
+    assert attempts > 5
+
+
+async def test_a_change_that_may_be_on_its_way_when_the_time_is_over_is_called_so() -> None:
+    clock = ManualClock()
+    recorder = Silent(a_map(1), clock=clock)
+
+    task = asyncio.create_task(edit(recorder, timeout=5))
+    await clock.advance(5.1)
+
+    with pytest.raises(TimeoutExceeded, match="within 5 s: 1 attempt, of which the last may have"):
+        await task
+
+
+class Silent(Recorder):
+    """Answers reads and not writes."""
+
+    async def send(self, request: Any) -> Any:
+        if request.method != "GET":
+            await asyncio.Event().wait()
+        return await super().send(request)
+
+
+async def test_the_time_of_an_edit_begins_behind_its_block() -> None:
+    clock = ManualClock()
+    recorder = Recorder(a_map(1), a_map(2), clock=clock)
+
+    async with recorder.client.resource("v1", "ConfigMap").edit("a", timeout=1) as found:
+        await clock.advance(3600)
+        found["data"]["mine"] = "x"
+
+    assert sent(recorder) == ["GET", "PATCH"]
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
+async def test_a_time_in_which_nothing_can_be_done_is_refused_before_anything_is_sent(
+    seconds: float,
+) -> None:
+    recorder = Recorder()
+
+    with pytest.raises(InvalidValue, match=r"edit configmaps/a in home: timeout="):
+        await edit(recorder, timeout=seconds)
+    with pytest.raises(InvalidValue, match=r"modify configmaps/a in home: timeout="):
+        await modify(recorder, Increment(), timeout=seconds)
+
+    assert recorder.requests == []
+
+
+async def test_a_strict_edit_ends_with_the_first_conflict() -> None:
+    recorder = Recorder(a_map(1), lost(), a_map(2))
 
     with pytest.raises(Conflict, match="changed"):
+        await edit(recorder, strict=True)
+
+    assert sent(recorder) == ["GET", "PATCH"]
+
+
+async def test_an_object_that_was_deleted_meanwhile_is_not_found() -> None:
+    gone = api_error("GET configmaps/a", failure("NotFound", "gone"))
+    recorder = Recorder(a_map(1), lost(), gone, clock=Waits())
+
+    with pytest.raises(NotFound):
         await edit(recorder)
+
+
+async def test_an_edit_of_an_object_created_again_says_so() -> None:
+    recorder = Recorder(a_map(1), lost(), a_map(2, uid="v"), clock=Waits())
+
+    with pytest.raises(Conflict, match=r"edit configmaps/a in home: .* deleted since it was read"):
+        await edit(recorder)
+
+    assert sent(recorder) == ["GET", "PATCH", "GET"]
+
+
+async def test_modify_works_on_an_object_created_again() -> None:
+    """Its function decides anew, on what it is given."""
+    recorder = Recorder(
+        a_map(1, next="5"), lost(), a_map(2, uid="v", next="0"), a_map(3), clock=Waits()
+    )
+
+    await modify(recorder, Increment())
+
+    assert recorder.body == {
+        "metadata": {"uid": "v", "resourceVersion": "2"},
+        "data": {"next": "1"},
+    }
+
+
+# --- answers that leave open whether the change was stored
+
+
+@pytest.mark.parametrize("broken", [StreamBroken("cut"), TimeoutExceeded("silence")])
+async def test_a_write_whose_connection_broke_is_not_made_again(broken: Exception) -> None:
+    recorder, function = Recorder(a_map(1, next="5"), broken), Increment()
+    with pytest.raises(type(broken), match=str(broken)):
+        await modify(recorder, function)
+    assert (sent(recorder), function.calls) == (["GET", "PATCH"], 1)
+
+    recorder = Recorder(a_map(1), broken)
+    with pytest.raises(type(broken), match=str(broken)):
+        await edit(recorder)
+    assert sent(recorder) == ["GET", "PATCH"]
+
+
+@pytest.mark.parametrize("reason", ["ServiceUnavailable", "ServerTimeout", "TooManyRequests"])
+async def test_a_busy_server_is_sent_the_same_patch_again(reason: str) -> None:
+    recorder, function = Recorder(a_map(1, next="5"), busy(reason), a_map(2)), Increment()
+    recorder.clock = Waits()
+
+    await modify(recorder, function)
+
+    first, second = recorder.requests[1:]
+    assert (first.body, function.calls) == (second.body, 1)
+    assert {request.max_retries for request in (first, second)} == {0}
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [("ServiceUnavailable", ServiceUnavailable), ("ServerTimeout", ServerTimeout)],
+)
+async def test_a_conflict_with_what_may_be_the_own_write_is_not_taken_for_one(
+    reason: str, kind: type[ApiError]
+) -> None:
+    """The first attempt may have been stored: made again, it would count twice."""
+    recorder, function = Recorder(a_map(1, next="5"), busy(reason), lost(), a_map(2)), Increment()
+    recorder.clock = Waits()
+    with pytest.raises(kind, match="was stored the first time, or another writer was faster"):
+        await modify(recorder, function)
+    assert (sent(recorder), function.calls) == (["GET", "PATCH", "PATCH"], 1)
+
+    recorder = Recorder(a_map(1), busy(reason), lost(), a_map(2), clock=Waits())
+    with pytest.raises(kind, match="read the object to find out"):
+        await edit(recorder)
+    assert sent(recorder) == ["GET", "PATCH", "PATCH"]
+
+
+async def test_a_server_that_turned_the_request_away_has_stored_nothing() -> None:
+    """429 is said before anything is done, so a conflict behind it is one."""
+    recorder = Recorder(
+        a_map(1, next="5"), busy("TooManyRequests"), lost(), a_map(2, next="6"), a_map(3)
+    )
+    recorder.clock, function = Waits(), Increment()
+
+    await modify(recorder, function)
+
+    assert (recorder.body["data"], function.calls) == ({"next": "7"}, 2)
+
+
+async def test_a_server_that_stays_busy_is_given_up_after_the_retries_of_the_client() -> None:
+    recorder = Recorder(a_map(1), *[busy() for _ in range(9)], clock=Waits())
+    recorder.max_retries = 2
+
+    with pytest.raises(ServiceUnavailable):
+        await edit(recorder)
+
+    assert sent(recorder) == ["GET", "PATCH", "PATCH", "PATCH"]
+
+
+# --- the function and the block
+
+
+async def test_a_conflict_that_the_function_raises_is_its_own() -> None:
+    recorder = Recorder(a_map(1))
+
+    def clash(found: Any) -> None:
+        raise lost("elsewhere")
+
+    with pytest.raises(Conflict, match="elsewhere"):
+        await modify(recorder, clash)
+
+    assert sent(recorder) == ["GET"]
+
+
+async def test_a_cancelled_edit_sends_nothing_more() -> None:
+    clock = ManualClock()
+    recorder = Recorder(a_map(1), lost(), a_map(2), clock=clock)
+
+    task = asyncio.create_task(edit(recorder))
+    await clock.settle()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert (sent(recorder), clock.sleepers) == (["GET", "PATCH"], 0)
 
 
 @pytest.mark.parametrize("metadata", [{"name": "a"}, {}, None, 5])

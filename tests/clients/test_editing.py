@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.clients.editing import carried_over, change_between, merged_into
+from kubeloop.clients.editing import Change, carried_over, change_between, merged_into
 from kubeloop.machinery import Conflict, GroupResource
 from kubeloop.rest import MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from kubeloop.wire import facts_of
-from kubeloop.wire.core.v1 import Pod
+from kubeloop.wire.core.v1 import ConfigMap, Pod
 
 PODS = GroupResource("", "pods")
 FACTS = facts_of(Pod)
@@ -59,34 +59,40 @@ def test_a_change_is_made_in_the_newer_object() -> None:
     assert merged["metadata"]["labels"] == {"a": "2", "mine": "x"}
 
 
-def test_the_same_change_by_both_is_no_conflict() -> None:
-    both = pod(metadata={"labels": {"a": "2"}})
-
-    merged = carried_over(pod(metadata={"labels": {"a": "1"}}), both, both, None, what=PODS)
-
-    assert merged["metadata"]["labels"] == {"a": "2"}
-
-
 @pytest.mark.parametrize("facts", [None, FACTS])
-def test_the_same_field_changed_in_two_ways_is_a_conflict(facts: Any) -> None:
+def test_the_same_field_changed_by_both_is_a_conflict_whatever_the_values(facts: Any) -> None:
     before, mine = pod(spec={"nodeName": "a"}), pod(spec={"nodeName": "b"})
 
-    with pytest.raises(Conflict, match=r"spec\.nodeName"):
-        carried_over(before, mine, pod(spec={"nodeName": "c"}), facts, what=PODS)
-    with pytest.raises(Conflict, match=r"spec\.nodeName"):
-        carried_over(before, mine, pod(spec={}), facts, what=PODS)
+    for theirs in ({"nodeName": "c"}, {}, {"nodeName": "b"}):
+        with pytest.raises(Conflict, match=r"changed spec\.nodeName since") as caught:
+            carried_over(before, mine, pod(spec=theirs), facts, what=PODS)
+        assert [cause.field for cause in caught.value.causes] == ["spec.nodeName"]
 
 
-def test_two_who_add_elements_to_a_merging_list_are_no_conflict() -> None:
-    before = pod(spec={"containers": [{"name": "a"}]})
-    mine = pod(spec={"containers": [{"name": "a"}, {"name": "b"}]})
-    theirs = pod(spec={"containers": [{"name": "a"}, {"name": "c"}]})
+def test_a_conflict_names_the_first_few_fields_and_counts_the_rest() -> None:
+    fields = {f"f{number}": 1 for number in range(10)}
 
-    merged = carried_over(before, mine, theirs, FACTS, what=PODS)
+    with pytest.raises(Conflict, match=r"changed spec\.f0, .* and 2 more since") as caught:
+        carried_over(pod(), pod(spec=fields), pod(spec=dict.fromkeys(fields, 2)), FACTS, what=PODS)
+    assert len(caught.value.causes) == 10
 
-    assert {each["name"] for each in merged["spec"]["containers"]} == {"a", "b", "c"}
-    with pytest.raises(Conflict):  # without merge rules a list is one value
-        carried_over(before, mine, theirs, None, what=PODS)
+
+def test_a_key_that_reads_as_a_directive_is_sent_in_a_merge_patch() -> None:
+    before, after = {"data": {"$patch": "1"}}, {"data": {"$patch": "2"}}
+
+    change = change_between(before, after, facts_of(ConfigMap))
+
+    assert change == Change({"data": {"$patch": "2"}}, MERGE_PATCH)
+
+
+def test_the_version_and_uid_of_what_was_read_are_preconditions() -> None:
+    change = Change({"metadata": {"labels": {"a": "b"}}}, MERGE_PATCH)
+
+    assert change.under("7", "u")["metadata"] == {
+        "labels": {"a": "b"},
+        "resourceVersion": "7",
+        "uid": "u",
+    }
 
 
 _values = st.recursive(
@@ -104,18 +110,3 @@ def test_the_change_makes_the_one_into_the_other(
     change = change_between(before, after, None)
 
     assert merged_into(before, change.patch if change else {}, None) == after
-
-
-@given(_documents, _documents, _documents)
-def test_carrying_over_loses_neither_side(
-    before: dict[str, Any], mine: dict[str, Any], theirs: dict[str, Any]
-) -> None:
-    """Either a conflict, or both changes are in the result, whoever came first."""
-    try:
-        merged = carried_over(before, mine, theirs, None, what=PODS)
-    except Conflict:
-        return
-    assert merged == carried_over(before, theirs, mine, None, what=PODS)
-    for side in (mine, theirs):
-        change = change_between(before, side, None)
-        assert merged_into(merged, change.patch if change else {}, None) == merged

@@ -12,6 +12,8 @@ from kubeloop.wire.core.v1 import Pod
 
 from .conftest import Recorder, a_pod
 
+A_1 = {"name": "a", "resourceVersion": "1"}
+
 
 async def test_a_dict_without_a_kind_is_no_answer() -> None:
     """DYN-6: sent without one it may be."""
@@ -46,7 +48,7 @@ async def test_items_of_a_list_are_told_what_they_are() -> None:
 @pytest.mark.parametrize("value", [9007199254740993, -1, 1, 1.0, 1.5, None, True, [1], {"a": 1}])
 async def test_numbers_stay_what_they_are(value: Any) -> None:
     """DYN-9, DYN-C9: integers of 64 bits, floats, and nothing in between."""
-    recorder = Recorder({"kind": "Pod", "metadata": {"name": "a"}, "spec": {"v": value}})
+    recorder = Recorder({"kind": "Pod", "metadata": A_1, "spec": {"v": value}})
     pods = recorder.client.resource("v1", "Pod", namespace="shop")
     found = await pods.get("a")
     recorder.answers.append(found)
@@ -59,7 +61,7 @@ async def test_numbers_stay_what_they_are(value: Any) -> None:
 
 async def test_a_field_that_a_class_does_not_know_survives_an_update() -> None:
     novelty = {"spec": {"containers": [{"name": "c", "novelty": {"deep": 1}}], "newer": True}}
-    recorder = Recorder({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "a"}, **novelty})
+    recorder = Recorder({"kind": "Pod", "apiVersion": "v1", "metadata": A_1, **novelty})
     pods = recorder.client.resource(Pod, namespace="shop")
     pod = await pods.get("a")
     recorder.answers.append({"kind": "Pod"})
@@ -68,7 +70,7 @@ async def test_a_field_that_a_class_does_not_know_survives_an_update() -> None:
     await pods.update(pod)
 
     assert recorder.body["spec"] == novelty["spec"]
-    assert recorder.body["metadata"] == {"name": "a", "labels": {"x": "y"}}
+    assert recorder.body["metadata"] == {**A_1, "labels": {"x": "y"}}
 
 
 async def test_an_object_of_another_form_is_refused(recorder: Recorder) -> None:

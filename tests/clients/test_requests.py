@@ -35,8 +35,8 @@ Call = Callable[[ResourceClient[Pod]], Awaitable[object]]
             ),
             f"POST {PODS}?dryRun=All&fieldManager=me&fieldValidation=Strict",
         ),
-        (lambda pods: pods.update(a_pod()), f"PUT {PODS}/web"),
-        (lambda pods: pods.status.update(a_pod()), f"PUT {PODS}/web/status"),
+        (lambda pods: pods.update(a_pod(), unconditional=True), f"PUT {PODS}/web"),
+        (lambda pods: pods.status.update(a_pod(), unconditional=True), f"PUT {PODS}/web/status"),
         (lambda pods: pods.status.get("web"), f"GET {PODS}/web/status"),
         (lambda pods: pods.patch("web", {}, type="merge"), f"PATCH {PODS}/web"),
         (lambda pods: pods.status.patch("web", {}, type="merge"), f"PATCH {PODS}/web/status"),
@@ -53,10 +53,10 @@ Call = Callable[[ResourceClient[Pod]], Awaitable[object]]
             f"PATCH {PODS}/web/status?fieldManager=kubeloop&force=false",
         ),
         (
-            lambda pods: pods.ephemeral_containers.update(a_pod()),
+            lambda pods: pods.ephemeral_containers.update(a_pod(), unconditional=True),
             f"PUT {PODS}/web/ephemeralcontainers",
         ),
-        (lambda pods: pods.resize.update(a_pod()), f"PUT {PODS}/web/resize"),
+        (lambda pods: pods.resize.update(a_pod(), unconditional=True), f"PUT {PODS}/web/resize"),
     ],
 )
 async def test_verbs_of_objects(call: Call, line: str) -> None:
@@ -384,12 +384,12 @@ async def test_parts_of_single_kinds() -> None:
 
     recorder = answering("Namespace")
     await recorder.client.resource(Namespace).finalize.update(
-        Namespace(metadata=ObjectMeta(name="a"))
+        Namespace(metadata=ObjectMeta(name="a", resource_version="1"))
     )
     assert recorder.line == "PUT /api/v1/namespaces/a/finalize"
     recorder = answering("CertificateSigningRequest")
     await recorder.client.resource(CertificateSigningRequest).approval.update(
-        CertificateSigningRequest(metadata=ObjectMeta(name="a"))
+        CertificateSigningRequest(metadata=ObjectMeta(name="a", resource_version="1"))
     )
     assert recorder.line == (
         "PUT /apis/certificates.k8s.io/v1/certificatesigningrequests/a/approval"

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from kubeloop.clients import Client
 from tests.conformance import servers
 from tests.conformance.caller import Caller
 from tests.conformance.differences import DIFFERENCES
@@ -78,6 +79,14 @@ async def controlled(server: Server) -> AsyncIterator[Server]:
 async def api(server: Server) -> Caller:
     """The administrator, in a namespace of the test's own."""
     return await _in_own_namespace(server)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def client(server: Server, api: Caller) -> AsyncIterator[Client]:
+    """kubeloop's own client as the administrator, in the namespace of the test."""
+    config = server.config(*ADMIN).replace(namespace=api.namespace)
+    async with Client(config) as connected:
+        yield connected
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -14,6 +14,7 @@ from typing import Protocol, final
 
 import aiohttp
 
+from kubeloop.config import ClusterConfig
 from kubeloop.testing.control_plane import ControlPlane
 from kubeloop.testing.server import Service
 from kubeloop.testing.server.access.certs import KeyPair, load_into
@@ -34,6 +35,10 @@ class Server(Protocol):
 
     async def session(self, user: str = "", groups: tuple[str, ...] = ()) -> aiohttp.ClientSession:
         """A way in for a user with a certificate; without a user, with no credentials at all."""
+        ...
+
+    def config(self, user: str, groups: tuple[str, ...]) -> ClusterConfig:
+        """What a client of kubeloop needs to be that user."""
         ...
 
     async def expire(self, version: str) -> None:
@@ -61,6 +66,16 @@ class _Sessions:
             self._known[user, groups] = await self._stack.enter_async_context(session)
         return self._known[user, groups]
 
+    def config(self, url: str, user: str, groups: tuple[str, ...]) -> ClusterConfig:
+        pair = self._issuer.client_certificate(user, groups)
+        assert self._issuer.ca is not None  # both serve TLS
+        return ClusterConfig(
+            server=url,
+            ca=self._issuer.ca,
+            client_certificate=pair.certificate,
+            client_key=pair.key,
+        )
+
 
 def _context(ca: bytes, pair: KeyPair | None) -> ssl.SSLContext:
     context = ssl.create_default_context(cadata=ca.decode())
@@ -81,6 +96,9 @@ class _Embedded:
     async def session(self, user: str = "", groups: tuple[str, ...] = ()) -> aiohttp.ClientSession:
         return await self._sessions.of(user, groups)
 
+    def config(self, user: str, groups: tuple[str, ...]) -> ClusterConfig:
+        return self._sessions.config(self.url, user, groups)
+
     async def expire(self, version: str) -> None:
         self._service.expire_history()
 
@@ -96,6 +114,9 @@ class _Envtest:
 
     async def session(self, user: str = "", groups: tuple[str, ...] = ()) -> aiohttp.ClientSession:
         return await self._sessions.of(user, groups)
+
+    def config(self, user: str, groups: tuple[str, ...]) -> ClusterConfig:
+        return self._sessions.config(self.url, user, groups)
 
     async def expire(self, version: str) -> None:
         etcd = f"{self._plane.etcd_url}/v3/kv/compaction"

@@ -1,7 +1,8 @@
 """Trying a change again when another writer was faster.
 
-Promises: the numbers are client-go's, but for `edit`, which has more patience; what is no
-conflict leaves at once, and the last conflict leaves when the tries are used up.
+Promises: the numbers are client-go's; what is no conflict leaves at once, and the last
+conflict leaves when the tries are used up.
+See also: `edit` and `modify`, which are bounded by time (`writer`).
 """
 
 from __future__ import annotations
@@ -12,13 +13,9 @@ from typing import TypeVar
 from kubeloop.kit import DEFAULT_RETRY, Backoff, Clock, SystemClock, retry
 from kubeloop.machinery import Conflict, is_api_error
 
-__all__ = ["CARRYING", "is_conflict", "retry_on_conflict"]
+__all__ = ["is_conflict", "retry_on_conflict"]
 
 T = TypeVar("T")
-
-CARRYING = Backoff(steps=15, duration=0.01, factor=1.5, jitter=1.0)
-"""For a change that is carried over to the newer object: every conflict is another writer who
-got through, so that many at once need only patience, and not to meet again."""
 
 
 def is_conflict(error: BaseException) -> bool:

@@ -49,6 +49,11 @@ class Form(Protocol[T]):
         ...
 
     @property
+    def rules(self) -> TypeFacts | None:
+        """Which fields and elements are changed independently, where the class says it."""
+        ...
+
+    @property
     def resource(self) -> ResourceInfo | None:
         """What a list has to be a list of, where the form is that of one kind."""
         ...
@@ -87,6 +92,10 @@ class TypedForm:
         return self._facts
 
     @property
+    def rules(self) -> TypeFacts:
+        return facts_of(cast("type[Kind]", self.cls))
+
+    @property
     def resource(self) -> ResourceInfo:
         return resource_of(cast("type[Kind]", self.cls))
 
@@ -114,7 +123,7 @@ class DictForm:
     """Objects as they stand in JSON, of kinds that may be known only at run time."""
 
     accept_one = accept_many = "application/json"
-    facts = resource = None
+    facts = rules = resource = None
     object_type: type[dict[str, Any]] = dict
 
     def read(self, answer: Answer) -> dict[str, Any]:

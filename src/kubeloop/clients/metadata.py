@@ -44,7 +44,7 @@ class MetadataForm:
     """Reads metadata out of whatever comes."""
 
     accept_one, accept_many = _ONE, _MANY
-    facts = resource = None
+    facts = rules = resource = None
     object_type = PartialObjectMetadata
 
     def read(self, answer: Answer) -> PartialObjectMetadata:

@@ -5,6 +5,8 @@ on purpose (`update`); fields that a class does not know survive all of it.
 Elsewhere: whole collections (`resource`), what a change is (`editing`).
 """
 
+# ruff: noqa: ASYNC109 - the caller's bound is kept by a clock, and named in the error
+
 from __future__ import annotations
 
 import inspect
@@ -12,7 +14,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
-from kubeloop.kit import DEFAULT_RETRY, Backoff, retry
 from kubeloop.machinery import Conflict, DecodeError, InvalidValue
 from kubeloop.rest import (
     APPLY_PATCH,
@@ -21,15 +22,15 @@ from kubeloop.rest import (
     STRATEGIC_MERGE_PATCH,
     query_options,
 )
-from kubeloop.wire import Model
+from kubeloop.wire import Model, TypeFacts
 
 from .collection import Collection
-from .conflicts import CARRYING, is_conflict, retry_on_conflict
 from .forms import Form, body_of
 from .options import FieldValidation, write_params
 
 if TYPE_CHECKING:  # for those who change something, and not for every script
     from .editing import Change
+    from .writer import ChangeWriter
 
 __all__ = [
     "DEFAULT_MANAGER",
@@ -87,16 +88,21 @@ class ObjectVerbs(Generic[T]):
         self,
         obj: T,
         *,
+        unconditional: bool = False,
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: FieldValidation | None = None,
     ) -> T:
         """Put the whole object in place of the one that is there, and return the new one.
 
-        Raises: Conflict when the object has changed since it was read, Invalid.
-        A cancelled call may have changed it.
+        The version and uid in `obj` are sent, so that an object from a stale cache is
+        refused. One without a version would erase what others wrote since: it is not sent,
+        unless `unconditional`, which leaves the version out and replaces whatever is there.
+        Raises: Conflict when the object has changed since it was read; Invalid; InvalidValue
+        for an object without a version. A cancelled call may have changed it.
         """
         data = self._form.to_dict(obj)
+        _condition_update(data, unconditional=unconditional)
         answer = await self._collection.send(
             "update",
             of=data,
@@ -122,6 +128,10 @@ class ObjectVerbs(Generic[T]):
     ) -> T:
         """Change some fields and return the new object; bytes are sent as they are.
 
+        A patch changes the object that is there now, however old what you read is: the
+        fields that it names are overwritten. It is refused for a newer object only if it
+        says a version itself (`metadata.resourceVersion`, or a `test` operation); an object
+        that was read and is sent as a patch says one.
         `strategic` is for built-in kinds only; `force` for `apply` only.
         Raises: Invalid, and Conflict where the patch names a version.
         A cancelled call may have changed it.
@@ -180,6 +190,8 @@ class ObjectVerbs(Generic[T]):
         self,
         name: str,
         *,
+        strict: bool = False,
+        timeout: float | None = 30.0,
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: FieldValidation | None = None,
@@ -189,56 +201,88 @@ class ObjectVerbs(Generic[T]):
             async with pods.edit("web") as pod:
                 pod.metadata.labels["tier"] = "front"
 
-        When the object was changed meanwhile, the difference is made in the new one; after
-        the block the object is as the server has it. Nothing is sent when the block fails
-        or changes nothing.
-        Raises: Conflict when somebody else changed the same field to something else, or others
-        were faster time and again, for seconds.
+        The block runs once. When others changed other fields meanwhile, the difference is
+        made in the newer object, as often as needed until `timeout` seconds after the block;
+        when they changed one of the same fields, to whatever value, that is a `Conflict`
+        that names it. With `strict` any change since the read is one: for a block whose
+        decision depends on fields that it does not change. Nothing is sent when the block
+        raises or changes nothing; afterwards the object is as the server has it. What only
+        the server writes (version, generation, managed fields) is neither sent nor compared.
+        Raises: Conflict when nothing was stored because of another writer, also when the
+        object was deleted and created again; TimeoutExceeded; InvalidValue for a change
+        that the server would ignore. A cancelled call may have stored the change.
         """
+        from .editing import carried_over, change_between, merge_rules, metadata_text, recreated
+
+        writer = await self._writer("edit", name, timeout)
         obj = await self.get(name)
         before = self._form.to_dict(obj)
         yield obj
+        after = self._form.to_dict(obj)
+        change = change_between(before, after, self._strategic)
         params = self._write(
             dry_run=dry_run, field_manager=field_manager, field_validation=field_validation
         )
-        changed = await self._carry(name, before, self._form.to_dict(obj), params=params)
-        if changed is not None:
-            self._form.refresh(obj, changed)
+        now, base = obj, before
+        while change is not None:
+            try:
+                now = await self._store(writer, name, change, base, params=params)
+                break
+            except Conflict as error:
+                if strict:
+                    raise
+                await writer.back_off(error)
+            # Read after the wait, not before: what was read then would be old by now.
+            now = await writer.read(lambda: self.get(name))
+            base = self._form.to_dict(now)
+            what = await self._collection.group_resource()
+            if metadata_text(base, "uid") != metadata_text(before, "uid"):
+                raise recreated(base, what)
+            rules = merge_rules(before, self._form.rules)
+            wish = carried_over(before, after, base, rules, what=what)
+            change = change_between(base, wish, self._strategic)
+        self._form.refresh(obj, now)
 
     async def modify(
         self,
         name: str,
         function: Callable[[T], T | Awaitable[T | None] | None],
         *,
+        timeout: float | None = 30.0,
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: FieldValidation | None = None,
-        backoff: Backoff = DEFAULT_RETRY,
     ) -> T:
         """Read, let `function` change the object, send the difference; again on a conflict.
 
-        `function` changes what it is given, or returns another object in its place; it is
-        called anew for each try. Returns the object as the server has it now.
-        Raises: Conflict when the tries are used up. A cancelled call may have changed it.
+        `function` changes what it is given, or returns another object in its place. It is
+        called again, on a fresh read, whenever the object was changed after the read, until
+        the change is stored or `timeout` seconds are over; so what it decides holds for the
+        object that is stored. It is never called again after a change that may be stored.
+        A call of it is not interrupted by the timeout. Returns the object as the server has
+        it; nothing is sent when nothing was changed.
+        Raises: TimeoutExceeded when others were faster all the time; InvalidValue for a
+        change that the server would ignore. A cancelled call may have stored the change.
         """
         from .editing import change_between
 
         params = self._write(
             dry_run=dry_run, field_manager=field_manager, field_validation=field_validation
         )
-
-        async def attempt() -> T:
-            obj = await self.get(name)
+        writer = await self._writer("modify", name, timeout)
+        while True:
+            obj = await writer.read(lambda: self.get(name))
             before = self._form.to_dict(obj)
             result = function(obj)
             made = await result if inspect.isawaitable(result) else result
             after = self._form.to_dict(obj if made is None else cast("T", made))
-            change = change_between(before, after, self._form.facts)
+            change = change_between(before, after, self._strategic)
             if change is None:
                 return obj
-            return await self._send_change(name, change, before, params=params)
-
-        return await retry_on_conflict(attempt, backoff=backoff, clock=self._collection.clock)
+            try:
+                return await self._store(writer, name, change, before, params=params)
+            except Conflict as error:
+                await writer.back_off(error)
 
     # --- the steps
 
@@ -257,56 +301,90 @@ class ObjectVerbs(Generic[T]):
             force=force,
         )
 
-    async def _carry(
-        self, name: str, before: dict[str, Any], after: dict[str, Any], *, params: Any
-    ) -> T | None:
-        """Send the difference; on a conflict carry it over to the object as it is now."""
-        from .editing import carried_over, change_between
+    @property
+    def _strategic(self) -> TypeFacts | None:
+        """The merge rules of a strategic patch, where the server takes one."""
+        # The scale of a custom kind takes none, and that of a built-in kind needs none.
+        return None if self._part == "scale" else self._form.facts
 
-        base, wish = before, after
-        lost: Conflict | None = None  # against whoever was faster, the last time
-        is_hopeless = False
-        what = await self._collection.group_resource()
+    async def _writer(self, verb: str, name: str, timeout: float | None) -> ChangeWriter[T]:
+        from .writer import ChangeWriter
 
-        async def attempt() -> T | None:
-            nonlocal base, wish, lost, is_hopeless
-            if lost is not None:
-                # Read after the wait, not before: what was read then would be old by now.
-                is_hopeless = True  # unless what follows says otherwise
-                now = self._form.to_dict(await self.get(name))
-                if _said(now, "uid") != _said(base, "uid"):  # another object has its name now
-                    raise lost
-                wish = carried_over(base, wish, now, self._form.facts, what=what)
-                base, is_hopeless = now, False
-            change = change_between(base, wish, self._form.facts)
-            if change is None:
-                return None
-            try:
-                return await self._send_change(name, change, base, params=params)
-            except Conflict as error:
-                lost = error
-                raise
-
-        return await retry(
-            attempt,
-            when=lambda error: is_conflict(error) and not is_hopeless,
+        request = await self._collection.request("patch", name=name, subresource=self._part)
+        return ChangeWriter(
+            f"{verb} {request.action.removeprefix('PATCH ')}",
             clock=self._collection.clock,
-            backoff=CARRYING,
+            timeout=timeout,
+            max_retries=self._collection.rest.max_retries,
         )
 
-    async def _send_change(
-        self, name: str, change: Change, base: dict[str, Any], *, params: Any
+    async def _store(
+        self,
+        writer: ChangeWriter[T],
+        name: str,
+        change: Change,
+        base: dict[str, Any],
+        *,
+        params: Any,
     ) -> T:
-        version = _said(base, "resourceVersion")
+        """Send a change of `base` through the writer, which knows what may be sent again."""
+        await self._refuse_ignored(name, change)
+        # The writer repeats a request itself: it must know of every answer that leaves open
+        # whether the change was stored.
+        return await writer.send(
+            lambda: self._send_change(name, change, base, params=params, max_retries=0)
+        )
+
+    async def _refuse_ignored(self, name: str, change: Change) -> None:
+        """Raise InvalidValue for a change that would be reported as stored, and is not."""
+        from .editing import ignored_fields
+
+        info = await self._collection.info()
+        has_status = any(part.name == "status" for part in info.subresources)
+        ignored = ignored_fields(change, part=self._part, has_status=has_status)
+        if ignored:
+            where = f"{info.plural}/{name}" + (f"/{self._part}" if self._part else "")
+            use = "the client of the object" if self._part else "the client's .status"
+            raise InvalidValue(
+                f"change {where}: the server ignores changes of {', '.join(ignored)} here"
+                f" (use {use})"
+            )
+
+    async def _send_change(
+        self,
+        name: str,
+        change: Change,
+        base: dict[str, Any],
+        *,
+        params: Any,
+        max_retries: int | None = None,
+    ) -> T:
+        from .editing import metadata_text
+
+        version = metadata_text(base, "resourceVersion")
         if not version:
             raise DecodeError(
                 f"change {name}: the object was read without a resourceVersion, so that nothing"
                 " would keep the change of somebody else from being lost (use patch)"
             )
-        body = body_of(change.under(version))
-        return await self._send_patch(name, body, content_type=change.content_type, params=params)
+        body = body_of(change.under(version, metadata_text(base, "uid")))
+        return await self._send_patch(
+            name,
+            body,
+            content_type=change.content_type,
+            params=params,
+            max_retries=max_retries,
+        )
 
-    async def _send_patch(self, name: str, body: bytes, *, content_type: str, params: Any) -> T:
+    async def _send_patch(
+        self,
+        name: str,
+        body: bytes,
+        *,
+        content_type: str,
+        params: Any,
+        max_retries: int | None = None,
+    ) -> T:
         answer = await self._collection.send(
             "patch",
             name=name,
@@ -315,8 +393,24 @@ class ObjectVerbs(Generic[T]):
             content_type=content_type,
             params=params,
             accept=self._form.accept_one,
+            max_retries=max_retries,
         )
         return self._form.read(answer)
+
+
+def _condition_update(data: dict[str, Any], *, unconditional: bool) -> None:
+    """Make sure that an update says the version it replaces, or on purpose does not."""
+    metadata = data.get("metadata")
+    if not isinstance(metadata, dict):
+        return  # which the request refuses: there is no name
+    if unconditional:
+        metadata.pop("resourceVersion", None)
+    elif metadata.get("name") and not metadata.get("resourceVersion"):
+        raise InvalidValue(
+            f"update {data.get('kind') or 'object'} {metadata['name']}: it has no"
+            " resourceVersion, so that what others wrote would be erased unseen (read the object"
+            " and change that, use edit, modify or apply, or say unconditional=True)"
+        )
 
 
 def appliable(data: dict[str, Any]) -> dict[str, Any]:
@@ -345,9 +439,3 @@ def patch_text(patch: PatchBody) -> bytes:
     if isinstance(patch, bytes):
         return patch
     return patch.encode() if isinstance(patch, str) else body_of(patch)
-
-
-def _said(data: dict[str, Any], key: str) -> str:
-    """What the object's metadata says, as text; empty where it does not."""
-    metadata = data.get("metadata")
-    return str(metadata.get(key) or "") if isinstance(metadata, dict) else ""

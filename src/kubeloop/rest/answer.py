@@ -23,7 +23,7 @@ from kubeloop.machinery import (
     status_from_object,
 )
 from kubeloop.wire import Kind, RawList, split_list
-from kubeloop.wire.meta.v1 import Status, StatusCause
+from kubeloop.wire.meta.v1 import Status, StatusCause, StatusDetails
 
 from .codec import Codec, media_type_of
 from .request import Request
@@ -173,10 +173,11 @@ def error_of(
         media_type = media_type_of(content_type)
     except DecodeError as error:
         return api_error(action, failure("InternalError", str(error), code=500))
+    asked_to_wait = retry_after_of(headers.get("Retry-After")) or 0
     if not media_type or codec.reads(media_type):
         said = _status_in(body, status)
         if said is not None:
-            return api_error(action, said)
+            return api_error(action, _with_delay(said, asked_to_wait))
     return api_error(
         action,
         status_from_answer(
@@ -186,7 +187,7 @@ def error_of(
             name=request.name,
             content_type=content_type,
             body=body,
-            retry_after=retry_after_of(headers.get("Retry-After")) or 0,
+            retry_after=asked_to_wait,
         ),
     )
 
@@ -199,6 +200,14 @@ def undecodable_event(action: str, error: DecodeError) -> ApiError:
         StatusCause(reason=WATCH_DECODING, message=text),
     ]
     return api_error(action, failure("InternalError", text, causes=causes, code=500))
+
+
+def _with_delay(status: Status, seconds: int) -> Status:
+    """The Status with the delay of the answer's header, where it names none itself."""
+    if seconds and not (status.details and status.details.retry_after_seconds):
+        details = status.details or StatusDetails()
+        status.details = msgspec.structs.replace(details, retry_after_seconds=seconds)
+    return status
 
 
 def _status_in(body: bytes, code: int) -> Status | None:

@@ -102,6 +102,7 @@ class RESTClient:
         self._config = config
         self._clock = clock or SystemClock()
         self._timeouts = timeouts
+        self._max_retries = max_retries
         self._in_flight = in_flight
         self._gate: Gate | None = None
         self._limits = response_limits
@@ -158,6 +159,11 @@ class RESTClient:
     @property
     def codec(self) -> Codec:
         return self._codec
+
+    @property
+    def max_retries(self) -> int:
+        """How often a request is sent again where it does not say."""
+        return self._max_retries
 
     def url(self, request: Request) -> str:
         """The whole URL that the request goes to."""

@@ -40,7 +40,6 @@ from kubeloop.discovery import (
     OpenApiPath,
     VersionInfo,
 )
-from kubeloop.kit import DEFAULT_RETRY, Backoff
 from kubeloop.machinery import (
     GroupKind,
     GroupResource,
@@ -97,18 +96,26 @@ class ResourceClient(Generic[T]):
         self,
         obj: T,
         *,
+        unconditional: bool = False,
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: FieldValidation | None = None,
     ) -> T:
         """Put the whole object in place of the one that is there, and return the new one.
 
-        Raises: Conflict when the object has changed since it was read, Invalid.
-        One broken off may have changed it.
+        The version and uid in `obj` are sent, so that an object from a stale cache is
+        refused. One without a version would erase what others wrote since: it is not sent,
+        unless `unconditional`, which leaves the version out and replaces whatever is there.
+        Raises: Conflict when the object has changed since it was read; Invalid; InvalidValue
+        for an object without a version. One broken off may have changed it.
         """
         return self._route.call(
             lambda to: to.update(
-                obj, dry_run=dry_run, field_manager=field_manager, field_validation=field_validation
+                obj,
+                unconditional=unconditional,
+                dry_run=dry_run,
+                field_manager=field_manager,
+                field_validation=field_validation,
             )
         )
 
@@ -125,6 +132,10 @@ class ResourceClient(Generic[T]):
     ) -> T:
         """Change some fields and return the new object; bytes are sent as they are.
 
+        A patch changes the object that is there now, however old what you read is: the
+        fields that it names are overwritten. It is refused for a newer object only if it
+        says a version itself (`metadata.resourceVersion`, or a `test` operation); an object
+        that was read and is sent as a patch says one.
         `strategic` is for built-in kinds only; `force` for `apply` only.
         Raises: Invalid, and Conflict where the patch names a version.
         One broken off may have changed it.
@@ -169,6 +180,8 @@ class ResourceClient(Generic[T]):
         self,
         name: str,
         *,
+        strict: bool = False,
+        timeout: float | None = 30.0,
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: FieldValidation | None = None,
@@ -178,15 +191,22 @@ class ResourceClient(Generic[T]):
             with pods.edit("web") as pod:
                 pod.metadata.labels["tier"] = "front"
 
-        When the object was changed meanwhile, the difference is made in the new one; after
-        the block the object is as the server has it. Nothing is sent when the block fails
-        or changes nothing.
-        Raises: Conflict when somebody else changed the same field to something else, or others
-        were faster time and again, for seconds.
+        The block runs once. When others changed other fields meanwhile, the difference is
+        made in the newer object, as often as needed until `timeout` seconds after the block;
+        when they changed one of the same fields, to whatever value, that is a `Conflict`
+        that names it. With `strict` any change since the read is one: for a block whose
+        decision depends on fields that it does not change. Nothing is sent when the block
+        raises or changes nothing; afterwards the object is as the server has it. What only
+        the server writes (version, generation, managed fields) is neither sent nor compared.
+        Raises: Conflict when nothing was stored because of another writer, also when the
+        object was deleted and created again; TimeoutExceeded; InvalidValue for a change
+        that the server would ignore. One broken off may have stored the change.
         """
         return self._route.scope(
             lambda to: to.edit(
                 name,
+                strict=strict,
+                timeout=timeout,
                 dry_run=dry_run,
                 field_manager=field_manager,
                 field_validation=field_validation,
@@ -198,25 +218,30 @@ class ResourceClient(Generic[T]):
         name: str,
         function: Callable[[T], T | None],
         *,
+        timeout: float | None = 30.0,
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: FieldValidation | None = None,
-        backoff: Backoff = DEFAULT_RETRY,
     ) -> T:
         """Read, let `function` change the object, send the difference; again on a conflict.
 
-        `function` changes what it is given, or returns another object in its place; it is
-        called anew for each try. Returns the object as the server has it now.
-        Raises: Conflict when the tries are used up. One broken off may have changed it.
+        `function` changes what it is given, or returns another object in its place. It is
+        called again, on a fresh read, whenever the object was changed after the read, until
+        the change is stored or `timeout` seconds are over; so what it decides holds for the
+        object that is stored. It is never called again after a change that may be stored.
+        A call of it is not interrupted by the timeout. Returns the object as the server has
+        it; nothing is sent when nothing was changed.
+        Raises: TimeoutExceeded when others were faster all the time; InvalidValue for a
+        change that the server would ignore. One broken off may have stored the change.
         """
         return self._route.call(
             lambda to: to.modify(
                 name,
                 here(function),
+                timeout=timeout,
                 dry_run=dry_run,
                 field_manager=field_manager,
                 field_validation=field_validation,
-                backoff=backoff,
             )
         )
 
@@ -669,18 +694,26 @@ class SubresourceClient(Generic[T]):
         self,
         obj: T,
         *,
+        unconditional: bool = False,
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: FieldValidation | None = None,
     ) -> T:
         """Put the whole object in place of the one that is there, and return the new one.
 
-        Raises: Conflict when the object has changed since it was read, Invalid.
-        One broken off may have changed it.
+        The version and uid in `obj` are sent, so that an object from a stale cache is
+        refused. One without a version would erase what others wrote since: it is not sent,
+        unless `unconditional`, which leaves the version out and replaces whatever is there.
+        Raises: Conflict when the object has changed since it was read; Invalid; InvalidValue
+        for an object without a version. One broken off may have changed it.
         """
         return self._route.call(
             lambda to: to.update(
-                obj, dry_run=dry_run, field_manager=field_manager, field_validation=field_validation
+                obj,
+                unconditional=unconditional,
+                dry_run=dry_run,
+                field_manager=field_manager,
+                field_validation=field_validation,
             )
         )
 
@@ -697,6 +730,10 @@ class SubresourceClient(Generic[T]):
     ) -> T:
         """Change some fields and return the new object; bytes are sent as they are.
 
+        A patch changes the object that is there now, however old what you read is: the
+        fields that it names are overwritten. It is refused for a newer object only if it
+        says a version itself (`metadata.resourceVersion`, or a `test` operation); an object
+        that was read and is sent as a patch says one.
         `strategic` is for built-in kinds only; `force` for `apply` only.
         Raises: Invalid, and Conflict where the patch names a version.
         One broken off may have changed it.
@@ -741,6 +778,8 @@ class SubresourceClient(Generic[T]):
         self,
         name: str,
         *,
+        strict: bool = False,
+        timeout: float | None = 30.0,
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: FieldValidation | None = None,
@@ -750,15 +789,22 @@ class SubresourceClient(Generic[T]):
             with pods.edit("web") as pod:
                 pod.metadata.labels["tier"] = "front"
 
-        When the object was changed meanwhile, the difference is made in the new one; after
-        the block the object is as the server has it. Nothing is sent when the block fails
-        or changes nothing.
-        Raises: Conflict when somebody else changed the same field to something else, or others
-        were faster time and again, for seconds.
+        The block runs once. When others changed other fields meanwhile, the difference is
+        made in the newer object, as often as needed until `timeout` seconds after the block;
+        when they changed one of the same fields, to whatever value, that is a `Conflict`
+        that names it. With `strict` any change since the read is one: for a block whose
+        decision depends on fields that it does not change. Nothing is sent when the block
+        raises or changes nothing; afterwards the object is as the server has it. What only
+        the server writes (version, generation, managed fields) is neither sent nor compared.
+        Raises: Conflict when nothing was stored because of another writer, also when the
+        object was deleted and created again; TimeoutExceeded; InvalidValue for a change
+        that the server would ignore. One broken off may have stored the change.
         """
         return self._route.scope(
             lambda to: to.edit(
                 name,
+                strict=strict,
+                timeout=timeout,
                 dry_run=dry_run,
                 field_manager=field_manager,
                 field_validation=field_validation,
@@ -770,25 +816,30 @@ class SubresourceClient(Generic[T]):
         name: str,
         function: Callable[[T], T | None],
         *,
+        timeout: float | None = 30.0,
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: FieldValidation | None = None,
-        backoff: Backoff = DEFAULT_RETRY,
     ) -> T:
         """Read, let `function` change the object, send the difference; again on a conflict.
 
-        `function` changes what it is given, or returns another object in its place; it is
-        called anew for each try. Returns the object as the server has it now.
-        Raises: Conflict when the tries are used up. One broken off may have changed it.
+        `function` changes what it is given, or returns another object in its place. It is
+        called again, on a fresh read, whenever the object was changed after the read, until
+        the change is stored or `timeout` seconds are over; so what it decides holds for the
+        object that is stored. It is never called again after a change that may be stored.
+        A call of it is not interrupted by the timeout. Returns the object as the server has
+        it; nothing is sent when nothing was changed.
+        Raises: TimeoutExceeded when others were faster all the time; InvalidValue for a
+        change that the server would ignore. One broken off may have stored the change.
         """
         return self._route.call(
             lambda to: to.modify(
                 name,
                 here(function),
+                timeout=timeout,
                 dry_run=dry_run,
                 field_manager=field_manager,
                 field_validation=field_validation,
-                backoff=backoff,
             )
         )
 
@@ -834,18 +885,26 @@ class ScaleVerbs:
         self,
         obj: Scale,
         *,
+        unconditional: bool = False,
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: FieldValidation | None = None,
     ) -> Scale:
         """Put the whole object in place of the one that is there, and return the new one.
 
-        Raises: Conflict when the object has changed since it was read, Invalid.
-        One broken off may have changed it.
+        The version and uid in `obj` are sent, so that an object from a stale cache is
+        refused. One without a version would erase what others wrote since: it is not sent,
+        unless `unconditional`, which leaves the version out and replaces whatever is there.
+        Raises: Conflict when the object has changed since it was read; Invalid; InvalidValue
+        for an object without a version. One broken off may have changed it.
         """
         return self._route.call(
             lambda to: to.update(
-                obj, dry_run=dry_run, field_manager=field_manager, field_validation=field_validation
+                obj,
+                unconditional=unconditional,
+                dry_run=dry_run,
+                field_manager=field_manager,
+                field_validation=field_validation,
             )
         )
 
@@ -862,6 +921,10 @@ class ScaleVerbs:
     ) -> Scale:
         """Change some fields and return the new object; bytes are sent as they are.
 
+        A patch changes the object that is there now, however old what you read is: the
+        fields that it names are overwritten. It is refused for a newer object only if it
+        says a version itself (`metadata.resourceVersion`, or a `test` operation); an object
+        that was read and is sent as a patch says one.
         `strategic` is for built-in kinds only; `force` for `apply` only.
         Raises: Invalid, and Conflict where the patch names a version.
         One broken off may have changed it.
@@ -906,6 +969,8 @@ class ScaleVerbs:
         self,
         name: str,
         *,
+        strict: bool = False,
+        timeout: float | None = 30.0,
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: FieldValidation | None = None,
@@ -915,15 +980,22 @@ class ScaleVerbs:
             with pods.edit("web") as pod:
                 pod.metadata.labels["tier"] = "front"
 
-        When the object was changed meanwhile, the difference is made in the new one; after
-        the block the object is as the server has it. Nothing is sent when the block fails
-        or changes nothing.
-        Raises: Conflict when somebody else changed the same field to something else, or others
-        were faster time and again, for seconds.
+        The block runs once. When others changed other fields meanwhile, the difference is
+        made in the newer object, as often as needed until `timeout` seconds after the block;
+        when they changed one of the same fields, to whatever value, that is a `Conflict`
+        that names it. With `strict` any change since the read is one: for a block whose
+        decision depends on fields that it does not change. Nothing is sent when the block
+        raises or changes nothing; afterwards the object is as the server has it. What only
+        the server writes (version, generation, managed fields) is neither sent nor compared.
+        Raises: Conflict when nothing was stored because of another writer, also when the
+        object was deleted and created again; TimeoutExceeded; InvalidValue for a change
+        that the server would ignore. One broken off may have stored the change.
         """
         return self._route.scope(
             lambda to: to.edit(
                 name,
+                strict=strict,
+                timeout=timeout,
                 dry_run=dry_run,
                 field_manager=field_manager,
                 field_validation=field_validation,
@@ -935,25 +1007,30 @@ class ScaleVerbs:
         name: str,
         function: Callable[[Scale], Scale | None],
         *,
+        timeout: float | None = 30.0,
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: FieldValidation | None = None,
-        backoff: Backoff = DEFAULT_RETRY,
     ) -> Scale:
         """Read, let `function` change the object, send the difference; again on a conflict.
 
-        `function` changes what it is given, or returns another object in its place; it is
-        called anew for each try. Returns the object as the server has it now.
-        Raises: Conflict when the tries are used up. One broken off may have changed it.
+        `function` changes what it is given, or returns another object in its place. It is
+        called again, on a fresh read, whenever the object was changed after the read, until
+        the change is stored or `timeout` seconds are over; so what it decides holds for the
+        object that is stored. It is never called again after a change that may be stored.
+        A call of it is not interrupted by the timeout. Returns the object as the server has
+        it; nothing is sent when nothing was changed.
+        Raises: TimeoutExceeded when others were faster all the time; InvalidValue for a
+        change that the server would ignore. One broken off may have stored the change.
         """
         return self._route.call(
             lambda to: to.modify(
                 name,
                 here(function),
+                timeout=timeout,
                 dry_run=dry_run,
                 field_manager=field_manager,
                 field_validation=field_validation,
-                backoff=backoff,
             )
         )
 

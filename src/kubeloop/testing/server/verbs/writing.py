@@ -222,6 +222,11 @@ class Verbs:
         obj = place(served, sent.obj, call.namespace, call.name)
         uid = obj["metadata"].get("uid")
         if uid and uid != old.uid:
+            # Who patches the object that had this name before sent its version, too, and the
+            # version is checked first.
+            version = obj["metadata"].get("resourceVersion")
+            if version and version != old.obj["metadata"]["resourceVersion"]:
+                raise conflict(served.group, served.plural, call.name)
             cause = Cause("metadata.uid", "FieldValueInvalid", f'Invalid value: "{uid}": {_FIXED}')
             raise invalid(served.group, served.kind, call.name, [cause])
         return await self.replace(call, old, obj, sent.warnings)
