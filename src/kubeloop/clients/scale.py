@@ -150,7 +150,7 @@ class ScaleClient:
             "patch",
             name=name,
             subresource="scale",
-            body=patch_text(patch),
+            body=patch_text(patch, type),
             content_type=patch_type_of(type),
         )
         return _read(answer)

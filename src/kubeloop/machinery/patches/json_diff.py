@@ -1,15 +1,16 @@
 """The JSON patch between two documents.
 
-Promises: applied to the old document the operations give exactly the new one;
-equal documents give none. What is left of two lists after their common beginning
+Promises: applied to the old document, an object or a list, the operations give exactly the
+new one; equal documents give none. What is left of two lists after their common beginning
 and end is compared position by position, so one element more or less is one operation.
 """
 
 from __future__ import annotations
 
+from .errors import PatchError
 from .json_patch import MAX_OPERATIONS
 from .pointer import format_pointer
-from .values import Json, JsonObject, copied, equal
+from .values import Json, JsonObject, copied, described, equal
 
 __all__ = ["json_patch_between"]
 
@@ -19,9 +20,15 @@ _Path = tuple[str | int, ...]
 def json_patch_between(old: Json, new: Json) -> list[JsonObject]:
     """The operations that make `old` into `new`.
 
-    Raises: PatchError when either is not JSON or nests too deep.
+    Raises: PatchError when either is not JSON, nests too deep, or is neither an object nor a
+    list, which no server would patch.
     """
     before, after = copied(old, what="the old document"), copied(new, what="the new document")
+    for document in (before, after):
+        if not isinstance(document, dict | list):
+            raise PatchError(
+                f"a JSON patch is for an object or a list, not {described(document)}", path=""
+            )
     operations: list[JsonObject] = []
     _compare(before, after, (), operations)
     if len(operations) > MAX_OPERATIONS:

@@ -10,11 +10,9 @@ from collections.abc import Iterable
 
 from .errors import PatchError
 
-__all__ = ["format_pointer", "list_index", "parse_pointer"]
+__all__ = ["format_pointer", "parse_pointer"]
 
 _STRAY_TILDE = re.compile("~(?![01])")
-# More digits than any list has elements; longer ones are refused unread.
-_INDEX = re.compile("0|[1-9][0-9]{0,9}", re.ASCII)
 
 
 def parse_pointer(text: str) -> tuple[str, ...]:
@@ -35,8 +33,3 @@ def parse_pointer(text: str) -> tuple[str, ...]:
 def format_pointer(steps: Iterable[str | int]) -> str:
     """The pointer that leads through `steps`."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
-
-
-def list_index(step: str) -> int | None:
-    """The position a step names in a list; None when it names none (`-`, `01`, `x`)."""
-    return int(step) if _INDEX.fullmatch(step) else None

@@ -63,7 +63,7 @@ def patched(served: Served, shown: Object, raw: bytes, sort: str) -> Object:
     try:
         match sort:
             case "application/json-patch+json":
-                result = _stepped(shown, _operations(patch))
+                result = apply_json_patch(shown, _operations(patch))
             case "application/merge-patch+json":
                 result = apply_merge_patch(shown, _document(patch))
             case _:
@@ -77,38 +77,7 @@ def patched(served: Served, shown: Object, raw: bytes, sort: str) -> Object:
     return result
 
 
-def _stepped(shown: Object, operations: list[Any]) -> Any:
-    """The object after a JSON patch; kube-apiserver replaces keys that are not there, too."""
-    try:
-        return apply_json_patch(shown, operations)
-    except PatchError:
-        if not any(isinstance(each, dict) and each.get("op") == "replace" for each in operations):
-            raise
-    result: Any = shown
-    for each in operations:
-        result = apply_json_patch(result, [_added(result, each)])
-    return result
-
-
-def _added(document: Any, operation: Any) -> Any:
-    """`operation`, or an addition where it replaces a key that its object does not have."""
-    if not isinstance(operation, dict) or operation.get("op") != "replace":
-        return operation
-    steps = str(operation.get("path") or "").split("/")[1:]
-    for step in steps[:-1]:
-        key = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(document, list) and key.isdigit() and int(key) < len(document):
-            document = document[int(key)]
-        else:
-            document = document.get(key) if isinstance(document, dict) else None
-    return {**operation, "op": "add"} if isinstance(document, dict) else operation
-
-
 def _refused(error: PatchError, sort: str) -> Refusal:
-    if sort == JSON_PATCH and error.failure == "limit":
-        refusal = request_entity_too_large(0)
-        refusal.status["message"] = str(error)
-        return refusal
     if sort == JSON_PATCH:
         return Refusal(
             {
@@ -139,6 +108,8 @@ def _operations(patch: Any) -> list[Any]:
             "error decoding patch: json: cannot unmarshal object into Go value of type "
             "[]handlers.jsonPatchOp"
         )
+    for operation in patch:
+        _check_types(operation)
     if len(patch) > MAX_OPERATIONS:
         refusal = request_entity_too_large(0)
         refusal.status["message"] = (
@@ -147,6 +118,20 @@ def _operations(patch: Any) -> list[Any]:
         )
         raise refusal
     return patch
+
+
+def _check_types(operation: Any) -> None:
+    """Refuse what Go cannot read as an operation; what is null reads as left out."""
+    go = "into Go value of type handlers.jsonPatchOp"
+    if operation is not None and not isinstance(operation, dict):
+        raise bad_request(f"error decoding patch: json: cannot unmarshal {sort_of(operation)} {go}")
+    for member in ("op", "from", "path"):
+        found = (operation or {}).get(member)
+        if found is not None and not isinstance(found, str):
+            raise bad_request(
+                f"error decoding patch: json: cannot unmarshal {sort_of(found)} into Go struct "
+                f"field jsonPatchOp.{member} of type string"
+            )
 
 
 def _document(patch: Any) -> Object:
