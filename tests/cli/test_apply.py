@@ -7,7 +7,7 @@ from pathlib import Path
 from kubeloop.blocking import Client
 from kubeloop.testing import APIServer
 
-from .conftest import SHOP, Call
+from .conftest import Call
 
 CRD = """
 apiVersion: apiextensions.k8s.io/v1
@@ -106,19 +106,69 @@ def test_a_field_of_somebody_else_is_taken_over_only_by_force(kubeloop: Call) ->
     assert forced.stdout == "configmap/paint configured\n"
 
 
-def test_nothing_is_sent_when_one_manifest_cannot_be_read(
+def test_every_fault_is_one_line_and_what_is_good_is_applied(
+    kubeloop: Call, tmp_path: Path
+) -> None:
+    broken, missing = tmp_path / "broken.yaml", tmp_path / "missing.yaml"
+    broken.write_text("kind: [")
+    documents = [
+        a_map("one"),
+        "[1, 2]",
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}, data: 5}",
+        "{apiVersion: v1, kind: ConfigMap}",
+        "{apiVersion: example.com/v1, kind: Nothing, metadata: {name: c}}",
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: Not A Name}}",
+        a_map("two"),
+    ]
+
+    result = kubeloop(
+        "apply", "-f", str(broken), "-f", str(missing), "-f", "-", stdin="\n---\n".join(documents)
+    )
+
+    assert result.exit_code == 2
+    assert result.stdout == "configmap/one created\nconfigmap/two created\n"
+    lines = result.stderr.splitlines()
+    assert all(line.startswith("error: ") for line in lines)
+    parts = (
+        "broken.yaml, line 2", "missing.yaml: it cannot be read", "YAML document 2: expected",
+        "YAML document 3: ", "YAML document 4: the ConfigMap has no name", "find kind Nothing",
+        "Not A Name",
+    )  # fmt: skip
+    assert [part in line for part, line in zip(parts, lines, strict=True)] == [True] * 7
+
+
+def test_nothing_is_sent_when_no_manifest_can_be_read(
     kubeloop: Call, tmp_path: Path, kube_server: APIServer
 ) -> None:
     broken = tmp_path / "broken.yaml"
     broken.write_text("kind: [")
     before = len(kube_server.requests)
 
-    result = kubeloop("apply", "-f", str(SHOP), "-f", str(broken))
+    result = kubeloop("apply", "-f", str(broken))
 
     assert result.exit_code == 2
-    (line,) = result.stderr.splitlines()
-    assert "broken.yaml, line 2" in line
     assert len(kube_server.requests) == before
+
+
+def test_a_kustomization_says_how_to_apply_it(kubeloop: Call, tmp_path: Path) -> None:
+    (tmp_path / "kustomization.yaml").write_text("resources: [map.yaml]\n")
+    (tmp_path / "map.yaml").write_text(a_map("paint"))
+
+    result = kubeloop("apply", "-f", str(tmp_path))
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"(kubectl kustomize {tmp_path} | kubeloop apply -f -)" in result.stderr
+
+
+def test_json_documents_may_follow_each_other(kubeloop: Call) -> None:
+    """As `kubectl get -o json` and `jq -c` write them."""
+    text = "\n".join(
+        f'{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"{name}"}}}}' for name in "ab"
+    )
+
+    result = kubeloop("apply", "-f", "-", stdin=text)
+
+    assert result.stdout == "configmap/a created\nconfigmap/b created\n"
 
 
 def test_a_manifest_without_objects_is_a_mistake(kubeloop: Call) -> None:

@@ -7,15 +7,27 @@ from typing import Any
 
 import pytest
 
-from kubeloop.clients import Client
-from kubeloop.clients.applying import in_order, objects_in, served_versions
-from kubeloop.machinery import DecodeError, GroupVersion, InvalidValue
+from kubeloop.clients import ApplyErrors, Client, entries_in, in_order
+from kubeloop.clients.applying import served_versions
+from kubeloop.machinery import (
+    AlreadyOwned,
+    ConnectError,
+    DecodeError,
+    Forbidden,
+    GroupVersion,
+    Invalid,
+    InvalidValue,
+    StreamBroken,
+    api_error,
+    failure,
+    set_controller,
+)
 from kubeloop.testing.server.service import Service
 from kubeloop.wire import dump_yaml
 from kubeloop.wire.core.v1 import ConfigMap, Namespace
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-from .conftest import CRD
+from .conftest import CRD, Recorder
 
 WEBSITE: dict[str, Any] = {
     "apiVersion": "example.com/v1",
@@ -24,11 +36,12 @@ WEBSITE: dict[str, Any] = {
     "spec": {"image": "a"},
 }
 NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+KUSTOMIZATION = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
 MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "shop"}}
 
 
 def test_what_others_stand_on_comes_first_and_the_rest_stays_in_order() -> None:
-    order = in_order([WEBSITE, MAP, CRD, NAMESPACE])
+    order = in_order(dict(enumerate([WEBSITE, MAP, CRD, NAMESPACE])))
 
     assert order == [3, 2, 0, 1]
 
@@ -127,24 +140,207 @@ async def test_an_object_that_does_not_say_what_it_is_is_refused(
         await client.apply(thing)
 
 
-def test_text_is_yaml_and_words_are_paths(tmp_path: Path) -> None:
-    assert objects_in('{"apiVersion": "v1", "kind": "ConfigMap"}') != []
-    with pytest.raises(InvalidValue, match="manifests"):
-        objects_in("manifests")
-
-
 def _version(thing: Any) -> str:
     data = thing if isinstance(thing, dict) else thing.to_dict()
     return str(data["metadata"]["resourceVersion"])
 
 
 def test_bytes_are_yaml_as_text_is() -> None:
-    assert objects_in(dump_yaml(WEBSITE, NAMESPACE).encode(), kinds=()) == objects_in(
-        dump_yaml(WEBSITE, NAMESPACE)
+    text = dump_yaml(WEBSITE, NAMESPACE)
+
+    assert entries_in(text.encode()) == entries_in(text)
+    assert [entry.place for entry in entries_in(text)] == ["YAML document 1", "YAML document 2"]
+
+
+@pytest.mark.parametrize("given", [None, 7, [None], ["v1"], [MAP, 7]])
+def test_what_is_no_object_is_refused_before_anything_is_sent(given: Any) -> None:
+    with pytest.raises(InvalidValue, match=r"apply a (NoneType|int|str): expected an object"):
+        entries_in(given)
+
+
+# --- what cannot be read
+
+
+def fault_in(given: Any) -> str:
+    (entry,) = entries_in(given)
+    assert isinstance(entry.content, InvalidValue)
+    return str(entry.content)
+
+
+def test_text_is_yaml_and_words_are_paths(tmp_path: Path) -> None:
+    assert (
+        len(entries_in('{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}')) == 1
+    )
+    assert fault_in("manifests") == "apply manifests: it cannot be read: No such file or directory"
+    assert fault_in("a\0b.yaml").startswith("apply 'a\\x00b.yaml': it cannot be read: ")
+    assert fault_in(tmp_path) == (
+        f"apply {tmp_path}: there is no manifest in this folder (.yaml, .yml, .json)"
     )
 
 
-@pytest.mark.parametrize("given", [None, 7, [None], ["v1"]])
-def test_what_is_no_object_is_refused_before_anything_is_sent(given: Any) -> None:
-    with pytest.raises(InvalidValue, match=r"apply a (NoneType|int|str): expected an object"):
-        objects_in(given)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "apiVersion: v1 kind: Secret data: hunter2",
+        "hunter2" * 2000,
+        "stringData: hunter2 " * 2000,
+    ],
+)
+def test_a_text_of_one_line_that_is_no_path_is_an_error_that_does_not_show_it(text: str) -> None:
+    fault = fault_in(text)
+
+    assert fault.startswith(f"apply a text of one line with {len(text)} characters: it cannot be")
+    assert fault.endswith("(a manifest ends with a newline, else it is taken for a path)")
+    assert "hunter2" not in fault
+
+
+async def test_a_long_text_of_one_line_is_an_error_of_ours_and_nothing_is_sent(
+    server: Service, client: Client
+) -> None:
+    server.faults.clear_record()
+
+    with pytest.raises(InvalidValue, match="a text of one line"):
+        await client.apply("apiVersion: v1 kind: ConfigMap " * 500)
+
+    assert not server.faults.requests
+
+
+@pytest.mark.parametrize("name", ["kustomization.yaml", "kustomization.yml", "Kustomization"])
+def test_a_kustomization_says_what_to_do(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "my shop"
+    folder.mkdir()
+    (folder / name).write_text(dump_yaml(KUSTOMIZATION))
+    (folder / "map.yaml").write_text(dump_yaml(MAP))
+
+    assert fault_in(folder) == (
+        f"apply {folder}: this is a kustomization, which has to be built first"
+        f" (kubectl kustomize '{folder}' | kubeloop apply -f -)"
+    )
+    assert "kubectl kustomize DIR | kubeloop apply -f -" in fault_in(folder / name)
+
+
+def test_a_file_that_cannot_be_read_does_not_keep_the_others_back(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").mkdir()
+    (tmp_path / "b.yaml").symlink_to(tmp_path / "gone")
+    (tmp_path / "c.yaml").write_text("kind: [")
+    (tmp_path / "d.yaml").write_text(dump_yaml(MAP))
+
+    *faults, good = entries_in(tmp_path)
+
+    assert isinstance(good.content, ConfigMap)
+    assert [str(fault.content).split(": ")[0] for fault in faults] == [
+        f"apply {tmp_path}/a.yaml",
+        f"apply {tmp_path}/b.yaml",
+        f"{tmp_path}/c.yaml, line 2, column 1",
+    ]
+
+
+BAD: list[Any] = [
+    {},
+    {"apiVersion": "v1"},
+    {"apiVersion": ["v1"], "kind": "Pod"},
+    {"apiVersion": "v1", "kind": {"a": 1}},
+    {"apiVersion": "v1", "kind": "Pod", "metadata": 5},
+    {"apiVersion": "v1", "kind": "Pod", "metadata": []},
+    {"apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "a"}},
+    {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": 5}},
+    Namespace(),
+]
+
+
+async def test_objects_that_do_not_say_what_they_are_are_named_one_by_one(client: Client) -> None:
+    with pytest.raises(ApplyErrors) as caught:
+        await client.apply([*BAD, {**MAP, "metadata": {"name": "good"}}])
+
+    head, *lines = str(caught.value).splitlines()
+    assert head == f"apply: {len(BAD)} errors, 1 of {len(BAD) + 1} objects applied:"
+    assert [line.partition(":")[0] for line in lines] == [
+        f"apply object {number}" for number in range(1, len(BAD) + 1)
+    ]
+    assert await client.resource(ConfigMap).exists("good")
+
+
+# --- several faults
+
+
+NO_OBJECT = "[1, 2]"
+WRONG_TYPE = "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}, data: 5}"
+UNKNOWN = "{apiVersion: example.com/v1, kind: Nothing, metadata: {name: c}}"
+REFUSED = "{apiVersion: v1, kind: ConfigMap, metadata: {name: Not A Name}}"
+
+
+async def test_every_fault_is_reported_and_what_is_good_is_applied(client: Client) -> None:
+    good = [dump_yaml({**MAP, "metadata": {"name": name}}) for name in ("a", "z")]
+    text = "---\n".join(
+        f"{each}\n" for each in (good[0], NO_OBJECT, WRONG_TYPE, UNKNOWN, REFUSED, good[1])
+    )
+
+    with pytest.raises(ApplyErrors) as caught:
+        await client.apply(text)
+
+    error = caught.value
+    assert [_name(each) for each in error.applied] == ["a", "z"]
+    assert [type(each) for each in error.errors[:2]] == [DecodeError, DecodeError]
+    assert isinstance(error.errors[3], Invalid)
+    head, *lines = str(error).splitlines()
+    assert head == "apply: 4 errors, 2 of 6 objects applied:"
+    assert [line.split(":")[0] for line in lines[:2]] == ["YAML document 2", "YAML document 3"]
+    assert len(lines) == 4
+    assert {each.metadata.name for each in await client.resource(ConfigMap).list()} >= {"a", "z"}
+
+
+async def test_a_single_fault_of_a_single_object_is_raised_itself(client: Client) -> None:
+    with pytest.raises(Invalid):
+        await client.apply(REFUSED)
+    with pytest.raises(DecodeError, match="YAML document 1: expected an object"):
+        await client.apply(NO_OBJECT + "\n")
+
+
+async def test_json_documents_that_follow_each_other_are_applied(client: Client) -> None:
+    text = "".join(
+        f'{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"{name}"}}}}' for name in "ab"
+    )
+
+    assert [_name(each) for each in await client.apply(text)] == ["a", "b"]
+
+
+async def test_a_server_that_cannot_be_reached_is_not_tried_for_each_object() -> None:
+    recorder = Recorder({**MAP, "metadata": {"name": "a"}}, StreamBroken("cut"))
+    things = [{**MAP, "metadata": {"name": name}} for name in "abcd"]
+
+    with pytest.raises(ApplyErrors, match="1 error, 1 of 4 objects applied:\ncut") as caught:
+        await recorder.client.apply(things)
+    assert (len(recorder.requests), len(caught.value.applied)) == (2, 1)
+
+    recorder = Recorder(ConnectError("refused"))
+    with pytest.raises(ConnectError):  # there is nothing else to say
+        await recorder.client.apply(things)
+
+
+async def test_a_namespace_that_is_forbidden_does_not_keep_the_rest_back() -> None:
+    forbidden = api_error("PATCH namespaces/shop", failure("Forbidden", "no"))
+    recorder = Recorder(forbidden, MAP)
+
+    with pytest.raises(ApplyErrors) as caught:
+        await recorder.client.apply([MAP, NAMESPACE])
+
+    assert [type(each) for each in caught.value.errors] == [Forbidden]
+    assert [_name(each) for each in caught.value.applied] == ["m"]
+
+
+async def test_an_object_with_another_owner_is_one_fault_among_others(client: Client) -> None:
+    owner = await client.apply(ConfigMap(metadata=ObjectMeta(name="owner")))
+    other = await client.apply(ConfigMap(metadata=ObjectMeta(name="other")))
+    owned = ConfigMap(metadata=ObjectMeta(name="owned", namespace="default"))
+    set_controller(owned, other)
+
+    with pytest.raises(ApplyErrors) as caught:
+        await client.apply([owned, ConfigMap(metadata=ObjectMeta(name="free"))], owner=owner)
+
+    assert [type(each) for each in caught.value.errors] == [AlreadyOwned]
+    assert [_name(each) for each in caught.value.applied] == ["free"]
+
+
+def _name(thing: Any) -> str:
+    data = thing if isinstance(thing, dict) else thing.to_dict()
+    return str(data["metadata"]["name"])

@@ -114,6 +114,7 @@ def test_only_mappings_can_be_merged(text: str) -> None:
         ("a: é".encode("utf-16"), [{"a": "é"}]),
         ("a: 1\r\n---\r\nb: 2\r\n", [{"a": 1}, {"b": 2}]),
         ("{}", [{}]),
+        ('---\n{"a": 1}\n', [{"a": 1}]),
     ],
 )
 def test_empty_documents_are_skipped_and_the_others_kept(
@@ -131,6 +132,8 @@ def test_one_document_is_read_alone() -> None:
     [
         ("# none", "m.yaml, line 1, column 1: expected one document, found none"),
         ("a: 1\n---\nb: 2\n", "m.yaml, line 3, column 1: expected one document, found 2"),
+        ('{"a": 1}{}', "m.yaml, line 1, column 9: expected one document, found 2"),
+        ('{"a":\n 1} \n {}', "m.yaml, line 3, column 2: expected one document, found 2"),
     ],
 )
 def test_where_one_is_asked_for_none_and_two_are_errors(text: str, message: str) -> None:
@@ -147,6 +150,46 @@ def test_json_is_read_in_full_also_where_yaml_differs() -> None:
     )
 
     assert load_document(text) == {"a": "/😀\x7f", "b\\ud83d": [1, 0, 2.5, 100.0, 2.0**64]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": "\\/"}{"b": [1]}{}',
+        '{"a": "\\/"}\n{"b": [1]}\n\n{}\n',
+        ' {"a": "\\/"}\t{"b":\n[1]}\r\n{}',
+        '{"a": "\\/"}\n---\n{"b": [1]}{}\n---\n',
+        '--- # first\n{"a": "\\/"}{"b": [1]}\n---\n---\n{}',
+        '{"a": "\\/"}\n{b: [1]}\n---\n{}',  # the rest is YAML
+    ],
+)
+def test_json_documents_may_follow_each_other_directly(text: str) -> None:
+    """As `kubectl` reads them."""
+    assert load_documents(text) == [{"a": "/"}, {"b": [1]}, {}]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('{"a": 1}{"b": 1, "b": 2}', "line 1, column 18: "),
+        ('{"a": 1}\n {"b": 1,\n"b": 2}{}', "line 3, column 1: "),
+        ('{"a": 1}{"b": ', "line "),  # its end, which the parsers place differently
+        ('{"a": 1},{"b": 1}', "line 1, column 9: "),
+        ('{"a": 1} b', "line 1, column 10: "),
+        ('{"a": 1}\nb: 1', "line 2, column 1: "),
+        ('{"a": 1} ---\n{"b": 1}', "line 1, column 10: "),
+        ('{"a": 1}{"b": NaN}{"c": .nan}', "line 1, column "),
+        ('{"a": 1}{"b": "\\ud800"}', "line 1, column "),
+        ('{"a": 1}{b: 1}{"c": 2}', "line 1, column 15: "),
+        ("{}" + "[" * 5000, "line 1, column "),
+    ],
+)
+def test_a_fault_in_a_later_json_document_is_found_where_it_is(text: str, place: str) -> None:
+    assert refusal(text).startswith(f"YAML, {place}")
+
+
+def test_a_long_stream_of_json_documents_is_read_once() -> None:
+    assert len(load_documents('{"a": 1}' * 50_000)) == 50_000
 
 
 def test_flow_style_that_is_no_json_is_read_as_yaml() -> None:

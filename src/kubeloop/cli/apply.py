@@ -1,19 +1,19 @@
 """`kubeloop apply`: server-side apply of manifests.
 
-Promises: nothing is sent before all manifests are read; one object that is refused does not
-keep the others back; nothing is ever pruned.
+Guarantees: nothing is sent before all manifests are read; every document that cannot be read
+and every object that is refused is one line on the error output, and keeps no other back;
+nothing is ever pruned.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from kubeloop.clients import Appliable, in_order, objects_in
+from kubeloop.clients import ManifestEntry, entries_in, in_order
 from kubeloop.kit import run
 from kubeloop.machinery import ConfigError, GroupKind, KubeError, TransportError, Unauthorized
 from kubeloop.runtime import Client
@@ -47,8 +47,9 @@ def apply(
 ) -> None:
     """Server-side apply of manifests; namespaces and CRDs come first.
 
-    Says of each object whether it was created, configured or unchanged. Objects that no
-    longer stand in the manifests are left alone.
+    Says of each object whether it was created, configured or unchanged, and of each that
+    could not be read or applied why. Objects that no longer stand in the manifests are left
+    alone.
 
     \b
     Examples:
@@ -56,26 +57,36 @@ def apply(
       kubeloop apply -f manifests/ --dry-run
       kubectl get deploy web -o yaml | kubeloop apply -f - --force-conflicts
     """
-    things = [thing for file in files for thing in _read(file)]
-    if not things:
+    entries = [entry for file in files for entry in _read(file)]
+    if not entries:
         raise InvalidValue(f"apply {', '.join(files)}: there is no object in it")
+    code = ExitCode.OK
+    objects: dict[int, dict[str, Any]] = {}
+    for entry in entries:
+        if isinstance(entry.content, KubeError):
+            code = max(code, report(entry.content, verbose=bool(flags.verbose)))
+        else:
+            thing = entry.content
+            objects[len(objects)] = thing.to_dict() if isinstance(thing, Kind) else thing
     options = {"dry_run": dry_run, "force": force_conflicts, "field_manager": field_manager}
-    code = run(_apply(flags, things, options))
+    if objects:
+        code = max(code, run(_apply(flags, objects, options)))
     click.get_current_context().exit(code)
 
 
-def _read(file: str) -> list[Appliable]:
-    return objects_in(sys.stdin.buffer.read() if file == "-" else Path(file))
+def _read(file: str) -> list[ManifestEntry]:
+    return entries_in(sys.stdin.buffer.read() if file == "-" else Path(file))
 
 
-async def _apply(flags: Flags, things: Sequence[Appliable], options: dict[str, Any]) -> int:
-    data = [thing.to_dict() if isinstance(thing, Kind) else thing for thing in things]
+async def _apply(
+    flags: Flags, objects: dict[int, dict[str, Any]], options: dict[str, Any]
+) -> ExitCode:
     code = ExitCode.OK
     ending = " (dry run)" if options["dry_run"] else ""
-    async with connected(flags) as client, patience("applying", total=len(data)) as progress:
-        for index in in_order(data):
+    async with connected(flags) as client, patience("applying", total=len(objects)) as progress:
+        for index in in_order(objects):
             try:
-                name, outcome = await _apply_one(client, data[index], options)
+                name, outcome = await _apply_one(client, objects[index], options)
                 click.echo(f"{name} {outcome}{ending}")
             except (ConfigError, TransportError, Unauthorized):
                 raise  # the others would fare no better
@@ -91,10 +102,8 @@ async def _apply_one(
     """The object's name, and what became of it."""
     group, _, version = str(thing["apiVersion"]).rpartition("/")
     info = await client.mapper.mapping(GroupKind(group, thing["kind"]), version)
-    metadata = thing.get("metadata") or {}
-    name = str(metadata.get("name") or "")
-    if not name:
-        raise InvalidValue(f"apply a {thing['kind']}: it has no name (apply needs one)")
+    metadata = thing["metadata"]
+    name = str(metadata["name"])
     collection = collection_of(client, info, namespace=metadata.get("namespace") or None)
     before = await collection.get_or_none(name)
     after = await client.apply(thing, **options)

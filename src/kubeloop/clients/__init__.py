@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ._generated.clientset import Clientset, Resources
 from .actions import about
-from .applying import Appliable, Manifest, in_order, objects_in
+from .applying import Appliable, ApplyErrors, Manifest, ManifestEntry, entries_in, in_order
 from .client import Client, DynamicClient
 from .collection import ALL
 from .conflicts import is_conflict, retry_on_conflict
@@ -43,6 +43,7 @@ __all__ = [
     "DEFAULT_MANAGER",
     "PAGE_SIZE",
     "Appliable",
+    "ApplyErrors",
     "Client",
     "Clientset",
     "DynamicClient",
@@ -54,6 +55,7 @@ __all__ = [
     "LabelSelection",
     "ListOptions",
     "Manifest",
+    "ManifestEntry",
     "MetadataClient",
     "ObjectList",
     "Pager",
@@ -77,10 +79,10 @@ __all__ = [
     "WatchEvent",
     "WatchOptions",
     "about",
+    "entries_in",
     "extract",
     "in_order",
     "is_conflict",
-    "objects_in",
     "proxy_name",
     "retry_on_conflict",
     "until",

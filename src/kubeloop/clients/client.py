@@ -8,7 +8,7 @@ reads (`kubeloop.runtime`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
@@ -17,18 +17,30 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, final, overload
 from kubeloop.config import ClusterConfig
 from kubeloop.kit import Clock, Limiter, poll
 from kubeloop.machinery import (
+    ConfigError,
     GroupVersion,
     GroupVersionKind,
     GroupVersionResource,
     InvalidValue,
+    KubeError,
     NotFound,
     Owner,
+    TransportError,
+    Unauthorized,
 )
 from kubeloop.rest import JSON, ResponseLimits, RESTClient, RESTStats, WarningHandler
 from kubeloop.wire import Kind, ResourceInfo, resource_for, resource_of, resources
 
 from ._generated.clientset import Clientset
-from .applying import Appliable, Manifest, in_order, is_crd, objects_in, owned, served_versions
+from .applying import (
+    Appliable,
+    Manifest,
+    Outcome,
+    entries_in,
+    in_order,
+    is_crd,
+    served_versions,
+)
 from .collection import Collection, Lookup
 from .connecting import Connecting
 from .forms import DictForm, TypedForm
@@ -258,31 +270,37 @@ class Client(Clientset):
         Namespaces and CRDs come first, and a CRD is waited for until it is served; the
         results are in the order of what was given. `namespace` is for objects that say
         none; `owner` becomes the controller of all; `kinds` are classes of your own that
-        YAML is read as.
-        Raises: Conflict when another manager owns a field, unless `force`.
-        A cancelled call may have applied some.
+        YAML is read as. An object that is refused, or a document that is no object, does
+        not keep the others back; of a text or file that is not YAML nothing is applied.
+        Raises: Conflict when another manager owns a field, unless `force`; InvalidValue for
+        what cannot be read; ApplyErrors, with all errors and what was applied, when there
+        is more to say than one error. A cancelled call may have applied some.
         """
-        things = objects_in(what, kinds=kinds)
-        if owner is not None:
-            things = [owned(thing, owner) for thing in things]
-        data = [thing.to_dict() if isinstance(thing, Kind) else thing for thing in things]
-        results: dict[int, Any] = {}
-        crds: list[dict[str, Any]] = []
-        for index in in_order(data):
-            if crds and not is_crd(data[index]):
-                await self._wait_for_crds(crds)
+        entries = entries_in(what, kinds=kinds)
+        outcome = Outcome(len(entries))
+        things = outcome.keep_good(entries, owner)
+        crds: list[int] = []
+        for index in in_order(things):
+            if crds and not is_crd(things[index]):
+                await self._wait_for_crds(crds, things, outcome)
                 crds = []
-            results[index] = await self._client_for(things[index], namespace).apply(
-                things[index],
-                field_manager=field_manager,
-                force=force,
-                dry_run=dry_run,
-                field_validation=field_validation,
-            )
-            if is_crd(data[index]) and not dry_run:
-                crds.append(data[index])
-        await self._wait_for_crds(crds)
-        ordered = [results[index] for index in range(len(things))]
+            try:
+                outcome.results[index] = await self._client_for(things[index], namespace).apply(
+                    things[index],
+                    field_manager=field_manager,
+                    force=force,
+                    dry_run=dry_run,
+                    field_validation=field_validation,
+                )
+            except KubeError as error:
+                outcome.errors[index] = error
+                if isinstance(error, ConfigError | TransportError | Unauthorized):
+                    break  # the others would fare no better
+            else:
+                if is_crd(things[index]) and not dry_run:
+                    crds.append(index)
+        await self._wait_for_crds(crds, things, outcome)
+        ordered = outcome.in_full()
         return ordered[0] if isinstance(what, Kind | dict) else ordered
 
     # --- the steps
@@ -302,17 +320,24 @@ class Client(Clientset):
         kind = GroupVersionKind.of(thing.get("apiVersion") or "", thing.get("kind") or "")
         return ResourceClient(self._collection(kind, default=namespace), DictForm())
 
-    async def _wait_for_crds(self, crds: Sequence[dict[str, Any]]) -> None:
+    async def _wait_for_crds(
+        self, indexes: Sequence[int], things: Mapping[int, Appliable], outcome: Outcome
+    ) -> None:
         """Wait until every version of them is served, and discovery says so."""
         from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 
         definitions = self.resource(CustomResourceDefinition)
-        for crd in crds:
+        for index in indexes:
+            thing = things[index]
+            crd = thing.to_dict() if isinstance(thing, Kind) else thing
             name = crd["metadata"]["name"]
-            await definitions.wait_for(name, condition="Established", timeout=_CRD_TIMEOUT)
-            for version, plural in served_versions(crd):
-                await self._wait_until_served(version, plural)
-        if crds:
+            try:
+                await definitions.wait_for(name, condition="Established", timeout=_CRD_TIMEOUT)
+                for version, plural in served_versions(crd):
+                    await self._wait_until_served(version, plural)
+            except KubeError as error:
+                outcome.errors[index] = error
+        if indexes:
             self.mapper.reset()
 
     async def _wait_until_served(self, version: GroupVersion, plural: str) -> None:

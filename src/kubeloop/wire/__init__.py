@@ -9,7 +9,7 @@ from .definitions import Column, ScalePaths, required_fields
 from .errors import DecodeError, InvalidValue, KubeError
 from .facts import NO_FACTS, FieldFacts, TypeFacts
 from .kinds import Resource
-from .manifests import dump_yaml, load_yaml
+from .manifests import dump_yaml, load_yaml, parse_manifest
 from .model import UNSET, Kind, Model
 from .projection import Projection
 from .raw import Raw, RawEvent, RawList, split_event, split_list
@@ -66,6 +66,7 @@ __all__ = [
     "format_micro_time",
     "format_time",
     "load_yaml",
+    "parse_manifest",
     "parse_time",
     "required_fields",
     "resource_for",

@@ -11,7 +11,7 @@ from .model import Kind, Model, api_version_of, kind_of
 from .resources import class_for
 from .sending import to_builtins
 
-__all__ = ["dump_yaml", "load_yaml"]
+__all__ = ["dump_yaml", "load_yaml", "parse_manifest"]
 
 
 def load_yaml(
@@ -19,18 +19,38 @@ def load_yaml(
 ) -> list[Kind | dict[str, Any]]:
     """Read every object of a manifest; the items of a list count as objects of their own.
 
-    Built-in kinds and the classes in `kinds` come typed, all others as plain dicts.
+    Built-in kinds and the classes in `kinds` come typed, all others as plain dicts. JSON
+    documents may follow each other without a separator.
 
     Raises:
         DecodeError: not YAML, not an object of the API, or a value of the wrong type.
+    """
+    objects = []
+    for _, found in parse_manifest(text, kinds=kinds, source=source):
+        if isinstance(found, DecodeError):
+            raise found
+        objects.append(found)
+    return objects
+
+
+def parse_manifest(
+    text: str | bytes, *, kinds: Iterable[type[Kind]] = (), source: str = ""
+) -> list[tuple[str, Kind | dict[str, Any] | DecodeError]]:
+    """As `load_yaml`, but an object that cannot be read does not keep the others back.
+
+    Returns where each object stands, such as `shop.yaml document 2`, and the object or why
+    it is none.
+
+    Raises:
+        DecodeError: the text as a whole is not YAML.
     """
     from .yaml import load_documents  # not before there is YAML to read
 
     own = {(kind_of(cls), api_version_of(cls)): cls for cls in kinds}
     return [
-        _typed(document, own, place)
-        for index, found in enumerate(load_documents(text, source=source))
-        for place, document in _objects(found, f"{source or 'YAML'} document {index + 1}")
+        (place, found if isinstance(found, DecodeError) else _typed(found, own, place))
+        for index, document in enumerate(load_documents(text, source=source))
+        for place, found in _objects(document, f"{source or 'YAML'} document {index + 1}")
     ]
 
 
@@ -43,19 +63,26 @@ def dump_yaml(*objects: Model | dict[str, Any]) -> str:
     )
 
 
-def _objects(document: Any, place: str) -> Iterable[tuple[str, dict[str, Any]]]:
+def _objects(document: Any, place: str) -> Iterable[tuple[str, dict[str, Any] | DecodeError]]:
     if not isinstance(document, dict):
-        raise DecodeError(f"expected an object of the API, found {_name(document)}", path=place)
+        message = f"expected an object of the API, found {_name(document)}"
+        yield place, DecodeError(message, path=place)
+        return
     for key in ("apiVersion", "kind"):
         if not isinstance(document.get(key), str) or not document[key]:
-            raise DecodeError(f"the object does not say its {key}", path=place)
+            yield place, DecodeError(f"the object does not say its {key}", path=place)
+            return
     if not _is_list(document):
         yield place, document
+        return
+    items = document.get("items") or []
+    if not isinstance(items, list):
+        yield place, DecodeError(f"expected a list as items, found {_name(items)}", path=place)
         return
     # The items of a list of one kind need not say it: so a server answers.
     kind = document["kind"].removesuffix("List")
     implied = {"apiVersion": document["apiVersion"], "kind": kind} if kind else {}
-    for index, item in enumerate(document.get("items") or []):
+    for index, item in enumerate(items):
         said = implied | item if isinstance(item, dict) else item
         yield from _objects(said, f"{place} items[{index}]")
 
@@ -72,7 +99,7 @@ def _name(value: Any) -> str:
 
 def _typed(
     document: dict[str, Any], own: dict[tuple[str, str], type[Kind]], place: str
-) -> Kind | dict[str, Any]:
+) -> Kind | dict[str, Any] | DecodeError:
     group, _, version = cast("str", document["apiVersion"]).rpartition("/")
     cls = own.get((document["kind"], document["apiVersion"]))
     cls = cls or class_for(group, version, document["kind"])
@@ -81,4 +108,6 @@ def _typed(
     try:
         return from_builtins(cls, document)
     except DecodeError as error:
-        raise DecodeError(str(error), path=place) from error
+        fault = DecodeError(str(error), path=place)
+        fault.__cause__ = error
+        return fault

@@ -29,7 +29,8 @@ __all__ = ["JSON", "dump_document", "dump_documents", "load_document", "load_doc
 # Only the parser of it is used; what its resolvers and constructors would say is not asked.
 _PARSER: type[yaml.CSafeLoader | yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-_JSON_OPENS = re.compile(r"[ \t\r\n]*[\[{]")
+# Where a JSON document may begin: behind blanks, and behind lines that only separate.
+_BEFORE_JSON = re.compile(r"(?:[ \t\r\n]+|(?<![^\n])---[ \t]*(?:#[^\n]*)?(?:\r?\n|$))*")
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _CITED = re.compile(r"'(?!<)[^']{2,}'")  # but not the names of tokens, like '<block end>'
 
@@ -48,6 +49,7 @@ def load_document(text: str | bytes, *, source: str = "") -> JSON:
 def load_documents(text: str | bytes, *, source: str = "") -> list[JSON]:
     """Read every document in `text`, YAML or JSON; empty ones and mere comments are skipped.
 
+    JSON documents may follow each other directly, as in `{...}{...}` or one a line.
     `source` is what the text is called in errors, for instance the name of its file.
 
     Raises:
@@ -63,8 +65,8 @@ def _read(text: str | bytes, source: str) -> list[Document]:
     # No error is chained here: PyYAML's cite the text, and the text may be a secret.
     try:
         decoded = _decoded(text)
-        document = _read_json(decoded)
-        return [document] if document else list(_read_yaml(decoded))
+        documents, rest = _read_json(decoded)
+        return documents if rest is None else [*documents, *_read_yaml(rest)]
     except Problem as problem:
         raise _error(source, problem.place, str(problem)) from None
     except yaml.MarkedYAMLError as error:
@@ -127,23 +129,38 @@ def _read_yaml(text: str) -> Iterator[Document]:
 # --- JSON, which YAML's readers do not read in full: "\/", pairs of \u, tabs, DEL
 
 
-def _read_json(text: str) -> Document | None:
-    """The document if `text` is faultless JSON; what is not is for YAML to read, or to place."""
-    if not _JSON_OPENS.match(text):
-        return None
-    try:
-        value = json.loads(
-            text,
-            object_pairs_hook=_unique,
-            parse_int=resolve,
-            parse_float=resolve,
-            parse_constant=_no_constant,
-        )
-    except (ValueError, RecursionError):
-        return None
-    if not _is_shallow(value) or (_ESCAPED_SURROGATE.search(text) and _is_halved(value)):
-        return None
-    return Document(value)
+def _read_json(text: str) -> tuple[list[Document], str | None]:
+    """The JSON documents that `text` begins with, and what is for YAML to read, or to place.
+
+    They may follow each other without a separator, as `kubectl` takes them.
+    """
+    found: list[Document] = []
+    at = _end_of_blanks(text, 0)
+    line, column = _end(text[:at])
+    while text.startswith(("{", "["), at):
+        try:
+            value, end = _JSON.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            break
+        part = text[at:end]
+        if not _is_shallow(value) or (_ESCAPED_SURROGATE.search(part) and _is_halved(value)):
+            break
+        found.append(Document(value, (line, column)))
+        begin, at = at, _end_of_blanks(text, end)
+        # Counted on from the last document: a long stream is read once.
+        lines = text.count("\n", begin, at)
+        line += lines
+        column = at - text.rfind("\n", begin, at) if lines else column + at - begin
+    if found and at == len(text):
+        return found, None
+    if found and text.startswith(("{", "["), at):
+        return found, "\n" * (line - 1) + " " * (column - 1) + text[at:]
+    return [], text
+
+
+def _end_of_blanks(text: str, at: int) -> int:
+    blanks = _BEFORE_JSON.match(text, at)
+    return blanks.end() if blanks else at
 
 
 def _unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
@@ -155,6 +172,14 @@ def _unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
 
 def _no_constant(name: str) -> JSON:
     raise ValueError(f"{name} is no JSON")
+
+
+_JSON = json.JSONDecoder(
+    object_pairs_hook=_unique,
+    parse_int=resolve,
+    parse_float=resolve,
+    parse_constant=_no_constant,
+)
 
 
 def _is_shallow(value: JSON) -> bool:

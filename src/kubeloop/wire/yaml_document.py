@@ -131,9 +131,9 @@ class _Map:
 class Document:
     """One document, put together event by event without recursion."""
 
-    def __init__(self, value: JSON = None) -> None:
+    def __init__(self, value: JSON = None, place: Place = (1, 1)) -> None:
         self.value = value
-        self.place: Place = (1, 1)  # where the value begins
+        self.place = place  # where the value begins
         self.empty = False
         self._open: list[_List | _Map] = []
         self._anchors: dict[str, _Anchor] = {}
