@@ -11,6 +11,7 @@ from kubeloop.clients import ApplyErrors, Client, entries_in, in_order
 from kubeloop.clients.applying import served_versions
 from kubeloop.machinery import (
     AlreadyOwned,
+    BadRequest,
     ConnectError,
     DecodeError,
     Forbidden,
@@ -258,6 +259,20 @@ async def test_objects_that_do_not_say_what_they_are_are_named_one_by_one(client
         f"apply object {number}" for number in range(1, len(BAD) + 1)
     ]
     assert await client.resource(ConfigMap).exists("good")
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [{"namespace": 5}, {"namespace": ["a"]}, {"namespace": {}, "ownerReferences": 5}]
+    + [{"ownerReferences": value} for value in (5, "ab", [None], [["a"]], {"a": 1})],
+)
+async def test_metadata_of_the_wrong_type_is_an_error_of_ours(
+    client: Client, metadata: dict[str, Any]
+) -> None:
+    owner = await client.apply(ConfigMap(metadata=ObjectMeta(name="owner")))
+
+    with pytest.raises((InvalidValue, BadRequest)):
+        await client.apply({**MAP, "metadata": {"name": "a", **metadata}}, owner=owner)
 
 
 # --- several faults

@@ -253,9 +253,11 @@ class Client(Clientset, Informers, Elections):
         Namespaces and CRDs come first, and a CRD is waited for until it is served; the
         results are in the order of what was given. `namespace` is for objects that say
         none; `owner` becomes the controller of all; `kinds` are classes of your own that
-        YAML is read as.
-        Raises: Conflict when another manager owns a field, unless `force`.
-        One broken off may have applied some.
+        YAML is read as. An object that is refused, or a document that is no object, does
+        not keep the others back; of a text or file that is not YAML nothing is applied.
+        Raises: Conflict when another manager owns a field, unless `force`; InvalidValue for
+        what cannot be read; ApplyErrors, with all errors and what was applied, when there
+        is more to say than one error. One broken off may have applied some.
         """
         return self._route.call(lambda to: cast("Any", to).apply(what, **options))
 

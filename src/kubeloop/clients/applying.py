@@ -296,5 +296,11 @@ def owned(thing: Appliable, owner: Owner) -> Appliable:
 
 def _copied(thing: dict[str, Any]) -> dict[str, Any]:
     metadata = dict(thing.get("metadata") or {})
-    references = [dict(each) for each in metadata.get("ownerReferences") or ()]
+    given = metadata.get("ownerReferences") or []
+    if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
+        raise InvalidValue(
+            f"apply {thing.get('kind')} {metadata.get('name')}: its ownerReferences are no list of"
+            " objects"
+        )
+    references = [dict(each) for each in given]
     return {**thing, "metadata": {**metadata, "ownerReferences": references}}

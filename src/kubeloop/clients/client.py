@@ -295,7 +295,8 @@ class Client(Clientset):
             except KubeError as error:
                 outcome.errors[index] = error
                 if isinstance(error, ConfigError | TransportError | Unauthorized):
-                    break  # the others would fare no better
+                    crds = []
+                    break  # the others would fare no better, nor would waiting for CRDs
             else:
                 if is_crd(things[index]) and not dry_run:
                     crds.append(index)

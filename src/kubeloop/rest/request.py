@@ -273,6 +273,8 @@ def _check_target(
 
 def _segment(what: str, text: str) -> str:
     """`text` as one part of a path, escaped."""
+    if not isinstance(text, str):  # an object that is a dict may say anything
+        raise InvalidValue(f"{what} in a path: a {type(text).__name__} is no text")
     if not text or "/" in text or "%" in text or text in {".", ".."}:
         fault = f"{text!r} is not allowed" if text else "it is empty"
         raise InvalidValue(
