@@ -22,6 +22,7 @@ from kubeloop.machinery import (
     api_error,
     failure,
 )
+from kubeloop.wire.core.v1 import ConfigMap
 
 from .conftest import Recorder
 
@@ -288,6 +289,17 @@ async def test_a_conflict_that_the_function_raises_is_its_own() -> None:
         await modify(recorder, clash)
 
     assert sent(recorder) == ["GET"]
+
+
+@pytest.mark.parametrize("kind", [("v1", "ConfigMap"), (ConfigMap,)])
+async def test_a_block_that_changes_nothing_sends_nothing_and_keeps_its_object(kind: Any) -> None:
+    recorder = Recorder(a_map(1, next="5"))
+
+    async with recorder.client.resource(*kind).edit("a") as found:
+        pass
+
+    assert sent(recorder) == ["GET"]
+    assert (found["data"] if isinstance(found, dict) else found.data) == {"next": "5"}
 
 
 async def test_a_cancelled_edit_sends_nothing_more() -> None:

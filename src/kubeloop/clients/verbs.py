@@ -224,6 +224,8 @@ class ObjectVerbs(Generic[T]):
         yield obj
         after = self._form.to_dict(obj)
         change = change_between(before, after, self._strategic)
+        if change is None:
+            return
         params = self._write(
             dry_run=dry_run, field_manager=field_manager, field_validation=field_validation
         )
