@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from hypothesis import given
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kubeloop.clients.editing import merge_rules
 from kubeloop.clients.three_way import merge_changes
-from kubeloop.wire import TypeFacts, facts_of
+from kubeloop.wire import FieldFacts, Model, Resource, TypeFacts, facts_of
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import Pod, Service
 
@@ -155,6 +155,32 @@ def test_metadata_is_compared_by_key_for_kinds_of_which_nothing_else_is_known() 
         "metadata.finalizers[x]",
         "spec.items",
     ]
+
+
+class Port(Model):
+    name: str
+    number: int = 0
+
+
+class SiteSpec(Model):
+    ports: Annotated[list[Port], FieldFacts(list_type="map", list_map_keys=("name",))]
+    tags: list[str]
+
+
+class Site(Resource, group="example.com", version="v1", plural="sites"):
+    spec: SiteSpec
+
+
+def test_a_class_of_your_own_says_which_lists_have_keys() -> None:
+    def site(*tags: str, **ports: int) -> Document:
+        listed = [{"name": name, "number": each} for name, each in ports.items()]
+        return {"spec": {"ports": listed, "tags": list(tags)}}
+
+    rules = facts_of(Site)
+    before = site(a=1, b=1)
+    assert overlaps(before, site(a=2, b=1), site(a=1, b=2), rules) == []
+    assert overlaps(before, site(a=2, b=1), site(a=2, b=1), rules) == ["spec.ports[name=a].number"]
+    assert overlaps(before, site("x", a=1, b=1), site("y", a=1, b=1), rules) == ["spec.tags"]
 
 
 def test_a_dict_of_a_built_in_kind_has_the_rules_of_that_kind() -> None:

@@ -170,8 +170,13 @@ async def test_a_custom_kind_is_edited_with_its_parts(client: Client, widgets: D
     assert found["metadata"]["finalizers"] == ["example.com/c", "example.com/b"]
     assert found["spec"]["size"] == 2
 
+    async with things.status.edit("w") as mine:
+        mine["status"] = {"note": "seen"}
+        async with things.scale.edit("w") as scale:
+            scale.spec.replicas = 3
     async with things.edit("w") as mine:
         mine["metadata"]["finalizers"] = []
+    assert (mine["spec"]["size"], mine["status"]["note"]) == (3, "seen")
 
 
 async def test_an_object_created_again_under_its_name_is_a_conflict_that_says_so(
