@@ -268,7 +268,7 @@ _documents = st.fixed_dictionaries({}, optional={"metadata": _metadata, "spec": 
 
 
 @given(_documents, _documents, _documents)
-def test_changes_overlap_or_not_whoever_came_first(
+def test_whether_changes_overlap_does_not_depend_on_their_order(
     before: Document, mine: Document, theirs: Document
 ) -> None:
     for rules in (POD, None):
