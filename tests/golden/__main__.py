@@ -88,13 +88,7 @@ def _ask(program: Path, name: str, cases: Sequence[Case]) -> str:
 
 def _compare(names: Sequence[str]) -> int:
     """Print every case that differs and is not marked, as it would be marked."""
-    files = ("differences.json", "not_compared.json")
-    marked = {
-        identity(Case(mark.operation, each))
-        for file in files
-        for mark in marks(file)
-        for each in mark.cases
-    }
+    marked = {identity(Case(mark.operation, each)) for mark in marks() for each in mark.cases}
     code = 0
     for name in names:
         for case, theirs in read_answers(name)[1]:

@@ -39,7 +39,7 @@ _REFUSED = {"refused": True}
 
 
 class Mark(NamedTuple):
-    """Cases of one operation that are not expected to agree, and the row or reason."""
+    """Cases of one operation that differ on purpose, and their row of docs/differences.md."""
 
     about: str
     operation: str
@@ -113,7 +113,7 @@ def write_answers(name: str, source: Json, answered: Iterable[tuple[Case, Json]]
     return f'{{"source": {head},\n"cases": [\n{lines}\n]}}\n'
 
 
-def marks(file: str) -> Iterator[Mark]:
-    """The groups of cases in a file of marked cases."""
-    for group in json.loads((_FOLDER / file).read_text(encoding="utf-8")):
+def marks() -> Iterator[Mark]:
+    """The groups of cases that are marked as different."""
+    for group in json.loads((_FOLDER / "differences.json").read_text(encoding="utf-8")):
         yield Mark(group["about"], group["operation"], group["cases"])
