@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
+import pkgutil
+import traceback
 
 import pytest
 
+import kubeloop
 from kubeloop.machinery import errors
 from kubeloop.machinery.errors import (
     AlreadyExists,
@@ -279,3 +283,35 @@ def test_a_hint_fits_its_cause(code: int, reason: str, message: str, hint: str) 
     assert hint in found.hint
     assert bool(found.hint) == bool(hint)
     assert found.python_hint == ""
+
+FORGED = "no\n2026-01-01 ERROR root logged in\x1b[2J\u202e\u2028\x85"
+SHOWN = r"no\n2026-01-01 ERROR root logged in\x1b[2J\u202e\u2028\x85"
+
+
+def test_an_answer_is_told_in_one_line_that_shows_what_is_hidden() -> None:
+    found = api_error("GET pods/web", Status(reason="Odd\r!", code=418, message=FORGED))
+
+    assert str(found) == f"GET pods/web: 418 Odd\\r!: {SHOWN}"
+    assert found.status.message == FORGED
+
+
+@pytest.mark.parametrize("kind", [InvalidValue, TransportError, TimeoutExceeded, DecodeError])
+def test_every_error_shows_what_is_hidden_in_its_text(kind: type[KubeError]) -> None:
+    inner = kind(f"read it: {FORGED}")
+
+    assert str(inner) == f"read it: {SHOWN}"
+    assert str(KubeError(f"tried: {inner}")) == f"tried: read it: {SHOWN}"
+    assert SHOWN in "".join(traceback.format_exception(inner))
+
+
+def test_no_error_has_a_text_of_its_own_making() -> None:
+    """`_message` is what a class overrides, so that the text always passes `visible`."""
+    for module in pkgutil.walk_packages(kubeloop.__path__, "kubeloop."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    kinds = [KubeError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+
+    assert len(kinds) > 60
+    assert [kind for kind in kinds[1:] if "__str__" in vars(kind)] == []

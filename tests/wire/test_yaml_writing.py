@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubeloop.wire.errors import InvalidValue
+from kubeloop.wire.text import visible
 from kubeloop.wire.yaml import dump_document, dump_documents, load_document, load_documents
 
 
@@ -318,3 +319,31 @@ def test_what_may_be_written_as_deep_may_be_read_as_deep() -> None:
     assert load_document(dump_document(value)) == value
     with pytest.raises(InvalidValue, match="nested more than 200 deep"):
         dump_document([value])
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("a\u202eb", '"a\\u202eb"'),
+        ("a\x9bb\x85", '"a\\x9bb\\x85"'),
+        ("ad\u200bmin", '"ad\\u200bmin"'),
+        ("\U000e0041", '"\\U000e0041"'),
+        ("two\nlines\u2066", '"two\\nlines\\u2066"'),
+        ("❤️\u200d🔥", "❤️\u200d🔥"),
+        ("two\n\tlines 👍", "|-\n  two\n  \tlines 👍"),
+    ],
+)
+def test_hidden_characters_are_escaped_and_read_back(text: str, written: str) -> None:
+    assert dump_document(text) == f"{written}\n"
+    assert load_document(dump_document(text)) == text
+    assert yaml.safe_load(dump_document({text: [text]})) == {text: [text]}
+
+
+@given(st.text(st.sampled_from('a \n\t:\u202e\u200b\u200d\U000e0041あ\x9b"\\')))
+def test_no_text_is_hidden_in_a_document(text: str) -> None:
+    written = dump_document({text: {"k": text}})
+
+    assert load_document(written) == {text: {"k": text}}
+    assert all(
+        visible(line.replace("\t", "")) == line.replace("\t", "") for line in written.split("\n")
+    )

@@ -10,20 +10,19 @@ from __future__ import annotations
 
 import builtins
 import itertools
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, TypeAlias, final
 
 import msgspec
 
-from kubeloop.machinery import ObjectKey
+from kubeloop.machinery import ObjectKey, get_logger
 
 from .entry import Entry
 from .index import Index
 
 __all__ = ["Content", "Held", "IndexBuild", "Replacement"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 Held: TypeAlias = Mapping[ObjectKey, Entry]
 

@@ -8,7 +8,6 @@ Elsewhere: the work itself (`applying`), handlers (`informer`).
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from time import perf_counter
 from typing import Protocol, final
@@ -16,6 +15,7 @@ from typing import Protocol, final
 import msgspec
 
 from kubeloop.kit import Clock, TaskOwner
+from kubeloop.machinery import get_logger
 
 from .delta_queue import DeltaQueue, Process, QueueStats
 from .entry import Delta
@@ -25,7 +25,7 @@ from .pace import HOLD, Pace
 
 __all__ = ["BATCH", "Controller", "ControllerStats", "Mirroring"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 BATCH = 256  # a batch is worked on without a pause: no more than take a few milliseconds
 FIRST_BATCH = 16  # before it is known how long they take: an index function may need one for each

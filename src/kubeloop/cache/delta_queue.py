@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import abc
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol, TypeAlias, final
@@ -19,7 +18,7 @@ from typing import Protocol, TypeAlias, final
 import msgspec
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import ObjectKey
+from kubeloop.machinery import ObjectKey, get_logger
 
 from .entry import Delta, DeltaType, Entry, are_different_objects, missed_delete
 from .errors import QueueClosed, Requeue
@@ -36,7 +35,7 @@ __all__ = [
     "deltas_after",
 ]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 # What is done with the deltas that come out together; it may take its time.
 Process: TypeAlias = Callable[[Sequence[Delta], bool], Awaitable[None] | None]

@@ -8,14 +8,13 @@ Elsewhere: when to list, and from which version (`reflector`).
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable
 from typing import Any, final
 
 import msgspec
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import DecodeError, ObjectKey, PageProgress
+from kubeloop.machinery import DecodeError, ObjectKey, PageProgress, get_logger
 
 from .entry import Entry
 from .intake import Intake
@@ -26,7 +25,7 @@ from .verdicts import is_expired
 
 __all__ = ["PAGE_SIZE", "Fetching", "State"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 PAGE_SIZE = 500
 LONG = 10.0  # seconds; a list that takes longer is worth a line in the log

@@ -8,12 +8,11 @@ Elsewhere: the state as a list (`fetching`), what follows on the same watch (`re
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
 from kubeloop.kit import Clock, TaskOwner
-from kubeloop.machinery import ObjectKey
+from kubeloop.machinery import ObjectKey, get_logger
 from kubeloop.wire import RawEvent
 
 from .entry import Entry
@@ -28,7 +27,7 @@ from .watch_list import STALL, StreamEnded, StreamStalled
 
 __all__ = ["SILENCE", "Gathering"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 SILENCE = 10.0  # seconds without an event that are worth a warning
 

@@ -15,13 +15,13 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Generic, TypeVar, final
 
 import msgspec
 
 from kubeloop.kit import Clock
+from kubeloop.machinery import get_logger
 
 from .applying import Audience
 from .callbacks import Callback
@@ -37,7 +37,7 @@ from .waiting import InformerStopped, Progress
 __all__ = ["HandlerStats", "Handlers", "Registration"]
 
 T = TypeVar("T")
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 HANDLERS_HOLD = 2 * HOLD  # seconds that all handlers of an informer may hold the event loop
 PATIENCE = 0.5  # seconds that everybody waits for one who is behind; then it is told less

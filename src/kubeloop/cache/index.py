@@ -12,14 +12,13 @@ Elsewhere: reading index values through the projection (`keeper`), holding entri
 from __future__ import annotations
 
 import asyncio
-import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias, TypeVar, final
 
 import msgspec
 
-from kubeloop.machinery import InvalidValue, ObjectKey
+from kubeloop.machinery import InvalidValue, ObjectKey, get_logger
 
 from .entry import Entry
 
@@ -38,7 +37,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 IndexFunc: TypeAlias = Callable[[T], Iterable[str]]
 # What to index by: a field path of the wire (`spec.nodeName`), or a function of the object.

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import logging
 from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Generic, Self, TypeVar, final
@@ -20,7 +19,7 @@ from typing import Generic, Self, TypeVar, final
 import msgspec
 
 from kubeloop.kit import Clock, SystemClock, TaskOwner
-from kubeloop.machinery import EVERYTHING, ObjectKey, as_selector
+from kubeloop.machinery import EVERYTHING, ObjectKey, as_selector, get_logger
 
 from .applying import Applying
 from .callbacks import Callback, by_key, filtered, split
@@ -49,7 +48,7 @@ from .waiting import InformerStopped, Progress, check_version, has_reached
 __all__ = ["InformerState", "InformerStats", "SharedInformer"]
 
 T = TypeVar("T")
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 CROWDED = 2000  # deltas that wait; beyond that the reflector takes a rest
 

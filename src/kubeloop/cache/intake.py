@@ -8,14 +8,13 @@ Elsewhere: reading an object's fields (`keeper`), what becomes of an error (`ref
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, final
 
 import msgspec
 
-from kubeloop.machinery import DecodeError, ObjectKey
+from kubeloop.machinery import DecodeError, ObjectKey, get_logger
 from kubeloop.wire import Projection
 
 from .entry import Entry
@@ -27,7 +26,7 @@ __all__ = ["INITIAL_EVENTS_END", "Bookmark", "Intake", "IntakeStats", "Transform
 
 T = TypeVar("T")
 Transform = Callable[[T], T | None]
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 

@@ -10,13 +10,12 @@ Elsewhere: the ways to keep (`keeping`), what is indexed (`index`).
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Generic, TypeVar, final
 
 import msgspec
 
-from kubeloop.machinery import DecodeError, InvalidValue, ObjectKey
+from kubeloop.machinery import DecodeError, InvalidValue, ObjectKey, get_logger
 from kubeloop.wire import Projection, Raw
 
 from .entry import Entry, OwnerRef
@@ -28,7 +27,7 @@ from .pool import Pool
 __all__ = ["Keeper", "KeeperStats"]
 
 T = TypeVar("T")
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 STANDARD = (
     "metadata.name",

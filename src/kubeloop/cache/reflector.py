@@ -37,6 +37,7 @@ from kubeloop.machinery import (
     TooManyRequests,
     TransportError,
     find_api_error,
+    get_logger,
     is_api_error,
 )
 from kubeloop.wire import RawEvent
@@ -80,7 +81,7 @@ __all__ = [
     "WatchErrorHandler",
 ]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 BACKOFF = Backoff(duration=0.8, factor=2.0, jitter=1.0, steps=38, cap=30.0)
 BACKOFF_RESET = 120.0

@@ -6,18 +6,19 @@ Elsewhere: the numbers in full (`SharedInformer.stats`), for machines (`metrics`
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from typing import Any, Protocol
 
 import msgspec
+
+from kubeloop.machinery import get_logger
 
 from .list_watch import Scope
 from .outage import OutageStats
 
 __all__ = ["CacheLine", "CacheReport", "cache_report", "unfiltered_warning", "warn_of_unfiltered"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 # Kinds of which a program seldom needs all, and of which all may be a lot, or secret.
 HEAVY = frozenset({"secrets", "configmaps"})

@@ -6,12 +6,13 @@ Elsewhere: the tick itself (`reflector`), telling (`applying`).
 
 from __future__ import annotations
 
-import logging
 from typing import final
+
+from kubeloop.machinery import get_logger
 
 __all__ = ["SHORTEST", "ResyncPeriod", "agreed_period"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 SHORTEST = 1.0
 

@@ -7,13 +7,12 @@ Elsewhere: when to watch, and from where (`reflector`), who tells objects from b
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, final
 
 import msgspec
 
-from kubeloop.machinery import DecodeError, KubeError, api_error, status_from_object
+from kubeloop.machinery import DecodeError, KubeError, api_error, get_logger, status_from_object
 from kubeloop.wire import RawEvent
 
 from .entry import Entry
@@ -24,7 +23,7 @@ from .verdicts import UnreadableEvent
 
 __all__ = ["EventReader", "OpenWatch"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 _OBJECTS = frozenset({"ADDED", "MODIFIED", "DELETED"})
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import os
 import tempfile
 from pathlib import Path
 
+from kubeloop.machinery import get_logger
+
 __all__ = ["read_file", "write_file"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 DIRECTORY_MODE = 0o750
 FILE_MODE = 0o660

@@ -7,16 +7,15 @@ Elsewhere: what becomes of the expanded name (`mapper`).
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 
-from kubeloop.machinery import GroupResource, GroupVersion, GroupVersionResource
+from kubeloop.machinery import GroupResource, GroupVersion, GroupVersionResource, get_logger
 
 from .groups import ApiResource, Discovered
 
 __all__ = ["OnWarning", "expand_categories", "expand_category", "expand_shortcut"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 OnWarning = Callable[[str], None]
 

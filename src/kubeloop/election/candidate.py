@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Final, Protocol, final
@@ -18,7 +17,7 @@ from typing import Final, Protocol, final
 import msgspec
 
 from kubeloop.kit import Backoff, Clock, SystemClock, TaskOwner, TokenBucket
-from kubeloop.machinery import InvalidValue, NotFound
+from kubeloop.machinery import InvalidValue, NotFound, get_logger
 from kubeloop.wire import MicroTime
 from kubeloop.wire.coordination.v1beta1 import LeaseCandidate, LeaseCandidateSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -31,7 +30,7 @@ __all__ = [
     "CandidateStore",
 ]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 RENEW_EVERY: Final = 300.0
 """Seconds between two renewals that nobody asked for."""

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import logging
 import random as chance
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -26,7 +25,7 @@ from typing import Literal, Protocol, TypeAlias, final
 import msgspec
 
 from kubeloop.kit import Clock, Random, SystemClock, TaskOwner, jittered, to_the_end
-from kubeloop.machinery import InvalidValue
+from kubeloop.machinery import InvalidValue, get_logger
 from kubeloop.wire.coordination.v1 import Lease
 
 from .errors import LeadershipLost, LeaseNotRenewed
@@ -46,7 +45,7 @@ __all__ = [
     "Waiting",
 ]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 # Sums of floats miss their moment by a little: too early is safe, and never late.
 _SLACK = 1e-6

@@ -18,7 +18,14 @@ from typing import Protocol, TypeVar, final
 import msgspec
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import AlreadyExists, ApiError, Conflict, NotFound, TransportError
+from kubeloop.machinery import (
+    AlreadyExists,
+    ApiError,
+    Conflict,
+    NotFound,
+    TransportError,
+    get_logger,
+)
 from kubeloop.wire.coordination.v1 import Lease
 
 from .record import (
@@ -39,7 +46,7 @@ from .times import ElectionTimes
 __all__ = ["Held", "LeaseLock", "LeaseStore", "LockStats"]
 
 T = TypeVar("T")
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 _PASSING = (TransportError, OSError, Conflict, AlreadyExists, NotFound)
 

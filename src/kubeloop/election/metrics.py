@@ -7,15 +7,14 @@ that fails is logged and never costs the lease.
 from __future__ import annotations
 
 import importlib
-import logging
 from collections.abc import Callable
 from typing import Any, Protocol, final
 
-from kubeloop.machinery import ConfigError
+from kubeloop.machinery import ConfigError, get_logger
 
 __all__ = ["ELECTION_METRIC_NAMES", "ElectionMetrics", "PrometheusElectionMetrics"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 ELECTION_METRIC_NAMES = ("leader_election_master_status", "leader_election_slowpath_total")
 

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 from kubeloop.kit import Clock, SystemClock, TaskOwner
-from kubeloop.machinery import InvalidValue
+from kubeloop.machinery import InvalidValue, get_logger
 from kubeloop.wire import Resource
 
 from .broadcast import Broadcast, BroadcastStats, EventWatcher, WhenFull
@@ -26,7 +26,7 @@ from .making import described
 __all__ = ["FLUSH_WITHIN", "WATCHER_QUEUE", "Broadcaster"]
 
 E = TypeVar("E", bound=Resource)
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 WATCHER_QUEUE = 1000
 """Events that wait for one watcher."""

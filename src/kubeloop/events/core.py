@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import logging
 import random as chance
 from typing import final
 
 import msgspec
 
 from kubeloop.kit import Clock, Random
+from kubeloop.machinery import get_logger
 from kubeloop.wire.core.v1 import Event
 
 from .broadcast import EventWatcher, WhenFull
@@ -32,7 +32,7 @@ from .sink import RETRY_DELAY, EventSink, Verdict, check_sink, judge, report, tr
 
 __all__ = ["QUEUE", "EventBroadcaster", "EventWriter", "EventWriterStats"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 QUEUE = 1000
 """Events that wait to be handed to the watchers."""

@@ -7,7 +7,6 @@ Elsewhere: who calls this (`recorder`, `series_recorder`).
 
 from __future__ import annotations
 
-import logging
 import threading
 import uuid
 from collections.abc import Mapping
@@ -15,14 +14,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, TypeAlias, final
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import problems_of_dns_subdomain
+from kubeloop.machinery import get_logger, problems_of_dns_subdomain
 from kubeloop.wire import Resource
 from kubeloop.wire.core.v1 import ObjectReference
 from kubeloop.wire.meta.v1 import ObjectMeta
 
 __all__ = ["EVENT_TYPES", "EventNames", "EventType", "described", "event_metadata", "formatted"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 EventType: TypeAlias = Literal["Normal", "Warning"]
 EVENT_TYPES: Final[frozenset[str]] = frozenset({"Normal", "Warning"})

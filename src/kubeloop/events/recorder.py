@@ -8,12 +8,12 @@ Elsewhere: what becomes of the events (`core`), the newer form (`series_recorder
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Protocol, final
 
 from kubeloop.kit import Clock
+from kubeloop.machinery import get_logger
 from kubeloop.wire.core.v1 import Event, EventSource
 
 from .making import EVENT_TYPES, EventNames, EventType, event_metadata, formatted
@@ -21,7 +21,7 @@ from .references import Regarding, object_reference
 
 __all__ = ["EventRecorder", "RecordsEvents"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 
 class RecordsEvents(Protocol):

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import logging
 import random as chance
 import socket
 from typing import Final, final
@@ -23,7 +22,7 @@ from typing import Final, final
 import msgspec
 
 from kubeloop.kit import Clock, Random, TaskOwner, jittered
-from kubeloop.machinery import AlreadyExists, KubeError
+from kubeloop.machinery import AlreadyExists, KubeError, get_logger
 from kubeloop.wire.events.v1 import Event
 
 from .broadcast import EventWatcher, WhenFull
@@ -43,7 +42,7 @@ __all__ = [
     "SeriesWriterStats",
 ]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 SERIES_QUEUE: Final = 25
 """Events that wait to be handed to the watchers."""

@@ -6,12 +6,11 @@ Elsewhere: what becomes of the events (`series_broadcaster`).
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from typing import Protocol, final
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import InvalidValue
+from kubeloop.machinery import InvalidValue, get_logger
 from kubeloop.wire import MicroTime
 from kubeloop.wire.core.v1 import ObjectReference
 from kubeloop.wire.events.v1 import Event
@@ -22,7 +21,7 @@ from .references import Regarding, object_reference
 
 __all__ = ["RecordsSeries", "SeriesRecorder"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 
 class RecordsSeries(Protocol):

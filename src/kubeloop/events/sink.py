@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import enum
 import inspect
-import logging
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Literal, Protocol, TypeVar
 
@@ -23,6 +22,7 @@ from kubeloop.machinery import (
     InvalidValue,
     NotFound,
     TransportError,
+    get_logger,
     has_cause,
 )
 from kubeloop.wire import UNSET, Resource, resource_of
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 E = TypeVar("E", bound=Resource)
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 MOST_TRIES = 12
 """How often one event is sent before it is given up."""

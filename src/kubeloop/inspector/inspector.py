@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import logging
 import os
 import platform
 import socket
@@ -28,7 +27,7 @@ import kubeloop
 from kubeloop.cache import Change, InformerState, Registration, SharedInformer
 from kubeloop.events import EventWatcher
 from kubeloop.kit import Clock, SystemClock, TaskOwner
-from kubeloop.machinery import ConfigError, InvalidValue, ObjectKey
+from kubeloop.machinery import ConfigError, InvalidValue, ObjectKey, get_logger
 from kubeloop.wire import format_time
 from kubeloop.wire.core.v1 import Event
 
@@ -47,7 +46,7 @@ from .whereabouts import RunningInspector, announced
 
 __all__ = ["EVERY", "Inspector", "InspectorStats"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 EVERY = 1.0
 """Seconds between two looks at the parts."""

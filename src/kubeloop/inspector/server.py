@@ -13,7 +13,6 @@ import asyncio
 import contextlib
 import errno
 import importlib.resources
-import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Protocol, final
@@ -22,14 +21,14 @@ import msgspec
 from aiohttp import web
 
 from kubeloop.kit import Clock, listening
-from kubeloop.machinery import ConfigError, InvalidValue, KubeError, ObjectKey
+from kubeloop.machinery import ConfigError, InvalidValue, KubeError, ObjectKey, get_logger
 
 from .guard import HEADERS, Guard, NewlyAdmitted, Refused
 from .search import Query
 
 __all__ = ["MOST_VIEWERS", "PATIENCE", "Pages", "Server"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 MOST_VIEWERS = 20
 """Streams at once."""

@@ -8,7 +8,6 @@ Elsewhere: who opens the page (`kubeloop inspect`).
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import socket
 from collections.abc import Iterator
@@ -18,9 +17,11 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
+from kubeloop.machinery import get_logger
+
 __all__ = ["RunningInspector", "announced", "running_inspectors"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 
 @final

@@ -104,6 +104,7 @@ from .labels import (
     selector_from_wire,
     selector_text,
 )
+from .logs import get_logger
 from .names import (
     ANNOTATIONS_LIMIT,
     check_annotations,
@@ -283,6 +284,7 @@ __all__ = [
     "find_condition",
     "format_pointer",
     "generate_name",
+    "get_logger",
     "has_cause",
     "has_finalizer",
     "is_api_error",

@@ -148,6 +148,7 @@ class TimeoutExceeded(TransportError, TimeoutError):
 class ApiError(KubeError):
     """The server answered, and the answer was no. `status` is what it said.
 
+    `str()` is one line with hidden characters escaped; `status.message` is as it came.
     A reason that has no class of its own comes as this one.
     """
 

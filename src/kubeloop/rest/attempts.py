@@ -14,7 +14,7 @@ from typing import final
 import msgspec
 
 from kubeloop.kit import Clock, Random
-from kubeloop.machinery import TransportError
+from kubeloop.machinery import TransportError, get_logger
 
 from .codec import Codec
 from .incoming import Incoming
@@ -27,7 +27,7 @@ from .transport import Errand, Transport
 
 __all__ = ["AttemptStats", "Attempts"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 
 class AttemptStats(msgspec.Struct, frozen=True):

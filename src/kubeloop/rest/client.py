@@ -9,7 +9,6 @@ Elsewhere: making requests (`request`), kinds and verbs (`kubeloop.clients`).
 
 from __future__ import annotations
 
-import logging
 import random as chance
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -28,6 +27,7 @@ from kubeloop.machinery import (
     TimeoutExceeded,
     TransportError,
     api_error,
+    get_logger,
     status_from_answer,
 )
 
@@ -49,7 +49,7 @@ from .watch import Watch, with_life
 
 __all__ = ["RESTClient", "RESTStats"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 
 class RESTStats(msgspec.Struct, frozen=True):

@@ -9,19 +9,18 @@ Elsewhere: the bucket and the gate themselves (`kubeloop.kit`).
 
 from __future__ import annotations
 
-import logging
 from types import TracebackType
 from typing import Self, final
 
 from kubeloop.kit import Clock, DeadlineTooSoon, Gate, Limiter, TokenBucket
-from kubeloop.machinery import InFlightTimeout, TimeoutExceeded
+from kubeloop.machinery import InFlightTimeout, TimeoutExceeded, get_logger
 
 from .incoming import sooner
 from .request import Request
 
 __all__ = ["DEFAULT_BURST", "DEFAULT_QPS", "IN_FLIGHT", "Place", "Throttle", "limiter_of"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 DEFAULT_QPS = 5.0
 DEFAULT_BURST = 10

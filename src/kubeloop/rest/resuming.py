@@ -9,7 +9,6 @@ Elsewhere: starting over with a list (`kubeloop.cache`), one stream (`watch`).
 
 from __future__ import annotations
 
-import logging
 import random as chance
 from collections.abc import Callable
 from types import TracebackType
@@ -28,6 +27,7 @@ from kubeloop.machinery import (
     Unauthorized,
     api_error,
     failure,
+    get_logger,
     has_cause,
 )
 from kubeloop.wire import RawEvent
@@ -37,7 +37,7 @@ from .watch import Watch
 
 __all__ = ["RESUME_BACKOFF", "RESUME_INTERVAL", "ResumingStats", "ResumingWatch"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 RESUME_INTERVAL = 1.0
 """Two tries begin at least so many seconds apart."""

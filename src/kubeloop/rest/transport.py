@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import logging
 import weakref
 from collections.abc import Mapping
 from types import TracebackType
@@ -34,7 +33,7 @@ from kubeloop.config import (
     redacted_url,
 )
 from kubeloop.kit import Clock, cut_off, to_the_end
-from kubeloop.machinery import ClientClosed, TransportError
+from kubeloop.machinery import ClientClosed, TransportError, get_logger
 
 from .connections import (
     UnderWay,
@@ -53,7 +52,7 @@ from .user_agent import default_user_agent
 
 __all__ = ["Errand", "Transport", "TransportStats"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 # client-go follows as many.
 _MOST_REDIRECTS = 10

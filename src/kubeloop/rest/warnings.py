@@ -7,7 +7,6 @@ Elsewhere: which handler is asked (`client`).
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Callable, Iterable
 from email.errors import HeaderParseError
@@ -15,6 +14,9 @@ from email.header import decode_header
 from typing import TextIO, final
 
 import msgspec
+
+from kubeloop.machinery import get_logger
+from kubeloop.wire import visible
 
 __all__ = [
     "ServerWarning",
@@ -25,7 +27,7 @@ __all__ = [
     "parse_warnings",
 ]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 # The code of warnings meant for people; the others are about caches and transformations.
 _MEANT_FOR_PEOPLE = 299
@@ -84,7 +86,7 @@ class WarningWriter:
         if not _is_news(warning, self._said):
             return
         word = "\033[1;33mWarning:\033[0m" if self._color else "Warning:"
-        print(word, warning.text, file=self._file or sys.stderr)
+        print(word, visible(warning.text), file=self._file or sys.stderr)
         self._written += 1
 
 

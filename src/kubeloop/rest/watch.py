@@ -9,7 +9,6 @@ Elsewhere: going on after the end (`resuming`), cutting bytes into events (`fram
 
 from __future__ import annotations
 
-import logging
 import random as chance
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -27,6 +26,7 @@ from kubeloop.machinery import (
     TransportError,
     UnexpectedObject,
     api_error,
+    get_logger,
     status_from_object,
 )
 from kubeloop.wire import RawEvent
@@ -38,7 +38,7 @@ from .request import Request
 
 __all__ = ["GRACE", "LONGEST_LIFE", "SHORTEST_LIFE", "Watch", "WatchEnd", "WatchStats", "with_life"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 SHORTEST_LIFE = 300.0
 LONGEST_LIFE = 600.0

@@ -56,6 +56,7 @@ class Denied(KubeError):
 
     def __init__(self, message: str, *, code: int = 403, reason: str = "Forbidden") -> None:
         super().__init__(message)
+        self.message = message  # as given, for the answer; `str()` is one line
         self.code = code
         self.reason = reason
 

@@ -9,18 +9,17 @@ are.
 from __future__ import annotations
 
 import hashlib
-import logging
 import ssl
 from pathlib import Path
 from typing import final
 
 import msgspec
 
-from kubeloop.machinery import ConfigError
+from kubeloop.machinery import ConfigError, get_logger
 
 __all__ = ["CertificateStats", "ServingCertificate"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 # How often files that change under the reader are read before that is an error.
 _READS = 5

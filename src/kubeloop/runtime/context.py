@@ -31,6 +31,7 @@ from kubeloop.machinery import (
     ObjectKey,
     Owner,
 )
+from kubeloop.wire import visible
 
 from .caches import Caches, NotCached
 from .client import Client
@@ -101,7 +102,7 @@ class Context:
         """A logger that says the controller and the key with every line."""
         return _BoundLogger(
             logging.getLogger(f"kubeloop.controller.{self.controller}"),
-            {"controller": self.controller, "key": str(self.key)},
+            {"controller": self.controller, "key": visible(str(self.key))},
         )
 
     def now(self) -> datetime:

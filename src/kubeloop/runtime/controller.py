@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import logging
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
@@ -23,7 +22,7 @@ import msgspec
 from kubeloop.cache import NotYet, Registration, SharedInformer, Watchable
 from kubeloop.events import RecordsEvents
 from kubeloop.kit import TaskOwner
-from kubeloop.machinery import GroupVersionKind, ObjectKey
+from kubeloop.machinery import GroupVersionKind, ObjectKey, get_logger
 from kubeloop.wire import resource_of
 from kubeloop.wire.core.v1 import ObjectReference
 from kubeloop.workqueue import PriorityQueue, QueueMetrics, QueueShutDown, QueueStats
@@ -50,7 +49,7 @@ from .specs import ControllerSpec
 
 __all__ = ["Controller", "ControllerStats", "caught_up"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 STILL_WAITING = 30.0
 """Seconds between two lines about caches that are not complete."""

@@ -9,21 +9,20 @@ Elsewhere: receiving reviews (`webhook_server`).
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, final
 
 import msgspec
 
-from kubeloop.machinery import InvalidValue, ObjectKey
+from kubeloop.machinery import InvalidValue, ObjectKey, get_logger
 from kubeloop.wire import Resource, resource_of
 
 from .admission import check_object
 
 __all__ = ["ConversionFunction", "Conversions"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 ConversionFunction: TypeAlias = Callable[[Any], Any]
 Place: TypeAlias = tuple[str, str]  # apiVersion and kind

@@ -10,21 +10,20 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
 
 from kubeloop.kit import foreign_origin, listening
-from kubeloop.machinery import ConfigError, InvalidValue
+from kubeloop.machinery import ConfigError, InvalidValue, get_logger
 
 from .health import Checks
 from .metrics import AllMetrics
 
 __all__ = ["Address", "address_of", "health_pages", "metrics_pages", "serving"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 Page: TypeAlias = Callable[[Any], Awaitable[Any]]
 Pages: TypeAlias = Mapping[str, Page]

@@ -10,21 +10,20 @@ Elsewhere: which changes are worth it (`predicates`), the queue (`kubeloop.workq
 from __future__ import annotations
 
 import inspect
-import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
 from kubeloop.cache import Change, Entry, Watchable
-from kubeloop.machinery import GroupKind, GroupVersion, InvalidValue, ObjectKey
+from kubeloop.machinery import GroupKind, GroupVersion, InvalidValue, ObjectKey, get_logger
 from kubeloop.workqueue import LOW_PRIORITY
 
 from .predicates import Predicate
 
 __all__ = ["KeySink", "MapFunction", "Watch", "on_mapped", "on_owned", "on_self", "owner_keys"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 MapFunction: TypeAlias = Callable[[Any], Iterable[ObjectKey] | Awaitable[Iterable[ObjectKey]]]
 """From an object to the keys that it concerns, plain or async."""

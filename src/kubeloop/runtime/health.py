@@ -10,7 +10,6 @@ Elsewhere: the pages (`endpoints`).
 from __future__ import annotations
 
 import inspect
-import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeAlias, final
 
@@ -18,11 +17,11 @@ import msgspec
 
 from kubeloop.cache import InformerState, SharedInformer
 from kubeloop.kit import Clock
-from kubeloop.machinery import InvalidValue, KubeError
+from kubeloop.machinery import InvalidValue, KubeError, get_logger
 
 __all__ = ["CHECK_WITHIN", "DEAD_AFTER", "Check", "Checks", "HealthReport", "Pulse", "Unhealthy"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 Check: TypeAlias = Callable[[], Awaitable[object] | object]
 """Raises, or says False, when something is wrong; plain or async."""

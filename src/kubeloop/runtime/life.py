@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any, final
 
@@ -20,14 +19,14 @@ import msgspec
 
 from kubeloop.cache import SharedInformer
 from kubeloop.kit import Clock, Runnable, TaskOwner, is_ending, leaf_tasks
-from kubeloop.machinery import KubeError
+from kubeloop.machinery import KubeError, get_logger
 
 from .assembly import Assembly
 from .controller import Controller
 
 __all__ = ["CANCEL_WITHIN", "Life", "Part", "PartEnded", "ShutdownTimeout"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 CANCEL_WITHIN = 5.0
 """Seconds that cancelled work is given to end; half-way through it is cancelled once more."""

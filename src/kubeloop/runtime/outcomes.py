@@ -7,12 +7,11 @@ Elsewhere: what follows (`controller`), what a function may say (`results`).
 from __future__ import annotations
 
 import asyncio
-import logging
 from typing import TypeAlias
 
 import msgspec
 
-from kubeloop.machinery import Conflict, InvalidValue, KubeError, ObjectKey
+from kubeloop.machinery import Conflict, InvalidValue, KubeError, ObjectKey, get_logger
 
 from .results import Result
 
@@ -28,7 +27,7 @@ __all__ = [
     "words",
 ]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 
 class Done(msgspec.Struct, frozen=True):

@@ -20,9 +20,11 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Final, final
 
+from kubeloop.machinery import get_logger
+
 __all__ = ["LOG_FORMAT", "arranged", "calm_collector", "log_in_background", "on_signals"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 LOG_FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 # Caches hold bytes and plain values, which the collector need not walk; garbage in cycles is

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar, final
@@ -19,7 +18,7 @@ from typing import Any, Final, TypeAlias, TypeVar, final
 import msgspec
 
 from kubeloop.kit import Clock, SystemClock, is_ending
-from kubeloop.machinery import InvalidValue
+from kubeloop.machinery import InvalidValue, get_logger
 from kubeloop.wire import Resource, resource_of
 from kubeloop.wire.admissionregistration.v1 import (
     MutatingWebhookConfiguration,
@@ -50,7 +49,7 @@ __all__ = ["ANSWER_WITHIN", "CONVERT_PATH", "WebhookServer", "WebhookStats"]
 
 R = TypeVar("R", bound=Resource)
 S = TypeVar("S", bound=Resource)
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 ANSWER_WITHIN: Final = 10.0
 """Seconds that one function may take; what the API server waits for by default."""
@@ -286,7 +285,7 @@ class WebhookServer:
         except Denied as error:
             self._denied += 1
             code, reason = error.code, error.reason
-            return denied(asked.uid, str(error), code=code, reason=reason, warnings=warnings)
+            return denied(asked.uid, error.message, code=code, reason=reason, warnings=warnings)
         except TimeoutError:
             return self._fail(hook, asked, f"no decision within {ANSWER_WITHIN:g} s", code=504)
         except Exception as error:

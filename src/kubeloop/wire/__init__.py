@@ -33,6 +33,7 @@ from .scalars import (
     parse_time,
 )
 from .schema import facts_of
+from .text import visible
 
 __all__ = [
     "NO_FACTS",
@@ -74,4 +75,5 @@ __all__ = [
     "resources",
     "split_event",
     "split_list",
+    "visible",
 ]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Self
 
+from .text import visible
+
 __all__ = ["DecodeError", "InvalidValue", "KubeError"]
 
 
@@ -16,7 +18,9 @@ class KubeError(Exception):
 
     `hint` is what can be done about it, `python_hint` what an argument or a method of kubeloop
     could do; `str(error)` shows both in parentheses. `summary` is the text without them, for
-    programs whose users do not write Python.
+    programs whose users do not write Python. The text is one line: hidden characters of what
+    a server, a file or a plugin wrote are escaped (`visible`), so that no message forges a log
+    line or drives a terminal.
     """
 
     hint: str = ""
@@ -25,7 +29,7 @@ class KubeError(Exception):
     @property
     def summary(self) -> str:
         """What was tried and what came back, without the hints."""
-        return self._message()
+        return visible(self._message())
 
     def with_hint(self, hint: str = "", *, python: str = "") -> Self:
         """The same error with these hints."""

@@ -1,6 +1,7 @@
 """Writes plain JSON values as YAML text for people to read.
 
 Promises: block style without aliases, keys in the order given, lines as long as they are;
+control, bidi and other hidden characters are escaped, so that the text shows what is in it;
 reading the text gives the same values, here, in Go and in any reader of YAML 1.1; the text
 does not depend on how PyYAML was built.
 How: an own writer and not libyaml's, which turns a whole text of many lines into one
@@ -18,17 +19,18 @@ from typing import Final, final
 import yaml
 
 from .errors import InvalidValue
-from .yaml_scalars import MAX_DEPTH, NEVER_RAW, SURROGATE, resolve
+from .text import HIDDEN
+from .yaml_scalars import MAX_DEPTH, SURROGATE, resolve
 
 __all__ = ["dump_document", "dump_documents"]
 
 # Readers look for the colon after a key in the next 1,024 characters only.
 _LONGEST_SIMPLE_KEY: Final = 1000
 
-# What cannot stand in a line as it is: tabs and breaks are no part of a plain line.
-_ESCAPED = re.compile(rf'{NEVER_RAW.pattern}|[\t\n\r\x85\u2028\u2029\ufeff"\\]')
-_ODD = re.compile(rf"{NEVER_RAW.pattern}|[\t\n\r\x85\u2028\u2029\ufeff]")
-_ODD_IN_BLOCK = re.compile(rf"{NEVER_RAW.pattern}|[\r\x85\u2028\u2029\ufeff]")
+# What cannot stand in a line as it is: hidden characters, among them all that YAML forbids
+# (`NEVER_RAW`) and the tabs and breaks that are no part of a plain line.
+_ESCAPED = re.compile(rf'{HIDDEN.pattern}|["\\]')
+_ODD_IN_BLOCK = re.compile(rf"(?![\t\n])(?:{HIDDEN.pattern})")
 # A first character that YAML's punctuation does not claim, and no document marker.
 _BEGINS_PLAIN = re.compile(r"(?!(?:---|\.\.\.)(?: |$))(?:[^-?:,\[\]{}#&*!|>'\"%@` ]|[-?:](?=[^ ]))")
 _STEP = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -174,10 +176,15 @@ def _key(key: str, pad: str) -> str:
 def _may_be_plain(text: str) -> bool:
     # What would be read as a key, as a comment, or not at all.
     claimed = ": " in text or " #" in text or text.endswith((":", " "))
-    if claimed or not _BEGINS_PLAIN.match(text) or _ODD.search(text):
+    if claimed or not _BEGINS_PLAIN.match(text) or _is_odd(text):
         return False
     means = _ELSEWHERE.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]  # so the stubs
     return means == _TEXT_TAG and isinstance(resolve(text), str)
+
+
+def _is_odd(text: str) -> bool:
+    plain = text.isascii() and text.isprintable()  # nearly all texts, and cheaper to know
+    return not plain and HIDDEN.search(text) is not None
 
 
 def _may_be_literal(text: str) -> bool:
@@ -197,7 +204,7 @@ def _literal(text: str, pad: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    if ('"' in text or "\\" in text) and not _ODD.search(text):
+    if ('"' in text or "\\" in text) and not _is_odd(text):
         return "'" + text.replace("'", "''") + "'"
     return '"' + _ESCAPED.sub(_escape, text) + '"'
 
@@ -207,7 +214,9 @@ def _escape(found: re.Match[str]) -> str:
     # JSON's escapes are YAML's, up to the pairs it writes beyond the first plane.
     if char in '"\\\n\r\t':
         return json.dumps(char)[1:-1]
-    return f"\\x{ord(char):02x}" if ord(char) < 0x100 else f"\\u{ord(char):04x}"
+    if ord(char) < 0x100:
+        return f"\\x{ord(char):02x}"
+    return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"
 
 
 def _step(step: str | int) -> str:

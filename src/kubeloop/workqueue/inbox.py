@@ -9,15 +9,16 @@ that fails is logged, because who left it is not there to be told.
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 from collections import deque
 from collections.abc import Callable
 from typing import final
 
+from kubeloop.machinery import get_logger
+
 __all__ = ["Inbox"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 # So many calls take well below a millisecond; the rest has to wait for the loop's next turn.
 _LOT = 1000

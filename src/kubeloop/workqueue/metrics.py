@@ -12,12 +12,12 @@ import logging
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Generic, Protocol, TypeVar, final
 
-from kubeloop.machinery import ConfigError
+from kubeloop.machinery import ConfigError, get_logger
 
 __all__ = ["DURATION_BUCKETS", "QUEUE_METRIC_NAMES", "PrometheusQueueMetrics", "QueueMetrics"]
 
 K = TypeVar("K", bound=Hashable)
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 QUEUE_METRIC_NAMES = (
     "workqueue_depth",

@@ -1,0 +1,56 @@
+"""Text from outside made safe to print: hidden characters become visible escapes.
+
+A server, a kubeconfig or a plugin chooses the text in errors, log lines and tables. A line
+break in it forges a log line, an escape sequence drives the terminal, a bidi control or a
+zero-width character makes a name look like another one.
+Guarantees: pure; text without hidden characters comes back as it is, so umlauts, CJK, emoji
+and right-to-left letters stay readable; a second call changes nothing, so that a message may
+quote another one; the result is one line and can always be encoded.
+See also: `errors` (every message passes through here), `yaml_writing` (the same characters,
+escaped so that the value can be read back).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+__all__ = ["HIDDEN", "escape_json", "visible"]
+
+# The code points that draw nothing or act on what stands beside them: controls (C0, C1), line
+# and paragraph separators, bidi and other format controls, fillers, tags, and those that Unicode
+# keeps for more of them. Listed, not looked up by category: the same text is printed by every
+# Python. Not among them: variation selectors, which pick the form of a visible character.
+_ALWAYS: Final = (
+    r"\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f"
+    r"\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
+)
+# Emoji and several scripts need joiners, between two characters of their own. Elsewhere a
+# joiner only makes two equal-looking names different.
+_JOINERS: Final = r"\u200c\u200d"
+_JOINED: Final = rf"[^\x00-\x7f{_ALWAYS}{_JOINERS}]"
+
+HIDDEN: Final = re.compile(rf"[{_ALWAYS}]|[{_JOINERS}](?!{_JOINED})|(?<!{_JOINED})[{_JOINERS}]")
+
+
+def visible(text: str) -> str:
+    r"""`text` with each hidden character written as an escape: `\n`, `\x1b`, `\u202e`.
+
+    A backslash stays one: the result is for people and is not meant to be read back.
+    """
+    return text if text.isprintable() and text.isascii() else HIDDEN.sub(_escape, text)
+
+
+def escape_json(text: str) -> str:
+    """JSON text with the hidden characters in its strings escaped; its values stay the same."""
+    return HIDDEN.sub(lambda found: found[0] if found[0] in "\n\t\r" else _utf16(found[0]), text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode("ascii")
+
+
+def _utf16(char: str) -> str:
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
