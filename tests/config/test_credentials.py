@@ -371,3 +371,29 @@ def test_an_identity_prints_no_secret(issued: Issued) -> None:
     assert "s3cret" not in repr(identity)
     assert identity.certificate is not None
     assert len(identity.certificate.fingerprint) == 16
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"token": "s3cret"}, {"token_file": "/t"}, {"username": "jane", "password": "s3cret"}],
+)
+def test_credentials_given_by_hand_for_http_are_warned_about(
+    given: dict[str, str], clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = ClusterConfig(server="http://10.0.0.1:8080", **given)  # type: ignore[arg-type] # by name
+
+    open_credentials(config, clock=clock)
+
+    (warning,) = caplog.records
+    assert warning.levelname == "WARNING"
+    assert warning.getMessage().startswith("http://10.0.0.1:8080 is not https: the credentials")
+    assert "s3cret" not in caplog.text
+
+
+def test_nothing_is_warned_about_without_credentials_or_with_https(
+    clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    open_credentials(ClusterConfig(server="http://h"), clock=clock)
+    open_credentials(ClusterConfig(server="https://h", token="t"), clock=clock)
+
+    assert not caplog.records

@@ -22,7 +22,7 @@ from kubeloop.wire import InvalidValue, Kind
 from .failures import ExitCode, report
 from .flags import Flags, cluster_flags, connected, pass_flags
 from .kinds import collection_of, qualified
-from .terminal import patience
+from .terminal import patience, print_line
 
 __all__ = ["apply"]
 
@@ -87,7 +87,7 @@ async def _apply(
         for index in in_order(objects):
             try:
                 name, outcome = await _apply_one(client, objects[index], options)
-                click.echo(f"{name} {outcome}{ending}")
+                print_line(f"{name} {outcome}{ending}")
             except (ConfigError, TransportError, Unauthorized):
                 raise  # the others would fare no better
             except KubeError as error:

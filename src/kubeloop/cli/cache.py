@@ -15,7 +15,7 @@ from kubeloop.cache import CacheLine, Keeping, cache_report
 from kubeloop.kit import run
 from kubeloop.machinery import GroupVersionKind
 from kubeloop.runtime import Client
-from kubeloop.wire import ResourceInfo
+from kubeloop.wire import ResourceInfo, visible
 
 from .flags import Flags, cluster_flags, connected, pass_flags
 from .kinds import collection_of, find_kinds
@@ -127,7 +127,7 @@ def _table(costs: list[Cost]) -> TextTable:
     return TextTable(
         ("RESOURCE", "OBJECTS", "BYTES", "SECONDS"),
         tuple(
-            (cost.resource, str(cost.objects), _size(cost), f"{cost.seconds:.3f}")
+            (visible(cost.resource), str(cost.objects), _size(cost), f"{cost.seconds:.3f}")
             for cost in listed
         ),
     )

@@ -23,6 +23,7 @@ from kubeloop.config import (
 from .flags import Flags, cluster_flags, pass_flags
 from .outputs import Output, OutputType
 from .tables import lines_of
+from .terminal import print_line
 
 __all__ = ["config"]
 
@@ -48,7 +49,7 @@ def config(flags: Flags, *, output: Output) -> None:
         return
     width = max(map(len, found)) + 3
     for line in lines_of(found.items(), (width, 0)):
-        click.echo(line)
+        print_line(line)
 
 
 def _facts(flags: Flags, used: ClusterConfig) -> Iterator[tuple[str, str]]:

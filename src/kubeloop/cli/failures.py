@@ -16,6 +16,7 @@ from typing import final
 
 import click
 
+from kubeloop.wire import visible
 from kubeloop.wire.errors import InvalidValue, KubeError
 
 __all__ = [
@@ -149,4 +150,4 @@ def _guess(word: str) -> str:
 
 
 def _flat(text: str) -> str:
-    return " ".join(text.split())
+    return visible(" ".join(text.split()))

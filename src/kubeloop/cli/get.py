@@ -22,7 +22,7 @@ from .kinds import Wanted, collection_of, find_kinds, parse_wanted, qualified
 from .outputs import Output, OutputType, printed
 from .selection import Selection, selection_flags, wanted_argument
 from .tables import text_table
-from .terminal import Patience, patience, print_table
+from .terminal import Patience, patience, print_content, print_line, print_table
 
 __all__ = ["get"]
 
@@ -94,7 +94,7 @@ async def _print_tables(
         )
         print_table(text)
     if not filled:
-        click.echo(_nothing(found, chosen, namespace), err=True)
+        print_line(_nothing(found, chosen, namespace), err=True)
 
 
 async def _table(
@@ -152,8 +152,12 @@ async def _print_objects(
             obj["metadata"].pop("managedFields", None)
     single = len(asked) == 1 and len(asked[0].names) == 1 and len(found) == 1
     text = printed(output, found, single=single)
-    if text:
-        click.echo(text, nl=not text.endswith("\n"))
+    if not text:
+        return
+    if output.form == "jsonpath":
+        print_content(text)
+    else:
+        click.echo(text)
 
 
 async def _objects(

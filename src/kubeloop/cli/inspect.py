@@ -7,11 +7,12 @@ import webbrowser
 import click
 
 from kubeloop.inspector import RunningInspector, running_inspectors
+from kubeloop.wire import visible
 
 from .failures import CommandFailed
 from .flags import verbose_flag
 from .tables import TextTable
-from .terminal import print_table
+from .terminal import print_line, print_table
 
 __all__ = ["inspect"]
 
@@ -40,11 +41,11 @@ def inspect(*, pid: int | None, in_browser: bool) -> None:
     if pid is None and not in_browser:
         print_table(_table(found))
         return
-    click.echo(found[0].url)
+    print_line(found[0].url)
     if in_browser and not webbrowser.open(found[0].url):
         raise CommandFailed(f"open {found[0].address}: there is no browser here (copy the address)")
 
 
 def _table(found: list[RunningInspector]) -> TextTable:
-    rows = tuple((str(each.pid), each.name, each.address) for each in found)
+    rows = tuple((str(each.pid), visible(each.name), visible(each.address)) for each in found)
     return TextTable(("PID", "NAME", "ADDRESS"), rows)

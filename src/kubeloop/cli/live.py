@@ -13,6 +13,7 @@ from typing import final
 import msgspec
 
 from kubeloop.clients import Table, TableColumn, TableRow
+from kubeloop.wire import visible
 
 from .ages import since_text
 from .tables import cells_of, header_of, metadata_of
@@ -45,7 +46,7 @@ class LiveTable:
     """One kind; `now` is any clock's time in seconds, the same in every call."""
 
     def __init__(self, title: str, shape: Shape) -> None:
-        self.title = title
+        self.title = visible(title)
         self._shape = shape
         self._columns: tuple[TableColumn, ...] = ()
         self._rows: dict[str, LiveRow] = {}
@@ -108,7 +109,7 @@ class LiveTable:
         )
         return LiveRow(
             cells,
-            event,
+            visible(event),
             now,
             metadata.get("creationTimestamp") or "",
             metadata.get("resourceVersion") or "",

@@ -1,7 +1,7 @@
 """`kubeloop logs`: what a container has written.
 
-Promises: lines are written as they come; of several pods or containers one is chosen, and
-it is said which.
+Promises: lines are written as they come; a pipe gets them unchanged, a terminal gets colours
+and no other control sequence; of several pods or containers one is chosen, and it is said which.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from .durations import DurationType
 from .failures import CommandFailed
 from .flags import Flags, cluster_flags, connected, pass_flags
 from .kinds import collection_of, find_kinds, parse_wanted
+from .terminal import print_content, print_line
 
 __all__ = ["logs"]
 
@@ -79,7 +80,7 @@ async def _logs(flags: Flags, wanted: str, options: dict[str, Any]) -> None:
         lines = client.core_v1.pods(pod.metadata.namespace).logs(pod.metadata.name or "", **options)
         async with aclosing(lines) as written:  # type: ignore[type-var] # a generator, by its body
             async for line in written:
-                click.echo(line)
+                print_content(f"{line}\n")
                 sys.stdout.flush()
 
 
@@ -97,7 +98,7 @@ async def _pod(client: Client, wanted: str) -> Pod:
         raise CommandFailed(f"logs of {wanted}: it has no pods (is it scaled to zero?)")
     chosen = pods[0]
     if len(pods) > 1:
-        click.echo(f"{len(pods)} pods, taken is pod/{chosen.metadata.name}", err=True)
+        print_line(f"{len(pods)} pods, taken is pod/{chosen.metadata.name}", err=True)
     return chosen
 
 
@@ -118,5 +119,5 @@ def _container(pod: Pod) -> str:
     default = (pod.metadata.annotations or {}).get(_DEFAULT_CONTAINER, "")
     chosen = default if default in names else next(iter(names), "")
     if len(names) > 1:
-        click.echo(f"{len(names)} containers, taken is {chosen} (-c chooses)", err=True)
+        print_line(f"{len(names)} containers, taken is {chosen} (-c chooses)", err=True)
     return chosen or ""

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast, final, get_args
 import click
 import msgspec
 
+from kubeloop.wire import visible
+from kubeloop.wire.text import escape_json
+
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
@@ -93,12 +96,12 @@ def printed(
     from .kinds import qualified
 
     if output.form == "name":
-        return "\n".join(qualified(info, obj["metadata"]["name"]) for info, obj in objects)
+        return "\n".join(visible(qualified(info, _name(obj))) for info, obj in objects)
     things = [obj for _, obj in objects]
     whole = _sorted(things[0] if single else _list(things))
     match output.form:
         case "json":
-            return json.dumps(whole, indent=4, ensure_ascii=False)
+            return escape_json(json.dumps(whole, indent=4, ensure_ascii=False))
         case "yaml":
             from kubeloop.wire import dump_yaml
 
@@ -107,6 +110,10 @@ def printed(
             from kubeloop.machinery import JSONPath
 
             return JSONPath(output.template, allow_missing_keys=True).render(whole)
+
+
+def _name(obj: dict[str, Any]) -> str:
+    return str((obj.get("metadata") or {}).get("name") or "")
 
 
 def _sorted(value: Any) -> Any:

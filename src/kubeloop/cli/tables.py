@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from kubeloop.clients import Table, TableColumn, TableRow
+from kubeloop.wire import visible
 
 __all__ = [
     "TextTable",
@@ -52,7 +53,8 @@ def header_of(
     columns: Sequence[TableColumn], *, wide: bool = False, namespaces: bool = False
 ) -> tuple[str, ...]:
     """The names of the columns that are shown."""
-    names = tuple(column.name.upper() for column in columns if _is_shown(column, wide=wide))
+    shown = (column.name.upper() for column in columns if _is_shown(column, wide=wide))
+    names = tuple(map(visible, shown))
     return ("NAMESPACE", *names) if namespaces else names
 
 
@@ -67,7 +69,7 @@ def cells_of(
     """The cells of a row that are shown; a cell that is missing is empty."""
     cells = [*row.cells, *[""] * (len(columns) - len(row.cells))]
     shown = [
-        f"{prefix if column.format == 'name' else ''}{_text(cell)}"
+        f"{visible(prefix) if column.format == 'name' else ''}{_text(cell)}"
         for cell, column in zip(cells, columns, strict=False)
         if _is_shown(column, wide=wide)
     ]
@@ -108,9 +110,4 @@ def _text(cell: Any) -> str:
         case bool():
             return "true" if cell else "false"
     line, newline, _ = str(cell).partition("\n")
-    plain = line if line.isprintable() else "".join(map(_visible, line))
-    return f"{plain}..." if newline else plain
-
-
-def _visible(letter: str) -> str:
-    return letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+    return f"{visible(line)}..." if newline else visible(line)

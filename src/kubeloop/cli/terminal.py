@@ -1,13 +1,16 @@
 """What a person at a terminal sees more than a pipe does: colours, and that something is going on.
 
 Promises: output that is not a terminal gets plain text and no progress; `NO_COLOR` is
-obeyed; progress is shown on the error output, and only after a second.
+obeyed; progress is shown on the error output, and only after a second. Lines with text of the
+server show its hidden characters as escapes; the content of an object or a log reaches a pipe
+unchanged, and a terminal without control sequences other than colours.
 Elsewhere: the text itself (`tables`), the live table (`live`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, final
@@ -15,6 +18,7 @@ from typing import TYPE_CHECKING, final
 import click
 
 from kubeloop.kit import Clock, SystemClock, TaskOwner
+from kubeloop.wire import visible
 
 from .tables import TextTable, lines_of, widths_of
 
@@ -23,7 +27,15 @@ if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.text import Text
 
-__all__ = ["Patience", "console", "patience", "print_table", "styled"]
+__all__ = [
+    "Patience",
+    "console",
+    "patience",
+    "print_content",
+    "print_line",
+    "print_table",
+    "styled",
+]
 
 _PATIENCE = 1.0  # seconds without a word
 
@@ -41,6 +53,23 @@ def console(*, err: bool = False) -> Console:
     from rich.console import Console
 
     return Console(stderr=err, highlight=False, soft_wrap=True)
+
+
+# What content may do to a terminal: change colours, begin a line, move to the next tab stop.
+_HARMLESS = re.compile(r"(\x1b\[[0-9;:]*m|[\t\n])")
+
+
+def print_line(text: str, *, err: bool = False) -> None:
+    """One line, in which hidden characters are visible."""
+    click.echo(visible(text), err=err)
+
+
+def print_content(text: str) -> None:
+    """What a container wrote or an object holds: a pipe gets it as it is."""
+    if sys.stdout.isatty():
+        parts = _HARMLESS.split(text)  # every second one is a separator
+        text = "".join(part if at % 2 else visible(part) for at, part in enumerate(parts))
+    click.echo(text, nl=not text.endswith("\n"), color=True)  # else click strips colours
 
 
 def print_table(table: TextTable) -> None:

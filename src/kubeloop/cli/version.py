@@ -11,7 +11,7 @@ from kubeloop.config import EmptyConfig
 from kubeloop.kit import run
 
 from .flags import Flags, cluster_flags, connected, pass_flags
-from .terminal import patience
+from .terminal import patience, print_line
 
 __all__ = ["version"]
 
@@ -33,7 +33,7 @@ def version(flags: Flags, *, client_only: bool) -> None:
     if client_only:
         return
     try:
-        click.echo(f"server {run(_server_version(flags))}")
+        print_line(f"server {run(_server_version(flags))}")
     except EmptyConfig:
         click.echo("server: none is configured")
 

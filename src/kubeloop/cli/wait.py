@@ -20,7 +20,7 @@ from .failures import CommandFailed
 from .flags import Flags, cluster_flags, connected, pass_flags
 from .kinds import Wanted, collection_of, find_kinds, parse_wanted, qualified
 from .selection import wanted_argument
-from .terminal import patience
+from .terminal import patience, print_line
 
 __all__ = ["wait"]
 
@@ -84,7 +84,7 @@ async def _wait(flags: Flags, asked: list[Wanted], goal: Goal, seconds: float, l
             for info, name in objects:
                 collection: Any = collection_of(client, info)
                 await collection.wait_for(name, **goal, timeout=seconds)
-                click.echo(f"{qualified(info, name)} {'deleted' if 'deleted' in goal else 'met'}")
+                print_line(f"{qualified(info, name)} {'deleted' if 'deleted' in goal else 'met'}")
                 progress.advance()
 
 

@@ -8,13 +8,14 @@ Elsewhere: the files (`loading`), the live side of credentials (`opening`).
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar
 
 import msgspec
+
+from kubeloop.machinery import get_logger
 
 from .address import base_url, is_https, without_query
 from .credentials import Credentials
@@ -45,7 +46,7 @@ from .validation import check_selection, exec_problems, proxy_fault
 
 __all__ = ["ClusterConfig", "UserLocation"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 
 class UserLocation(msgspec.Struct, frozen=True):

@@ -10,13 +10,13 @@ configuration means (`opening`), and what is done with a certificate (`tls`).
 from __future__ import annotations
 
 import base64
-import logging
 from pathlib import Path
 from typing import ClassVar, Protocol, final
 
 import msgspec
 
 from kubeloop.kit import Clock
+from kubeloop.machinery import get_logger
 
 from .errors import CredentialError
 from .redaction import Veiled
@@ -35,7 +35,7 @@ __all__ = [
     "read_token",
 ]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 # A token file is believed for a minute, less ten seconds so that it never runs out on the way.
 TOKEN_FILE_AGE = 50.0

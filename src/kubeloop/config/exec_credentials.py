@@ -9,7 +9,6 @@ Elsewhere: the plugin's language (`exec_plugin`), the process (`exec_process`).
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import re
 import sys
@@ -21,6 +20,7 @@ from typing import final
 import msgspec
 
 from kubeloop.kit import Clock
+from kubeloop.machinery import get_logger
 
 from .credentials import Identity, bearer
 from .errors import CredentialError, PluginDenied, PluginError, PluginNotFound
@@ -35,7 +35,6 @@ from .exec_plugin import (
     look_up,
     parse_output,
     plugin_environment,
-    sanitised,
 )
 from .exec_policy import allows
 from .exec_process import Finished, run_program
@@ -45,7 +44,7 @@ from .x509 import not_after
 
 __all__ = ["EXEC_TIME_LIMIT", "ExecCredentials", "ExecStats"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 EXEC_TIME_LIMIT = 120.0  # seconds: long enough to log in by a browser
 
@@ -188,7 +187,8 @@ class ExecCredentials:
             )
         self._count(0, "no_error")
         if finished.stderr:
-            log.info("%s: it said%s", self, self._quoted(finished.stderr))
+            # Many plugins print there what they do, tokens among it: only a failure quotes it.
+            log.debug("%s: it wrote %d characters to stderr", self, len(finished.stderr))
         if finished.overflowed:
             raise PluginError(
                 f"exec plugin {self._plugin.command}: it printed more than a credential can be"
@@ -253,7 +253,7 @@ class ExecCredentials:
         for secret in _secrets_of(self._plugin):
             if len(secret) >= _SHORTEST_SECRET:
                 stderr = stderr.replace(secret, MASK)
-        return f": {sanitised(stderr)}" if stderr else ""
+        return f": {stderr}" if stderr else ""
 
     def _may_hint(self) -> bool:
         now = self._clock.now()

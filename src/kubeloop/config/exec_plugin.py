@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import unicodedata
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -37,7 +36,6 @@ __all__ = [
     "look_up",
     "parse_output",
     "plugin_environment",
-    "sanitised",
 ]
 
 EXEC_INFO = "KUBERNETES_EXEC_INFO"
@@ -51,7 +49,6 @@ _HELP = (
     " see https://kubernetes.io/docs/reference/access-authn-authz/authentication/"
     "#client-go-credential-plugins"
 )
-_SHOWN_CATEGORIES = frozenset("LMNPSZ")
 
 
 class ExecCluster(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -153,8 +150,7 @@ def parse_output(stdout: bytes, plugin: ExecConfig) -> ExecOutput:
     if (answer.kind, answer.api_version) != ("ExecCredential", plugin.api_version):
         raise _rubbish(
             plugin,
-            f"expected ExecCredential of {plugin.api_version},"
-            f" it printed {answer.kind or 'no kind'} of {answer.api_version or 'no apiVersion'}",
+            f"expected ExecCredential of {plugin.api_version}, it printed {_printed_type(answer)}",
         )
     status = answer.status
     if status is None:
@@ -191,8 +187,8 @@ def find_program(plugin: ExecConfig, environ: Mapping[str, str]) -> str:
 
 def install_advice(plugin: ExecConfig) -> str:
     """What to tell somebody who has not installed the plugin."""
-    hint = f"\n\n{sanitised(plugin.install_hint)}" if plugin.install_hint else ""
-    return f"{_HELP}{hint}"
+    hint = " ".join(plugin.install_hint.split())
+    return f"{_HELP}: {hint}" if hint else _HELP
 
 
 def look_up(command: str, path: str) -> str | None:
@@ -205,20 +201,18 @@ def look_up(command: str, path: str) -> str | None:
     return found
 
 
-def sanitised(text: str) -> str:
-    """`text` as it can be shown on a terminal: control characters become `U+XXXX`."""
-    return "".join(c if _is_shown(c) else f"U+{ord(c):04X}" for c in text)
-
-
-def _is_shown(character: str) -> bool:
-    shown = unicodedata.category(character)[0] in _SHOWN_CATEGORIES
-    return shown or "\t" <= character <= "\r"
-
-
 def _why(plugin: ExecConfig) -> str:
     if not plugin.stdin_unavailable:
         return "standard input is none (run it from a terminal, or set interactiveMode)"
     return f"standard input is unavailable: {plugin.stdin_unavailable_message or 'it is in use'}"
+
+
+def _printed_type(answer: _ExecCredential) -> str:
+    """What a plugin printed, without quoting it: a token may stand in any field."""
+    kinds = {"ExecCredential": "ExecCredential", "": "no kind"}
+    versions = {**{version: version for version in SUPPORTED_VERSIONS}, "": "no apiVersion"}
+    kind = kinds.get(answer.kind, "another kind")
+    return f"{kind} of {versions.get(answer.api_version, 'another apiVersion')}"
 
 
 def _decoded(stdout: bytes, plugin: ExecConfig) -> _ExecCredential:

@@ -6,11 +6,12 @@ Elsewhere: re-reading the token (`credentials`) and the CA (`tls`).
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
+
+from kubeloop.machinery import get_logger
 
 from .errors import ConfigError, NotInCluster
 from .redaction import Veiled
@@ -24,7 +25,7 @@ __all__ = [
     "read_service_account",
 ]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 SERVICE_ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount"
 

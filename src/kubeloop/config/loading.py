@@ -7,7 +7,6 @@ Elsewhere: the format (`parsing`), the choice of a context (`overrides`).
 
 from __future__ import annotations
 
-import logging
 import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,6 +14,8 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 import msgspec
+
+from kubeloop.machinery import get_logger
 
 from .errors import ConfigError, InvalidConfig, as_one_error
 from .kubeconfig import Entry, Kubeconfig, User, has_path_separator, merge
@@ -29,7 +30,7 @@ __all__ = [
     "with_absolute_paths",
 ]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 E = TypeVar("E", bound=Entry)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
-import logging
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -20,6 +19,7 @@ from urllib.parse import quote_plus, urlencode
 import msgspec
 
 from kubeloop.kit import Clock
+from kubeloop.machinery import get_logger
 
 from .credentials import Identity, bearer
 from .errors import ConfigError, CredentialError
@@ -28,7 +28,7 @@ from .redaction import Veiled, redacted_url
 
 __all__ = ["Fetch", "Fetched", "OidcCredentials", "Persist", "token_expiry"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 _T = TypeVar("_T", bound=msgspec.Struct)
 

@@ -1,7 +1,8 @@
 """Brings a configuration's credentials to life: which source it means, and with what.
 
 Promises: no I/O; a configuration that has credentials never becomes an anonymous
-source; a fixed token, password or certificate wins over a plugin.
+source; a fixed token, password or certificate wins over a plugin; credentials that would
+cross the network in the clear are used, with a warning in the log.
 Elsewhere: the sources themselves (`credentials`, `exec_credentials`, `oidc`).
 """
 
@@ -13,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from kubeloop.kit import Clock
+from kubeloop.machinery import get_logger
 
 from .cluster import ClusterConfig, UserLocation
 from .credentials import (
@@ -32,10 +34,13 @@ from .exec_plugin import ExecCluster
 from .kubeconfig import AuthProvider, ExecConfig, Kubeconfig
 from .loading import KubeconfigFiles
 from .oidc import Fetch, OidcCredentials, Persist
+from .redaction import redacted_url
 from .tls import ClientCertificate, check_pair
 from .writing import update_kubeconfig
 
 __all__ = ["Provider", "exec_cluster", "open_credentials", "persister_for"]
+
+log = get_logger(__name__)
 
 # Makes credentials of a kubeconfig's `auth-provider`.
 Provider = Callable[[AuthProvider], Credentials]
@@ -60,6 +65,11 @@ def open_credentials(
     Raises: `ConfigError` for a plugin or provider that we do not know, `CredentialError`
     for a certificate that does not fit its key.
     """
+    if config.has_credentials and not config.uses_tls:
+        log.warning(
+            "%s is not https: the credentials are sent unencrypted (use https)",
+            redacted_url(config.server),
+        )
     if config.credentials is not None:
         return config.credentials
     certificate = _certificate(config, clock)

@@ -9,7 +9,6 @@ Elsewhere: where certificates come from (`credentials`), the connections (`rest`
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import re
 import ssl
@@ -21,6 +20,7 @@ from typing import ClassVar, Protocol, final
 import msgspec
 
 from kubeloop.kit import Clock
+from kubeloop.machinery import get_logger
 
 from .errors import ConfigError, CredentialError
 from .redaction import Veiled
@@ -38,7 +38,7 @@ __all__ = [
     "tls_context",
 ]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 CA_AGE = 300.0  # a CA file is looked at again after this many seconds
 

@@ -38,7 +38,7 @@ class KubeError(Exception):
         return self
 
     def __str__(self) -> str:
-        hints = ", or ".join(filter(None, (self.hint, self.python_hint)))
+        hints = visible(", or ".join(filter(None, (self.hint, self.python_hint))))
         return f"{self.summary} ({hints})" if hints else self.summary
 
     def _message(self) -> str:
