@@ -329,3 +329,27 @@ def test_equal_texts_are_decoded_into_one_object() -> None:
 def test_a_decoder_refuses_everything_else(value: object) -> None:
     with pytest.raises(InvalidValue):
         decode_quantity(value)
+
+
+def test_quantities_can_be_summed() -> None:
+    assert sum([Quantity("1Gi"), Quantity("500Mi")]) == Quantity("1524Mi")
+    assert sum([Quantity("1Gi"), Quantity("500Mi")], Quantity("0")).text == "1524Mi"
+    assert sum([Quantity("250m")] * 3) == Quantity("750m")
+    assert sum([], Quantity("0")) == Quantity("0")
+
+
+@pytest.mark.parametrize("number", [1, True, False, 0.5, None, "0"])
+def test_no_number_but_the_zero_of_a_sum_is_added(number: object) -> None:
+    with pytest.raises(TypeError):
+        number + Quantity("1")  # type: ignore[operator] # what is tested
+    with pytest.raises(TypeError):
+        Quantity("1") + number  # type: ignore[operator] # what is tested
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("1Ki", 1024), ("1500m", 2), ("-1500m", -2), ("1n", 1), ("0", 0), ("12e6", 12_000_000)],
+)
+def test_an_int_is_rounded_away_from_zero_as_client_go_rounds(text: str, number: int) -> None:
+    assert int(Quantity(text)) == Quantity(text).value() == number
+    assert f"{int(Quantity(text)):,}" == f"{number:,}"

@@ -97,3 +97,22 @@ def test_any_text_is_a_quantity_or_an_invalid_value(text: str) -> None:
     except InvalidValue:
         return
     assert Quantity(str(quantity)) == quantity
+
+
+@given(st.lists(quantities, min_size=1, max_size=5))
+def test_a_sum_is_exact_in_any_order(
+    summands: list[Quantity],
+) -> None:
+    total = sum(summands)
+
+    assert isinstance(total, Quantity)
+    assert worth(total) == sum(map(worth, summands))
+    assert total == sum(reversed(summands))
+
+
+@given(quantities)
+def test_an_int_is_never_nearer_to_zero_than_the_quantity(quantity: Quantity) -> None:
+    number = int(quantity)
+
+    assert 0 <= abs(number) - abs(worth(quantity)) < 1
+    assert number * worth(quantity) >= 0

@@ -175,6 +175,12 @@ class Quantity:
             return NotImplemented
         return _from_amount(self._read().nanos + other._read().nanos, self._format_with(other))
 
+    def __radd__(self, other: int) -> Quantity:
+        """`0 + quantity`, with which `sum()` begins; a number of another value has no format."""
+        if type(other) is not int or other != 0:
+            return NotImplemented
+        return self
+
     def __sub__(self, other: Quantity) -> Quantity:
         if not isinstance(other, Quantity):
             return NotImplemented
@@ -198,6 +204,10 @@ class Quantity:
 
     def __abs__(self) -> Quantity:
         return _from_amount(abs(self._read().nanos), self._read().format)
+
+    def __int__(self) -> int:
+        """`value()`: rounded away from zero as in client-go, so that it always suffices."""
+        return self.value()
 
     def __float__(self) -> float:
         """The nearest float, infinite where floats end."""
