@@ -176,6 +176,35 @@ def test_definitions_of_others_are_left_out() -> None:
     assert not any("Website" in text for text in _files().values())
 
 
+def test_a_part_that_go_holds_by_value_is_readable_and_not_required() -> None:
+    core, limits = (
+        "io.k8s.api.core.v1",
+        {"type": "object", "additionalProperties": {"type": "string"}},
+    )
+    parts = {"resources": f"{core}.Part", "lifecycle": f"{core}.Part"}
+    container = {
+        "required": ["name"],
+        "properties": {
+            "name": {"type": "string"},
+            **{wire: {"$ref": f"#/definitions/{part}"} for wire, part in parts.items()},
+        },
+    }
+    definitions = {
+        f"{core}.Container": container,
+        f"{core}.EphemeralContainer": container,
+        f"{core}.Part": {"properties": {"limits": limits}},
+    }
+
+    text = render(classes_in({"definitions": definitions}), [], source="a test")
+
+    readable = """    __optional__: ClassVar[frozenset[str]] = frozenset(['resources'])
+    lifecycle: Part | None = None
+    name: str = UNSET
+    resources: Part = UNSET
+"""
+    assert text["_generated/core_v1.py"].count(readable) == 2
+
+
 def test_merge_rules_are_written_as_data() -> None:
     found: dict[str, Any] = {}
     exec(_files()["_generated/facts.py"], found)

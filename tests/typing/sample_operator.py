@@ -15,11 +15,19 @@ from kubeloop.clients import (
     WatchEvent,
 )
 from kubeloop.machinery import GroupResource, GroupVersionResource
-from kubeloop.wire import Model, Resource
+from kubeloop.wire import Model, Quantity, Resource
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.authentication.v1 import TokenRequest
 from kubeloop.wire.autoscaling.v1 import Scale
-from kubeloop.wire.core.v1 import Container, Namespace, Node, Pod, PodSpec, ServiceAccount
+from kubeloop.wire.core.v1 import (
+    Container,
+    ContainerStateWaiting,
+    Namespace,
+    Node,
+    Pod,
+    PodSpec,
+    ServiceAccount,
+)
 from kubeloop.wire.meta.v1 import ObjectMeta
 
 
@@ -118,3 +126,23 @@ async def mistakes(client: Client) -> None:
     await deployments.patch("web", {})  # type: ignore[call-arg] # the type is to be said
     client.core_v1.nodes("shop")  # type: ignore[call-arg] # nodes are in no namespace
     await deployments.delete("web", propagation="Later")  # type: ignore[arg-type] # no such policy
+
+
+def parts_that_kubernetes_fills(pod: Pod, deployment: Deployment, node: Node) -> None:
+    """What Go holds by value is read without asking whether it is there."""
+    container = pod.spec.containers[0]
+    assert_type(container.resources.limits["cpu"], Quantity)
+    assert_type(container.resources.requests.get("memory"), Quantity | None)
+    assert_type(pod.status.container_statuses[0].state.waiting, ContainerStateWaiting | None)
+    assert_type(deployment.spec.template.metadata.labels, dict[str, str])
+    assert_type(deployment.spec.strategy.type, str | None)
+    assert_type(node.status.node_info.kubelet_version, str)
+    for condition in deployment.status.conditions:
+        assert_type(condition.status, str | None)
+
+
+def quantities(pods: list[Pod]) -> None:
+    limits = [each.resources.limits["cpu"] for pod in pods for each in pod.spec.containers]
+    assert_type(sum(limits, Quantity("0")), Quantity)
+    assert_type(int(sum(limits)), int)
+    assert_type(float(limits[0]), float)

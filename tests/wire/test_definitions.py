@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from kubeloop.wire import UNSET, Model, Resource, ScalePaths, required_fields, resource_of
-from kubeloop.wire.core.v1 import Container, ContainerPort, Pod
+from kubeloop.wire.apps.v1 import DeploymentSpec
+from kubeloop.wire.core.v1 import Container, ContainerPort, Pod, PodTemplateSpec
 from kubeloop.wire.meta.v1 import Condition, ObjectMeta
 from kubeloop.wire.naming import attribute, camel, class_name
 
@@ -52,6 +53,8 @@ def test_a_derived_class_can_give_a_value_to_what_was_required() -> None:
         (Condition, {"type", "status", "reason", "message"}),
         (ObjectMeta, set()),
         (Pod, set()),
+        (PodTemplateSpec, set()),
+        (DeploymentSpec, {"selector", "template"}),
     ],
 )
 def test_built_in_models_require_what_has_no_other_form(

@@ -348,3 +348,39 @@ def test_what_a_template_describes_is_read_and_set_without_asking_whether_it_is_
     template.metadata.labels["app"] = "web"
     assert template.to_dict() == {"metadata": {"labels": {"app": "web"}}}
     assert required_fields(PodTemplateSpec) == frozenset()
+
+
+def test_a_part_that_go_holds_by_value_reads_as_empty_and_is_not_sent() -> None:
+    pod = Pod(spec=PodSpec(containers=[Container(name="main")]))
+    before = pod.to_json()
+
+    assert pod.spec.containers[0].resources.limits == {}
+    assert pod.spec.containers[0].resources.requests.get("cpu") is None
+    with pytest.raises(KeyError):
+        pod.spec.containers[0].resources.limits["cpu"]
+
+    assert pod.to_json() == before
+    assert pod == Pod(spec=PodSpec(containers=[Container(name="main")]))
+
+
+def test_a_part_that_was_filled_after_reading_it_is_sent() -> None:
+    container = Container(name="main")
+
+    container.resources.limits["cpu"] = Quantity("1")
+
+    assert container.to_dict() == {"name": "main", "resources": {"limits": {"cpu": "1"}}}
+
+
+def test_a_part_that_came_empty_or_null_stays_what_it_was() -> None:
+    empty = Container.from_json(b'{"name":"a","resources":{}}')
+    null = Container.from_json(b'{"name":"a","resources":null}')
+
+    assert empty.resources.limits == null.resources.limits == {}
+    assert empty.to_dict() == {"name": "a", "resources": {}}
+    assert null.to_dict() == {"name": "a"}
+
+
+def test_a_part_that_go_holds_by_pointer_is_none_where_it_is_not_set() -> None:
+    """Its absence means something: no probe is not an empty probe."""
+    assert Container(name="main").liveness_probe is None
+    assert PodSpec().security_context is None

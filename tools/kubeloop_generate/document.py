@@ -7,15 +7,18 @@ Elsewhere: how the facts are written down (`render`), resources (`discovery`).
 
 from __future__ import annotations
 
+import functools
+import json
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from .naming import Definition, attribute, split_definition
 
-__all__ = ["BadDocument", "ClassFacts", "FieldLine", "classes_in"]
+__all__ = ["BadDocument", "ClassFacts", "FieldLine", "classes_in", "plain_fields"]
 
 
 class BadDocument(ValueError):
@@ -29,6 +32,7 @@ class FieldLine(msgspec.Struct, frozen=True):
     wire: str
     hint: str
     default: str  # "UNSET" or "None"
+    by_value: bool = False  # an object that is not required, and in Go always there
     uses: frozenset[str] = frozenset()  # modules that the hint names
     rules: tuple[Any, ...] = ()  # list type, keys, map type, patch strategies, merge key
 
@@ -61,10 +65,24 @@ _SPECIAL = {
 }
 # In Go these strings are plain, and empty means absent; nobody wants to ask for None.
 _PLAIN_STRINGS = frozenset({f"{_META}.ObjectMeta", f"{_META}.ListMeta"})
-# Every kind has these to the eye of a reader, also where the document calls them optional.
+# Every kind has these to the eye of a reader, also where they are pointers in Go.
 _ALWAYS_THERE = frozenset({"metadata", "spec", "status"})
-# So have templates: kinds in all but name, and in Go no pointers.
-_TEMPLATES = ("PodTemplateSpec", "JobTemplateSpec", "ResourceClaimTemplateSpec")
+
+
+# What Go embeds: the document has the fields of both in one.
+_EMBEDDED = {"core_v1.EphemeralContainer": "core_v1.EphemeralContainerCommon"}
+
+
+@functools.cache
+def plain_fields() -> Mapping[str, list[str]]:
+    """The fields that Go holds by value and not by pointer, by `module.Class`.
+
+    No document says it: `plain_fields.json` has them as found by reflection over k8s.io/api,
+    apimachinery, apiextensions-apiserver and kube-aggregator v0.37.1.
+    """
+    path = Path(__file__).with_name("plain_fields.json")
+    found: dict[str, list[str]] = json.loads(path.read_text("utf-8"))
+    return found
 
 
 def classes_in(document: Mapping[str, Any]) -> list[ClassFacts]:
@@ -124,23 +142,33 @@ def _field(
     prop = schema["properties"][wire]
     uses: set[str] = set()
     hint = _hint(prop, definitions, split_definition(key), uses)
-    required = wire in schema.get("required", ()) or (
-        wire in _ALWAYS_THERE
-        and ("x-kubernetes-group-version-kind" in schema or key.endswith(_TEMPLATES))
+    required = (
+        wire in schema.get("required", ())
+        or (wire in _ALWAYS_THERE and "x-kubernetes-group-version-kind" in schema)
+        or (key in _PLAIN_STRINGS and hint in {"str", "int"})
     )
-    required = required or (key in _PLAIN_STRINGS and hint in {"str", "int"})
+    by_value = not required and _is_part_by_value(key, wire, prop)
     container = hint.startswith(("list[", "dict["))
     if hint in {"Time", "MicroTime"}:  # the zero time is null, also where it is required
         hint, default = f"{hint} | None", "None"
     elif hint == "Any":
         default = "None"
-    elif required or container:
+    elif required or by_value or container:
         default = "UNSET"
     else:
         hint, default = f"{hint} | None", "None"
     return FieldLine(
-        attribute(wire), wire, hint, default, frozenset(uses), _rules(prop, definitions)
+        attribute(wire), wire, hint, default, by_value, frozenset(uses), _rules(prop, definitions)
     )
+
+
+def _is_part_by_value(key: str, wire: str, prop: Mapping[str, Any]) -> bool:
+    """Whether a field is an object that is always there in Go, be it empty."""
+    place, part = split_definition(key), str(prop.get("$ref", "")).removeprefix("#/definitions/")
+    if place is None or part in _SPECIAL or split_definition(part) is None:
+        return False
+    name = f"{place.module}.{place.name}"
+    return any(wire in plain_fields().get(each, ()) for each in (name, _EMBEDDED.get(name, "")))
 
 
 def _hint(

@@ -1,27 +1,22 @@
 """Reads protobuf field numbers into a table of messages, by the names of the wire's classes.
 
-The numbers are data of the API's description. Which fields are plain values in Go, and are
-therefore written also when they are empty, no document says: `plain_fields.json` lists
-them, as found by reflection over k8s.io/api, apimachinery, apiextensions-apiserver and
-kube-aggregator v0.37.1.
+The numbers are data of the API's description. Fields that are plain values in Go
+(`plain_fields`) are written also when they are empty.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
-from .document import BadDocument, ClassFacts
+from .document import BadDocument, ClassFacts, plain_fields
 
 __all__ = ["Messages", "messages_in"]
 
 # Message name to field number to (wire name, how, type, plain).
 Messages = dict[str, dict[int, tuple[str, str, str, bool]]]
 
-_PLAIN = Path(__file__).with_name("plain_fields.json")
 _SPECIAL = {
     "k8s.io.apimachinery.pkg.api.resource.Quantity": "Quantity",
     "k8s.io.apimachinery.pkg.util.intstr.IntOrString": "IntOrString",
@@ -46,7 +41,7 @@ _LISTS = frozenset({"ExtraValue", "AttestationValue", "Verbs"})
 def messages_in(document: Mapping[str, Any], classes: Iterable[ClassFacts]) -> Messages:
     """The messages of every class, and of what is inlined into them."""
     known = {f"{facts.place.module}.{facts.place.name}": facts for facts in classes}
-    plain: dict[str, list[str]] = json.loads(_PLAIN.read_text("utf-8"))
+    plain = plain_fields()
     modules = {name.partition(".")[0] for name in known}
     found: Messages = {}
     for full, fields in sorted(document.items()):

@@ -106,6 +106,9 @@ def _class(facts: ClassFacts, plurals: dict[tuple[str, str, str], ResourceRow]) 
     hidden = _REDACTED.get((facts.place.module, facts.place.name))
     if hidden:
         lines.append(f"    __redacted__: ClassVar[frozenset[str]] = frozenset({list(hidden)!r})")
+    readable = [field.name for field in facts.fields if field.by_value]
+    if readable:
+        lines.append(f"    __optional__: ClassVar[frozenset[str]] = frozenset({readable!r})")
     lines += [f"    {_line(field)}" for field in facts.fields]
     if len(lines) == 1:
         lines.append("    pass")

@@ -44,8 +44,7 @@ def event_key(event: Event) -> EventKey:
     """What makes an event a repetition of another: all but the moment."""
     about, source = event.involved_object, event.source
     return (
-        source.component if source else None,
-        source.host if source else None,
+        *(source.component, source.host),
         *(about.kind, about.namespace, about.name, about.field_path, about.uid),
         *(about.api_version, event.type, event.reason, event.message),
     )
@@ -55,8 +54,7 @@ def similarity_key(event: Event) -> tuple[EventKey, str]:
     """What makes events similar, and in what the similar ones differ: their message."""
     about, source = event.involved_object, event.source
     alike = (
-        source.component if source else None,
-        source.host if source else None,
+        *(source.component, source.host),
         *(about.kind, about.namespace, about.name, about.uid, about.api_version),
         *(event.type, event.reason, event.reporting_component, event.reporting_instance),
     )
@@ -67,8 +65,7 @@ def spam_key(event: Event) -> EventKey:
     """Whose allowance an event uses up: one source's, for one object and type."""
     about, source = event.involved_object, event.source
     return (
-        source.component if source else None,
-        source.host if source else None,
+        *(source.component, source.host),
         *(about.kind, about.namespace, about.name, about.uid, about.api_version, event.type),
     )
 

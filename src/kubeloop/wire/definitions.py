@@ -38,7 +38,6 @@ class ScalePaths(msgspec.Struct, frozen=True):
 # Strings that Go has plain: empty means absent, though nothing says that they are optional.
 _PLAIN = frozenset({"ObjectMeta", "ListMeta"})
 _ALWAYS_READABLE = frozenset({"apiVersion", "kind", "metadata", "spec", "status"})
-_TEMPLATES = frozenset({"PodTemplateSpec", "JobTemplateSpec", "ResourceClaimTemplateSpec"})
 
 
 def is_built_in(cls: type) -> bool:
@@ -51,7 +50,7 @@ def required_fields(cls: type[Model]) -> frozenset[str]:
     """The fields, by wire name, that an object must have: those its class gives no value.
 
     The models of built-in kinds give every field a value; of theirs, what is neither a
-    list nor a map nor may be None is required.
+    list nor a map nor may be None is required, save the parts that their class calls optional.
     """
     if is_built_in(cls):
         return frozenset() if cls.__name__ in _PLAIN else _required_of_built_in(cls)
@@ -61,12 +60,13 @@ def required_fields(cls: type[Model]) -> frozenset[str]:
 
 def _required_of_built_in(cls: type[Model]) -> frozenset[str]:
     empty = cls()
-    is_whole = bool(cls.__kind_options__) or cls.__name__ in _TEMPLATES
+    is_whole = bool(cls.__kind_options__)
     return frozenset(
         field.wire
         for field in plan_of(cls).values()
         if isinstance(field.node, Value | Object)
         and not field.node.optional
         and field.read(empty) is UNSET
+        and field.name not in cls.__optional__
         and not (is_whole and field.wire in _ALWAYS_READABLE)
     )

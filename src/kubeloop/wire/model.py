@@ -232,6 +232,8 @@ class Model(
 
     __redacted__: ClassVar[frozenset[str]] = frozenset()  # fields whose value repr hides
     __required__: ClassVar[frozenset[str]] = frozenset()  # fields that were given no value
+    __optional__: ClassVar[frozenset[str]] = frozenset()  # of built-in kinds: objects that read
+    # as empty where they are not set, and that the API does not require
     __kind_options__: ClassVar[Mapping[str, Any]] = {}  # what a kind says of itself
 
     # No JSON text decodes into an Extra, so a key of this name is unknown like any other.

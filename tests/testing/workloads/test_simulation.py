@@ -27,9 +27,8 @@ async def test_a_service_has_the_addresses_of_its_pods(client: Client, happens: 
         slices = list(
             await client.resource(EndpointSlice).list(labels="kubernetes.io/service-name=web")
         )
-        return bool(slices) and [
-            each.conditions.ready for each in slices[0].endpoints if each.conditions
-        ] == [True, True]
+        ready = [each.conditions.ready for each in slices[0].endpoints] if slices else []
+        return ready == [True, True]
 
     await happens(is_complete)
 

@@ -68,7 +68,7 @@ def _unwanted(mine: Sequence[Pod], wanted: set[str]) -> list[Pod]:
 def _outdated(found: DaemonSet, placed: Mapping[str, Pod]) -> list[Pod]:
     """Pods of an old template, as many as may be missing; those that do not work first."""
     strategy = found.spec.update_strategy
-    if strategy is None or strategy.type != "RollingUpdate":
+    if strategy.type != "RollingUpdate":
         return []
     rolling = strategy.rolling_update
     said = (rolling.max_unavailable if rolling is not None else None) or 1

@@ -61,7 +61,7 @@ def _sizes(
     if deployment.spec.paused or new is None:  # only the set in use follows a change of scale
         in_use = [each for each in sets if each.spec.replicas]
         sizes = {in_use[0].metadata.name: wanted} if len(in_use) == 1 else {}
-    elif deployment.spec.strategy is not None and deployment.spec.strategy.type == "Recreate":
+    elif deployment.spec.strategy.type == "Recreate":
         sizes = {each.metadata.name: 0 for each in old}
         sizes[new.metadata.name] = 0 if _has_pods(ctx, old) else wanted
     else:

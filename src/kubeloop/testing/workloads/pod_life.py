@@ -102,7 +102,7 @@ def _gets_ready_at_once(pod: Pod) -> bool:
 
 def _waiting_for(pod: Pod) -> str:
     states = [each.state for each in pod.status.container_statuses]
-    waiting = [state.waiting for state in states if state is not None and state.waiting is not None]
+    waiting = [state.waiting for state in states if state.waiting is not None]
     return (waiting[0].reason or "") if waiting else ""
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from kubeloop.machinery import ObjectKey
 from kubeloop.runtime import Context, Result
 from kubeloop.wire.apps.v1 import ReplicaSet, ReplicaSetStatus
-from kubeloop.wire.core.v1 import Pod, PodTemplateSpec
+from kubeloop.wire.core.v1 import Pod
 
 from .pods import (
     Counts,
@@ -38,7 +38,7 @@ async def reconcile_replica_set(key: ObjectKey, ctx: Context) -> Result | None:
     pods = [pod for pod in owned_pods(ctx, replicas) if is_active(pod)]
     missing = (replicas.spec.replicas or 0) - len(pods)
     if missing > 0:
-        template = replicas.spec.template or PodTemplateSpec()
+        template = replicas.spec.template
         await create_pods(ctx, [pod_from(template, replicas) for _ in range(missing)])
     elif missing < 0:
         await delete_pods(ctx, least_useful(pods)[:-missing])

@@ -46,7 +46,7 @@ def bounds_of(deployment: Deployment) -> Bounds:
     """What a deployment's strategy comes to, in pods."""
     wanted = deployment.spec.replicas or 0
     strategy = deployment.spec.strategy
-    if strategy is None or strategy.type == "Recreate" or strategy.rolling_update is None:
+    if strategy.type == "Recreate" or strategy.rolling_update is None:
         return Bounds(wanted, surge=0, unavailable=wanted)
     surge = scaled_value(strategy.rolling_update.max_surge or 0, wanted, round_up=True)
     unavailable = scaled_value(strategy.rolling_update.max_unavailable or 0, wanted, round_up=False)

@@ -90,7 +90,7 @@ def _outdated(
 ) -> tuple[int, ...]:
     """The next pod of an old template, once all others are well."""
     strategy = found.spec.update_strategy
-    if strategy is None or strategy.type != "RollingUpdate":
+    if strategy.type != "RollingUpdate":
         return ()
     rolling = strategy.rolling_update
     partition = (rolling.partition or 0) if rolling is not None else 0

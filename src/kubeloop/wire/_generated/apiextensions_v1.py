@@ -9,6 +9,7 @@ from ..model import UNSET
 from ..scalars import Time
 from msgspec import field
 from typing import Any
+from typing import ClassVar
 from . import meta_v1
 
 __all__ = [
@@ -87,7 +88,8 @@ class CustomResourceDefinitionSpec(Model):
 
 
 class CustomResourceDefinitionStatus(Model):
-    accepted_names: CustomResourceDefinitionNames | None = None
+    __optional__: ClassVar[frozenset[str]] = frozenset(['accepted_names'])
+    accepted_names: CustomResourceDefinitionNames = UNSET
     conditions: list[CustomResourceDefinitionCondition] = UNSET
     observed_generation: int | None = None
     stored_versions: list[str] = UNSET

@@ -9,6 +9,7 @@ from ..model import UNSET
 from ..scalars import IntOrString
 from ..scalars import Time
 from typing import Any
+from typing import ClassVar
 from . import core_v1, meta_v1
 
 __all__ = [
@@ -74,11 +75,12 @@ class DaemonSetList(Kind, group="apps", version="v1"):
 
 
 class DaemonSetSpec(Model):
+    __optional__: ClassVar[frozenset[str]] = frozenset(['update_strategy'])
     min_ready_seconds: int | None = None
     revision_history_limit: int | None = None
     selector: meta_v1.LabelSelector = UNSET
     template: core_v1.PodTemplateSpec = UNSET
-    update_strategy: DaemonSetUpdateStrategy | None = None
+    update_strategy: DaemonSetUpdateStrategy = UNSET
 
 
 class DaemonSetStatus(Model):
@@ -119,13 +121,14 @@ class DeploymentList(Kind, group="apps", version="v1"):
 
 
 class DeploymentSpec(Model):
+    __optional__: ClassVar[frozenset[str]] = frozenset(['strategy'])
     min_ready_seconds: int | None = None
     paused: bool | None = None
     progress_deadline_seconds: int | None = None
     replicas: int | None = None
     revision_history_limit: int | None = None
     selector: meta_v1.LabelSelector = UNSET
-    strategy: DeploymentStrategy | None = None
+    strategy: DeploymentStrategy = UNSET
     template: core_v1.PodTemplateSpec = UNSET
 
 
@@ -165,10 +168,11 @@ class ReplicaSetList(Kind, group="apps", version="v1"):
 
 
 class ReplicaSetSpec(Model):
+    __optional__: ClassVar[frozenset[str]] = frozenset(['template'])
     min_ready_seconds: int | None = None
     replicas: int | None = None
     selector: meta_v1.LabelSelector = UNSET
-    template: core_v1.PodTemplateSpec | None = None
+    template: core_v1.PodTemplateSpec = UNSET
 
 
 class ReplicaSetStatus(Model):
@@ -224,6 +228,7 @@ class StatefulSetPersistentVolumeClaimRetentionPolicy(Model):
 
 
 class StatefulSetSpec(Model):
+    __optional__: ClassVar[frozenset[str]] = frozenset(['update_strategy'])
     min_ready_seconds: int | None = None
     ordinals: StatefulSetOrdinals | None = None
     persistent_volume_claim_retention_policy: StatefulSetPersistentVolumeClaimRetentionPolicy | None = None
@@ -233,7 +238,7 @@ class StatefulSetSpec(Model):
     selector: meta_v1.LabelSelector = UNSET
     service_name: str | None = None
     template: core_v1.PodTemplateSpec = UNSET
-    update_strategy: StatefulSetUpdateStrategy | None = None
+    update_strategy: StatefulSetUpdateStrategy = UNSET
     volume_claim_templates: list[core_v1.PersistentVolumeClaim] = UNSET
 
 

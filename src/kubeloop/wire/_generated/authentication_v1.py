@@ -34,7 +34,8 @@ class SelfSubjectReview(Resource, group="authentication.k8s.io", version="v1", p
 
 
 class SelfSubjectReviewStatus(Model):
-    user_info: UserInfo | None = None
+    __optional__: ClassVar[frozenset[str]] = frozenset(['user_info'])
+    user_info: UserInfo = UNSET
 
 
 class TokenRequest(Resource, group="authentication.k8s.io", version="v1"):
@@ -67,10 +68,11 @@ class TokenReviewSpec(Model):
 
 
 class TokenReviewStatus(Model):
+    __optional__: ClassVar[frozenset[str]] = frozenset(['user'])
     audiences: list[str] = UNSET
     authenticated: bool | None = None
     error: str | None = None
-    user: UserInfo | None = None
+    user: UserInfo = UNSET
 
 
 class UserInfo(Model):

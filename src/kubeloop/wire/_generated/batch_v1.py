@@ -7,6 +7,7 @@ from ..model import Kind
 from ..model import Model
 from ..model import UNSET
 from ..scalars import Time
+from typing import ClassVar
 from . import core_v1, meta_v1, scheduling_v1alpha3
 
 __all__ = [
@@ -119,6 +120,7 @@ class JobStatus(Model):
 
 
 class JobTemplateSpec(Model):
+    __optional__: ClassVar[frozenset[str]] = frozenset(['metadata', 'spec'])
     metadata: meta_v1.ObjectMeta = UNSET
     spec: JobSpec = UNSET
 

@@ -428,6 +428,7 @@ class ConfigMapVolumeSource(Model):
 
 
 class Container(Model):
+    __optional__: ClassVar[frozenset[str]] = frozenset(['resources'])
     args: list[str] = UNSET
     command: list[str] = UNSET
     env: list[EnvVar] = UNSET
@@ -440,7 +441,7 @@ class Container(Model):
     ports: list[ContainerPort] = UNSET
     readiness_probe: Probe | None = None
     resize_policy: list[ContainerResizePolicy] = UNSET
-    resources: ResourceRequirements | None = None
+    resources: ResourceRequirements = UNSET
     restart_policy: str | None = None
     restart_policy_rules: list[ContainerRestartRule] = UNSET
     security_context: SecurityContext | None = None
@@ -515,18 +516,19 @@ class ContainerStateWaiting(Model):
 
 
 class ContainerStatus(Model):
+    __optional__: ClassVar[frozenset[str]] = frozenset(['last_state', 'state'])
     allocated_resources: dict[str, Quantity] = UNSET
     allocated_resources_status: list[ResourceStatus] = UNSET
     container_id: str | None = field(default=None, name="containerID")
     image: str = UNSET
     image_id: str = field(default=UNSET, name="imageID")
-    last_state: ContainerState | None = None
+    last_state: ContainerState = UNSET
     name: str = UNSET
     ready: bool = UNSET
     resources: ResourceRequirements | None = None
     restart_count: int = UNSET
     started: bool | None = None
-    state: ContainerState | None = None
+    state: ContainerState = UNSET
     stop_signal: str | None = None
     user: ContainerUser | None = None
     volume_mounts: list[VolumeMountStatus] = UNSET
@@ -614,6 +616,7 @@ class EnvVarSource(Model):
 
 
 class EphemeralContainer(Model):
+    __optional__: ClassVar[frozenset[str]] = frozenset(['resources'])
     args: list[str] = UNSET
     command: list[str] = UNSET
     env: list[EnvVar] = UNSET
@@ -626,7 +629,7 @@ class EphemeralContainer(Model):
     ports: list[ContainerPort] = UNSET
     readiness_probe: Probe | None = None
     resize_policy: list[ContainerResizePolicy] = UNSET
-    resources: ResourceRequirements | None = None
+    resources: ResourceRequirements = UNSET
     restart_policy: str | None = None
     restart_policy_rules: list[ContainerRestartRule] = UNSET
     security_context: SecurityContext | None = None
@@ -647,6 +650,7 @@ class EphemeralVolumeSource(Model):
 
 
 class Event(Resource, group="", version="v1", plural="events"):
+    __optional__: ClassVar[frozenset[str]] = frozenset(['source'])
     action: str | None = None
     count: int | None = None
     event_time: MicroTime | None = None
@@ -659,7 +663,7 @@ class Event(Resource, group="", version="v1", plural="events"):
     reporting_component: str | None = None
     reporting_instance: str | None = None
     series: EventSeries | None = None
-    source: EventSource | None = None
+    source: EventSource = UNSET
     type: str | None = None
 
 
@@ -980,7 +984,8 @@ class NodeConfigStatus(Model):
 
 
 class NodeDaemonEndpoints(Model):
-    kubelet_endpoint: DaemonEndpoint | None = None
+    __optional__: ClassVar[frozenset[str]] = frozenset(['kubelet_endpoint'])
+    kubelet_endpoint: DaemonEndpoint = UNSET
 
 
 class NodeFeatures(Model):
@@ -1033,16 +1038,17 @@ class NodeSpec(Model):
 
 
 class NodeStatus(Model):
+    __optional__: ClassVar[frozenset[str]] = frozenset(['daemon_endpoints', 'node_info'])
     addresses: list[NodeAddress] = UNSET
     allocatable: dict[str, Quantity] = UNSET
     capacity: dict[str, Quantity] = UNSET
     conditions: list[NodeCondition] = UNSET
     config: NodeConfigStatus | None = None
-    daemon_endpoints: NodeDaemonEndpoints | None = None
+    daemon_endpoints: NodeDaemonEndpoints = UNSET
     declared_features: list[str] = UNSET
     features: NodeFeatures | None = None
     images: list[ContainerImage] = UNSET
-    node_info: NodeSystemInfo | None = None
+    node_info: NodeSystemInfo = UNSET
     phase: str | None = None
     runtime_handlers: list[NodeRuntimeHandler] = UNSET
     volumes_attached: list[AttachedVolume] = UNSET
@@ -1108,10 +1114,11 @@ class PersistentVolumeClaimList(Kind, group="", version="v1"):
 
 
 class PersistentVolumeClaimSpec(Model):
+    __optional__: ClassVar[frozenset[str]] = frozenset(['resources'])
     access_modes: list[str] = UNSET
     data_source: TypedLocalObjectReference | None = None
     data_source_ref: TypedObjectReference | None = None
-    resources: VolumeResourceRequirements | None = None
+    resources: VolumeResourceRequirements = UNSET
     selector: meta_v1.LabelSelector | None = None
     storage_class_name: str | None = None
     volume_attributes_class_name: str | None = None
@@ -1132,7 +1139,8 @@ class PersistentVolumeClaimStatus(Model):
 
 
 class PersistentVolumeClaimTemplate(Model):
-    metadata: meta_v1.ObjectMeta | None = None
+    __optional__: ClassVar[frozenset[str]] = frozenset(['metadata'])
+    metadata: meta_v1.ObjectMeta = UNSET
     spec: PersistentVolumeClaimSpec = UNSET
 
 
@@ -1377,7 +1385,8 @@ class PodStatus(Model):
 
 
 class PodTemplate(Resource, group="", version="v1", plural="podtemplates"):
-    template: PodTemplateSpec | None = None
+    __optional__: ClassVar[frozenset[str]] = frozenset(['template'])
+    template: PodTemplateSpec = UNSET
 
 
 class PodTemplateList(Kind, group="", version="v1"):
@@ -1386,6 +1395,7 @@ class PodTemplateList(Kind, group="", version="v1"):
 
 
 class PodTemplateSpec(Model):
+    __optional__: ClassVar[frozenset[str]] = frozenset(['metadata', 'spec'])
     metadata: meta_v1.ObjectMeta = UNSET
     spec: PodSpec = UNSET
 
@@ -1713,8 +1723,9 @@ class ServiceSpec(Model):
 
 
 class ServiceStatus(Model):
+    __optional__: ClassVar[frozenset[str]] = frozenset(['load_balancer'])
     conditions: list[meta_v1.Condition] = UNSET
-    load_balancer: LoadBalancerStatus | None = None
+    load_balancer: LoadBalancerStatus = UNSET
 
 
 class SessionAffinityConfig(Model):

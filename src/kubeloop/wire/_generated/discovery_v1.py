@@ -6,6 +6,7 @@ from ..kinds import Resource
 from ..model import Kind
 from ..model import Model
 from ..model import UNSET
+from typing import ClassVar
 from . import core_v1, meta_v1
 
 __all__ = [
@@ -21,8 +22,9 @@ __all__ = [
 
 
 class Endpoint(Model):
+    __optional__: ClassVar[frozenset[str]] = frozenset(['conditions'])
     addresses: list[str] = UNSET
-    conditions: EndpointConditions | None = None
+    conditions: EndpointConditions = UNSET
     deprecated_topology: dict[str, str] = UNSET
     hints: EndpointHints | None = None
     hostname: str | None = None

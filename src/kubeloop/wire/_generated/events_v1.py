@@ -8,6 +8,7 @@ from ..model import Model
 from ..model import UNSET
 from ..scalars import MicroTime
 from ..scalars import Time
+from typing import ClassVar
 from . import core_v1, meta_v1
 
 __all__ = [
@@ -18,15 +19,16 @@ __all__ = [
 
 
 class Event(Resource, group="events.k8s.io", version="v1", plural="events"):
+    __optional__: ClassVar[frozenset[str]] = frozenset(['deprecated_source', 'regarding'])
     action: str | None = None
     deprecated_count: int | None = None
     deprecated_first_timestamp: Time | None = None
     deprecated_last_timestamp: Time | None = None
-    deprecated_source: core_v1.EventSource | None = None
+    deprecated_source: core_v1.EventSource = UNSET
     event_time: MicroTime | None = None
     note: str | None = None
     reason: str | None = None
-    regarding: core_v1.ObjectReference | None = None
+    regarding: core_v1.ObjectReference = UNSET
     related: core_v1.ObjectReference | None = None
     reporting_controller: str | None = None
     reporting_instance: str | None = None

@@ -8,6 +8,7 @@ from ..model import UNSET
 from ..scalars import Time
 from msgspec import field
 from typing import Any
+from typing import ClassVar
 
 __all__ = [
     "APIGroup",
@@ -37,8 +38,9 @@ __all__ = [
 
 
 class APIGroup(Kind, group="", version="v1"):
+    __optional__: ClassVar[frozenset[str]] = frozenset(['preferred_version'])
     name: str = UNSET
-    preferred_version: GroupVersionForDiscovery | None = None
+    preferred_version: GroupVersionForDiscovery = UNSET
     server_address_by_client_cidrs: list[ServerAddressByClientCIDR] = field(default=UNSET, name="serverAddressByClientCIDRs")
     versions: list[GroupVersionForDiscovery] = UNSET
 

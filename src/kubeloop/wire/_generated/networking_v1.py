@@ -7,6 +7,7 @@ from ..model import Kind
 from ..model import Model
 from ..model import UNSET
 from ..scalars import IntOrString
+from typing import ClassVar
 from . import core_v1, meta_v1
 
 __all__ = [
@@ -134,8 +135,9 @@ class IngressRule(Model):
 
 
 class IngressServiceBackend(Model):
+    __optional__: ClassVar[frozenset[str]] = frozenset(['port'])
     name: str = UNSET
-    port: ServiceBackendPort | None = None
+    port: ServiceBackendPort = UNSET
 
 
 class IngressSpec(Model):
@@ -146,7 +148,8 @@ class IngressSpec(Model):
 
 
 class IngressStatus(Model):
-    load_balancer: IngressLoadBalancerStatus | None = None
+    __optional__: ClassVar[frozenset[str]] = frozenset(['load_balancer'])
+    load_balancer: IngressLoadBalancerStatus = UNSET
 
 
 class IngressTLS(Model):
@@ -186,9 +189,10 @@ class NetworkPolicyPort(Model):
 
 
 class NetworkPolicySpec(Model):
+    __optional__: ClassVar[frozenset[str]] = frozenset(['pod_selector'])
     egress: list[NetworkPolicyEgressRule] = UNSET
     ingress: list[NetworkPolicyIngressRule] = UNSET
-    pod_selector: meta_v1.LabelSelector | None = None
+    pod_selector: meta_v1.LabelSelector = UNSET
     policy_types: list[str] = UNSET
 
 

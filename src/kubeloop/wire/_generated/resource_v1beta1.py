@@ -10,6 +10,7 @@ from ..scalars import Quantity
 from ..scalars import Time
 from msgspec import field
 from typing import Any
+from typing import ClassVar
 from . import core_v1, meta_v1
 
 __all__ = [
@@ -73,8 +74,9 @@ class AllocatedDeviceStatus(Model):
 
 
 class AllocationResult(Model):
+    __optional__: ClassVar[frozenset[str]] = frozenset(['devices'])
     allocation_timestamp: Time | None = None
-    devices: DeviceAllocationResult | None = None
+    devices: DeviceAllocationResult = UNSET
     node_selector: core_v1.NodeSelector | None = None
 
 
@@ -303,7 +305,8 @@ class ResourceClaimList(Kind, group="resource.k8s.io", version="v1beta1"):
 
 
 class ResourceClaimSpec(Model):
-    devices: DeviceClaim | None = None
+    __optional__: ClassVar[frozenset[str]] = frozenset(['devices'])
+    devices: DeviceClaim = UNSET
 
 
 class ResourceClaimStatus(Model):
@@ -322,6 +325,7 @@ class ResourceClaimTemplateList(Kind, group="resource.k8s.io", version="v1beta1"
 
 
 class ResourceClaimTemplateSpec(Model):
+    __optional__: ClassVar[frozenset[str]] = frozenset(['metadata', 'spec'])
     metadata: meta_v1.ObjectMeta = UNSET
     spec: ResourceClaimSpec = UNSET
 
