@@ -15,7 +15,13 @@ import click
 
 from kubeloop.clients import ManifestEntry, entries_in, in_order
 from kubeloop.kit import run
-from kubeloop.machinery import ConfigError, GroupKind, KubeError, TransportError, Unauthorized
+from kubeloop.machinery import (
+    ConfigError,
+    GroupKind,
+    KubeError,
+    TransportError,
+    Unauthorized,
+)
 from kubeloop.runtime import Client
 from kubeloop.wire import InvalidValue, Kind
 

@@ -26,6 +26,8 @@ from kubeloop.machinery import (
 )
 from kubeloop.wire import Kind, parse_manifest
 
+from .forms import check_object
+
 __all__ = [
     "Appliable",
     "ApplyErrors",
@@ -155,6 +157,10 @@ def _no_object(given: object) -> InvalidValue:
 
 def _checked(place: str, thing: Appliable) -> ManifestEntry:
     """The object, if it says what and which one it is."""
+    try:
+        check_object(thing if isinstance(thing, dict) else {})
+    except InvalidValue as error:
+        return ManifestEntry(place, InvalidValue(f"apply {place}: {error}"))
     named = _Names.of(thing)
     for key, value in (("apiVersion", named.api_version), ("kind", named.kind)):
         if not isinstance(value, str) or not value:
@@ -286,7 +292,7 @@ def served_versions(crd: Mapping[str, Any]) -> list[tuple[GroupVersion, str]]:
 def owned(thing: Appliable, owner: Owner) -> Appliable:
     """A copy that the owner controls, in its namespace; what the caller holds stays."""
     inside = ObjectKey.of(owner).namespace
-    data = thing.to_dict() if isinstance(thing, Kind) else _copied(thing)
+    data = thing.to_dict() if isinstance(thing, Kind) else _copied(check_object(thing))
     metadata = data.setdefault("metadata", {})
     if inside and not metadata.get("namespace"):
         metadata["namespace"] = inside

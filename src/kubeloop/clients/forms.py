@@ -22,7 +22,7 @@ from kubeloop.wire import (
     resource_of,
 )
 
-__all__ = ["DictForm", "Form", "TypedForm", "body_of"]
+__all__ = ["DictForm", "Form", "TypedForm", "body_of", "check_object"]
 
 T = TypeVar("T")
 
@@ -158,6 +158,29 @@ def _named(item: dict[str, Any], of: RawList) -> dict[str, Any]:
     kind = (of.kind or "").removesuffix("List")
     missing = {"apiVersion": of.api_version, "kind": kind}
     return {key: value for key, value in missing.items() if value and not item.get(key)} | item
+
+
+def check_object(data: dict[str, Any]) -> dict[str, Any]:
+    """The object, when what says which object it is has the right types.
+
+    The rest is for the server to judge; these fields are needed for the request itself.
+    Raises: InvalidValue.
+    """
+    metadata = data.get("metadata")
+    if metadata is not None and not isinstance(metadata, dict):
+        raise _wrong_type("metadata", "an object", metadata)
+    texts = {f"metadata.{key}": (metadata or {}).get(key) for key in _NAMING}
+    for path, value in {**{key: data.get(key) for key in ("apiVersion", "kind")}, **texts}.items():
+        if value is not None and not isinstance(value, str):
+            raise _wrong_type(path, "text", value)
+    return data
+
+
+_NAMING = ("name", "generateName", "namespace", "resourceVersion", "uid")
+
+
+def _wrong_type(path: str, expected: str, found: object) -> InvalidValue:
+    return InvalidValue(f"{path} of an object: expected {expected}, found a {type(found).__name__}")
 
 
 def body_of(data: Any) -> bytes:

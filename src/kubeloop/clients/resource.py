@@ -14,7 +14,7 @@ from kubeloop.machinery import AlreadyExists, Conflict, InvalidValue, NotFound
 
 from .conflicts import retry_on_conflict
 from .following import FollowingVerbs
-from .forms import body_of
+from .forms import body_of, check_object
 from .options import (
     FieldSelection,
     FieldValidation,
@@ -60,7 +60,7 @@ class ResourceClient(FollowingVerbs[T]):
 
         Raises: AlreadyExists, Invalid. A cancelled call may have made it.
         """
-        data = self._form.to_dict(obj)
+        data = check_object(self._form.to_dict(obj))
         answer = await self._collection.send(
             "create",
             of=data,
@@ -82,7 +82,7 @@ class ResourceClient(FollowingVerbs[T]):
         """
         from .editing import change_between, merged_into
 
-        wish = self._form.to_dict(obj)
+        wish = check_object(self._form.to_dict(obj))
         name = (wish.get("metadata") or {}).get("name") or ""
         if not name:
             raise InvalidValue(f"create or update a {wish.get('kind')}: it has no name")

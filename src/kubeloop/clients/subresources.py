@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar, final
 
 from kubeloop.machinery import InvalidValue
 
-from .forms import body_of
+from .forms import body_of, check_object
 from .options import FieldValidation
 from .verbs import ObjectVerbs
 
@@ -37,7 +37,7 @@ class SubresourceClient(ObjectVerbs[T]):
 
         Raises: InvalidValue without a name. A cancelled call may have done it.
         """
-        data = self._form.to_dict(obj)
+        data = check_object(self._form.to_dict(obj))
         name = (data.get("metadata") or {}).get("name") or ""
         if not name:
             raise InvalidValue(

@@ -25,7 +25,7 @@ from kubeloop.rest import (
 from kubeloop.wire import Model, TypeFacts
 
 from .collection import Collection
-from .forms import Form, body_of
+from .forms import Form, body_of, check_object
 from .options import FieldValidation, write_params
 
 if TYPE_CHECKING:  # for those who change something, and not for every script
@@ -105,7 +105,7 @@ class ObjectVerbs(Generic[T]):
         Raises: Conflict when the object has changed since it was read; Invalid; InvalidValue
         for an object without a version. A cancelled call may have changed it.
         """
-        data = self._form.to_dict(obj)
+        data = check_object(self._form.to_dict(obj))
         _condition_update(data, unconditional=unconditional)
         answer = await self._collection.send(
             "update",
@@ -171,7 +171,7 @@ class ObjectVerbs(Generic[T]):
         Raises: Conflict when another manager owns a field, unless `force`.
         A cancelled call may have changed it.
         """
-        data = appliable(self._form.to_dict(obj))
+        data = appliable(check_object(self._form.to_dict(obj)))
         manager = field_manager or self._collection.field_manager or DEFAULT_MANAGER
         answer = await self._collection.send(
             "patch",

@@ -42,7 +42,7 @@ from .parsing import parse_kubeconfig
 from .prompting import Prompt, ask_for_user, has_identification
 from .redaction import Veiled, redacted_url
 from .test_server import stay_on_test_server
-from .validation import check_selection, exec_problems, proxy_fault
+from .validation import check_selection, exec_problems, header_problem, proxy_fault
 
 __all__ = ["ClusterConfig", "UserLocation"]
 
@@ -282,6 +282,8 @@ def _contradictions(config: ClusterConfig) -> Iterator[str]:
         yield from exec_problems(config.exec)
     if problem := proxy_fault(config.proxy_url):
         yield problem
+    if problem := header_problem(config.user_agent):
+        yield f"user_agent: {problem}"
     try:
         _ = config.base_url
     except InvalidConfig as error:

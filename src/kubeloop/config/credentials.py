@@ -255,8 +255,17 @@ def bearer(token: str) -> str:
 
 
 def basic(username: str, password: str) -> str:
-    """The header for a user name and a password."""
-    return "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()
+    """The header for a user name and a password.
+
+    Raises: `CredentialError` for text that cannot be encoded.
+    """
+    try:
+        pair = f"{username}:{password}".encode()
+    except UnicodeEncodeError:  # whose text would quote the password
+        raise CredentialError(
+            "the user name or the password holds half a surrogate pair (give valid Unicode)"
+        ) from None
+    return "Basic " + base64.b64encode(pair).decode()
 
 
 def read_token(path: str) -> str:

@@ -26,6 +26,7 @@ __all__ = [
     "cluster_faults",
     "context_faults",
     "exec_problems",
+    "header_problem",
     "proxy_fault",
     "user_faults",
 ]
@@ -97,6 +98,17 @@ def proxy_fault(url: str) -> str:
         return ""
     schemes = ", ".join(f"{scheme}://" for scheme in PROXY_SCHEMES)
     return f"proxy-url {redacted_url(url)!r} is not a proxy's address (it begins with {schemes})"
+
+
+def header_problem(text: object, *, controls: bool = False) -> str:
+    """Why an HTTP header cannot carry `text`; empty when it can. With `controls` these may be."""
+    if not isinstance(text, str):
+        return f"expected text, found a {type(text).__name__}"
+    if not controls and any(each < " " or each == "\x7f" for each in text if each != "\t"):
+        return "a header cannot carry a line break or another control character (remove it)"
+    if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
+        return "half a surrogate pair cannot be encoded (give valid Unicode)"
+    return ""
 
 
 def _is_empty(cluster: Cluster) -> bool:

@@ -41,6 +41,8 @@ ACCEPT_NO_PEER = f"{_V2};profile=nopeer,{ACCEPT_AGGREGATED}"
 
 def is_aggregated(content_type: str) -> bool:
     """Whether an answer's content type is that of aggregated discovery, version 2."""
+    if not content_type.isascii():  # bytes that are no text, which `email` cannot take
+        return False
     header = Message()
     header["Content-Type"] = content_type
     said = [header.get_param(name) for name in ("g", "v", "as")]

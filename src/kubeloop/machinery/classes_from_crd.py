@@ -163,7 +163,7 @@ def _options(spec: _Raw, names: _Raw, version: _Raw, own: str) -> Iterator[tuple
     if names.get("singular", kind.lower()) != kind.lower():
         yield "singular", literal(_text(names["singular"], "spec.names.singular"))
     scope = spec.get("scope")
-    if scope not in {"Namespaced", "Cluster"}:
+    if scope not in ("Namespaced", "Cluster"):  # no set: what is looked for may be a list
         raise InvalidValue(f"spec.scope: expected Namespaced or Cluster, found {scope!r:.80}")
     if scope == "Cluster":
         yield "namespaced", literal(False)  # noqa: FBT003 - the value itself

@@ -208,9 +208,15 @@ class ObjectKey(msgspec.Struct, frozen=True, gc=False, order=True, cache_hash=Tr
     @classmethod
     def _of_dict(cls, obj: Mapping[str, object]) -> Self:
         metadata = obj.get("metadata")
-        if not isinstance(metadata, Mapping):
+        if metadata is not None and not isinstance(metadata, Mapping):
+            found = type(metadata).__name__
+            raise InvalidValue(f"object key: expected an object as metadata, found a {found}")
+        if metadata is None:
             raise _without_metadata(obj)
-        return cls(metadata.get("namespace") or "", metadata.get("name") or "")
+        namespace, name = metadata.get("namespace") or "", metadata.get("name") or ""
+        if not isinstance(namespace, str) or not isinstance(name, str):
+            raise InvalidValue("object key: metadata.name and metadata.namespace must be text")
+        return cls(namespace, name)
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}" if self.namespace else self.name

@@ -134,10 +134,16 @@ def problems_of_annotations(annotations: Mapping[str, str]) -> list[str]:
         for key in annotations
         for problem in problems_of_label_key(key.lower())  # upper case prefixes are let through
     ]
-    size = sum(len(key.encode()) + len(text.encode()) for key, text in annotations.items())
+    texts = [text for pair in annotations.items() for text in pair]
+    if any(map(_half_a_pair, texts)):
+        problems.append("must be valid Unicode, found half a surrogate pair")
+    size = sum(len(text.encode(errors="surrogatepass")) for text in texts)
     if size > ANNOTATIONS_LIMIT:
         problems.append(f"must have at most {ANNOTATIONS_LIMIT} bytes together, has {size}")
     return problems
+
+
+_half_a_pair = re.compile(r"[\ud800-\udfff]").search
 
 
 def check_dns_label(value: str) -> None:

@@ -168,7 +168,10 @@ def _check_namespaces(obj: Owned, owner: Owner) -> None:
 
 def _gvk_of(owner: Owner) -> GroupVersionKind:
     if isinstance(owner, Mapping):
-        return GroupVersionKind.of(owner.get("apiVersion") or "", owner.get("kind") or "")
+        said, kind = owner.get("apiVersion") or "", owner.get("kind") or ""
+        if not isinstance(said, str) or not isinstance(kind, str):
+            raise InvalidValue("owner: apiVersion and kind must be text")
+        return GroupVersionKind.of(said, kind)
     return GroupVersionKind.of(owner.api_version, owner.kind)
 
 
@@ -182,7 +185,10 @@ def _references_of(obj: Owned) -> list[OwnerReference]:
     if not isinstance(obj, Mapping):
         return obj.metadata.owner_references
     metadata = obj.get("metadata") or {}
-    return [OwnerReference.from_dict(each) for each in metadata.get("ownerReferences") or ()]
+    references = metadata.get("ownerReferences") or [] if isinstance(metadata, Mapping) else None
+    if not isinstance(references, list):
+        raise InvalidValue("metadata.ownerReferences: expected a list in an object")
+    return [OwnerReference.from_dict(each) for each in references]
 
 
 def _raw_references_of(obj: Owned) -> list[Any]:

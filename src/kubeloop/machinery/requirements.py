@@ -55,11 +55,17 @@ class Requirement(msgspec.Struct, frozen=True):
                 return f"{self.key}{self.operator}{self.values[0]}"
 
 
+def _checked(key: str, value: object) -> str:
+    if not isinstance(value, str):
+        found = type(value).__name__
+        raise InvalidValue(f"label {key!r}: expected text as its value, found a {found}")
+    check_label_value(value)
+    return value
+
+
 def required(key: str, operator: LabelOperator, values: Iterable[str]) -> Requirement:
     """A requirement whose key is known to be valid; checks the values."""
-    unique = tuple(sorted(set(values)))
-    for value in unique:
-        check_label_value(value)
+    unique = tuple(sorted({_checked(key, value) for value in values}))
     if operator in _SETS and not unique:
         raise InvalidValue(f"label {key!r}: operator {operator} needs at least one value")
     if operator in _ORDERS and _integer(unique[0]) is None:

@@ -42,7 +42,7 @@ CODES: Mapping[str, int] = {
 
 _TEXT_LIMIT = 2048  # bytes of a body that is no Status
 _UNKNOWN = "unknown"
-_STATUS_VERSIONS = frozenset({"v1", "meta.k8s.io/v1"})
+_STATUS_VERSIONS = ("v1", "meta.k8s.io/v1")  # no set: what is looked for may be a list
 
 # What to say for a code that came without a Status: the reason, and a sentence. An empty
 # sentence means that the server's own text says it better.

@@ -42,7 +42,7 @@ def decode(type_: type[T], text: bytes | str | msgspec.Raw) -> T:
         value: T = _decoder(cast("Hashable", type_)).decode(text)
     except msgspec.ValidationError as error:
         value = _read_with_care(type_, text, error)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise _not_json(error) from error
     if isinstance(value, Kind):
         _check_kind(value)

@@ -150,7 +150,10 @@ def read_applied(raw: bytes, kind: str, api_version: str) -> Object:
         Refusal: 400 for what cannot be applied.
     """
     obj = decoded_body(raw, YAML, what=kind)
-    said, version = obj.get("kind") or "", obj.get("apiVersion") or ""
+    # What is no text counts as not said, as in apimachinery's unstructured objects.
+    said, version = (
+        value if isinstance(value := obj.get(key), str) else "" for key in ("kind", "apiVersion")
+    )
     if (said, version) != (kind, api_version):
         version = version if "/" in version else f"/{version}"
         raise bad_request(f"invalid object type: {version}, Kind={said}")
