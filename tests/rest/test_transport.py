@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop.config import AuthProvider, ClusterConfig, Impersonation
+from kubeloop.config import AuthProvider, ClusterConfig
 from kubeloop.machinery import (
     ApiError,
     ConfigError,
@@ -305,8 +305,6 @@ async def test_a_user_in_the_address_yields_to_the_credentials(server: Script) -
 @pytest.mark.parametrize(
     "config",
     [
-        {"impersonate": Impersonation(user="a\nb")},
-        {"user_agent": "a\r\nb"},
         {"server": "http://a..b:1"},
         {"server": f"http://{'a' * 300}:1"},
     ],
@@ -318,6 +316,18 @@ async def test_what_cannot_be_sent_is_an_error_of_ours(
     async with RESTClient(ClusterConfig(**{"server": server.url} | config)) as rest:
         with pytest.raises(TransportError, match="GET /x"):
             await rest.send(GET)
+
+    assert not server.asked
+
+
+async def test_a_user_agent_that_no_header_carries_is_an_error_of_ours(server: Script) -> None:
+    server.says(reply())
+    config = ClusterConfig(server=server.url)
+    async with RESTClient(config, user_agent="a\r\nb") as rest:
+        with pytest.raises(TransportError, match="GET /x"):
+            await rest.send(GET)
+    with pytest.raises(ConfigError, match="user_agent: a header cannot carry a line break"):
+        config.replace(user_agent="a\r\nb")
 
     assert not server.asked
 

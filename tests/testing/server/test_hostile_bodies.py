@@ -103,6 +103,23 @@ async def test_a_custom_resource_whose_metadata_is_none_is_refused(
     assert [item["metadata"]["labels"] for item in items] == [{"a": "b"}]
 
 
+@pytest.mark.parametrize("metadata", [["web"], 5, {"name": ["web"]}, None])
+async def test_a_custom_resource_of_another_kind_is_refused_whatever_its_metadata_is(
+    metadata: object,
+) -> None:
+    broken = {**WEBSITE, "kind": "Other", "metadata": metadata}
+
+    async with APIServer() as server, aiohttp.ClientSession(server.url) as session:
+        async with session.post(CRDS, json=CRD):
+            pass
+        path = "/apis/example.com/v1/namespaces/default/websites"
+        async with session.post(path, json=broken) as answer:
+            status = await answer.json()
+
+    assert (answer.status, status["reason"]) == (422, "Invalid")
+    assert "must be Website" in status["message"]
+
+
 @pytest.mark.parametrize("field", ["apiVersion", "kind"])
 async def test_an_applied_object_that_does_not_say_its_kind_in_text_is_refused(field: str) -> None:
     body = json.dumps({**POD, field: 5}).encode()

@@ -123,8 +123,9 @@ def _check_kind(served: Served, obj: Object) -> None:
         for field, (said, known) in wanted.items()
         if said != known
     ]
-    name = (obj.get("metadata") or {}).get("name", "")
-    raise invalid(served.group, f"{kind}", name, causes)
+    metadata = obj.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else ""
+    raise invalid(served.group, f"{kind}", name if isinstance(name, str) else "", causes)
 
 
 def _not_handled(group: str, wanted: str, api_version: str, kind: str) -> str:
