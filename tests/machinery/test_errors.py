@@ -284,6 +284,7 @@ def test_a_hint_fits_its_cause(code: int, reason: str, message: str, hint: str) 
     assert bool(found.hint) == bool(hint)
     assert found.python_hint == ""
 
+
 FORGED = "no\n2026-01-01 ERROR root logged in\x1b[2J\u202e\u2028\x85"
 SHOWN = r"no\n2026-01-01 ERROR root logged in\x1b[2J\u202e\u2028\x85"
 

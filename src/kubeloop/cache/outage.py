@@ -9,19 +9,18 @@ See also: what is attempted (`reflector`), what users see of it (`mirror_stats`)
 
 from __future__ import annotations
 
-import logging
 from typing import final
 
 import msgspec
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import ConfigError, TransportError, find_api_error
+from kubeloop.machinery import ConfigError, TransportError, find_api_error, get_logger
 
 from .metrics import Meter
 
 __all__ = ["WARN_AFTER", "Attempts", "Outage", "OutageStats", "after_failure", "after_warning"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 WARN_AFTER = 5.0
 """Seconds of an outage before the first warning: a server that restarts is not worth one."""

@@ -159,8 +159,8 @@ def _checked(place: str, thing: Appliable) -> ManifestEntry:
     """The object, if it says what and which one it is."""
     try:
         check_object(thing if isinstance(thing, dict) else {})
-    except InvalidValue as error:
-        return ManifestEntry(place, InvalidValue(f"apply {place}: {error}"))
+    except InvalidValue as wrong:
+        return ManifestEntry(place, InvalidValue(f"apply {place}: {wrong}"))
     named = _Names.of(thing)
     for key, value in (("apiVersion", named.api_version), ("kind", named.kind)):
         if not isinstance(value, str) or not value:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import functools
-import logging
 import socket
 import sys
 import warnings
@@ -27,7 +26,7 @@ from yarl import URL
 
 from kubeloop.config import proxy_for, redacted_url
 from kubeloop.kit import Clock
-from kubeloop.machinery import ConfigError
+from kubeloop.machinery import ConfigError, get_logger
 
 from .failures import Cut
 from .metrics import RequestMetrics
@@ -42,7 +41,7 @@ __all__ = [
     "report_unclosed",
 ]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 # The server drops connections that were idle for 90 s. HTTP/1.1 has no way to say so in
 # time, and a POST that meets it must not be repeated: ours go first.
