@@ -158,9 +158,9 @@ async def test_a_time_in_which_nothing_can_be_done_is_refused_before_anything_is
 ) -> None:
     recorder = Recorder()
 
-    with pytest.raises(InvalidValue, match=r"edit configmaps/a in home: timeout="):
+    with pytest.raises(InvalidValue, match=r"edit configmaps/a in home: the timeout is"):
         await edit(recorder, timeout=seconds)
-    with pytest.raises(InvalidValue, match=r"modify configmaps/a in home: timeout="):
+    with pytest.raises(InvalidValue, match=r"modify configmaps/a in home: the timeout is"):
         await modify(recorder, Increment(), timeout=seconds)
 
     assert recorder.requests == []

@@ -78,10 +78,13 @@ class ApplyErrors(KubeError):
         self.applied = tuple(applied)
         self.total = total  # also those that were not tried: the server cannot be reached
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
+        """How many objects were applied, and a line for each error."""
         errors = "1 error" if len(self.errors) == 1 else f"{len(self.errors)} errors"
         head = f"apply: {errors}, {len(self.applied)} of {self.total} objects applied:"
-        return "\n".join([head, *(" ".join(str(error).split()) for error in self.errors)])
+        # Each is one line, with hidden characters escaped: only these line breaks are ours.
+        return "\n".join([head, *map(str, self.errors)])
 
 
 @final

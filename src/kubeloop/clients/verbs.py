@@ -414,8 +414,10 @@ def _condition_update(data: dict[str, Any], *, unconditional: bool) -> None:
     elif metadata.get("name") and not metadata.get("resourceVersion"):
         raise InvalidValue(
             f"update {data.get('kind') or 'object'} {metadata['name']}: it has no"
-            " resourceVersion, so that what others wrote would be erased unseen (read the object"
-            " and change that, use edit, modify or apply, or say unconditional=True)"
+            " resourceVersion, so that what others wrote would be erased unseen"
+        ).with_hint(
+            "read the object and change that",
+            python="use edit, modify, apply or unconditional=True",
         )
 
 

@@ -49,7 +49,7 @@ class ShutdownTimeout(KubeError, TimeoutError):
         super().__init__(running)
         self.running = tuple(running)
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return (
             f"end the manager: {', '.join(self.running)}: still running although it was cancelled"
             " twice (let CancelledError pass; end this process)"
