@@ -14,13 +14,14 @@ from typing import final
 import msgspec
 
 from kubeloop.kit import Clock, Random
-from kubeloop.machinery import TransportError, get_logger
+from kubeloop.machinery import StreamBroken, TimeoutExceeded, TransportError, get_logger
 
 from .codec import Codec
-from .incoming import Incoming
+from .incoming import Incoming, sooner
 from .limits import Place, Throttle
+from .liveness import PROBE_PATH
 from .metrics import NO_ANSWER, RequestMetrics
-from .request import Request
+from .request import Request, path_request
 from .retry import Call, UrlBackoff, retry_after_of, wait_after_answer, wait_after_failure
 from .timeouts import Timeouts
 from .transport import Errand, Transport
@@ -28,6 +29,8 @@ from .transport import Errand, Transport
 __all__ = ["AttemptStats", "Attempts"]
 
 log = get_logger(__name__)
+
+_PROBE = path_request("GET", PROBE_PATH)
 
 
 class AttemptStats(msgspec.Struct, frozen=True):
@@ -102,13 +105,17 @@ class Attempts:
         left = self._max_retries if given is None else max(given, 0)
         backoff = self._backoff.fresh() if self._backoff else None
         url = self.url(request)
+        # Attempts that time out are repeated only so long: ten of them would be 13 minutes.
+        answer = (request.timeouts or self._timeouts).answer
+        give_up = None if answer is None else self._clock.now() + answer
         first, before = True, ""
         while True:
             try:
                 incoming = await self._attempt(request, url, deadline, first=first)
             except TransportError as error:
                 wait = wait_after_failure(error, call=call, method=request.method, left=left)
-                if wait is None or _is_too_late(self._clock, wait, deadline):
+                last = give_up if isinstance(error, TimeoutExceeded) else None
+                if wait is None or _is_too_late(self._clock, wait, sooner(deadline, last)):
                     raise _mentioning(error, before) from error.__cause__
                 before = error.summary
                 status = 0
@@ -139,6 +146,22 @@ class Attempts:
             await self.turn(request, deadline)
             if place is not None:
                 await place.take()
+
+    async def probe(self) -> None:
+        """Ask the server for a sign of life: no slot, no limiter, no metrics, no retries.
+
+        Returns when there is any response. Safe to cancel: the connection is closed.
+
+        Raises:
+            ConfigError: there is no usable certificate.
+            TransportError: there was none.
+        """
+        errand = Errand(_PROBE, self.url(_PROBE), "*/*", "", self._timeouts, within=None)
+        try:
+            await self._transport.probe(errand)
+        except StreamBroken:
+            # The server may end a kept connection at the moment at which it is used.
+            await self._transport.probe(errand)
 
     async def _attempt(
         self, request: Request, url: str, deadline: float | None, *, first: bool

@@ -36,6 +36,7 @@ from .attempts import Attempts
 from .codec import Codec, JsonCodec
 from .incoming import Incoming
 from .limits import IN_FLIGHT, Place, Throttle
+from .liveness import ServerProbe, SilenceLimits
 from .metrics import RequestMetrics
 from .request import Request
 from .response_limits import DEFAULT_RESPONSE_LIMITS, ResponseLimits
@@ -61,6 +62,7 @@ class RESTStats(msgspec.Struct, frozen=True):
     in_flight: int  # those that wait for a retry are not
     waiting: int  # for a place in flight
     watches: int  # opened so far
+    probes: int  # of the server, while watches were silent; not among the requests
     renewals: int  # of the credentials, after a 401
     tls_contexts: int
     ca_reloads: Mapping[tuple[str, str], int]
@@ -131,6 +133,7 @@ class RESTClient:
             random=random,
         )
         self._watches = 0
+        self._probe = ServerProbe(self._attempts.probe, clock=self._clock)
 
     async def __aenter__(self) -> Self:
         await self._transport.__aenter__()
@@ -146,7 +149,10 @@ class RESTClient:
 
     async def aclose(self) -> None:
         """Close every connection; what still runs on them ends. Safe to repeat."""
-        await self._transport.aclose()
+        try:
+            await self._transport.aclose()
+        finally:
+            await self._probe.aclose()
 
     @property
     def config(self) -> ClusterConfig:
@@ -215,12 +221,15 @@ class RESTClient:
         async def opener() -> Incoming | TransportError:
             return await self._open_watch(request, warnings)
 
+        timeouts = request.timeouts or self._timeouts
         return Watch(
             opener,
             action=request.action,
             reader=self._codec.events(),
             clock=self._clock,
             life=life,
+            limits=SilenceLimits(timeouts.probe_after, timeouts.idle),
+            probe=self._probe,
         )
 
     def stream(self, request: Request, *, warnings: WarningHandler | None = None) -> ByteStream:
@@ -290,6 +299,7 @@ class RESTClient:
             in_flight=gate.inside if gate else 0,
             waiting=gate.waiting if gate else 0,
             watches=self._watches,
+            probes=self._probe.probes,
             renewals=transport.renewals,
             tls_contexts=transport.tls_contexts,
             ca_reloads=transport.ca_reloads,

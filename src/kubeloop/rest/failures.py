@@ -23,7 +23,15 @@ from kubeloop.machinery import (
 
 from .timeouts import Timeouts
 
-__all__ = ["Cut", "failure_of", "idle_failure", "late_failure", "without_headers"]
+__all__ = [
+    "Cut",
+    "failure_of",
+    "idle_failure",
+    "is_unreachable",
+    "late_failure",
+    "lost_failure",
+    "without_headers",
+]
 
 
 class Cut(aiohttp.ClientError):
@@ -75,6 +83,20 @@ def failure_of(
     return TransportError(f"{place}: {type(cause).__name__}: {cause}"[:500])
 
 
+def is_unreachable(error: TransportError) -> bool:
+    """Whether the error of a request shows that nothing answers at the server's address.
+
+    An untrusted certificate is an answer, and so is a refusal by a proxy. A name that is not
+    found says nothing about the server behind it.
+    """
+    if isinstance(error, StreamBroken | TimeoutExceeded):
+        return True
+    cause = error.__cause__
+    return isinstance(cause, aiohttp.ClientConnectorError) and not isinstance(
+        cause, aiohttp.ClientConnectorDNSError | aiohttp.ClientSSLError
+    )
+
+
 def without_headers(error: aiohttp.ClientResponseError) -> None:
     """Take the request's headers out of aiohttp's error, whose `repr` shows them all.
 
@@ -118,6 +140,19 @@ def idle_failure(*, action: str, server: str, seconds: float) -> TimeoutExceeded
         f"{action}: {server}: nothing came for {seconds:g} s inside the answer"
         " (the connection is probably dead)"
     )
+
+
+def lost_failure(
+    error: TransportError, *, action: str, seconds: float, within: float
+) -> TransportError:
+    """A watch went silent, and a probe of its server failed with `error`."""
+    silence = f"{action}: no event for {seconds:.0f} s"
+    if isinstance(error, TimeoutExceeded):
+        return TimeoutExceeded(
+            f"{silence}, and the server did not answer a probe within {within:g} s"
+            " (is the server, or a proxy before it, stopped or overloaded?)"
+        )
+    return type(error)(f"{silence}, and a probe of the server failed: {error.summary}")
 
 
 def _certificate_fault(error: Exception) -> str:

@@ -145,10 +145,11 @@ class Incoming:
             raise
         return whole.getvalue()
 
-    async def chunk(self, *, deadline: float | None = None) -> bytes:
+    async def chunk(self, *, deadline: float | None = None, idle: float | None = None) -> bytes:
         """The next bytes, as many as there are; empty at the end.
 
-        Safe to cancel: nothing is lost.
+        `idle` bounds the silence in place of `Timeouts.idle`. Safe to cancel, and to call again
+        after a timeout: nothing is lost.
 
         Raises:
             ResponseTooLarge: the body is larger than its limit; the connection is closed.
@@ -158,14 +159,14 @@ class Incoming:
         if unpacking is None:
             if self._encoding not in _NOT_ENCODED:
                 raise self._unknown_encoding()
-            chunk = await self._received(deadline)
+            chunk = await self._received(deadline, idle)
             self._count(len(chunk))
             return chunk
         while True:
             if unpacking.has_more:
                 await asyncio.sleep(0)
                 packed = b""
-            elif not (packed := await self._received(deadline)):
+            elif not (packed := await self._received(deadline, idle)):
                 if not unpacking.is_whole:
                     raise self._not_unpacked("it was cut off before its end")
                 return b""
@@ -234,7 +235,7 @@ class Incoming:
         except (aiohttp.ClientError, OSError) as error:
             raise self._failure(error) from error
 
-    async def _received(self, deadline: float | None) -> bytes:
+    async def _received(self, deadline: float | None, idle: float | None) -> bytes:
         """The next bytes as they came."""
         content = self._response.content
         if chunk := self._ready():
@@ -243,7 +244,7 @@ class Incoming:
             return b""
         if self._waiting.closed:
             raise StreamBroken(f"{self._request.action}: the client was closed inside the answer")
-        idle = self._timeouts.idle
+        idle = self._timeouts.idle if idle is None else idle
         left = None if deadline is None else deadline - self._clock.now()
         self._waiting.answers.add(self)
         try:

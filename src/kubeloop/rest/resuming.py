@@ -179,11 +179,14 @@ class ResumingWatch:
 
     async def _next(self) -> RawEvent | None:
         """The next event of the stream there is; None when there is none any more."""
-        if self._watch is None:
+        watch = self._watch
+        if watch is None:
             return None
         try:
-            return await anext(self._watch)
+            return await anext(watch)
         except StopAsyncIteration:
+            if watch.failure is not None:
+                self._last_error = str(watch.failure)
             self._drop()
         except (ApiError, TransportError) as error:
             self._drop()

@@ -24,6 +24,10 @@ class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
         up after a minute and says so, which is worth waiting for.
     idle: the longest silence inside an answer; bookmarks, one a minute, break that of
         a watch.
+    probe_after: the silence of a watch after which the client asks the server for a sign of
+        life (`GET /livez`, on another connection), and again each time it lasts so long. The
+        watch ends if no response comes within 15 s. None sends no probes. Logs and other
+        streams are not probed.
     whole: a call of `send` with all its retries; streams and watches have no such end.
     """
 
@@ -31,6 +35,7 @@ class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
     connect: float | None = 30.0
     answer: float | None = 70.0
     idle: float | None = 150.0
+    probe_after: float | None = 30.0
     whole: float | None = 600.0
 
     def __post_init__(self) -> None:

@@ -174,6 +174,22 @@ class Transport:
         await incoming.discard()
         return await self._follow(errand, renewed)
 
+    async def probe(self, errand: Errand) -> None:
+        """Send once, and return when there is any response.
+
+        It shows the credentials of the last request, whether or not they have expired: a probe
+        must not run a plugin or renew a token. Safe to cancel: the connection is closed.
+
+        Raises:
+            ConfigError: there is no usable certificate.
+            TransportError: no response came.
+        """
+        credentials = self._open(errand.request)
+        identity = self._headers_of or await credentials.identity()
+        headers = self._headers_for(identity, errand.request, errand.accept, "")
+        incoming = await self._send(errand, errand.url, identity, headers)
+        await incoming.discard()
+
     async def websocket(
         self,
         request: Request,

@@ -33,7 +33,9 @@ from kubeloop.wire import RawEvent
 
 from .answer import undecodable_event
 from .codec import EventReader
+from .failures import lost_failure
 from .incoming import Incoming
+from .liveness import PROBE_WITHIN, ServerProbe, SilenceLimits
 from .request import Request
 
 __all__ = ["GRACE", "LONGEST_LIFE", "SHORTEST_LIFE", "Watch", "WatchEnd", "WatchStats", "with_life"]
@@ -102,12 +104,18 @@ class Watch:
         reader: EventReader,
         clock: Clock,
         life: float,
+        limits: SilenceLimits,
+        probe: ServerProbe,
     ) -> None:
         self._opener = opener
         self._action = action
         self._reader = reader
         self._clock = clock
         self._life = life
+        self._limits = limits
+        self._probe = probe
+        self._wait = self._first_wait = limits.first_wait()
+        self._silent_since: float | None = None  # set once the silence has led to a probe
         self._deadline = 0.0
         self._incoming: Incoming | None = None
         self._ended: WatchEnd | None = None
@@ -197,7 +205,8 @@ class Watch:
 
     @property
     def failure(self) -> TransportError | None:
-        """What broke the connection, where the watch ended as `BROKEN` and it is known."""
+        """Why the connection is lost, where the watch ended as `BROKEN` or `SILENT` and it is
+        known: it broke, or the server did not answer a probe."""
         return self._failure
 
     def stats(self) -> WatchStats:
@@ -225,25 +234,55 @@ class Watch:
                 raise error
             if self._incoming is None:
                 raise StopAsyncIteration
-            self._take(await self._chunk(self._incoming))
+            chunk = await self._chunk(self._incoming)
+            if chunk is not None:
+                self._take(chunk)
 
-    async def _chunk(self, incoming: Incoming) -> bytes:
-        """The next bytes; empty when the stream has ended, however it did."""
+    async def _chunk(self, incoming: Incoming) -> bytes | None:
+        """The next bytes; empty when the stream has ended, however it did; None: not yet."""
         try:
-            return await incoming.chunk(deadline=self._deadline)
+            return await incoming.chunk(deadline=self._deadline, idle=self._wait.seconds)
         except TimeoutExceeded:
-            old = self._clock.now() >= self._deadline
-            self._end(WatchEnd.OLD if old else WatchEnd.SILENT)
+            return self._after_silence()
         except TransportError as error:
-            log.info("%s: %s", self._action, error)
-            self._failure = error
-            self._end(WatchEnd.BROKEN)
+            if self._ended is None:
+                log.info("%s: %s", self._action, error)
+                self._failure = error
+                self._end(WatchEnd.BROKEN)
         except BaseException:
             self.close()
             raise
         return b""
 
+    def _after_silence(self) -> bytes | None:
+        """End the watch, or have the server probed and wait on: then None."""
+        now = self._clock.now()
+        if now >= self._deadline or self._wait.is_last:
+            self._end(WatchEnd.OLD if now >= self._deadline else WatchEnd.SILENT)
+            return b""
+        if self._silent_since is None:
+            self._silent_since = now - (self._wait.seconds or 0.0)
+        probed = self._probe.join(self._on_lost, self._limits)
+        self._wait = self._limits.next_wait(now, since=self._silent_since, probed=probed)
+        return None
+
+    def _on_lost(self, error: TransportError) -> None:
+        """The server did not answer a probe. Closing wakes the task that waits for bytes."""
+        seconds = self._clock.now() - (self._silent_since or 0.0)
+        self._failure = lost_failure(
+            error, action=self._action, seconds=seconds, within=PROBE_WITHIN
+        )
+        log.info("%s", self._failure)
+        self._end(WatchEnd.SILENT)
+
+    def _end_silence(self) -> None:
+        self._silent_since = None
+        self._wait = self._first_wait
+        self._probe.leave(self._on_lost)
+
     def _take(self, chunk: bytes) -> None:
+        if self._silent_since is not None:
+            self._end_silence()
         if not chunk:
             if self._ended is None:
                 self._end(WatchEnd.CLOSED if self._reader.close() else WatchEnd.BROKEN)
@@ -265,6 +304,8 @@ class Watch:
         incoming, self._incoming = self._incoming, None
         if incoming is not None:
             incoming.close()
+        if self._silent_since is not None:
+            self._end_silence()
         if self._ended is None:
             self._ended = why
 

@@ -1,0 +1,180 @@
+"""Notices that the server behind a silent watch is gone (client-go: HTTP/2 pings, TRN-10).
+
+HTTP/1.1 has no ping inside a response. So when a watch has received nothing for a while, the
+client sends a small request beside it: the probe. The kernel's keep-alive finds a machine that
+is gone; a probe also finds a process that no longer runs on a machine that still does, such as
+a stopped proxy or load balancer.
+
+Guarantees: any HTTP response, whatever its code, shows that the server is alive. A watch ends
+only if a probe got no response, or no connection. A probe that says nothing about the server
+changes nothing. All silent watches of a client share one probe; none is sent, and no task
+runs, while no watch is silent. `SilenceLimits` is plain code: every moment is passed in.
+See also: who waits for bytes (`watch`), what is sent (`client`), keep-alive (`connections`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import TypeAlias, final
+
+import msgspec
+
+from kubeloop.kit import Clock, cancel_and_wait
+from kubeloop.machinery import KubeError, TimeoutExceeded, TransportError
+
+from .failures import is_unreachable
+
+__all__ = ["PROBE_PATH", "PROBE_WITHIN", "ServerProbe", "SilenceLimits", "Wait"]
+
+log = logging.getLogger(__name__)
+
+# Everyone may read it (system:public-info-viewer), and an overloaded kube-apiserver answers it
+# when others have to queue: its flow schema "probes" is exempt. `/version` would wait.
+PROBE_PATH = "/livez"
+PROBE_WITHIN = 15.0
+# A watch that becomes silent now may rely on a probe that was sent so many seconds ago. It
+# checks again 30 s after that probe, so a dead server is noticed within 60 s of the last byte.
+SHARED_FOR = 15.0
+# Seconds of the loop's own time to read what has arrived, when the time is over: if the process
+# stood still or a clock is moved by hand, the timer is due before the socket is looked at.
+CATCH_UP = 0.2
+
+OnLost: TypeAlias = Callable[[TransportError], None]
+
+
+class Wait(msgspec.Struct, frozen=True, gc=False):
+    """How long to wait for bytes; None is without a bound."""
+
+    seconds: float | None
+    is_last: bool  # the stream is given up then
+
+
+class SilenceLimits(msgspec.Struct, frozen=True, gc=False):
+    """What to do about a stream that receives nothing, and when. None is never.
+
+    probe_after: the seconds of silence after which the server is probed, and again each time.
+    idle: the seconds of silence after which the stream is given up, whatever probes say.
+    """
+
+    probe_after: float | None
+    idle: float | None
+
+    def first_wait(self) -> Wait:
+        """How long to wait for bytes after bytes have arrived."""
+        return self.next_wait(0.0, since=0.0, probed=0.0)
+
+    def needs_probe(self, now: float, *, probed: float | None) -> bool:
+        """Whether a silent stream needs a new probe.
+
+        `probed` is when the last probe that was answered was sent.
+        """
+        if probed is None:
+            return True
+        return now - probed >= min(SHARED_FOR, self.probe_after or SHARED_FOR)
+
+    def next_wait(self, now: float, *, since: float, probed: float) -> Wait:
+        """How long to wait for bytes on a stream that is silent since `since`.
+
+        `probed` is when the probe was sent that it relies on.
+        """
+        rest = None if self.idle is None else since + self.idle - now
+        until_probe = None if self.probe_after is None else probed + self.probe_after - now
+        if until_probe is None or (rest is not None and rest <= until_probe):
+            return Wait(rest, is_last=True)
+        return Wait(until_probe, is_last=False)
+
+
+@final
+class ServerProbe:
+    """Probes the server for the silent watches of one client.
+
+    `send` sends a probe and returns when there is a response, or raises `TransportError`.
+    """
+
+    def __init__(
+        self, send: Callable[[], Coroutine[object, object, None]], *, clock: Clock
+    ) -> None:
+        self._send = send
+        self._clock = clock
+        self._listeners: set[OnLost] = set()  # of the watches that wait for the current probe
+        self._current: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()  # the current one, and cancelled ones
+        self._sent = 0.0  # when the current probe was
+        self._answered: float | None = None  # when the last one that was answered was sent
+        self._is_closed = False
+        self.probes = 0
+
+    def join(self, on_lost: OnLost, limits: SilenceLimits) -> float:
+        """Probe the server, unless it is being probed or was just now.
+
+        Returns when the probe was sent that counts. `on_lost` is called if it fails.
+        """
+        now = self._clock.now()
+        if self._current is None or self._current.done():
+            if self._answered is not None and not limits.needs_probe(now, probed=self._answered):
+                return self._answered
+            if self._is_closed:
+                return now
+            self._sent = now
+            self._current = asyncio.create_task(self._run(), name="probe of a silent server")
+            self._tasks.add(self._current)
+            self._current.add_done_callback(self._tasks.discard)
+        self._listeners.add(on_lost)
+        # One that is overdue is about to fail: the next look is as far away as after a new one.
+        return now if limits.needs_probe(now, probed=self._sent) else self._sent
+
+    def leave(self, on_lost: OnLost) -> None:
+        """The watch has received something, or has ended."""
+        if on_lost not in self._listeners:
+            return
+        self._listeners.discard(on_lost)
+        if not self._listeners and self._current is not None:
+            self._current.cancel()
+            self._current = None
+
+    async def aclose(self) -> None:
+        """End a probe that is under way. Safe to repeat."""
+        self._is_closed = True
+        self._listeners.clear()
+        self._current = None
+        for task in list(self._tasks):
+            await cancel_and_wait(task)
+
+    async def _run(self) -> None:
+        failure = await self._failure()
+        listeners, self._listeners = self._listeners, set()
+        if failure is not None:
+            self._answered = None
+            for on_lost in listeners:
+                on_lost(failure)
+
+    async def _failure(self) -> TransportError | None:
+        """Probe; returns the error if it shows that the server is gone."""
+        self.probes += 1
+        sending = asyncio.create_task(self._send(), name="request of a probe")
+        try:
+            if not await self._is_done_in_time(sending):
+                return TimeoutExceeded(f"GET {PROBE_PATH}: no response within {PROBE_WITHIN:g} s")
+            error = sending.exception()
+        finally:
+            if not sending.done():
+                await cancel_and_wait(sending)
+        if error is None:
+            self._answered = self._sent
+        elif isinstance(error, TransportError) and is_unreachable(error):
+            return error
+        elif isinstance(error, KubeError):
+            log.debug("a probe of the server says nothing about it: %s", error)
+        else:
+            raise error
+        return None
+
+    async def _is_done_in_time(self, sending: asyncio.Task[None]) -> bool:
+        try:
+            async with self._clock.timeout(PROBE_WITHIN):
+                await asyncio.wait([sending])
+        except TimeoutError:
+            await asyncio.wait([sending], timeout=CATCH_UP)
+        return sending.done()
