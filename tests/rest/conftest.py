@@ -9,8 +9,10 @@ import json
 import socket
 import ssl
 import struct
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -251,6 +253,40 @@ async def serving(*, tls: ssl.SSLContext | None = None) -> AsyncIterator[Script]
         script.new_line, "127.0.0.1", 0, finish=script.end_lines, tls=tls
     ) as script.port:
         yield script
+
+
+_RELAY = """
+import socket, sys, threading
+
+def pump(one, other):
+    while chunk := one.recv(65536):
+        other.sendall(chunk)
+
+with socket.create_server(("127.0.0.1", 0)) as listener:
+    print(listener.getsockname()[1], flush=True)
+    while True:
+        client, _ = listener.accept()
+        server = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+        for pair in ((client, server), (server, client)):
+            threading.Thread(target=pump, args=pair, daemon=True).start()
+"""
+
+
+@contextmanager
+def relay_process(port: int) -> Iterator[tuple[str, int]]:
+    """A proxy in a process of its own, that can be stopped: its URL and its process id."""
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-c", _RELAY, str(port)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdout is not None
+    try:
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}", process.pid
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
 
 
 def client_for(server: Script, **options: Any) -> RESTClient:

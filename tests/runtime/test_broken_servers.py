@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
+import signal
 import socket
 import time
 from collections.abc import AsyncIterator
@@ -23,7 +25,7 @@ from kubeloop.machinery import DecodeError
 from kubeloop.rest import RESTClient
 from kubeloop.runtime import Client, Manager
 from kubeloop.wire.core.v1 import ConfigMap, Pod
-from tests.rest.conftest import Asked, Line, client_for, eventually, reply, serving
+from tests.rest.conftest import Asked, Line, client_for, eventually, relay_process, reply, serving
 
 SPEED = 60  # ten minutes are longer than a test may take
 INITIAL_END = {"k8s.io/initial-events-end": "true"}
@@ -180,6 +182,34 @@ async def test_a_proxy_that_ends_each_watch_after_one_event_is_asked_five_times_
 
             await clock.advance(1.6)
             await eventually(lambda: collection.verbs.count("watch") == 5)
+
+
+@pytest.mark.timeout(20)  # a process is started
+async def test_an_informer_reports_a_proxy_that_stands_still_after_45_seconds() -> None:
+    """The kernel of a stopped process acknowledges everything, so keep-alive sees nothing."""
+    clock = ManualClock()
+    collection = Collection("empty")
+    async with serving() as server:
+        server.says(collection)
+        with relay_process(server.port) as (url, process):
+            config = ClusterConfig(server=url)
+            async with RESTClient(config, environ={}, clock=clock) as rest:
+                pods = Client(rest=rest).informer(Pod)
+                async with running(pods):
+                    await eventually(lambda: pods.lister.count() == 3)
+                    before = pods.stats().reflector.errors
+                    os.kill(process, signal.SIGSTOP)
+                    await clock.advance(44.9)
+                    assert pods.stats().reflector.errors == before
+                    await clock.advance(0.1)
+                    await eventually(lambda: pods.stats().reflector.errors == before + 1)
+
+                    stats = pods.stats().reflector
+                    assert stats.outage is not None
+                    assert "the server did not answer a probe within 15 s" in stats.last_error
+                    os.kill(process, signal.SIGCONT)
+                    await eventually(lambda: pods.stats().reflector.outage is None)
+                    assert collection.verbs == ["stream", "list", "watch", "watch"]
 
 
 async def test_connections_that_are_refused_are_counted_and_warned_of(

@@ -34,9 +34,6 @@ log = logging.getLogger(__name__)
 # when others have to queue: its flow schema "probes" is exempt. `/version` would wait.
 PROBE_PATH = "/livez"
 PROBE_WITHIN = 15.0
-# A watch that becomes silent now may rely on a probe that was sent so many seconds ago. It
-# checks again 30 s after that probe, so a dead server is noticed within 60 s of the last byte.
-SHARED_FOR = 15.0
 # Seconds of the loop's own time to read what has arrived, when the time is over: if the process
 # stood still or a clock is moved by hand, the timer is due before the socket is looked at.
 CATCH_UP = 0.2
@@ -66,13 +63,16 @@ class SilenceLimits(msgspec.Struct, frozen=True, gc=False):
         return self.next_wait(0.0, since=0.0, probed=0.0)
 
     def needs_probe(self, now: float, *, probed: float | None) -> bool:
-        """Whether a silent stream needs a new probe.
+        """Whether a stream that has been silent for `probe_after` needs a new probe.
 
-        `probed` is when the last probe that was answered was sent.
+        `probed` is when the last probe that was answered was sent, whichever stream it was
+        for. The next one is due `probe_after` later, so relying on it notices a server that
+        died since then no later than a probe of its own would.
         """
-        if probed is None:
+        if probed is None or self.probe_after is None:
             return True
-        return now - probed >= min(SHARED_FOR, self.probe_after or SHARED_FOR)
+        # A timer may be early by a little; then it is due, too.
+        return now - probed >= 0.99 * self.probe_after
 
     def next_wait(self, now: float, *, since: float, probed: float) -> Wait:
         """How long to wait for bytes on a stream that is silent since `since`.
@@ -168,7 +168,7 @@ class ServerProbe:
         elif isinstance(error, KubeError):
             log.debug("a probe of the server says nothing about it: %s", error)
         else:
-            raise error
+            log.error("a probe of the server failed unexpectedly", exc_info=error)
         return None
 
     async def _is_done_in_time(self, sending: asyncio.Task[None]) -> bool:
