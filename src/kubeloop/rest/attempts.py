@@ -148,13 +148,13 @@ class Attempts:
                 await place.take()
 
     async def probe(self) -> None:
-        """Ask the server for a sign of life: no slot, no limiter, no metrics, no retries.
+        """Ask the server for a sign of life: no slot, no limiter, no metrics, no backoff.
 
         Returns when there is any response. Safe to cancel: the connection is closed.
 
         Raises:
             ConfigError: there is no usable certificate.
-            TransportError: there was none.
+            TransportError: no response came.
         """
         errand = Errand(_PROBE, self.url(_PROBE), "*/*", "", self._timeouts, within=None)
         try:

@@ -142,17 +142,9 @@ def idle_failure(*, action: str, server: str, seconds: float) -> TimeoutExceeded
     )
 
 
-def lost_failure(
-    error: TransportError, *, action: str, seconds: float, within: float
-) -> TransportError:
+def lost_failure(error: TransportError, *, action: str, seconds: float) -> TransportError:
     """A watch went silent, and a probe of its server failed with `error`."""
-    silence = f"{action}: no event for {seconds:.0f} s"
-    if isinstance(error, TimeoutExceeded):
-        return TimeoutExceeded(
-            f"{silence}, and the server did not answer a probe within {within:g} s"
-            " (is the server, or a proxy before it, stopped or overloaded?)"
-        )
-    return type(error)(f"{silence}, and a probe of the server failed: {error.summary}")
+    return type(error)(f"{action}: no event for {seconds:.0f} s, and {error.summary}")
 
 
 def _certificate_fault(error: Exception) -> str:

@@ -9,7 +9,7 @@ Guarantees: any HTTP response, whatever its code, shows that the server is alive
 only if a probe got no response, or no connection. A probe that says nothing about the server
 changes nothing. All silent watches of a client share one probe; none is sent, and no task
 runs, while no watch is silent. `SilenceLimits` is plain code: every moment is passed in.
-See also: who waits for bytes (`watch`), what is sent (`client`), keep-alive (`connections`).
+See also: who waits for bytes (`watch`), what is sent (`attempts`), keep-alive (`connections`).
 """
 
 from __future__ import annotations
@@ -107,9 +107,9 @@ class ServerProbe:
         self.probes = 0
 
     def join(self, on_lost: OnLost, limits: SilenceLimits) -> float:
-        """Probe the server, unless it is being probed or was just now.
+        """Probe the server, unless it is being probed or has answered a probe lately.
 
-        Returns when the probe was sent that counts. `on_lost` is called if it fails.
+        Returns when the probe that counts was sent. `on_lost` is called if it fails.
         """
         now = self._clock.now()
         if self._current is None or self._current.done():
@@ -156,7 +156,10 @@ class ServerProbe:
         sending = asyncio.create_task(self._send(), name="request of a probe")
         try:
             if not await self._is_done_in_time(sending):
-                return TimeoutExceeded(f"GET {PROBE_PATH}: no response within {PROBE_WITHIN:g} s")
+                return TimeoutExceeded(
+                    f"the server did not answer a probe within {PROBE_WITHIN:g} s"
+                    " (is the server, or a proxy before it, stopped or overloaded?)"
+                )
             error = sending.exception()
         finally:
             if not sending.done():
@@ -164,7 +167,7 @@ class ServerProbe:
         if error is None:
             self._answered = self._sent
         elif isinstance(error, TransportError) and is_unreachable(error):
-            return error
+            return type(error)(f"a probe of the server failed: {error.summary}")
         elif isinstance(error, KubeError):
             log.debug("a probe of the server says nothing about it: %s", error)
         else:

@@ -35,7 +35,7 @@ from .answer import undecodable_event
 from .codec import EventReader
 from .failures import lost_failure
 from .incoming import Incoming
-from .liveness import PROBE_WITHIN, ServerProbe, SilenceLimits
+from .liveness import ServerProbe, SilenceLimits
 from .request import Request
 
 __all__ = ["GRACE", "LONGEST_LIFE", "SHORTEST_LIFE", "Watch", "WatchEnd", "WatchStats", "with_life"]
@@ -205,8 +205,9 @@ class Watch:
 
     @property
     def failure(self) -> TransportError | None:
-        """Why the connection is lost, where the watch ended as `BROKEN` or `SILENT` and it is
-        known: it broke, or the server did not answer a probe."""
+        """Why the connection is lost, if that is known: it broke (`BROKEN`), or the server did
+        not answer a probe (`SILENT`).
+        """
         return self._failure
 
     def stats(self) -> WatchStats:
@@ -269,9 +270,7 @@ class Watch:
     def _on_lost(self, error: TransportError) -> None:
         """The server did not answer a probe. Closing wakes the task that waits for bytes."""
         seconds = self._clock.now() - (self._silent_since or 0.0)
-        self._failure = lost_failure(
-            error, action=self._action, seconds=seconds, within=PROBE_WITHIN
-        )
+        self._failure = lost_failure(error, action=self._action, seconds=seconds)
         log.info("%s", self._failure)
         self._end(WatchEnd.SILENT)
 
