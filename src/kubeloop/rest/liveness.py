@@ -34,9 +34,11 @@ log = logging.getLogger(__name__)
 # when others have to queue: its flow schema "probes" is exempt. `/version` would wait.
 PROBE_PATH = "/livez"
 PROBE_WITHIN = 15.0
-# Seconds of the loop's own time to read what has arrived, when the time is over: if the process
-# stood still or a clock is moved by hand, the timer is due before the socket is looked at.
-CATCH_UP = 0.2
+# When the time is over, the loop gets a little of its own time to read what has arrived: if the
+# process stood still or a clock is moved by hand, the timer is due before the socket is looked
+# at. In steps, so that a process that stands still again loses only one of them.
+CATCH_UP_STEPS = 20
+CATCH_UP_STEP = 0.01
 
 OnLost: TypeAlias = Callable[[TransportError], None]
 
@@ -179,5 +181,8 @@ class ServerProbe:
             async with self._clock.timeout(PROBE_WITHIN):
                 await asyncio.wait([sending])
         except TimeoutError:
-            await asyncio.wait([sending], timeout=CATCH_UP)
+            for _ in range(CATCH_UP_STEPS):
+                if sending.done():
+                    break
+                await asyncio.wait([sending], timeout=CATCH_UP_STEP)
         return sending.done()
