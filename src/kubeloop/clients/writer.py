@@ -46,7 +46,7 @@ class ChangeWriter(Generic[T]):
     ) -> None:
         if timeout is not None and not timeout > 0:
             raise InvalidValue(
-                f"{action}: the timeout is {timeout!r} s (give more than zero, or None for no limit)"
+                f"{action}: the timeout is {timeout!r} s (give more than 0, or None for no limit)"
             )
         self._action = action  # for messages: `edit configmaps/a in shop`
         self._clock = clock

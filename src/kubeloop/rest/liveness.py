@@ -15,20 +15,19 @@ See also: who waits for bytes (`watch`), what is sent (`attempts`), keep-alive (
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Coroutine
 from typing import TypeAlias, final
 
 import msgspec
 
 from kubeloop.kit import Clock, cancel_and_wait
-from kubeloop.machinery import KubeError, TimeoutExceeded, TransportError
+from kubeloop.machinery import KubeError, TimeoutExceeded, TransportError, get_logger
 
 from .failures import is_unreachable
 
 __all__ = ["PROBE_PATH", "PROBE_WITHIN", "ServerProbe", "SilenceLimits", "Wait"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 # Everyone may read it (system:public-info-viewer), and an overloaded kube-apiserver answers it
 # when others have to queue: its flow schema "probes" is exempt. `/version` would wait.
