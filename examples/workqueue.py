@@ -1,8 +1,8 @@
-"""Pods in, keys out, retries: a controller by hand, to see what is inside of one.
+"""A controller without a manager: an informer, a work queue, workers and retries.
 
     python examples/workqueue.py
 
-Programs that mean it use a manager (`sample_controller.py`), which does this and more.
+Most programs use a manager (`sample_controller.py`), which does this and more.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RETRIES = 5
 async def main() -> None:
     queue: RateLimitingQueue[ObjectKey] = RateLimitingQueue()
     async with Client() as client, client.informer(Pod) as pods:
-        # Changes become keys; one that is added ten times before its turn is worked on once.
+        # Each change adds the key of its pod; ten adds before a worker is free become one.
         pods.add_key_handler(queue.add)
         async with asyncio.TaskGroup() as workers:
             for _ in range(WORKERS):
@@ -31,17 +31,17 @@ async def main() -> None:
 
 async def work(queue: RateLimitingQueue[ObjectKey], lister: Lister[Pod]) -> None:
     while True:
-        async with queue.item() as key:  # nobody else has this key until the block ends
+        async with queue.item() as key:  # no other worker gets this key until the block ends
             try:
                 reconcile(key, lister.get(key))
             except ValueError as error:
-                try_again(queue, key, error)
+                retry(queue, key, error)
             else:
-                queue.forget(key)  # the next failure waits briefly again
+                queue.forget(key)  # the next failure starts with the shortest delay
 
 
 def reconcile(key: ObjectKey, pod: Pod | None) -> None:
-    """What is to be done about a pod. It is asked again whenever the pod has changed."""
+    """Called with the pod's newest state whenever it has changed; None if it was deleted."""
     if pod is None:
         print(f"{key}: gone", flush=True)
     elif not pod.metadata.labels:
@@ -50,8 +50,8 @@ def reconcile(key: ObjectKey, pod: Pod | None) -> None:
         print(f"{key}: {pod.status.phase or 'Unknown'}", flush=True)
 
 
-def try_again(queue: RateLimitingQueue[ObjectKey], key: ObjectKey, error: ValueError) -> None:
-    if queue.requeues(key) < RETRIES:
+def retry(queue: RateLimitingQueue[ObjectKey], key: ObjectKey, error: ValueError) -> None:
+    if queue.num_requeues(key) < RETRIES:
         queue.add_rate_limited(key)  # 5 ms, 10 ms, 20 ms, …
     else:
         print(f"{key}: given up: {error}", flush=True)

@@ -35,6 +35,7 @@ PAGES = (
     "docs/models.md",
     "docs/testing.md",
     "docs/webhooks.md",
+    "docs/workqueues.md",
 )
 # Pages that are run in a way of their own, and the tests that do it.
 ELSEWHERE = {

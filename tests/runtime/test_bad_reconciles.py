@@ -153,7 +153,7 @@ class BrokenLimiter:
 
     def forget(self, key: ObjectKey) -> None: ...
 
-    def requeues(self, key: ObjectKey) -> int:
+    def num_requeues(self, key: ObjectKey) -> int:
         return 0
 
 

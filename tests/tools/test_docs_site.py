@@ -11,13 +11,18 @@ from kubeloop.cache import CACHE_METRIC_NAMES
 from kubeloop.election import ELECTION_METRIC_NAMES
 from kubeloop.rest import METRIC_NAMES
 from kubeloop.runtime import RECONCILE_METRIC_NAMES
-from kubeloop.workqueue import QUEUE_METRIC_NAMES
 
 ROOT = Path(__file__).parents[2]
 NAMES = (
     *METRIC_NAMES,
     *CACHE_METRIC_NAMES,
-    *QUEUE_METRIC_NAMES,
+    "workqueue_depth",
+    "workqueue_adds_total",
+    "workqueue_queue_duration_seconds",
+    "workqueue_work_duration_seconds",
+    "workqueue_unfinished_work_seconds",
+    "workqueue_longest_running_processor_seconds",
+    "workqueue_retries_total",
     *ELECTION_METRIC_NAMES,
     *RECONCILE_METRIC_NAMES,
 )

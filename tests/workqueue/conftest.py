@@ -1,4 +1,4 @@
-"""Queues on a clock that stands still, and metrics that remember what they were told."""
+"""Queues with a manual clock, and metrics that record what is reported."""
 
 from __future__ import annotations
 
@@ -14,50 +14,50 @@ from kubeloop.workqueue import DelayingQueue, PriorityQueue, RateLimitingQueue, 
 T = TypeVar("T")
 
 
-class Noted:
-    """A `QueueMetrics` that writes everything down."""
+class RecordedMetrics:
+    """A `QueueMetrics` that records every report."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
         self.depths: list[int] = [0]
         self.adds = 0
         self.retries = 0
-        self.waited: list[float] = []
-        self.worked: list[float] = []
-        self.running: list[tuple[float, float]] = []
+        self.queue_durations: list[float] = []
+        self.work_durations: list[float] = []
+        self.processing: list[tuple[float, float]] = []
 
-    def depth(self, name: str, keys: int) -> None:
+    def set_depth(self, name: str, keys: int) -> None:
         self.names.add(name)
         self.depths.append(keys)
 
-    def added(self, name: str) -> None:
+    def count_add(self, name: str) -> None:
         self.adds += 1
 
-    def handed_out(self, name: str, *, waited: float) -> None:
-        self.waited.append(waited)
+    def observe_queue_duration(self, name: str, seconds: float) -> None:
+        self.queue_durations.append(seconds)
 
-    def done(self, name: str, *, worked: float) -> None:
-        self.worked.append(worked)
+    def observe_work_duration(self, name: str, seconds: float) -> None:
+        self.work_durations.append(seconds)
 
-    def retried(self, name: str) -> None:
+    def count_retry(self, name: str) -> None:
         self.retries += 1
 
-    def in_work(self, name: str, *, unfinished: float, longest: float) -> None:
-        self.running.append((unfinished, longest))
+    def set_processing(self, name: str, *, unfinished_work: float, longest_running: float) -> None:
+        self.processing.append((unfinished_work, longest_running))
 
 
 class Tasks:
-    """Begins tasks for a test and ends them with it."""
+    """Starts tasks for a test and cancels them when it ends."""
 
     def __init__(self) -> None:
         self._all: list[asyncio.Task[Any]] = []
 
-    def begin(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work)
         self._all.append(task)
         return task
 
-    async def end(self) -> None:
+    async def cancel(self) -> None:
         for task in self._all:
             task.cancel()
         await asyncio.gather(*self._all, return_exceptions=True)
@@ -65,9 +65,9 @@ class Tasks:
 
 @pytest.fixture
 async def tasks() -> AsyncIterator[Tasks]:
-    begun = Tasks()
-    yield begun
-    await begun.end()
+    started = Tasks()
+    yield started
+    await started.cancel()
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def ranked(clock: ManualClock) -> PriorityQueue[str]:
 
 
 def take_all(queue: WorkQueue[str]) -> list[str]:
-    """Hand out and finish everything that is ready."""
+    """Process every key that is ready; returns them in order."""
     taken = []
     while len(queue):
         key = queue.get_nowait()

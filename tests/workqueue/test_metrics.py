@@ -1,17 +1,15 @@
-"""What queues report, and under which names."""
+"""What queues report, under client-go's names."""
 
 from __future__ import annotations
 
 import logging
+import re
 
 import prometheus_client
 import pytest
 
 from kubeloop.kit import ManualClock
 from kubeloop.workqueue import (
-    DURATION_BUCKETS,
-    QUEUE_METRIC_NAMES,
-    REPORT_INTERVAL,
     DelayingQueue,
     PriorityQueue,
     PrometheusQueueMetrics,
@@ -19,21 +17,31 @@ from kubeloop.workqueue import (
     WorkQueue,
 )
 
-from .conftest import Noted, Tasks, take_all
+from .conftest import RecordedMetrics, Tasks, take_all
+
+NAMES = (
+    "workqueue_adds_total",
+    "workqueue_depth",
+    "workqueue_longest_running_processor_seconds",
+    "workqueue_queue_duration_seconds",
+    "workqueue_retries_total",
+    "workqueue_unfinished_work_seconds",
+    "workqueue_work_duration_seconds",
+)
 
 
 @pytest.fixture
-def noted() -> Noted:
-    return Noted()
+def recorded() -> RecordedMetrics:
+    return RecordedMetrics()
 
 
 @pytest.fixture
-def named(clock: ManualClock, noted: Noted) -> RateLimitingQueue[str]:
-    return RateLimitingQueue(name="pods", clock=clock, metrics=noted)
+def named(clock: ManualClock, recorded: RecordedMetrics) -> RateLimitingQueue[str]:
+    return RateLimitingQueue(name="pods", clock=clock, metrics=recorded)
 
 
-async def test_the_time_in_the_queue_and_in_work_is_measured(
-    named: RateLimitingQueue[str], noted: Noted, clock: ManualClock
+async def test_the_time_from_add_to_get_and_from_get_to_done_is_measured(
+    named: RateLimitingQueue[str], recorded: RecordedMetrics, clock: ManualClock
 ) -> None:
     """WKQ-17, WKQ-C9."""
     named.add("web")
@@ -42,36 +50,38 @@ async def test_the_time_in_the_queue_and_in_work_is_measured(
     await clock.advance(25e-6)
     named.done("web")
 
-    assert noted.waited == [pytest.approx(5e-5)]
-    assert noted.worked == [pytest.approx(25e-6)]
-    assert noted.names == {"pods"}
+    assert recorded.queue_durations == [pytest.approx(5e-5)]
+    assert recorded.work_durations == [pytest.approx(25e-6)]
+    assert recorded.names == {"pods"}
 
 
-def test_adds_that_change_nothing_do_not_count(named: RateLimitingQueue[str], noted: Noted) -> None:
+def test_an_add_of_a_queued_key_is_not_counted(
+    named: RateLimitingQueue[str], recorded: RecordedMetrics
+) -> None:
     """WKQ-18."""
     for _ in range(5):
         named.add("web")
 
-    assert (noted.adds, noted.depths[-1]) == (1, 1)
+    assert (recorded.adds, recorded.depths[-1]) == (1, 1)
 
 
-def test_adds_while_in_work_count_once_and_raise_the_depth(
-    named: RateLimitingQueue[str], noted: Noted
+def test_adds_while_processing_count_once_and_raise_the_depth(
+    named: RateLimitingQueue[str], recorded: RecordedMetrics
 ) -> None:
     """WKQ-18, WKQ-C9."""
     named.add("web")
     named.get_nowait()
     for _ in range(5):
         named.add("web")
-    during = noted.depths[-1]
+    during = recorded.depths[-1]
     named.done("web")
     named.get_nowait()
 
-    assert (noted.adds, during, noted.depths[-1]) == (2, 1, 0)
+    assert (recorded.adds, during, recorded.depths[-1]) == (2, 1, 0)
 
 
-async def test_the_wait_of_a_key_added_while_in_work_begins_with_the_add(
-    named: RateLimitingQueue[str], noted: Noted, clock: ManualClock
+async def test_the_queue_duration_of_a_key_added_while_processing_starts_with_the_add(
+    named: RateLimitingQueue[str], recorded: RecordedMetrics, clock: ManualClock
 ) -> None:
     """WKQ-17, as client-go measures it."""
     named.add("web")
@@ -81,11 +91,11 @@ async def test_the_wait_of_a_key_added_while_in_work_begins_with_the_add(
     named.done("web")
     named.get_nowait()
 
-    assert noted.waited == [0, 3]
+    assert recorded.queue_durations == [0, 3]
 
 
-async def test_every_add_for_later_is_a_retry_even_without_delay(
-    named: RateLimitingQueue[str], noted: Noted
+async def test_every_delayed_add_counts_as_a_retry_even_with_a_delay_of_zero(
+    named: RateLimitingQueue[str], recorded: RecordedMetrics
 ) -> None:
     """WKQ-17."""
     named.add("plain")
@@ -94,17 +104,17 @@ async def test_every_add_for_later_is_a_retry_even_without_delay(
     named.add("b", after=0)
     named.add_rate_limited("c")
 
-    assert noted.retries == 4
-    assert noted.adds == 2
+    assert recorded.retries == 4
+    assert recorded.adds == 2
 
 
-async def test_work_in_progress_is_reported_every_500_ms_until_shutdown(
-    named: RateLimitingQueue[str], noted: Noted, clock: ManualClock, tasks: Tasks
+async def test_keys_in_processing_are_reported_every_500_ms_until_shutdown(
+    named: RateLimitingQueue[str], recorded: RecordedMetrics, clock: ManualClock, tasks: Tasks
 ) -> None:
     """WKQ-17."""
     for key in ("a", "b"):
         named.add(key)
-    running = tasks.begin(named.run())
+    running = tasks.start(named.run())
     named.get_nowait()
     await clock.advance(0.25)
     named.get_nowait()
@@ -113,61 +123,60 @@ async def test_work_in_progress_is_reported_every_500_ms_until_shutdown(
     named.shut_down()
     await clock.advance(1)
 
-    assert REPORT_INTERVAL == 0.5
-    assert noted.running == [(0.75, 0.5), (1.75, 1.0)]
+    assert recorded.processing == [(0.75, 0.5), (1.75, 1.0)]
     assert running.done()
 
 
-async def test_keys_whose_moment_has_come_show_in_the_depth_while_all_workers_are_busy(
-    named: RateLimitingQueue[str], noted: Noted, clock: ManualClock, tasks: Tasks
+async def test_a_key_whose_delay_is_over_counts_in_the_depth_while_all_workers_are_busy(
+    named: RateLimitingQueue[str], recorded: RecordedMetrics, clock: ManualClock, tasks: Tasks
 ) -> None:
     """WKQ-17."""
-    tasks.begin(named.run())
+    tasks.start(named.run())
     named.add("web", after=0.3)
 
     await clock.advance(0.5)
 
-    assert noted.depths[-1] == 1
+    assert recorded.depths[-1] == 1
 
 
 @pytest.mark.parametrize("name", ["", "pods"])
 def test_only_a_named_queue_with_metrics_reports(name: str, clock: ManualClock) -> None:
     """WKQ-17."""
-    noted = Noted()
-    queue: WorkQueue[str] = WorkQueue(name=name, clock=clock, metrics=noted)
+    recorded = RecordedMetrics()
+    queue: WorkQueue[str] = WorkQueue(name=name, clock=clock, metrics=recorded)
     silent: WorkQueue[str] = WorkQueue(name=name, clock=clock)
 
     for each in (queue, silent):
         each.add("web")
         take_all(each)
 
-    assert noted.adds == (1 if name else 0)
+    assert recorded.adds == (1 if name else 0)
 
 
-async def test_a_queue_without_metrics_has_nothing_to_run(clock: ManualClock) -> None:
+async def test_run_of_a_queue_without_metrics_returns(clock: ManualClock) -> None:
     await DelayingQueue(name="pods", clock=clock).run()
 
 
-def test_a_priority_queue_counts_a_key_when_it_is_ready(noted: Noted, clock: ManualClock) -> None:
+def test_a_priority_queue_counts_a_key_when_it_is_ready(
+    recorded: RecordedMetrics, clock: ManualClock
+) -> None:
     """WKQ-17, WKQ-20."""
-    queue: PriorityQueue[str] = PriorityQueue(name="pods", clock=clock, metrics=noted)
+    queue: PriorityQueue[str] = PriorityQueue(name="pods", clock=clock, metrics=recorded)
     queue.add("a", after=5)
     queue.add("b", priority=3)
     queue.add("b", priority=4)
 
-    assert (noted.adds, noted.retries, noted.depths[-1]) == (1, 1, 1)
+    assert (recorded.adds, recorded.retries, recorded.depths[-1]) == (1, 1, 1)
 
 
-def test_metrics_that_fail_cost_no_key_and_are_logged_once(
+def test_an_error_of_the_metrics_loses_no_key_and_is_logged_once(
     clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Need 14: a failing part is logged and everything goes on."""
-
-    class Failing(Noted):
-        def added(self, name: str) -> None:
+    class Failing(RecordedMetrics):
+        def count_add(self, name: str) -> None:
             raise RuntimeError("no")
 
-        def handed_out(self, name: str, *, waited: float) -> None:
+        def observe_queue_duration(self, name: str, seconds: float) -> None:
             raise RuntimeError("no")
 
     queue: WorkQueue[str] = WorkQueue(name="pods", clock=clock, metrics=Failing())
@@ -178,12 +187,14 @@ def test_metrics_that_fail_cost_no_key_and_are_logged_once(
         taken = take_all(queue)
 
     assert taken == ["a", "b"]
-    assert [record.getMessage() for record in caplog.records] == ["queue pods: its metrics failed"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "queue pods: reporting metrics failed"
+    ]
 
 
-@pytest.mark.parametrize("name", [name for name in QUEUE_METRIC_NAMES if "duration" not in name])
-def test_every_number_of_a_queue_is_zero_before_its_first_key(name: str) -> None:
-    """WKQ-17: as client-go has it, for a rate counts from the number that it saw first."""
+@pytest.mark.parametrize("name", [name for name in NAMES if "duration" not in name])
+def test_every_metric_of_a_queue_is_zero_before_its_first_key(name: str) -> None:
+    """WKQ-17: as in client-go, because rate() starts with the first value it sees."""
     registry = prometheus_client.CollectorRegistry()
 
     RateLimitingQueue(name="pods", metrics=PrometheusQueueMetrics(registry))
@@ -192,12 +203,12 @@ def test_every_number_of_a_queue_is_zero_before_its_first_key(name: str) -> None
 
 
 async def test_prometheus_sees_client_gos_names(clock: ManualClock, tasks: Tasks) -> None:
-    """WKQ-17, and need 13: no Python peer shows the depth of a queue."""
+    """WKQ-17."""
     registry = prometheus_client.CollectorRegistry()
     queue: RateLimitingQueue[str] = RateLimitingQueue(
         name="pods", clock=clock, metrics=PrometheusQueueMetrics(registry)
     )
-    tasks.begin(queue.run())
+    tasks.start(queue.run())
     for key in ("a", "b", "c"):
         queue.add(key)
     queue.add_rate_limited("d")
@@ -220,15 +231,18 @@ async def test_prometheus_sees_client_gos_names(clock: ManualClock, tasks: Tasks
     assert value("workqueue_retries_total") == 1
 
 
-def test_the_buckets_and_names_are_client_gos() -> None:
+def test_the_names_and_buckets_are_client_gos() -> None:
     """WKQ-17, X-8."""
-    assert pytest.approx([1e-8 * 10**i for i in range(10)]) == list(DURATION_BUCKETS)
-    assert [name.removeprefix("workqueue_") for name in QUEUE_METRIC_NAMES] == [
-        "depth",
-        "adds_total",
-        "queue_duration_seconds",
-        "work_duration_seconds",
-        "unfinished_work_seconds",
-        "longest_running_processor_seconds",
-        "retries_total",
-    ]
+    registry = prometheus_client.CollectorRegistry()
+    RateLimitingQueue(name="pods", metrics=PrometheusQueueMetrics(registry))
+    samples = [sample for metric in registry.collect() for sample in metric.samples]
+
+    names = {re.sub("_(bucket|sum|count|created)$", "", sample.name) for sample in samples}
+    buckets = {
+        float(sample.labels["le"])
+        for sample in samples
+        if sample.name == "workqueue_work_duration_seconds_bucket"
+    }
+
+    assert names - {"workqueue_adds", "workqueue_retries"} == set(NAMES)
+    assert sorted(buckets) == pytest.approx([*(1e-8 * 10**i for i in range(10)), float("inf")])

@@ -1,7 +1,7 @@
-"""The queues against a model that anybody can read: lists, sets and a dict of moments.
+"""The queues against a simple model: lists, sets and a dict of times.
 
-Workers come, wait, are cancelled; keys come now, later, from the loop and as if from
-other threads; time passes. After every step queue and model say the same.
+Workers start, wait and are cancelled; keys are added now, with a delay, on the loop and
+as if from other threads; time passes. After every step queue and model agree.
 """
 
 from __future__ import annotations
@@ -16,63 +16,63 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from kubeloop.kit import ManualClock
 from kubeloop.workqueue import (
     DelayingQueue,
-    NotHandedOut,
+    NotProcessing,
     PriorityQueue,
     QueueEmpty,
     QueueShutDown,
 )
 
 keys = st.sampled_from("abcdef")
-delays = st.integers(-1, 12)  # whole seconds, so that moments are exact
+delays = st.integers(-1, 12)  # whole seconds, so that times are exact
 priorities = st.sampled_from([-100, 0, 5])
 
 
 class Model:
-    """What the rules say, without any care for speed."""
+    """The rules, without regard to speed."""
 
     def __init__(self) -> None:
         self.now = 0
         self.queue: list[str] = []
         self.dirty: set[str] = set()
-        self.working: set[str] = set()
-        self.later: dict[str, tuple[int, int]] = {}  # moment, and who asked first
-        self.asked = 0
+        self.processing: set[str] = set()
+        self.delayed: dict[str, tuple[int, int]] = {}  # ready time and serial
+        self.serial = 0
         self.open = True
 
     def add(self, key: str) -> None:
         if self.open and key not in self.dirty:
             self.dirty.add(key)
-            if key not in self.working:
+            if key not in self.processing:
                 self.queue.append(key)
 
-    def add_later(self, key: str, after: int) -> None:
+    def add_delayed(self, key: str, after: int) -> None:
         if after <= 0:
             self.add(key)
-        elif self.open and (key not in self.later or self.later[key][0] > self.now + after):
-            self.asked += 1
-            self.later[key] = (self.now + after, self.asked)
+        elif self.open and (key not in self.delayed or self.delayed[key][0] > self.now + after):
+            self.serial += 1
+            self.delayed[key] = (self.now + after, self.serial)
 
-    def hand_out(self, key: str) -> None:
+    def get(self, key: str) -> None:
         self.queue.remove(key)
         self.dirty.remove(key)
-        assert key not in self.working
-        self.working.add(key)
+        assert key not in self.processing
+        self.processing.add(key)
 
     def done(self, key: str) -> None:
-        self.working.remove(key)
+        self.processing.remove(key)
         if key in self.dirty:
             self.queue.append(key)
 
     def second(self) -> None:
         self.now += 1
-        due = sorted((place, key) for key, place in self.later.items() if place[0] <= self.now)
+        due = sorted((place, key) for key, place in self.delayed.items() if place[0] <= self.now)
         for _, key in due:
-            del self.later[key]
+            del self.delayed[key]
             self.add(key)
 
     def shut_down(self) -> None:
         self.open = False
-        self.later.clear()
+        self.delayed.clear()
 
 
 class QueueMachine(RuleBasedStateMachine):
@@ -102,13 +102,13 @@ class QueueMachine(RuleBasedStateMachine):
         self.settle()
 
     @rule(key=keys, after=delays)
-    def add_later(self, key: str, after: int) -> None:
+    def add_delayed(self, key: str, after: int) -> None:
         self.queue.add(key, after=after)
-        self.model.add_later(key, after)
+        self.model.add_delayed(key, after)
         self.settle()
 
     @rule(key=keys)
-    def add_and_cancel_a_worker_before_it_can_look(self, key: str) -> None:
+    def add_and_cancel_the_worker_that_was_woken(self, key: str) -> None:
         async def both() -> None:
             self.queue.add(key)
             if self.workers:
@@ -123,17 +123,17 @@ class QueueMachine(RuleBasedStateMachine):
         if self.model.queue:
             oldest = self.model.queue[0]
             assert self.queue.get_nowait() == oldest
-            self.model.hand_out(oldest)
+            self.model.get(oldest)
         else:
             with pytest.raises(QueueEmpty if self.model.open else QueueShutDown):
                 self.queue.get_nowait()
 
     @rule()
     def get(self) -> None:
-        async def begin() -> None:
+        async def start() -> None:
             self.workers.append(asyncio.create_task(self.queue.get()))
 
-        self.runner.run(begin())
+        self.runner.run(start())
         self.settle()
 
     @precondition(lambda self: self.workers)
@@ -146,11 +146,11 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule(key=keys)
     def done(self, key: str) -> None:
-        if key in self.model.working:
+        if key in self.model.processing:
             self.queue.done(key)
             self.model.done(key)
         else:
-            with pytest.raises(NotHandedOut):
+            with pytest.raises(NotProcessing):
                 self.queue.done(key)
         self.settle()
 
@@ -161,7 +161,7 @@ class QueueMachine(RuleBasedStateMachine):
             self.runner.run(self.clock.advance(1))
             self.settle()
 
-    @precondition(lambda self: self.model.asked > 3)
+    @precondition(lambda self: self.model.serial > 3)
     @rule()
     def shut_down(self) -> None:
         self.queue.shut_down()
@@ -169,33 +169,33 @@ class QueueMachine(RuleBasedStateMachine):
         self.settle()
 
     def settle(self) -> None:
-        """Let the loop run; the model learns who got what, and checks that it was due."""
+        """Let the loop run; checks that the workers got the keys that were next."""
         self.runner.run(self.clock.settle())
         ended = [worker for worker in self.workers if worker.done()]
         self.workers = [worker for worker in self.workers if not worker.done()]
         got = [worker.result() for worker in ended if worker.exception() is None]
         assert sorted(got) == sorted(self.model.queue[: len(got)])
         for key in got:
-            self.model.hand_out(key)
+            self.model.get(key)
         refused = [worker.exception() for worker in ended if worker.exception() is not None]
         assert all(isinstance(error, QueueShutDown) for error in refused)
         assert not (refused and (self.model.open or self.model.queue))
 
     @invariant()
-    def they_agree(self) -> None:
+    def queue_and_model_agree(self) -> None:
         stats = self.queue.stats()
         assert len(self.queue) == stats.queued == len(self.model.queue)
-        assert stats.in_work == len(self.model.working)
-        assert stats.waiting == len(self.model.later)
-        assert stats.workers == len(self.workers)
+        assert stats.processing == len(self.model.processing)
+        assert stats.waiting == len(self.model.delayed)
+        assert stats.idle_workers == len(self.workers)
 
     @invariant()
-    def nobody_waits_while_there_is_something_to_do(self) -> None:
+    def no_worker_waits_while_a_key_is_ready(self) -> None:
         assert not (self.workers and (self.model.queue or not self.model.open))
 
 
 class PriorityMachine(RuleBasedStateMachine):
-    """A `PriorityQueue` against a dict that is sorted at every look."""
+    """A `PriorityQueue` and a dict that is sorted for every get."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -203,18 +203,18 @@ class PriorityMachine(RuleBasedStateMachine):
         self.clock = ManualClock()
         self.queue: PriorityQueue[str] = PriorityQueue(clock=self.clock)
         self.now = 0
-        self.numbers = 0
-        self.places: dict[str, tuple[int, int, int]] = {}  # moment, priority, number
-        self.working: set[str] = set()
+        self.serial = 0
+        self.places: dict[str, tuple[int, int, int]] = {}  # ready time, priority, serial
+        self.processing: set[str] = set()
 
     def teardown(self) -> None:
         self.runner.close()
 
     def next_key(self) -> str | None:
         ready = [
-            (-priority, number, key)
-            for key, (moment, priority, number) in self.places.items()
-            if moment <= self.now and key not in self.working
+            (-priority, serial, key)
+            for key, (ready_at, priority, serial) in self.places.items()
+            if ready_at <= self.now and key not in self.processing
         ]
         return min(ready)[2] if ready else None
 
@@ -222,10 +222,10 @@ class PriorityMachine(RuleBasedStateMachine):
     def add(self, key: str, priority: int, after: int | None, threaded: bool) -> None:
         add = self.queue.add_threadsafe if threaded else self.queue.add
         add(key, priority=priority, after=after)
-        self.numbers += 1
-        asked = (self.now + max(after or 0, 0), priority, self.numbers)
-        known = self.places.get(key, asked)
-        self.places[key] = (min(known[0], asked[0]), max(known[1], asked[1]), known[2])
+        self.serial += 1
+        added = (self.now + max(after or 0, 0), priority, self.serial)
+        known = self.places.get(key, added)
+        self.places[key] = (min(known[0], added[0]), max(known[1], added[1]), known[2])
 
     @rule()
     def get_nowait(self) -> None:
@@ -236,15 +236,15 @@ class PriorityMachine(RuleBasedStateMachine):
         else:
             assert self.queue.get_nowait() == key
             assert self.queue.priority_of(key) == self.places.pop(key)[1]
-            self.working.add(key)
+            self.processing.add(key)
 
     @rule(key=keys)
     def done(self, key: str) -> None:
-        if key in self.working:
+        if key in self.processing:
             self.queue.done(key)
-            self.working.remove(key)
+            self.processing.remove(key)
         else:
-            with pytest.raises(NotHandedOut):
+            with pytest.raises(NotProcessing):
                 self.queue.done(key)
 
     @rule(seconds=st.integers(1, 15))
@@ -253,12 +253,16 @@ class PriorityMachine(RuleBasedStateMachine):
         self.now += seconds
 
     @invariant()
-    def they_agree(self) -> None:
-        ready = sum(moment <= self.now for moment, _, _ in self.places.values())
+    def queue_and_model_agree(self) -> None:
+        delayed = sum(ready_at > self.now for ready_at, _, _ in self.places.values())
+        ready = sum(
+            ready_at <= self.now and key not in self.processing
+            for key, (ready_at, _, _) in self.places.items()
+        )
         stats = self.queue.stats()
         assert len(self.queue) == stats.queued == ready
-        assert stats.waiting == len(self.places) - ready
-        assert stats.in_work == len(self.working)
+        assert stats.waiting == delayed
+        assert stats.processing == len(self.processing)
 
 
 TestQueueAgainstItsModel = QueueMachine.TestCase

@@ -1,4 +1,4 @@
-"""Many pieces, a few at a time."""
+"""Many pieces of work, a few at a time."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ async def test_no_more_run_at_once_than_there_are_workers_and_chunks(
         await asyncio.sleep(0)
         running -= 1
 
-    # On a clock that stands still: after a few real milliseconds the loop gets a turn in between.
+    # With a manual clock, because after 5 ms of real time a worker yields to the loop.
     await parallelize(work, 10, workers=workers, chunk_size=chunk_size, clock=clock)
 
     assert most == at_once
 
 
-async def test_no_piece_begins_once_the_end_is_called(clock: ManualClock, tasks: Tasks) -> None:
-    """WKQ-19: those that were begun come to their end, and only then the call returns."""
+async def test_no_piece_starts_once_until_is_set(clock: ManualClock, tasks: Tasks) -> None:
+    """WKQ-19: the call returns when the started pieces have ended."""
     stop = asyncio.Event()
     ended: list[int] = []
 
@@ -59,7 +59,7 @@ async def test_no_piece_begins_once_the_end_is_called(clock: ManualClock, tasks:
         await clock.sleep(1)
         ended.append(piece)
 
-    running = tasks.begin(parallelize(work, 100, workers=2, chunk_size=10, until=stop))
+    running = tasks.start(parallelize(work, 100, workers=2, chunk_size=10, until=stop))
     await clock.advance(0.5)
     stop.set()
     await clock.settle()
@@ -71,7 +71,7 @@ async def test_no_piece_begins_once_the_end_is_called(clock: ManualClock, tasks:
     assert sorted(ended) == [0, 10]
 
 
-async def test_nothing_runs_when_the_end_was_called_before() -> None:
+async def test_no_piece_runs_when_until_is_set_before() -> None:
     """WKQ-C10."""
     stop = asyncio.Event()
     stop.set()
@@ -85,7 +85,7 @@ async def test_nothing_runs_when_the_end_was_called_before() -> None:
     assert run == []
 
 
-async def test_no_pieces_are_done_at_once() -> None:
+async def test_zero_pieces_return_at_once() -> None:
     """WKQ-19."""
 
     async def work(piece: int) -> None:
@@ -94,8 +94,8 @@ async def test_no_pieces_are_done_at_once() -> None:
     await parallelize(work, 0, workers=3)
 
 
-async def test_cancelling_ends_the_pieces_in_work(clock: ManualClock, tasks: Tasks) -> None:
-    """X-7: promptly, and nothing is left running."""
+async def test_cancelling_cancels_the_running_pieces(clock: ManualClock, tasks: Tasks) -> None:
+    """X-7: at once, and nothing is left running."""
     cancelled: list[int] = []
 
     async def work(piece: int) -> None:
@@ -105,7 +105,7 @@ async def test_cancelling_ends_the_pieces_in_work(clock: ManualClock, tasks: Tas
             cancelled.append(piece)
             raise
 
-    running = tasks.begin(parallelize(work, 100, workers=3))
+    running = tasks.start(parallelize(work, 100, workers=3))
     await clock.settle()
 
     running.cancel()
@@ -115,11 +115,11 @@ async def test_cancelling_ends_the_pieces_in_work(clock: ManualClock, tasks: Tas
     assert sorted(cancelled) == [0, 1, 2]
 
 
-async def test_a_piece_that_fails_ends_the_others_and_is_raised_as_it_is() -> None:
-    begun: list[int] = []
+async def test_a_piece_that_fails_cancels_the_others_and_its_error_is_raised() -> None:
+    started: list[int] = []
 
     async def work(piece: int) -> None:
-        begun.append(piece)
+        started.append(piece)
         if piece == 1:
             raise LookupError("piece 1")
         await asyncio.Event().wait()
@@ -127,11 +127,11 @@ async def test_a_piece_that_fails_ends_the_others_and_is_raised_as_it_is() -> No
     with pytest.raises(LookupError, match="piece 1"):
         await parallelize(work, 100, workers=2)
 
-    assert begun == [0, 1]
+    assert started == [0, 1]
 
 
 @pytest.mark.parametrize(("workers", "chunk_size"), [(0, 1), (1, 0), (-1, 1)])
-async def test_work_without_workers_is_refused(workers: int, chunk_size: int) -> None:
+async def test_zero_workers_or_an_empty_chunk_are_refused(workers: int, chunk_size: int) -> None:
     async def work(piece: int) -> None: ...
 
     with pytest.raises(InvalidValue, match="at least 1"):

@@ -1,4 +1,4 @@
-"""What matters more goes first."""
+"""Keys with priorities."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import pytest
 
 from kubeloop.kit import ManualClock
 from kubeloop.machinery import InvalidValue
-from kubeloop.workqueue import LOW_PRIORITY, PriorityQueue, QueueEmpty
+from kubeloop.workqueue import LOW_PRIORITY, PriorityQueue, QueueEmpty, QueueState
 
 from .conftest import Tasks, take_all
 
 
-def test_the_higher_priority_leaves_first_and_equals_in_the_order_they_came(
+def test_keys_are_processed_by_priority_and_then_in_the_order_they_were_added(
     ranked: PriorityQueue[str],
 ) -> None:
     """WKQ-20."""
@@ -21,7 +21,7 @@ def test_the_higher_priority_leaves_first_and_equals_in_the_order_they_came(
     assert take_all(ranked) == ["b", "d", "a", "e", "c"]
 
 
-def test_initial_adds_and_resyncs_go_behind_live_changes(ranked: PriorityQueue[str]) -> None:
+def test_low_priority_keys_are_processed_after_live_changes(ranked: PriorityQueue[str]) -> None:
     """WKQ-22."""
     for key in ("old-1", "old-2"):
         ranked.add(key, priority=LOW_PRIORITY)
@@ -32,7 +32,7 @@ def test_initial_adds_and_resyncs_go_behind_live_changes(ranked: PriorityQueue[s
     assert take_all(ranked) == ["old-2", "live", "old-1"]
 
 
-async def test_ready_keys_go_before_those_that_wait_whatever_their_priority(
+async def test_a_ready_key_is_processed_before_a_delayed_one_of_higher_priority(
     ranked: PriorityQueue[str], clock: ManualClock
 ) -> None:
     """WKQ-20."""
@@ -45,7 +45,7 @@ async def test_ready_keys_go_before_those_that_wait_whatever_their_priority(
     assert (ready, take_all(ranked)) == (["now"], ["later"])
 
 
-async def test_a_key_keeps_its_priority_while_it_waits(
+async def test_a_delayed_key_keeps_its_priority(
     ranked: PriorityQueue[str], clock: ManualClock
 ) -> None:
     """WKQ-20."""
@@ -57,27 +57,27 @@ async def test_a_key_keeps_its_priority_while_it_waits(
     assert take_all(ranked) == ["important", "soon", "now"]
 
 
-async def test_keys_that_wait_leave_in_the_order_of_their_moments(
+async def test_delayed_keys_are_processed_in_the_order_of_their_times(
     ranked: PriorityQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
     """WKQ-20."""
-    left: list[str] = []
+    processed: list[str] = []
 
     async def worker() -> None:
         while True:
             async with ranked.item() as key:
-                left.append(key)
+                processed.append(key)
 
-    tasks.begin(worker())
+    tasks.start(worker())
     for key, after in (("c", 3.0), ("a", 1.0), ("b", 2.0)):
         ranked.add(key, after=after, priority=int(after))
 
     await clock.advance(3)
 
-    assert left == ["a", "b", "c"]
+    assert processed == ["a", "b", "c"]
 
 
-async def test_get_tells_the_priority(ranked: PriorityQueue[str]) -> None:
+async def test_get_with_priority_returns_the_priority(ranked: PriorityQueue[str]) -> None:
     """WKQ-20."""
     ranked.add("web", priority=7)
 
@@ -101,7 +101,7 @@ def test_a_key_that_is_added_again_keeps_the_higher_priority(
     assert take_all(ranked) == ["web", "rival"]
 
 
-def test_a_key_that_rises_keeps_its_turn_among_its_new_equals(ranked: PriorityQueue[str]) -> None:
+def test_a_key_whose_priority_rises_keeps_the_time_it_was_added(ranked: PriorityQueue[str]) -> None:
     """WKQ-20, WKQ-21."""
     ranked.add("first", priority=-1)
     ranked.add("second")
@@ -111,7 +111,7 @@ def test_a_key_that_rises_keeps_its_turn_among_its_new_equals(ranked: PriorityQu
 
 
 @pytest.mark.parametrize(("first", "second"), [(50.0, 70.0), (70.0, 50.0)])
-async def test_a_key_that_is_added_again_keeps_the_earlier_moment(
+async def test_a_delayed_key_that_is_added_again_keeps_the_earlier_time(
     ranked: PriorityQueue[str], clock: ManualClock, first: float, second: float
 ) -> None:
     """WKQ-21."""
@@ -124,10 +124,10 @@ async def test_a_key_that_is_added_again_keeps_the_earlier_moment(
     assert ranked.stats().waiting == 0
 
 
-async def test_adding_a_key_that_waits_replaces_the_waiting(
+async def test_adding_a_delayed_key_now_cancels_its_delay(
     ranked: PriorityQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-21: one place for each key, other than in the plain delaying queue."""
+    """WKQ-21: one entry for each key, unlike in the delaying queue (WKQ-11)."""
     ranked.add("web", after=5)
     ranked.add("web")
     now = take_all(ranked)
@@ -137,7 +137,7 @@ async def test_adding_a_key_that_waits_replaces_the_waiting(
     assert (now, take_all(ranked)) == (["web"], [])
 
 
-async def test_a_queued_key_is_not_put_off(ranked: PriorityQueue[str], clock: ManualClock) -> None:
+async def test_a_queued_key_is_not_delayed(ranked: PriorityQueue[str], clock: ManualClock) -> None:
     """WKQ-21."""
     ranked.add("web")
     ranked.add("web", after=5, priority=3)
@@ -150,7 +150,7 @@ async def test_a_queued_key_is_not_put_off(ranked: PriorityQueue[str], clock: Ma
     assert len(ranked) == 0
 
 
-async def test_with_a_limit_and_a_delay_the_shorter_one_counts(
+async def test_with_rate_limited_and_after_the_shorter_delay_counts(
     ranked: PriorityQueue[str], clock: ManualClock
 ) -> None:
     """WKQ-21."""
@@ -164,25 +164,23 @@ async def test_with_a_limit_and_a_delay_the_shorter_one_counts(
     assert (first, take_all(ranked)) == (["delayed"], ["limited"])
 
 
-def test_a_key_in_work_may_be_queued_and_is_handed_out_after_done(
-    ranked: PriorityQueue[str],
-) -> None:
-    """WKQ-21, WKQ-22: it counts as ready, and yet no second worker gets it."""
+def test_a_key_added_while_processing_is_ready_after_done(ranked: PriorityQueue[str]) -> None:
+    """WKQ-21; len() does not count it until then (WKQ-6; controller-runtime's Len does)."""
     ranked.add("web")
     ranked.get_nowait()
     ranked.add("web", priority=4)
-    counted = len(ranked)
+    before_done = len(ranked)
 
     with pytest.raises(QueueEmpty):
         ranked.get_nowait()
     ranked.done("web")
 
-    assert counted == 1
+    assert (before_done, len(ranked)) == (0, 1)
     assert ranked.get_nowait() == "web"
     assert ranked.priority_of("web") == 4
 
 
-async def test_a_key_in_work_may_wait_for_later_meanwhile(
+async def test_a_key_in_processing_can_be_added_with_a_delay(
     ranked: PriorityQueue[str], clock: ManualClock
 ) -> None:
     """WKQ-21."""
@@ -197,7 +195,7 @@ async def test_a_key_in_work_may_wait_for_later_meanwhile(
     assert ranked.priority_of("web") == 2
 
 
-def test_len_counts_ready_keys_only(ranked: PriorityQueue[str]) -> None:
+def test_len_does_not_count_delayed_keys(ranked: PriorityQueue[str]) -> None:
     """WKQ-22."""
     ranked.add("now")
     ranked.add("later", after=1)
@@ -206,10 +204,10 @@ def test_len_counts_ready_keys_only(ranked: PriorityQueue[str]) -> None:
     assert ranked.stats().waiting == 1
 
 
-async def test_failing_keys_wait_each_on_its_own(
+async def test_the_default_limiter_delays_each_key_on_its_own(
     ranked: PriorityQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-22: 5 ms to 1000 s for each key, and no limit on all of them."""
+    """WKQ-22: 5 ms to 1000 s for each key, and no limit on all keys together."""
     for number in range(500):
         ranked.add_rate_limited(str(number))
 
@@ -220,23 +218,27 @@ async def test_failing_keys_wait_each_on_its_own(
         ranked.add_rate_limited("web")
     ranked.forget("web")
     ranked.add("other", rate_limited=True)
-    assert ranked.requeues("web") == 0
+    assert ranked.num_requeues("web") == 0
 
 
-async def test_drain_does_not_wait(ranked: PriorityQueue[str]) -> None:
-    """WKQ-22."""
-    ranked.add("web")
-    ranked.get_nowait()
-
-    await ranked.drain()
-
-    assert ranked.stats().phase == "shut down"
-    assert ranked.stats().in_work == 1
-
-
-async def test_keys_that_wait_are_lost_at_shutdown(
-    ranked: PriorityQueue[str], clock: ManualClock
+async def test_drain_waits_although_controller_runtimes_does_not(
+    ranked: PriorityQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
+    """WKQ-7; the difference from WKQ-22 stands in docs/differences.md."""
+    ranked.add("web", priority=3)
+    ranked.get_nowait()
+    draining = tasks.start(ranked.drain())
+    await clock.settle()
+    before = (draining.done(), ranked.stats().state)
+
+    ranked.done("web")
+    await clock.settle()
+
+    assert before == (False, QueueState.DRAINING)
+    assert draining.done()
+
+
+async def test_shutdown_drops_delayed_keys(ranked: PriorityQueue[str], clock: ManualClock) -> None:
     """WKQ-12."""
     ranked.add("later", after=1)
     ranked.add("now")
@@ -248,8 +250,11 @@ async def test_keys_that_wait_are_lost_at_shutdown(
     assert take_all(ranked) == ["now"]
 
 
-def test_a_delay_that_is_no_number_is_refused(ranked: PriorityQueue[str]) -> None:
+@pytest.mark.parametrize("rate_limited", [True, False])
+def test_a_delay_that_is_not_a_number_is_refused(
+    ranked: PriorityQueue[str], rate_limited: bool
+) -> None:
     with pytest.raises(InvalidValue):
-        ranked.add("web", after=float("nan"))
+        ranked.add("web", after=float("nan"), rate_limited=rate_limited)
 
-    assert ranked.stats().waiting == 0
+    assert (ranked.stats().waiting, ranked.num_requeues("web")) == (0, 0)

@@ -1,4 +1,4 @@
-"""The plain queue: each key once, one worker at a time, first in, first out."""
+"""Every queue: each key once, one worker at a time, first in, first out."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import pytest
 from kubeloop.kit import ManualClock
 from kubeloop.workqueue import (
     DelayingQueue,
-    NotHandedOut,
+    NotProcessing,
     PriorityQueue,
     QueueEmpty,
     QueueShutDown,
+    QueueState,
     RateLimitingQueue,
     WorkQueue,
 )
@@ -33,21 +34,21 @@ def any_queue(request: pytest.FixtureRequest, clock: ManualClock) -> WorkQueue[s
     return kind(clock=clock)
 
 
-def test_a_key_is_queued_then_in_work_then_gone(any_queue: WorkQueue[str]) -> None:
-    """WKQ-1: what is to be done and what is being done are told apart."""
+def test_a_key_is_queued_then_in_processing_then_gone(any_queue: WorkQueue[str]) -> None:
+    """WKQ-1."""
     any_queue.add("web")
     queued = any_queue.stats()
     any_queue.get_nowait()
-    working = any_queue.stats()
+    processing = any_queue.stats()
     any_queue.done("web")
     idle = any_queue.stats()
 
-    assert (queued.queued, queued.in_work) == (1, 0)
-    assert (working.queued, working.in_work) == (0, 1)
-    assert (idle.queued, idle.in_work) == (0, 0)
+    assert (queued.queued, queued.processing) == (1, 0)
+    assert (processing.queued, processing.processing) == (0, 1)
+    assert (idle.queued, idle.processing) == (0, 0)
 
 
-def test_a_key_added_three_times_is_handed_out_once(any_queue: WorkQueue[str]) -> None:
+def test_a_key_added_three_times_is_processed_once(any_queue: WorkQueue[str]) -> None:
     """WKQ-2, WKQ-C1."""
     for _ in range(3):
         any_queue.add("web")
@@ -56,7 +57,7 @@ def test_a_key_added_three_times_is_handed_out_once(any_queue: WorkQueue[str]) -
     assert take_all(any_queue) == ["web"]
 
 
-def test_keys_leave_in_the_order_in_which_they_came(any_queue: WorkQueue[str]) -> None:
+def test_keys_are_processed_in_the_order_they_were_added(any_queue: WorkQueue[str]) -> None:
     """WKQ-3, WKQ-C12."""
     for key in ("c", "a", "b", "a"):
         any_queue.add(key)
@@ -64,22 +65,22 @@ def test_keys_leave_in_the_order_in_which_they_came(any_queue: WorkQueue[str]) -
     assert take_all(any_queue) == ["c", "a", "b"]
 
 
-def test_a_key_added_while_in_work_is_queued_when_it_is_done(plain: WorkQueue[str]) -> None:
+def test_a_key_added_while_processing_is_queued_when_it_is_done(any_queue: WorkQueue[str]) -> None:
     """WKQ-4, WKQ-5, WKQ-C2."""
-    plain.add("web")
-    plain.get_nowait()
+    any_queue.add("web")
+    any_queue.get_nowait()
     for _ in range(3):
-        plain.add("web")
-    during = len(plain)
+        any_queue.add("web")
+    during = len(any_queue)
 
-    plain.done("web")
+    any_queue.done("web")
 
     assert during == 0
-    assert len(plain) == 1
-    assert take_all(plain) == ["web"]
+    assert len(any_queue) == 1
+    assert take_all(any_queue) == ["web"]
 
 
-def test_a_key_in_work_is_not_handed_to_a_second_worker(any_queue: WorkQueue[str]) -> None:
+def test_a_second_worker_does_not_get_a_key_in_processing(any_queue: WorkQueue[str]) -> None:
     """WKQ-5."""
     any_queue.add("web")
     any_queue.get_nowait()
@@ -89,27 +90,40 @@ def test_a_key_in_work_is_not_handed_to_a_second_worker(any_queue: WorkQueue[str
         any_queue.get_nowait()
 
 
-def test_a_key_added_again_goes_behind_those_that_waited(plain: WorkQueue[str]) -> None:
-    """WKQ-4: who is always changing does not keep others from being worked on."""
-    plain.add("busy")
-    plain.add("other")
-    plain.get_nowait()
-    plain.add("busy")
+def test_a_key_added_while_processing_is_queued_behind_the_others(
+    any_queue: WorkQueue[str],
+) -> None:
+    """WKQ-4: a key that always changes does not starve the others."""
+    any_queue.add("busy")
+    any_queue.add("other")
+    any_queue.get_nowait()
+    any_queue.add("busy")
 
-    plain.done("busy")
+    any_queue.done("busy")
 
-    assert take_all(plain) == ["other", "busy"]
+    assert take_all(any_queue) == ["other", "busy"]
 
 
-def test_len_counts_queued_keys_only(queue: DelayingQueue[str]) -> None:
+def test_len_counts_only_keys_that_are_ready(any_queue: WorkQueue[str]) -> None:
     """WKQ-6."""
-    for key in ("working", "queued"):
-        queue.add(key)
-    queue.get_nowait()
-    queue.add("working")
+    for key in ("processing", "queued"):
+        any_queue.add(key)
+    any_queue.get_nowait()
+    any_queue.add("processing")
+
+    assert len(any_queue) == any_queue.stats().queued == 1
+
+
+@pytest.mark.parametrize("kind", [DelayingQueue, RateLimitingQueue, PriorityQueue])
+def test_len_does_not_count_delayed_keys(
+    kind: type[DelayingQueue[str]], clock: ManualClock
+) -> None:
+    """WKQ-6."""
+    queue = kind(clock=clock)
+    queue.add("queued")
     queue.add("later", after=5)
 
-    assert len(queue) == 1
+    assert len(queue) == queue.stats().queued == 1
 
 
 def test_keys_are_compared_by_value() -> None:
@@ -136,10 +150,10 @@ def test_a_key_that_cannot_be_hashed_is_refused_and_nothing_changes() -> None:
 
 
 def test_done_without_get_is_refused_and_changes_nothing(any_queue: WorkQueue[str]) -> None:
-    """WKQ-C11, V-13: client-go would now hold the key twice."""
+    """WKQ-C11, V-13: client-go would queue the key a second time."""
     any_queue.add("web")
 
-    with pytest.raises(NotHandedOut, match=r"'web'.*call done once for each get"):
+    with pytest.raises(NotProcessing, match=r"'web'.*call done once for each get"):
         any_queue.done("web")
 
     assert len(any_queue) == 1
@@ -152,13 +166,13 @@ def test_a_second_done_is_refused_and_changes_nothing(any_queue: WorkQueue[str])
     any_queue.get_nowait()
     any_queue.done("web")
 
-    with pytest.raises(NotHandedOut):
+    with pytest.raises(NotProcessing):
         any_queue.done("web")
 
     assert len(any_queue) == 0
 
 
-def test_after_shutdown_nothing_is_added_and_the_rest_is_handed_out(
+def test_after_shutdown_adds_are_ignored_and_queued_keys_are_still_processed(
     any_queue: WorkQueue[str],
 ) -> None:
     """WKQ-2, WKQ-3, WKQ-7."""
@@ -173,7 +187,7 @@ def test_after_shutdown_nothing_is_added_and_the_rest_is_handed_out(
         any_queue.get_nowait()
 
 
-async def test_get_reports_the_shutdown_after_the_last_done(any_queue: WorkQueue[str]) -> None:
+async def test_get_reports_the_shutdown_once_the_queue_is_empty(any_queue: WorkQueue[str]) -> None:
     """WKQ-C3."""
     any_queue.add("web")
     await any_queue.get()
@@ -189,76 +203,76 @@ async def test_shutdown_ends_every_waiting_get(
     any_queue: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
     """WKQ-7."""
-    workers = [tasks.begin(any_queue.get()) for _ in range(3)]
+    workers = [tasks.start(any_queue.get()) for _ in range(3)]
     await clock.settle()
 
     any_queue.shut_down()
     await clock.settle()
 
     assert [type(worker.exception()) for worker in workers] == [QueueShutDown] * 3
-    assert any_queue.stats().workers == 0
+    assert any_queue.stats().idle_workers == 0
 
 
-async def test_drain_waits_for_the_keys_in_work(
-    plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
+async def test_drain_waits_for_the_keys_in_processing(
+    any_queue: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
     """WKQ-7."""
     for key in ("a", "b"):
-        plain.add(key)
-        await plain.get()
-    draining = tasks.begin(plain.drain())
+        any_queue.add(key)
+        await any_queue.get()
+    draining = tasks.start(any_queue.drain())
     await clock.settle()
-    phase = plain.stats().phase
+    state = any_queue.stats().state
 
-    plain.done("a")
+    any_queue.done("a")
     await clock.settle()
     after_one = draining.done()
-    plain.done("b")
+    any_queue.done("b")
     await clock.settle()
 
-    assert phase == "draining"
+    assert state == QueueState.DRAINING
     assert not after_one
     assert draining.done()
 
 
-async def test_drain_waits_for_a_key_that_was_added_while_in_work(
-    plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
+async def test_drain_waits_for_a_key_that_done_queues_again(
+    any_queue: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
     """WKQ-C4."""
-    plain.add("web")
-    await plain.get()
-    plain.add("web")
-    draining = tasks.begin(plain.drain())
+    any_queue.add("web")
+    await any_queue.get()
+    any_queue.add("web")
+    draining = tasks.start(any_queue.drain())
     await clock.settle()
 
-    plain.done("web")
+    any_queue.done("web")
     await clock.settle()
     between = draining.done()
-    again = await plain.get()
-    plain.done("web")
+    again = await any_queue.get()
+    any_queue.done("web")
     await clock.settle()
 
     assert (between, again) == (False, "web")
     assert draining.done()
 
 
-async def test_drain_goes_on_while_a_worker_takes_key_after_key(
-    plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
+async def test_drain_waits_while_workers_process_the_queued_keys(
+    any_queue: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    """WKQ-7: what is queued is still handed out, and waited for once it is in work."""
+    """WKQ-7."""
     worked: list[str] = []
 
     async def worker() -> None:
         while True:
-            async with plain.item() as key:
+            async with any_queue.item() as key:
                 await clock.sleep(1)
                 worked.append(key)
 
     for key in ("a", "b", "c"):
-        plain.add(key)
-    tasks.begin(worker())
+        any_queue.add(key)
+    tasks.start(worker())
     await clock.settle()
-    draining = tasks.begin(plain.drain())
+    draining = tasks.start(any_queue.drain())
 
     await clock.advance(2.5)
     before_the_end = draining.done()
@@ -269,80 +283,82 @@ async def test_drain_goes_on_while_a_worker_takes_key_after_key(
     assert worked == ["a", "b", "c"]
 
 
-async def test_drain_ends_at_once_when_no_key_is_in_work(plain: WorkQueue[str]) -> None:
-    """WKQ-7: it waits for work, not for workers."""
-    plain.add("web")
+async def test_drain_returns_at_once_when_no_key_is_in_processing(
+    any_queue: WorkQueue[str],
+) -> None:
+    """WKQ-7: it does not wait for queued keys."""
+    any_queue.add("web")
 
-    await plain.drain()
+    await any_queue.drain()
 
-    assert take_all(plain) == ["web"]
+    assert take_all(any_queue) == ["web"]
 
 
-async def test_shutdown_ends_a_drain_that_waits(
-    plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
+async def test_shutdown_ends_a_drain(
+    any_queue: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
     """WKQ-7."""
-    plain.add("web")
-    await plain.get()
-    draining = tasks.begin(plain.drain())
+    any_queue.add("web")
+    await any_queue.get()
+    draining = tasks.start(any_queue.drain())
     await clock.settle()
 
-    plain.shut_down()
+    any_queue.shut_down()
     await clock.settle()
 
     assert draining.done()
-    assert plain.stats().phase == "shut down"
+    assert any_queue.stats().state == QueueState.SHUT_DOWN
 
 
 async def test_a_cancelled_drain_leaves_the_queue_shut_down(
-    plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
+    any_queue: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
     """X-7."""
-    plain.add("web")
-    await plain.get()
-    draining = tasks.begin(plain.drain())
+    any_queue.add("web")
+    await any_queue.get()
+    draining = tasks.start(any_queue.drain())
     await clock.settle()
 
     draining.cancel()
     await clock.settle()
-    plain.done("web")
+    any_queue.done("web")
 
     assert draining.cancelled()
-    assert plain.is_shutting_down
+    assert any_queue.is_shutting_down
 
 
 async def test_an_item_is_done_when_its_block_ends(any_queue: WorkQueue[str]) -> None:
     any_queue.add("web")
 
     async with any_queue.item() as key:
-        during = any_queue.stats().in_work
+        during = any_queue.stats().processing
 
     assert (key, during) == ("web", 1)
-    assert any_queue.stats().in_work == 0
+    assert any_queue.stats().processing == 0
 
 
 @pytest.mark.parametrize("error", [RuntimeError, asyncio.CancelledError])
 async def test_an_item_is_done_when_its_block_fails(
-    plain: WorkQueue[str], error: type[BaseException]
+    any_queue: WorkQueue[str], error: type[BaseException]
 ) -> None:
     async def fail() -> None:
-        async with plain.item():
-            plain.add("web")
+        async with any_queue.item():
+            any_queue.add("web")
             raise error
 
-    plain.add("web")
+    any_queue.add("web")
 
     with pytest.raises(error):
         await fail()
 
-    assert take_all(plain) == ["web"]
+    assert take_all(any_queue) == ["web"]
 
 
-def test_an_order_of_ones_own_hears_of_keys_that_are_added_again() -> None:
-    """WKQ-2: only while the key is queued, not while it is in work."""
+def test_a_custom_order_is_told_of_keys_that_are_added_again() -> None:
+    """WKQ-2: Touch, only while the key is queued, not while it is processed."""
 
     class Newest:
-        """Last in, first out; what is added again becomes the newest."""
+        """Last in, first out; a key that is added again becomes the newest."""
 
         def __init__(self) -> None:
             self.keys: deque[str] = deque()
@@ -372,7 +388,7 @@ def test_an_order_of_ones_own_hears_of_keys_that_are_added_again() -> None:
     assert queue.get_nowait() == "c"
 
 
-async def test_stats_tell_how_long_work_has_taken(
+async def test_stats_show_how_long_keys_have_been_processed(
     any_queue: WorkQueue[str], clock: ManualClock
 ) -> None:
     for key in ("a", "b"):
@@ -382,10 +398,10 @@ async def test_stats_tell_how_long_work_has_taken(
 
     stats = any_queue.stats()
 
-    assert (stats.in_work, stats.unfinished, stats.longest) == (2, 6.0, 4.0)
+    assert (stats.processing, stats.unfinished_work, stats.longest_running) == (2, 6.0, 4.0)
 
 
-def test_a_queue_names_itself_in_its_errors() -> None:
+def test_an_error_names_the_queue() -> None:
     queue: WorkQueue[str] = WorkQueue(name="pods")
 
     with pytest.raises(QueueEmpty, match=r"get from WorkQueue\('pods'\): no key is ready"):

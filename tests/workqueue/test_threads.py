@@ -1,4 +1,4 @@
-"""Keys that come from other threads."""
+"""Keys added by other threads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from kubeloop.kit import ManualClock
 from kubeloop.machinery import InvalidValue
 from kubeloop.workqueue import DelayingQueue, PriorityQueue, RateLimitingQueue, WorkQueue
-from kubeloop.workqueue.inbox import Inbox
+from kubeloop.workqueue.waiting import ThreadsafeCalls
 
 from .conftest import Tasks, take_all
 
@@ -38,7 +38,7 @@ async def test_a_key_from_another_thread_wakes_a_waiting_worker(plain: WorkQueue
         assert await worker == "web"
 
 
-def test_keys_from_another_thread_keep_their_order_and_are_held_once(
+def test_keys_from_another_thread_keep_their_order_and_are_queued_once(
     plain: WorkQueue[str],
 ) -> None:
     """WKQ-5, without any loop."""
@@ -48,7 +48,7 @@ def test_keys_from_another_thread_keep_their_order_and_are_held_once(
     assert take_all(plain) == ["b", "a", "c"]
 
 
-def test_a_key_that_came_before_shutdown_is_handed_out(plain: WorkQueue[str]) -> None:
+def test_a_key_that_a_thread_added_before_shutdown_is_not_lost(plain: WorkQueue[str]) -> None:
     """WKQ-7."""
     in_a_thread(plain, "early")
     plain.shut_down()
@@ -57,7 +57,9 @@ def test_a_key_that_came_before_shutdown_is_handed_out(plain: WorkQueue[str]) ->
     assert take_all(plain) == ["early"]
 
 
-def test_more_keys_than_one_turn_takes_in_are_all_found(plain: WorkQueue[str]) -> None:
+def test_get_nowait_finds_a_key_behind_more_calls_than_run_in_one_step(
+    plain: WorkQueue[str],
+) -> None:
     in_a_thread(plain, *["same"] * 2500, "last")
 
     first = plain.get_nowait()
@@ -66,7 +68,7 @@ def test_more_keys_than_one_turn_takes_in_are_all_found(plain: WorkQueue[str]) -
     assert plain.get_nowait() == "last"
 
 
-async def test_a_flood_from_a_thread_reaches_waiting_workers(
+async def test_thousands_of_keys_from_a_thread_reach_a_waiting_worker_in_order(
     plain: WorkQueue[str], tasks: Tasks
 ) -> None:
     keys = [str(number) for number in range(5000)]
@@ -78,7 +80,7 @@ async def test_a_flood_from_a_thread_reaches_waiting_workers(
                 got.append(key)
         plain.shut_down()
 
-    working = tasks.begin(worker())
+    working = tasks.start(worker())
     await asyncio.sleep(0)
     await asyncio.to_thread(in_a_thread, plain, *keys)
     async with asyncio.timeout(4):
@@ -87,10 +89,10 @@ async def test_a_flood_from_a_thread_reaches_waiting_workers(
     assert got == keys
 
 
-async def test_a_delay_from_another_thread_counts_from_the_call(
+async def test_a_delay_from_another_thread_starts_with_the_call(
     queue: DelayingQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-9: however late the loop takes the key in."""
+    """WKQ-9: however late the loop adds the key."""
     await asyncio.to_thread(queue.add_threadsafe, "web", after=5)
 
     await clock.advance(5)
@@ -98,10 +100,10 @@ async def test_a_delay_from_another_thread_counts_from_the_call(
     assert take_all(queue) == ["web"]
 
 
-async def test_a_delayed_key_from_another_thread_makes_a_waiting_worker_watch_the_clock(
+async def test_a_delayed_key_from_another_thread_sets_the_timer_of_a_waiting_worker(
     queue: DelayingQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    worker = tasks.begin(queue.get())
+    worker = tasks.start(queue.get())
     await clock.settle()
     await asyncio.to_thread(queue.add_threadsafe, "web", after=5)
 
@@ -110,7 +112,7 @@ async def test_a_delayed_key_from_another_thread_makes_a_waiting_worker_watch_th
     assert worker.result() == "web"
 
 
-def test_limits_and_priorities_can_be_asked_for_from_another_thread(
+def test_other_threads_can_use_rate_limits_and_priorities(
     limiting: RateLimitingQueue[str], ranked: PriorityQueue[str]
 ) -> None:
     limiting.add_threadsafe("web", rate_limited=True)
@@ -119,11 +121,11 @@ def test_limits_and_priorities_can_be_asked_for_from_another_thread(
     ranked.add_threadsafe("high", priority=1)
     ranked.add_threadsafe("later", rate_limited=True)
 
-    assert (take_all(limiting), limiting.requeues("web")) == (["db"], 1)
+    assert (take_all(limiting), limiting.num_requeues("web")) == (["db"], 1)
     assert (take_all(ranked), ranked.stats().waiting) == (["high", "low"], 1)
 
 
-def test_a_delay_that_is_no_number_is_refused_in_the_thread_that_asked(
+def test_a_delay_that_is_not_a_number_is_refused_in_the_calling_thread(
     queue: DelayingQueue[str],
 ) -> None:
     with pytest.raises(InvalidValue):
@@ -132,7 +134,7 @@ def test_a_delay_that_is_no_number_is_refused_in_the_thread_that_asked(
     assert len(queue) == 0
 
 
-def test_a_call_that_fails_is_logged_and_the_next_one_is_made(
+def test_a_call_that_fails_is_logged_and_the_next_one_runs(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     queue: WorkQueue[object] = WorkQueue()
@@ -143,19 +145,19 @@ def test_a_call_that_fails_is_logged_and_the_next_one_is_made(
         key = queue.get_nowait()
 
     assert key == "web"
-    assert "a call from another thread failed" in caplog.text
+    assert "call from another thread failed" in caplog.text
 
 
-async def test_a_key_is_kept_when_the_loop_that_listened_is_closed(plain: WorkQueue[str]) -> None:
-    def listen_and_leave() -> None:
-        async def listen() -> None:
+async def test_a_key_is_kept_when_the_attached_loop_is_closed(plain: WorkQueue[str]) -> None:
+    def attach_and_end() -> None:
+        async def attach() -> None:
             getting = asyncio.create_task(plain.get())
             await asyncio.sleep(0)
             getting.cancel()
 
-        asyncio.run(listen())
+        asyncio.run(attach())
 
-    await asyncio.to_thread(listen_and_leave)
+    await asyncio.to_thread(attach_and_end)
 
     in_a_thread(plain, "a", "b")
 
@@ -163,13 +165,13 @@ async def test_a_key_is_kept_when_the_loop_that_listened_is_closed(plain: WorkQu
     assert await plain.get() == "b"
 
 
-async def test_a_flood_that_wakes_nobody_is_taken_in_to_its_end(
+async def test_a_worker_gets_the_key_behind_more_calls_than_run_in_one_step(
     plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    """More calls than one turn makes, and only the last one has a key for the waiting worker."""
+    """Only the last call has a key for the waiting worker."""
     plain.add("busy")
     plain.get_nowait()
-    worker = tasks.begin(plain.get())
+    worker = tasks.start(plain.get())
     await clock.settle()
 
     await asyncio.to_thread(in_a_thread, plain, *["busy"] * 2500, "web")
@@ -177,8 +179,8 @@ async def test_a_flood_that_wakes_nobody_is_taken_in_to_its_end(
         assert await worker == "web"
 
 
-async def test_keys_from_threads_are_taken_in_before_the_first_worker_comes() -> None:
-    """Or those for a candidate that never leads would pile up, each as often as it came."""
+async def test_keys_from_threads_are_added_before_the_first_get() -> None:
+    """Otherwise they would pile up in a candidate that never leads, each as often as added."""
     queue: WorkQueue[str] = WorkQueue()
 
     await asyncio.to_thread(in_a_thread, queue, *["web"] * 2500)
@@ -188,25 +190,25 @@ async def test_keys_from_threads_are_taken_in_before_the_first_worker_comes() ->
     assert [queue.get_nowait(), queue.get_nowait()] == ["web", "db"]
 
 
-async def test_a_wake_up_that_died_with_its_loop_does_not_silence_the_next_one(
+async def test_calls_left_for_a_closed_loop_run_on_the_next_one(
     plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
     def leave_a_call_behind() -> None:
         loop = asyncio.new_event_loop()
 
-        async def listen() -> None:
+        async def attach() -> None:
             getting = asyncio.create_task(plain.get())
             await asyncio.sleep(0)
             getting.cancel()
 
-        loop.run_until_complete(listen())
+        loop.run_until_complete(attach())
         loop.run_until_complete(asyncio.sleep(0))
-        plain.add_threadsafe("left behind")  # the loop is told, and never runs again
+        plain.add_threadsafe("left behind")  # the loop is woken, but never runs again
         loop.close()
 
     await asyncio.to_thread(leave_a_call_behind)
     first = await plain.get()
-    worker = tasks.begin(plain.get())
+    worker = tasks.start(plain.get())
     await clock.settle()
     await asyncio.to_thread(plain.add_threadsafe, "web")
     async with asyncio.timeout(4):
@@ -215,25 +217,25 @@ async def test_a_wake_up_that_died_with_its_loop_does_not_silence_the_next_one(
     assert (first, second) == ("left behind", "web")
 
 
-async def test_nobody_begins_to_wait_beside_calls_that_have_come() -> None:
-    """The call may come just before the first worker listens, when no loop can be woken."""
-    inbox = Inbox()
-    made: list[str] = []
-    inbox.put(lambda: made.append("call"))
+async def test_attach_reports_calls_that_are_pending_already() -> None:
+    """The race: a call comes before the first worker attaches, when no loop can be woken."""
+    calls = ThreadsafeCalls()
+    ran: list[str] = []
+    calls.put(lambda: ran.append("call"))
 
-    before = inbox.listen()
-    inbox.take_in()
+    before = calls.attach()
+    calls.run_pending()
 
-    assert (before, inbox.listen()) == (False, True)
-    assert made == ["call"]
+    assert (before, calls.attach()) == (False, True)
+    assert ran == ["call"]
 
 
-async def test_many_threads_and_workers_lose_nothing_and_share_nothing(tasks: Tasks) -> None:
-    """WKQ-5, X-4: every key is worked on after its last change, by one worker at a time."""
+async def test_many_threads_and_workers_lose_no_key_and_share_none(tasks: Tasks) -> None:
+    """WKQ-5, X-4: every key is processed after its last change, by one worker at a time."""
     queue: RateLimitingQueue[str] = RateLimitingQueue()
     changed = dict.fromkeys((f"key-{number}" for number in range(200)), 0)
     seen: dict[str, int] = {}
-    in_work: set[str] = set()
+    processing: set[str] = set()
 
     def change(part: int) -> None:
         for round_ in range(1, 6):
@@ -244,17 +246,17 @@ async def test_many_threads_and_workers_lose_nothing_and_share_nothing(tasks: Ta
     async def worker() -> None:
         while True:
             async with queue.item() as key:
-                assert key not in in_work
-                in_work.add(key)
+                assert key not in processing
+                processing.add(key)
                 state = changed[key]
                 await asyncio.sleep(0)
                 seen[key] = state
-                in_work.discard(key)
+                processing.discard(key)
 
-    workers = [tasks.begin(worker()) for _ in range(8)]
+    workers = [tasks.start(worker()) for _ in range(8)]
     async with asyncio.timeout(4):
         await asyncio.gather(*(asyncio.to_thread(change, part) for part in range(4)))
-        while len(queue) or queue.stats().in_work:
+        while len(queue) or queue.stats().processing:
             await asyncio.sleep(0)
 
     assert seen == changed

@@ -1,4 +1,4 @@
-"""Waiting for a key: who is woken, what a cancelled call leaves, who gets the loop."""
+"""How get() waits: which call is woken, what a cancelled call leaves, yielding to the loop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from kubeloop.kit import ManualClock, Timeout
-from kubeloop.workqueue import TURN, DelayingQueue, PriorityQueue, QueueShutDown, WorkQueue
+from kubeloop.workqueue import DelayingQueue, PriorityQueue, QueueShutDown, WorkQueue
 
 from .conftest import Tasks
 
@@ -19,16 +19,16 @@ async def test_a_waiting_get_is_woken_by_an_add(
     plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
     """WKQ-3."""
-    worker = tasks.begin(plain.get())
+    worker = tasks.start(plain.get())
     await clock.settle()
-    waiting = plain.stats().workers
+    waiting = plain.stats().idle_workers
 
     plain.add("web")
     await clock.settle()
 
     assert waiting == 1
     assert worker.result() == "web"
-    assert plain.stats().workers == 0
+    assert plain.stats().idle_workers == 0
 
 
 async def test_a_waiting_get_is_woken_when_a_changed_key_is_done(
@@ -37,7 +37,7 @@ async def test_a_waiting_get_is_woken_when_a_changed_key_is_done(
     """WKQ-4."""
     plain.add("web")
     plain.get_nowait()
-    worker = tasks.begin(plain.get())
+    worker = tasks.start(plain.get())
     plain.add("web")
     await clock.settle()
     before = worker.done()
@@ -49,10 +49,10 @@ async def test_a_waiting_get_is_woken_when_a_changed_key_is_done(
     assert worker.result() == "web"
 
 
-async def test_workers_are_served_in_the_order_in_which_they_came(
+async def test_waiting_workers_get_keys_first_come_first_served(
     plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    workers = [tasks.begin(plain.get()) for _ in range(4)]
+    workers = [tasks.start(plain.get()) for _ in range(4)]
     await clock.settle()
 
     for key in ("a", "b", "c", "d"):
@@ -62,16 +62,16 @@ async def test_workers_are_served_in_the_order_in_which_they_came(
     assert [worker.result() for worker in workers] == ["a", "b", "c", "d"]
 
 
-async def test_a_worker_that_was_woken_for_nothing_keeps_its_place(
+async def test_a_worker_that_was_woken_in_vain_stays_first(
     plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    first = tasks.begin(plain.get())
+    first = tasks.start(plain.get())
     await clock.settle()
-    second = tasks.begin(plain.get())
+    second = tasks.start(plain.get())
     await clock.settle()
 
-    plain.add("snatched")
-    plain.get_nowait()  # before the first in line could look
+    plain.add("taken")
+    plain.get_nowait()  # before the worker that was woken runs
     await clock.settle()
     plain.add("web")
     await clock.settle()
@@ -83,9 +83,9 @@ async def test_a_worker_that_was_woken_for_nothing_keeps_its_place(
 async def test_a_cancelled_get_leaves_the_key_to_the_next_worker(
     plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    """Cancelled in the very turn in which it was woken, X-7."""
-    first = tasks.begin(plain.get())
-    second = tasks.begin(plain.get())
+    """X-7: cancelled after it was woken and before it ran."""
+    first = tasks.start(plain.get())
+    second = tasks.start(plain.get())
     await clock.settle()
 
     plain.add("web")
@@ -99,7 +99,7 @@ async def test_a_cancelled_get_leaves_the_key_to_the_next_worker(
 async def test_a_cancelled_get_leaves_the_key_in_the_queue(
     plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    worker = tasks.begin(plain.get())
+    worker = tasks.start(plain.get())
     await clock.settle()
 
     plain.add("web")
@@ -117,19 +117,19 @@ async def test_a_get_that_timed_out_leaves_nothing_behind(
         async with clock.timeout(3):
             await plain.get()
 
-    worker = tasks.begin(patient())
+    worker = tasks.start(patient())
     await clock.advance(3)
 
     assert isinstance(worker.exception(), TimeoutError)
-    assert plain.stats().workers == 0
+    assert plain.stats().idle_workers == 0
 
 
-async def test_the_clock_is_watched_on_when_its_watcher_is_cancelled(
+async def test_another_worker_takes_over_the_timer_of_a_cancelled_one(
     queue: DelayingQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
     queue.add("web", after=5)
-    first = tasks.begin(queue.get())
-    second = tasks.begin(queue.get())
+    first = tasks.start(queue.get())
+    second = tasks.start(queue.get())
     await clock.settle()
 
     first.cancel()
@@ -138,21 +138,21 @@ async def test_the_clock_is_watched_on_when_its_watcher_is_cancelled(
     assert second.result() == "web"
 
 
-async def test_one_worker_alone_watches_the_clock(
+async def test_only_one_waiting_worker_has_a_timer(
     queue: DelayingQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
     for _ in range(5):
-        tasks.begin(queue.get())
+        tasks.start(queue.get())
     queue.add("web", after=5)
     await clock.settle()
 
     assert clock.stats().timeouts == 1
 
 
-async def test_keys_due_at_one_moment_go_to_all_who_wait(
+async def test_keys_that_become_ready_together_wake_all_waiting_workers(
     queue: DelayingQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    workers = [tasks.begin(queue.get()) for _ in range(100)]
+    workers = [tasks.start(queue.get()) for _ in range(100)]
     await clock.settle()
     for number in range(100):
         queue.add(str(number), after=5)
@@ -162,12 +162,12 @@ async def test_keys_due_at_one_moment_go_to_all_who_wait(
     assert sorted(int(worker.result()) for worker in workers) == list(range(100))
 
 
-async def test_shutdown_while_keys_wait_ends_the_watch_of_the_clock(
+async def test_shutdown_cancels_the_timer(
     queue: DelayingQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
     """WKQ-7, WKQ-12."""
     queue.add("web", after=5)
-    worker = tasks.begin(queue.get())
+    worker = tasks.start(queue.get())
     await clock.settle()
 
     queue.shut_down()
@@ -178,7 +178,7 @@ async def test_shutdown_while_keys_wait_ends_the_watch_of_the_clock(
 
 
 async def test_a_queue_can_be_used_by_one_loop_after_the_other(plain: WorkQueue[str]) -> None:
-    def in_a_loop_of_its_own(key: str) -> str:
+    def in_a_new_loop(key: str) -> str:
         async def work() -> str:
             getting = asyncio.create_task(plain.get())
             await asyncio.sleep(0)
@@ -187,18 +187,18 @@ async def test_a_queue_can_be_used_by_one_loop_after_the_other(plain: WorkQueue[
 
         return asyncio.run(work())
 
-    assert await asyncio.to_thread(in_a_loop_of_its_own, "a") == "a"
-    assert await asyncio.to_thread(in_a_loop_of_its_own, "b") == "b"
+    assert await asyncio.to_thread(in_a_new_loop, "a") == "a"
+    assert await asyncio.to_thread(in_a_new_loop, "b") == "b"
 
 
 class BusyClock:
-    """A clock on which every look takes a millisecond, as if work had been done."""
+    """A clock that advances a millisecond with every call, as if work took that long."""
 
     def __init__(self) -> None:
-        self._looks = itertools.count()
+        self._calls = itertools.count()
 
     def now(self) -> float:
-        return next(self._looks) / 1000
+        return next(self._calls) / 1000
 
     def time(self) -> datetime:
         return datetime(2030, 1, 1, tzinfo=UTC)
@@ -212,10 +212,10 @@ class BusyClock:
 
 @pytest.mark.parametrize("kind", [WorkQueue, DelayingQueue, PriorityQueue])
 @pytest.mark.parametrize("workers", [1, 8])
-async def test_workers_that_never_wait_give_the_loop_its_turn(
+async def test_workers_that_never_wait_yield_to_the_loop_every_5_ms(
     kind: type[WorkQueue[int]], workers: int, tasks: Tasks
 ) -> None:
-    """All of them together: the bound does not grow with every worker."""
+    """All workers together: the limit does not grow with their number."""
     queue = kind(clock=BusyClock())
     for key in range(1000):
         queue.add(key)
@@ -234,8 +234,8 @@ async def test_workers_that_never_wait_give_the_loop_its_turn(
             await asyncio.sleep(0)
 
     for _ in range(workers):
-        tasks.begin(worker())
+        tasks.start(worker())
     await watcher()
 
     most = max(after - before for before, after in itertools.pairwise(seen))
-    assert most <= TURN * 1000 + 2 * workers
+    assert most <= 5 + 2 * workers

@@ -227,12 +227,12 @@ def _controller(
 def _queue(name: str, said: QueueStats, depth: Sequence[float]) -> Queue:
     return Queue(
         name=name,
-        phase=said.phase,
+        phase=said.state,
         queued=said.queued,
-        in_work=said.in_work,
+        in_work=said.processing,
         waiting=said.waiting,
         retries=said.retries,
-        longest=round(said.longest, 3),
+        longest=round(said.longest_running, 3),
         depth=list(depth),
     )
 

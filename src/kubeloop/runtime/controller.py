@@ -338,7 +338,7 @@ class Controller:
                 controller=name,
                 recorder=self._recorder,
                 ledger=self._ledger,
-                attempt=self._queue.requeues(key),
+                attempt=self._queue.num_requeues(key),
                 span=span,
             )
             outcome = await self._taken_back(await self._call(key, context))
@@ -416,7 +416,7 @@ class Controller:
         self._terminal += terminal
         self._timed_out += isinstance(error, ReconcileTimeout)
         self._count("error", seconds, error, terminal=terminal)
-        log_failure(self.spec.name, key, error, self._queue.requeues(key), terminal=terminal)
+        log_failure(self.spec.name, key, error, self._queue.num_requeues(key), terminal=terminal)
 
     def _count(
         self,

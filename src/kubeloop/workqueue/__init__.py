@@ -1,67 +1,49 @@
-"""Queues that carry keys from those who see changes to those who work on them.
+"""Work queues: keys from event handlers to workers.
 
-Promises: a key that was added is worked on after that, by one worker at a time; keys
-that are added again and again are worked on once; no task runs in the background.
+Guarantees: a key that was added is processed afterwards, by one worker at a time;
+several adds of a waiting key become one; no task runs in the background.
 """
 
 from __future__ import annotations
 
-from .delays import DelayingQueue
-from .errors import NotHandedOut, QueueEmpty, QueueShutDown
-from .limits import (
-    DEFAULT_BURST,
-    DEFAULT_ITEM_BASE,
-    DEFAULT_RATE,
-    DEFAULT_RETRY_BASE,
-    DEFAULT_RETRY_MAXIMUM,
-    BucketLimiter,
-    ItemExponentialLimiter,
-    ItemFastSlowLimiter,
-    MaxOfLimiter,
-    MaxWaitLimiter,
+from .limiters import (
+    BucketRateLimiter,
+    ItemExponentialFailureRateLimiter,
+    ItemFastSlowRateLimiter,
+    MaxOfRateLimiter,
     RateLimiter,
-    default_item_limiter,
-    default_limiter,
+    WithMaxWaitRateLimiter,
+    default_controller_rate_limiter,
+    default_item_based_rate_limiter,
 )
-from .line import HEARTBEAT
-from .metrics import DURATION_BUCKETS, QUEUE_METRIC_NAMES, PrometheusQueueMetrics, QueueMetrics
+from .metrics import PrometheusQueueMetrics, QueueMetrics
+from .ordering import Order
 from .parallel import parallelize
 from .priority import LOW_PRIORITY, PriorityQueue
-from .queue import REPORT_INTERVAL, Order, Phase, QueueStats, WorkQueue
-from .rate_limiting import RateLimitingQueue
-from .turns import TURN
+from .queue import NotProcessing, QueueEmpty, QueueShutDown, QueueState, QueueStats, WorkQueue
+from .rate_limiting import DelayingQueue, RateLimitingQueue
 
 __all__ = [
-    "DEFAULT_BURST",
-    "DEFAULT_ITEM_BASE",
-    "DEFAULT_RATE",
-    "DEFAULT_RETRY_BASE",
-    "DEFAULT_RETRY_MAXIMUM",
-    "DURATION_BUCKETS",
-    "HEARTBEAT",
     "LOW_PRIORITY",
-    "QUEUE_METRIC_NAMES",
-    "REPORT_INTERVAL",
-    "TURN",
-    "BucketLimiter",
+    "BucketRateLimiter",
     "DelayingQueue",
-    "ItemExponentialLimiter",
-    "ItemFastSlowLimiter",
-    "MaxOfLimiter",
-    "MaxWaitLimiter",
-    "NotHandedOut",
+    "ItemExponentialFailureRateLimiter",
+    "ItemFastSlowRateLimiter",
+    "MaxOfRateLimiter",
+    "NotProcessing",
     "Order",
-    "Phase",
     "PriorityQueue",
     "PrometheusQueueMetrics",
     "QueueEmpty",
     "QueueMetrics",
     "QueueShutDown",
+    "QueueState",
     "QueueStats",
     "RateLimiter",
     "RateLimitingQueue",
+    "WithMaxWaitRateLimiter",
     "WorkQueue",
-    "default_item_limiter",
-    "default_limiter",
+    "default_controller_rate_limiter",
+    "default_item_based_rate_limiter",
     "parallelize",
 ]

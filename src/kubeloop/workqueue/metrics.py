@@ -1,8 +1,8 @@
-"""What can be counted of a queue, under the names that client-go's users scrape.
+"""Metrics of a queue, under the names of client-go.
 
-Promises: nothing is counted, and nothing imported, unless a queue has a name and is
-handed a `QueueMetrics`; one that fails is logged and never costs a key.
-Elsewhere: numbers for tests and for the inspector (`stats()` of the queue).
+Guarantees: nothing is reported, and nothing imported, unless a queue has a name and a
+`QueueMetrics`; an exception of the metrics is logged and never loses a key.
+See also: `WorkQueue.stats()` (for tests and the inspector).
 """
 
 from __future__ import annotations
@@ -10,103 +10,99 @@ from __future__ import annotations
 import importlib
 import logging
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, Generic, Protocol, TypeVar, final
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar, final
 
 from kubeloop.machinery import ConfigError, get_logger
 
-__all__ = ["DURATION_BUCKETS", "QUEUE_METRIC_NAMES", "PrometheusQueueMetrics", "QueueMetrics"]
+__all__ = ["MetricsReporter", "PrometheusQueueMetrics", "QueueMetrics", "sum_and_max_age"]
 
 K = TypeVar("K", bound=Hashable)
+P = ParamSpec("P")
 log = get_logger(__name__)
 
-QUEUE_METRIC_NAMES = (
-    "workqueue_depth",
-    "workqueue_adds_total",
-    "workqueue_queue_duration_seconds",
-    "workqueue_work_duration_seconds",
-    "workqueue_unfinished_work_seconds",
-    "workqueue_longest_running_processor_seconds",
-    "workqueue_retries_total",
-)
-
-DURATION_BUCKETS = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
+# As client-go: 1e-8 * 10^i (WKQ-17).
+_DURATION_BUCKETS = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 
 
 class QueueMetrics(Protocol):
-    """Where queues report what they do; `name` is the queue's."""
+    """Receives the metrics of queues (client-go: `MetricsProvider`); `name` is the queue's."""
 
-    def depth(self, name: str, keys: int) -> None:
-        """So many keys are to be handed out, or will be when their worker is done."""
+    def set_depth(self, name: str, keys: int) -> None:
+        """Keys that need processing: ready ones, and those added again while in processing."""
         ...
 
-    def added(self, name: str) -> None:
-        """A key came that was not there already."""
+    def count_add(self, name: str) -> None:
+        """A key was added that did not need processing already."""
         ...
 
-    def handed_out(self, name: str, *, waited: float) -> None:
-        """A key went to a worker, `waited` seconds after it came."""
+    def observe_queue_duration(self, name: str, seconds: float) -> None:
+        """A worker got a key so long after it was added."""
         ...
 
-    def done(self, name: str, *, worked: float) -> None:
-        """A worker was done with a key after `worked` seconds."""
+    def observe_work_duration(self, name: str, seconds: float) -> None:
+        """A worker processed a key for so long."""
         ...
 
-    def retried(self, name: str) -> None:
-        """A key was added for later, be it at once."""
+    def count_retry(self, name: str) -> None:
+        """A key was added with a delay, be it zero."""
         ...
 
-    def in_work(self, name: str, *, unfinished: float, longest: float) -> None:
-        """How long all workers together, and the slowest of them, have been at their keys."""
+    def set_processing(self, name: str, *, unfinished_work: float, longest_running: float) -> None:
+        """How long the keys in processing have been processed: the sum, and the longest."""
         ...
 
 
 @final
-class Recorder(Generic[K]):
-    """Turns what happens to keys into what a `QueueMetrics` wants to know."""
+class MetricsReporter(Generic[K]):
+    """Reports what happens to the keys of one queue to its `QueueMetrics`."""
 
     def __init__(self, name: str, metrics: QueueMetrics) -> None:
         self._name = name
         self._metrics = metrics
-        self._added: dict[K, float] = {}  # when a key came that was not handed out yet
+        self._added: dict[K, float] = {}  # when each key was added that no worker got yet
         self._has_failed = False
-        self._tell(lambda: metrics.depth(name, 0))  # to be seen before its first key
+        self._report(metrics.set_depth, name, 0)  # so that the queue shows before its first key
 
     def added(self, key: K, depth: int, now: float) -> None:
         self._added[key] = now
-        self._tell(lambda: self._metrics.added(self._name))
-        self._tell(lambda: self._metrics.depth(self._name, depth))
+        self._report(self._metrics.count_add, self._name)
+        self._report(self._metrics.set_depth, self._name, depth)
 
-    def handed_out(self, key: K, depth: int, now: float) -> None:
-        waited = now - self._added.pop(key, now)
-        self._tell(lambda: self._metrics.depth(self._name, depth))
-        self._tell(lambda: self._metrics.handed_out(self._name, waited=waited))
+    def got(self, key: K, depth: int, now: float) -> None:
+        seconds = now - self._added.pop(key, now)
+        self._report(self._metrics.set_depth, self._name, depth)
+        self._report(self._metrics.observe_queue_duration, self._name, seconds)
 
-    def done(self, worked: float) -> None:
-        self._tell(lambda: self._metrics.done(self._name, worked=worked))
+    def done(self, seconds: float) -> None:
+        self._report(self._metrics.observe_work_duration, self._name, seconds)
 
     def retried(self) -> None:
-        self._tell(lambda: self._metrics.retried(self._name))
+        self._report(self._metrics.count_retry, self._name)
 
-    def in_work(self, unfinished: float, longest: float) -> None:
-        self._tell(
-            lambda: self._metrics.in_work(self._name, unfinished=unfinished, longest=longest)
+    def processing(self, unfinished_work: float, longest_running: float) -> None:
+        self._report(
+            self._metrics.set_processing,
+            self._name,
+            unfinished_work=unfinished_work,
+            longest_running=longest_running,
         )
 
-    def _tell(self, report: Callable[[], None]) -> None:
+    def _report(self, report: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            report()
+            report(*args, **kwargs)
         except Exception:
-            # Once is news; a hundred thousand times would drown the log.
+            # An error for the first one; one for every key would flood the log.
             level = logging.DEBUG if self._has_failed else logging.ERROR
             self._has_failed = True
-            log.log(level, "queue %s: its metrics failed", self._name, exc_info=True)
+            log.log(level, "queue %s: reporting metrics failed", self._name, exc_info=True)
 
 
 @final
 class PrometheusQueueMetrics:
     """Reports to prometheus-client, which the extra `metrics` installs.
 
-    One for all queues of a registry: the label `name` tells them apart.
+    One object serves all queues of a registry: the label `name` distinguishes them.
+
     Raises: ConfigError when prometheus-client is not installed.
     """
 
@@ -117,50 +113,62 @@ class PrometheusQueueMetrics:
             raise ConfigError(
                 "metrics need prometheus-client (install kubeloop[metrics])"
             ) from error
-        where = {"registry": registry or prometheus.REGISTRY}
-        seconds = where | {"buckets": DURATION_BUCKETS}
-        label = ["name"]
-        depth, adds, queued, worked, unfinished, longest, retries = QUEUE_METRIC_NAMES
+        options = {"registry": registry or prometheus.REGISTRY, "labelnames": ["name"]}
+        seconds = options | {"buckets": _DURATION_BUCKETS}
         gauge, counter, histogram = prometheus.Gauge, prometheus.Counter, prometheus.Histogram
-        self._depth = gauge(depth, "Keys to be handed out", label, **where)
-        self._adds = counter(adds, "Keys that were added", label, **where)
-        self._queued = histogram(queued, "Seconds in the queue", label, **seconds)
-        self._worked = histogram(worked, "Seconds in work", label, **seconds)
-        self._unfinished = gauge(unfinished, "Seconds in work and not done", label, **where)
-        self._longest = gauge(longest, "Seconds of the slowest worker", label, **where)
-        self._retries = counter(retries, "Keys that were added for later", label, **where)
-        self._known: set[str] = set()
+        self._depth = gauge("workqueue_depth", "Keys that need processing", **options)
+        self._adds = counter("workqueue_adds_total", "Keys that were added", **options)
+        self._queue_duration = histogram(
+            "workqueue_queue_duration_seconds", "Seconds from add to get", **seconds
+        )
+        self._work_duration = histogram(
+            "workqueue_work_duration_seconds", "Seconds from get to done", **seconds
+        )
+        self._unfinished_work = gauge(
+            "workqueue_unfinished_work_seconds",
+            "Seconds since get, summed over the keys in processing",
+            **options,
+        )
+        self._longest_running = gauge(
+            "workqueue_longest_running_processor_seconds",
+            "Seconds since get of the key that is in processing longest",
+            **options,
+        )
+        self._retries = counter(
+            "workqueue_retries_total", "Keys that were added with a delay", **options
+        )
+        self._names: set[str] = set()
 
-    def depth(self, name: str, keys: int) -> None:
-        if name not in self._known:
-            self._begin(name)
+    def set_depth(self, name: str, keys: int) -> None:
+        if name not in self._names:
+            self._start(name)
         self._depth.labels(name).set(keys)
 
-    def added(self, name: str) -> None:
+    def count_add(self, name: str) -> None:
         self._adds.labels(name).inc()
 
-    def handed_out(self, name: str, *, waited: float) -> None:
-        self._queued.labels(name).observe(waited)
+    def observe_queue_duration(self, name: str, seconds: float) -> None:
+        self._queue_duration.labels(name).observe(seconds)
 
-    def done(self, name: str, *, worked: float) -> None:
-        self._worked.labels(name).observe(worked)
+    def observe_work_duration(self, name: str, seconds: float) -> None:
+        self._work_duration.labels(name).observe(seconds)
 
-    def retried(self, name: str) -> None:
+    def count_retry(self, name: str) -> None:
         self._retries.labels(name).inc()
 
-    def in_work(self, name: str, *, unfinished: float, longest: float) -> None:
-        self._unfinished.labels(name).set(unfinished)
-        self._longest.labels(name).set(longest)
+    def set_processing(self, name: str, *, unfinished_work: float, longest_running: float) -> None:
+        self._unfinished_work.labels(name).set(unfinished_work)
+        self._longest_running.labels(name).set(longest_running)
 
-    def _begin(self, name: str) -> None:
-        """Show every number as zero: what first appears as one has, to a rate, not grown."""
-        self._known.add(name)
-        for each in (self._adds, self._queued, self._worked, self._retries):
-            each.labels(name)
-        self.in_work(name, unfinished=0.0, longest=0.0)
+    def _start(self, name: str) -> None:
+        """Export every series as zero: rate() misses a counter that first appears as one."""
+        self._names.add(name)
+        for metric in (self._adds, self._queue_duration, self._work_duration, self._retries):
+            metric.labels(name)
+        self.set_processing(name, unfinished_work=0.0, longest_running=0.0)
 
 
-def ages(begun: Iterable[float], now: float) -> tuple[float, float]:
-    """The sum and the greatest of the ages of things that began at these moments."""
-    passed = [now - moment for moment in begun]
-    return sum(passed), max(passed, default=0.0)
+def sum_and_max_age(since: Iterable[float], now: float) -> tuple[float, float]:
+    """The sum and the largest of the ages of things that started at these times."""
+    ages = [now - start for start in since]
+    return sum(ages), max(ages, default=0.0)

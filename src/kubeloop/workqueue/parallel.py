@@ -1,6 +1,6 @@
-"""Many small pieces of work, a few at a time.
+"""Runs many small pieces of work, a few at a time.
 
-Elsewhere: work that comes in over time (`queue`).
+See also: `queue` (work that arrives over time).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from kubeloop.kit import Clock, SystemClock, TaskOwner
 from kubeloop.machinery import InvalidValue
 
-from .turns import LoopTurn
+from .waiting import Yielder
 
 __all__ = ["parallelize"]
 
@@ -28,38 +28,38 @@ async def parallelize(
     """Await `work(0)` to `work(pieces - 1)`, each once (client-go: `ParallelizeUntil`).
 
     At most `workers` pieces run at once; a worker takes `chunk_size` of them at a time.
-    Once `until` is set no piece is begun, and the call returns when those that were begun
-    have ended. A piece that fails cancels the others, and its error is raised.
-    Safe to cancel: the pieces in work are cancelled and awaited.
+    Once `until` is set no piece starts, and the call returns when the started ones have
+    ended. A piece that fails cancels the others, and its error is raised.
+    Safe to cancel: running pieces are cancelled and awaited.
 
-    Raises: InvalidValue when there is no worker, or a chunk of nothing.
+    Raises: InvalidValue when `workers` or `chunk_size` is less than 1.
     """
     if workers < 1 or chunk_size < 1:
         raise InvalidValue(
-            f"{pieces} pieces for {workers} workers in chunks of {chunk_size}:"
-            " both have to be at least 1"
+            f"run {pieces} pieces with {workers} workers in chunks of {chunk_size}:"
+            " workers and chunk_size must be at least 1"
         )
     clock = clock or SystemClock()
-    turn = LoopTurn(clock)
+    yielder = Yielder(clock)
     chunks = (range(at, min(at + chunk_size, pieces)) for at in range(0, pieces, chunk_size))
 
-    async def take_chunks() -> None:
+    async def run_chunks() -> None:
         for piece in _pieces(chunks, until):
-            if clock.now() >= turn.ends:
-                await turn.give_way()
+            if clock.now() >= yielder.deadline:
+                await yielder.yield_to_loop()
                 if until is not None and until.is_set():
                     return
             await work(piece)
 
     count = min(workers, -(-pieces // chunk_size))
     async with TaskOwner() as tasks:
-        running = [tasks.spawn(take_chunks(), name=f"pieces {n}") for n in range(count)]
+        running = [tasks.spawn(run_chunks(), name=f"pieces {n}") for n in range(count)]
         if running:
             await asyncio.wait(running)
 
 
 def _pieces(chunks: Iterator[range], until: asyncio.Event | None) -> Iterator[int]:
-    """The pieces of one worker; the chunks are shared with the others."""
+    """The pieces of one worker; all workers share `chunks`."""
     for chunk in chunks:
         for piece in chunk:
             if until is not None and until.is_set():

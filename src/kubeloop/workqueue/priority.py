@@ -1,78 +1,40 @@
-"""A queue in which what matters more goes first.
+"""A work queue with priorities, as controllers use it.
 
-Promises: of the keys that are ready, those of the highest priority leave first, and
-among them those that came first. A key has one place: adding it again makes it more
-important or earlier, never less or later.
-Elsewhere: which event has which priority (`kubeloop.runtime`).
+Guarantees: of the ready keys, those with the highest priority are processed first, and
+among them those that were added first. A key has one entry: adding it again can raise
+its priority or make it ready earlier, never the opposite.
+See also: `ordering` (the order itself), `kubeloop.runtime` (which event has which
+priority).
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Hashable
-from typing import Generic, TypeVar, final
+from typing import TypeVar, final
 
 from kubeloop.kit import Clock
 
-from .delays import refuse_nan
-from .heap import KeyHeap
-from .limits import ItemExponentialLimiter, RateLimiter
+from .limiters import ItemExponentialFailureRateLimiter, RateLimiter, check_delay, retry_delay
 from .metrics import QueueMetrics
-from .queue import Phase, WorkQueue
-from .rate_limiting import RateLimitingQueue
+from .ordering import PriorityOrder
+from .queue import WorkQueue
 
 __all__ = ["LOW_PRIORITY", "PriorityQueue"]
 
 K = TypeVar("K", bound=Hashable)
 
 LOW_PRIORITY = -100
-"""For keys of the initial list and of resyncs: behind every live change."""
+"""For keys of the initial list and of resyncs: after every live change."""
 
 
 @final
-class _ByPriority(Generic[K]):
-    """The order of the queued keys."""
+class PriorityQueue(WorkQueue[K]):
+    """A work queue with priorities, delays and retries (controller-runtime: `PriorityQueue`).
 
-    def __init__(self) -> None:
-        # Priority and number of every key that is queued, waits, or was added while in work.
-        self.places: dict[K, tuple[int, int]] = {}
-        self._heap: KeyHeap[K] = KeyHeap()
-
-    def __len__(self) -> int:
-        return len(self._heap)
-
-    def append(self, key: K) -> None:
-        priority, number = self.places[key]
-        self._heap.put(key, -priority, number)
-
-    def popleft(self) -> K:
-        return self._heap.pop()
-
-    def touch(self, key: K) -> None:
-        if self._heap.rank(key) != -self.places[key][0]:
-            self.append(key)
-
-    def raise_to(self, key: K, priority: int, number: int) -> None:
-        """Note a new key, or that one has become more important."""
-        place = self.places.get(key)
-        if place is None:
-            self.places[key] = (priority, number)
-        elif priority > place[0]:
-            self.places[key] = (priority, place[1])
-
-    def forget(self, key: K) -> int:
-        """The key's place is given up; returns its priority."""
-        return self.places.pop(key)[0]
-
-
-@final
-class PriorityQueue(RateLimitingQueue[K]):
-    """A `RateLimitingQueue` with priorities (controller-runtime: `priorityqueue`).
-
-    It differs from the queue it inherits from in what controller-runtime's does: adding
-    a key that waits replaces the waiting, `len()` also counts keys that were added
-    while in work, `drain()` does not wait, and the default limiter has no limit on
-    all keys together.
+    Unlike `RateLimitingQueue`: adding a key without a delay replaces its delay, and the
+    default limiter has no limit on all keys together (WKQ-21, WKQ-22). Unlike
+    controller-runtime's: `len()` and `drain()` mean what they mean for every work queue.
     """
 
     def __init__(
@@ -83,20 +45,9 @@ class PriorityQueue(RateLimitingQueue[K]):
         clock: Clock | None = None,
         metrics: QueueMetrics | None = None,
     ) -> None:
-        self._by_priority: _ByPriority[K] = _ByPriority()
-        self._handed_out: dict[K, int] = {}  # the priority of each key in work
-        super().__init__(
-            ItemExponentialLimiter() if limiter is None else limiter,
-            name=name,
-            clock=clock,
-            metrics=metrics,
-            order=self._by_priority,
-        )
-
-    def __len__(self) -> int:
-        """How many keys are ready, those included that wait for the end of work on them."""
-        self._settle()
-        return len(self._dirty)
+        self._order: PriorityOrder[K] = PriorityOrder()
+        super().__init__(name=name, clock=clock, metrics=metrics, order=self._order)
+        self._limiter = ItemExponentialFailureRateLimiter() if limiter is None else limiter
 
     def add(
         self,
@@ -106,12 +57,18 @@ class PriorityQueue(RateLimitingQueue[K]):
         rate_limited: bool = False,
         priority: int = 0,
     ) -> None:
-        """Have the key worked on (controller-runtime: `AddWithOpts`).
+        """Add a key: now, `after` seconds, or after the limiter's delay.
 
-        A key that is here keeps the higher priority and the earlier moment. With
-        `after` and `rate_limited` the shorter delay counts.
+        A key that was added before keeps the higher priority and the earlier time. With
+        `after` and `rate_limited` the shorter delay counts (controller-runtime: `AddWithOpts`).
+
+        Raises: InvalidValue when `after` is not a number.
         """
-        self._add_placed(key, after, rate_limited, priority, None)
+        self._add(key, after, rate_limited, priority, None)
+
+    def add_rate_limited(self, key: K) -> None:
+        """Add a key that failed, after the limiter's delay; counts one failure."""
+        self.add(key, rate_limited=True)
 
     def add_threadsafe(
         self,
@@ -121,68 +78,56 @@ class PriorityQueue(RateLimitingQueue[K]):
         rate_limited: bool = False,
         priority: int = 0,
     ) -> None:
-        """`add`, from any thread; delays count from this call."""
-        refuse_nan(key, after or 0.0)
+        """`add` from any thread; the delay starts with this call."""
+        check_delay(key, after)
         now = self._now()
-        self._inbox.put(
-            functools.partial(self._add_placed, key, after, rate_limited, priority, now)
-        )
+        self._calls.put(functools.partial(self._add, key, after, rate_limited, priority, now))
 
     async def get_with_priority(self) -> tuple[K, int]:
-        """`get()`, and the priority with which the key was queued.
+        """`get()`, with the priority of the key.
 
         Safe to cancel: no key is lost.
 
         Raises: QueueShutDown, as `get()` does.
         """
         key = await self.get()
-        return key, self._handed_out[key]
+        return key, self._order.priority_of(key) or 0
 
     def priority_of(self, key: K) -> int | None:
-        """The priority with which a key in work was handed out; None for any other key."""
-        return self._handed_out.get(key)
+        """The priority of a key that is being processed; None for any other key."""
+        return self._order.priority_of(key)
 
     def done(self, key: K) -> None:
         super().done(key)
-        del self._handed_out[key]
+        self._order.done(key)
 
-    async def drain(self) -> None:
-        """`shut_down()`, and no more: what is in work is not waited for."""
-        self.shut_down()
+    def forget(self, key: K) -> None:
+        """Reset the key's failures; does not remove it from the queue (WKQ-13)."""
+        self._limiter.forget(key)
 
-    def _add_placed(
+    def num_requeues(self, key: K) -> int:
+        """How many failures of the key are counted since it was last forgotten."""
+        return self._limiter.num_requeues(key)
+
+    def _add(
         self,
         key: K,
         after: float | None,
-        rate_limited: bool,  # noqa: FBT001 - add() has names for them
+        rate_limited: bool,  # noqa: FBT001 - named in the public methods
         priority: int,
-        asked: float | None,
+        now: float | None,
     ) -> None:
-        delay = self._delay(key, after, rate_limited=rate_limited)
-        if self._phase != "open":
+        delay = retry_delay(self._limiter, key, after) if rate_limited else after
+        if delay is not None:
+            check_delay(key, delay)
+        if self.is_shutting_down:
             return
         if delay is not None:
-            self._note_retry()
-        self._by_priority.raise_to(key, priority, next(self._serials))
-        # What is ready is ready: only its priority can change.
-        if key in self._dirty or delay is None or delay <= 0:
-            self._later.discard(key)
-            WorkQueue.add(self, key)
+            self._count_retry()
+        self._order.raise_to(key, priority)
+        # A key that is ready stays ready: only its priority can change.
+        if delay is None or delay <= 0 or key in self._dirty:
+            self._delayed.discard(key)
+            self._add_ready(key)
         else:
-            self._add_later(key, delay + (self._now() if asked is None else asked))
-
-    def _delay(self, key: K, after: float | None, *, rate_limited: bool) -> float | None:
-        if after is not None:
-            refuse_nan(key, after)
-        return self._shortest(key, after) if rate_limited else after
-
-    def _hand_out(self, now: float) -> K:
-        key = super()._hand_out(now)
-        self._handed_out[key] = self._by_priority.forget(key)
-        return key
-
-    def _close(self, phase: Phase) -> None:
-        super()._close(phase)
-        # The places of the keys that waited are dropped with them.
-        for key in self._by_priority.places.keys() - self._dirty:
-            self._by_priority.forget(key)
+            self._delay_until(key, delay + (self._now() if now is None else now))

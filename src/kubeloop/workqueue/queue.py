@@ -1,11 +1,11 @@
-"""The queue between those who see changes and those who work on them.
+"""The work queue: each key once, for one worker at a time.
 
-Promises: a key that was added is handed out at least once after that; it is never
-with two workers at once, and however often it is added meanwhile, it is worked on
-once more. Keys leave in the order in which they came. A cancelled `get()` loses none.
-Threads: everything belongs to the thread of one event loop, except `add_threadsafe`.
-Elsewhere: keys for later (`delays`), failing keys (`rate_limiting`), important ones
-(`priority`).
+Guarantees: after a key is added, `get()` returns it at least once; a key is never
+processed by two workers at once; several adds while it waits or is processed become
+one; a cancelled `get()` loses no key.
+Threads: everything belongs to the event loop's thread, except `add_threadsafe`.
+See also: `rate_limiting` (delays and retries), `priority` (priorities), `ordering`
+(which key is next), `waiting` (how `get()` waits).
 """
 
 from __future__ import annotations
@@ -16,69 +16,86 @@ import functools
 from collections import deque
 from collections.abc import Hashable
 from contextlib import AbstractAsyncContextManager
+from enum import StrEnum
 from types import TracebackType
-from typing import Generic, Literal, Protocol, TypeVar, final
+from typing import Generic, TypeVar, final
 
 import msgspec
 
 from kubeloop.kit import Clock, SystemClock
+from kubeloop.machinery import KubeError
 
-from .errors import NotHandedOut, QueueEmpty, QueueShutDown
-from .inbox import Inbox
-from .line import Line
-from .metrics import QueueMetrics, Recorder, ages
-from .turns import LoopTurn
+from .limiters import check_delay
+from .metrics import MetricsReporter, QueueMetrics, sum_and_max_age
+from .ordering import DelayedKeys, Order
+from .waiting import ThreadsafeCalls, Waiters, Yielder
 
-__all__ = ["REPORT_INTERVAL", "Order", "Phase", "QueueStats", "WorkQueue"]
+__all__ = [
+    "NotProcessing",
+    "QueueEmpty",
+    "QueueShutDown",
+    "QueueState",
+    "QueueStats",
+    "WorkQueue",
+]
 
 K = TypeVar("K", bound=Hashable)
 
-Phase = Literal["open", "draining", "shut down"]
+# Seconds between two reports of the keys that are being processed (WKQ-17).
+_REPORT_INTERVAL = 0.5
+# Delayed keys that become ready in one get(): more than one, so that the queue catches up, and
+# few enough that a hundred thousand of them do not block the loop.
+_MAX_READY_PER_GET = 64
 
-REPORT_INTERVAL = 0.5
-"""Seconds between two reports of what is in work, while `run()` runs."""
+
+class QueueEmpty(KubeError):
+    """`get_nowait` found no key that is ready."""
 
 
-class Order(Protocol[K]):
-    """Decides which queued key is next, where first in, first out is not wanted."""
+class QueueShutDown(KubeError):
+    """The queue is shut down and empty: `get` will never return another key."""
 
-    def __len__(self) -> int: ...
 
-    def append(self, key: K) -> None:
-        """Queue a key that is not queued."""
-        ...
+class NotProcessing(KubeError):
+    """`done` was called for a key that is not being processed; the queue is unchanged."""
 
-    def popleft(self) -> K:
-        """Take the next key out; only asked when there is one."""
-        ...
 
-    def touch(self, key: K) -> None:
-        """A key that is queued was added once more (client-go: `Touch`)."""
-        ...
+class QueueState(StrEnum):
+    """Whether a queue accepts keys."""
+
+    OPEN = "open"
+    DRAINING = "draining"  # accepts none, and drain() waits for the keys in processing
+    SHUT_DOWN = "shut down"
+
+
+_OPEN = QueueState.OPEN
 
 
 class QueueStats(msgspec.Struct, frozen=True):
     """A queue at one moment."""
 
     name: str
-    phase: Phase
-    queued: int  # what len() says
-    in_work: int  # handed out and not done
-    waiting: int  # added for later; one key may be queued as well
-    workers: int  # calls of get() that wait for a key
-    unfinished: float  # seconds since they were handed out, of all keys in work together
-    longest: float  # the same of the key that takes longest
-    retries: int = 0  # keys that were ever added for later
+    state: QueueState
+    queued: int  # ready for get(), as len()
+    processing: int  # between get() and done()
+    waiting: int  # until a delay is over; a key may be queued as well
+    idle_workers: int  # get() calls that wait for a key
+    unfinished_work: float  # seconds since get(), summed over the keys in processing
+    longest_running: float  # the longest of them
+    retries: int = 0  # adds with a delay, since the queue was created
 
 
 class WorkQueue(Generic[K]):
-    """Holds each key once and hands it to one worker at a time (client-go: `workqueue`).
+    """A queue of keys to process (client-go: `workqueue.TypedInterface`).
 
-        async with queue.item() as key:
-            await reconcile(key)
+    ```python
+    async with queue.item() as key:
+        await reconcile(key)
+    ```
 
-    Keys are hashable and compared by value. Made to be inherited by the queues of
-    this room. `metrics` are reported only for a queue with a `name`.
+    Keys are hashable and compared by value. `metrics` are reported only if the queue has
+    a `name`. `order` replaces first in, first out. The other queues of this package are
+    work queues whose `add` takes more options.
     """
 
     def __init__(
@@ -92,108 +109,116 @@ class WorkQueue(Generic[K]):
         self._name = name
         self._clock = clock or SystemClock()
         self._now = self._clock.now
-        self._phase: Phase = "open"
-        # A key is in _dirty from being added to being handed out, and in _working from there
-        # to done. It is in _order when it is in _dirty and not in _working.
-        self._order: deque[K] | Order[K] = deque() if order is None else order
-        self._touch = None if order is None else order.touch
+        self._state = _OPEN
+        # client-go's three structures (WKQ-1). _dirty: keys that need processing, from add to
+        # get. _processing: keys between get and done, with the time of get. _ready: the order
+        # of the keys that get may return; they are the keys in _dirty and not in _processing.
         self._dirty: set[K] = set()
-        self._working: dict[K, float] = {}  # with the moment when they were handed out
-        self._line = Line(self._clock)
-        self._turn = LoopTurn(self._clock)
-        self._drained: set[asyncio.Future[None]] = set()  # calls of drain() that wait
-        self._retries = 0  # counted by the queues that take keys for later
-        self._inbox = Inbox()
-        self._calls = self._inbox.calls
-        # Made before there is a loop, it is the first get() that does this.
+        self._processing: dict[K, float] = {}
+        self._ready: deque[K] | Order[K] = deque() if order is None else order
+        self._touch = None if order is None else order.touch
+        # Keys for later: not in _dirty until their delay is over. Empty in a plain WorkQueue.
+        self._delayed: DelayedKeys[K] = DelayedKeys()
+        self._retries = 0
+        self._drains: set[asyncio.Future[None]] = set()  # drain() calls that wait
+        self._waiters = Waiters(self._clock)
+        self._yielder = Yielder(self._clock)
+        self._calls = ThreadsafeCalls()
+        # Without a running loop, the first get() that waits attaches it.
         with contextlib.suppress(RuntimeError):
-            self._inbox.listen()
-        self._recorder: Recorder[K] | None = None
+            self._calls.attach()
+        self._reporter: MetricsReporter[K] | None = None
         if name and metrics is not None:
-            self._recorder = Recorder(name, metrics)
+            self._reporter = MetricsReporter(name, metrics)
 
     @property
     def name(self) -> str:
         return self._name
 
+    @property
+    def is_shutting_down(self) -> bool:
+        """Whether `add` is ignored: `shut_down()` or `drain()` was called."""
+        return self._state is not _OPEN
+
     def __len__(self) -> int:
-        """How many keys could be handed out now: neither those in work nor those for later."""
-        self._settle()
-        return len(self._order)
+        """How many keys are ready for `get()`.
+
+        Not counted: keys in processing, even if they were added again, and delayed keys.
+        """
+        self._catch_up()
+        return len(self._ready)
 
     def add(self, key: K) -> None:
-        """Have the key worked on; nothing happens when it is queued, or after shutdown."""
-        if self._phase != "open":
-            return
-        if key in self._dirty:
-            if self._touch is not None and key not in self._working:
-                self._touch(key)
-            return
-        self._dirty.add(key)
-        if self._recorder is not None:
-            self._recorder.added(key, len(self._dirty), self._now())
-        if key not in self._working:
-            self._queue(key)
+        """Add a key that needs processing.
+
+        Ignored if the key is queued already, or after shutdown. A key in processing is
+        queued when it is done.
+        """
+        self._add_ready(key)
 
     def add_threadsafe(self, key: K) -> None:
-        """`add`, from any thread: returns at once, and the loop takes the key in.
+        """`add` from any thread; returns at once, the event loop adds the key.
 
-        Costs more than `add`, so the loop's own thread has no reason to use it.
+        Slower than `add`; on the loop's own thread use that.
         """
-        self._inbox.put(functools.partial(self.add, key))
+        self._calls.put(functools.partial(self._add_ready, key))
 
     async def get(self) -> K:
-        """Wait for a key and take it; `done(key)` has to follow, whatever happens.
+        """Wait for a key to process; call `done(key)` afterwards, also after an error.
 
-        Lets the loop run something else every few milliseconds, even when there are
-        always keys and the work between two calls never waits.
+        Yields to the event loop every few milliseconds, even if keys are always ready.
         Safe to cancel: no key is lost.
 
         Raises: QueueShutDown when the queue is shut down and empty.
         """
         now = self._now()
-        if now >= self._turn.ends:
-            await self._turn.give_way()
+        if now >= self._yielder.deadline:
+            await self._yielder.yield_to_loop()
             now = self._now()
-        again = False
+        was_woken = False
         while not self._is_ready(now):
-            self._refuse_after_shutdown()
-            await self._wait(again=again)
-            again = True
+            self._check_open()
+            if self._calls.attach():
+                await self._waiters.wait(self._delayed.next_ready_at(), first=was_woken)
+            else:
+                await asyncio.sleep(0)  # threads have left more calls than run in one step
+            was_woken = True
             now = self._now()
-        return self._hand_out(now)
+        return self._take(now)
 
     def get_nowait(self) -> K:
-        """Take a key if there is one now.
+        """Return a key to process if one is ready.
 
-        Raises: QueueEmpty; QueueShutDown when there will be none any more.
+        Raises: QueueEmpty; QueueShutDown when the queue is shut down and empty.
         """
         now = self._now()
         while not self._is_ready(now):
-            if not self._calls:
-                self._refuse_after_shutdown()
+            if not self._calls.pending:
+                self._check_open()
                 raise QueueEmpty(f"get from {self}: no key is ready (await get() to wait for one)")
-        return self._hand_out(now)
+        return self._take(now)
 
     def done(self, key: K) -> None:
-        """Say that the worker is through; a key that was added meanwhile is queued now.
+        """Finish processing a key; if it was added again meanwhile, it is queued now.
 
-        Raises: NotHandedOut when nobody works on the key; nothing has changed then.
+        Raises: NotProcessing when the key is not being processed; nothing changes.
         """
-        begun = self._working.pop(key, None)
-        if begun is None:
-            raise NotHandedOut(
-                f"done {key!r} in {self}: it is not in work (call done once for each get)"
+        started = self._processing.pop(key, None)
+        if started is None:
+            # client-go would queue a dirty key a second time here (WKQ-C11).
+            raise NotProcessing(
+                f"done {key!r} in {self}: the key is not being processed"
+                " (call done once for each get)"
             )
-        if self._recorder is not None:
-            self._recorder.done(self._now() - begun)
+        if self._reporter is not None:
+            self._reporter.done(self._now() - started)
         if key in self._dirty:
-            self._queue(key)
-        elif self._drained and not self._working:
-            self._end_drain()
+            self._push(key)
+        elif self._drains and not self._processing:
+            self._end_drains()
 
     def item(self) -> AbstractAsyncContextManager[K]:
-        """`get()` at the beginning of the block and `done()` at its end, however it ends.
+        """`get()` when the block begins, `done()` when it ends, also by an error.
 
         Safe to cancel: no key is lost.
 
@@ -202,121 +227,156 @@ class WorkQueue(Generic[K]):
         return _Item(self)
 
     def shut_down(self) -> None:
-        """Take no more keys; those that are queued are still handed out.
+        """Accept no more keys, drop the delayed ones and return immediately.
 
-        Ends every `drain()` that still waits.
+        `get()` still returns the queued keys, then raises `QueueShutDown`. A `drain()`
+        that waits returns.
         """
-        self._close("shut down")
-        self._end_drain()
+        self._close(QueueState.SHUT_DOWN)
+        self._end_drains()
 
     async def drain(self) -> None:
-        """Shut down, and wait until no key is in work (client-go: `ShutDownWithDrain`).
+        """Shut down and wait until no key is being processed (client-go: `ShutDownWithDrain`).
 
-        A key that was added while in work is handed out once more and waited for;
-        keys that nobody takes are not. `shut_down()` ends the waiting.
-        Safe to cancel: the queue stays shut down.
+        Waits as well for a key that is queued again by its `done`, and for queued keys
+        that a worker gets meanwhile; not for queued keys that no worker gets.
+        `shut_down()` ends the wait. Safe to cancel: the queue stays shut down.
         """
-        self._close("draining")
-        while self._working and self._phase == "draining":
+        self._close(QueueState.DRAINING)
+        while self._processing and self._state is QueueState.DRAINING:
             drained: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._drained.add(drained)
+            self._drains.add(drained)
             try:
                 await drained
             finally:
-                self._drained.discard(drained)
-
-    @property
-    def is_shutting_down(self) -> bool:
-        """Whether keys that are added are ignored."""
-        return self._phase != "open"
+                self._drains.discard(drained)
 
     async def run(self) -> None:
-        """Report what is in work, every 500 ms until shutdown; only metrics need this.
+        """Report the keys in processing every 500 ms until shutdown; only metrics need this.
 
         Safe to cancel: nothing is lost.
         """
-        while self._recorder is not None:
-            await self._clock.sleep(REPORT_INTERVAL)
-            if self._phase != "open":
+        while self._reporter is not None:
+            await self._clock.sleep(_REPORT_INTERVAL)
+            if self._state is not _OPEN:
                 return
-            self._settle()
-            self._recorder.in_work(*ages(self._working.values(), self._now()))
+            self._catch_up()
+            self._reporter.processing(*sum_and_max_age(self._processing.values(), self._now()))
 
     def stats(self) -> QueueStats:
-        queued = len(self)  # first, because it takes in what has come
-        unfinished, longest = ages(self._working.values(), self._now())
+        queued = len(self)  # first, because it adds what has become ready
+        unfinished, longest = sum_and_max_age(self._processing.values(), self._now())
         return QueueStats(
             name=self._name,
-            phase=self._phase,
+            state=self._state,
             queued=queued,
-            in_work=len(self._working),
-            waiting=self._count_waiting(),
-            workers=len(self._line),
-            unfinished=unfinished,
-            longest=longest,
+            processing=len(self._processing),
+            waiting=len(self._delayed),
+            idle_workers=len(self._waiters),
+            unfinished_work=unfinished,
+            longest_running=longest,
             retries=self._retries,
         )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._name!r})" if self._name else type(self).__name__
 
-    # What the queues that inherit add to: the way of a key in and out.
+    # For the queues of this package, whose add() has more options.
 
-    def _is_ready(self, now: float) -> bool:  # noqa: ARG002 - for those who know of time
-        """Whether a key can be handed out, after taking in some of what has come."""
-        if self._calls:
-            self._inbox.take_in()
-        return bool(self._order)
+    def _add_ready(self, key: K) -> None:
+        """Add a key without a delay (WKQ-2)."""
+        if self._state is not _OPEN:
+            return
+        if key in self._dirty:
+            if self._touch is not None and key not in self._processing:
+                self._touch(key)
+            return
+        self._dirty.add(key)
+        if self._reporter is not None:
+            self._reporter.added(key, len(self._dirty), self._now())
+        if key not in self._processing:
+            self._push(key)
 
-    def _settle(self) -> None:
-        """Take in all that has come."""
-        while self._calls:
-            self._inbox.take_in()
+    def _add_after(self, key: K, delay: float, now: float) -> None:
+        """Add a key `delay` seconds after `now` (WKQ-9); zero or less is without a delay."""
+        check_delay(key, delay)
+        if self._state is not _OPEN:
+            return
+        self._count_retry()
+        if delay > 0:
+            self._delay_until(key, now + delay)
+        else:
+            self._add_ready(key)
 
-    def _next_moment(self) -> float | None:
-        """When a key comes by itself."""
-        return None
+    def _delay_until(self, key: K, ready_at: float) -> None:
+        if self._delayed.add(key, ready_at):
+            self._waiters.reset_timer()
 
-    def _count_waiting(self) -> int:
-        return 0
+    def _count_retry(self) -> None:
+        """client-go counts every AddAfter, also without a delay (WKQ-17)."""
+        self._retries += 1
+        if self._reporter is not None:
+            self._reporter.retried()
 
-    def _hand_out(self, now: float) -> K:
-        key = self._order.popleft()
+    # From ready to processing.
+
+    def _is_ready(self, now: float) -> bool:
+        """Whether a key is ready; adds what threads left and what became ready, in part."""
+        if self._calls.pending:
+            self._calls.run_pending()
+        if now >= self._delayed.next_check:
+            self._add_due(now)
+        return bool(self._ready)
+
+    def _add_due(self, now: float) -> None:
+        """Add delayed keys that are ready now; the rest of them with the next call."""
+        for _ in range(_MAX_READY_PER_GET):
+            key = self._delayed.pop_ready(now)
+            if key is None:
+                return
+            self._add_ready(key)
+
+    def _catch_up(self) -> None:
+        """Add all keys that threads left and all that are ready now."""
+        while self._calls.pending:
+            self._calls.run_pending()
+        now = self._now()
+        while now >= self._delayed.next_check:
+            self._add_due(now)
+
+    def _push(self, key: K) -> None:
+        self._ready.append(key)
+        if self._waiters.futures:
+            self._waiters.wake_one()
+
+    def _take(self, now: float) -> K:
+        key = self._ready.popleft()
         self._dirty.remove(key)
-        self._working[key] = now
-        if self._recorder is not None:
-            self._recorder.handed_out(key, len(self._dirty), now)
+        self._processing[key] = now
+        if self._reporter is not None:
+            self._reporter.got(key, len(self._dirty), now)
         return key
 
-    def _close(self, phase: Phase) -> None:
-        self._settle()
-        self._phase = phase
-        self._line.wake_all()
-
-    def _queue(self, key: K) -> None:
-        self._order.append(key)
-        if self._line:
-            self._line.wake_one()
-
-    async def _wait(self, *, again: bool) -> None:
-        if self._inbox.listen():
-            await self._line.wait(self._next_moment(), again=again)
-        else:
-            await asyncio.sleep(0)  # there is more to take in than one turn should
-
-    def _refuse_after_shutdown(self) -> None:
-        if self._phase != "open":
+    def _check_open(self) -> None:
+        if self._state is not _OPEN:
             raise QueueShutDown(f"get from {self}: it is shut down and empty (end the worker)")
 
-    def _end_drain(self) -> None:
-        for drained in self._drained:
+    def _close(self, state: QueueState) -> None:
+        # Keys that threads added before, and keys whose delay is over, are not lost.
+        self._catch_up()
+        self._state = state
+        self._delayed.clear()
+        self._waiters.wake_all()
+
+    def _end_drains(self) -> None:
+        for drained in self._drains:
             if not drained.done():
                 drained.set_result(None)
 
 
 @final
 class _Item(Generic[K]):
-    """One key in the hands of one worker."""
+    """The context manager of `WorkQueue.item()`."""
 
     def __init__(self, queue: WorkQueue[K]) -> None:
         self._queue = queue

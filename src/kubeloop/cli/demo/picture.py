@@ -182,7 +182,7 @@ def _work(stage: Stage, manager: Manager, gauges: Gauges) -> Work:
     latencies = sorted(stage.latencies)
     return Work(
         depth=said.queue.queued,
-        in_work=said.queue.in_work,
+        in_work=said.queue.processing,
         retries=said.queue.waiting,
         reconciles=done,
         failed=said.failed,

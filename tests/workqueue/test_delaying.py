@@ -1,4 +1,4 @@
-"""Keys for later."""
+"""Keys with a delay."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import pytest
 
 from kubeloop.kit import ManualClock
 from kubeloop.machinery import InvalidValue
-from kubeloop.workqueue import HEARTBEAT, DelayingQueue, QueueEmpty
+from kubeloop.workqueue import DelayingQueue, QueueEmpty
 
 from .conftest import Tasks, take_all
 
 
-async def test_a_key_for_later_is_handed_out_when_its_moment_comes(
+async def test_a_delayed_key_is_ready_when_its_delay_is_over(
     queue: DelayingQueue[str], clock: ManualClock
 ) -> None:
     """WKQ-9."""
@@ -25,7 +25,7 @@ async def test_a_key_for_later_is_handed_out_when_its_moment_comes(
     assert queue.get_nowait() == "web"
 
 
-async def test_an_item_asked_for_twice_keeps_the_earlier_moment(
+async def test_a_key_added_with_two_delays_is_ready_at_the_earlier_time(
     queue: DelayingQueue[str], clock: ManualClock
 ) -> None:
     """WKQ-10."""
@@ -39,44 +39,44 @@ async def test_an_item_asked_for_twice_keeps_the_earlier_moment(
 
 
 @pytest.mark.parametrize(("second", "fires"), [(0.070, 0.050), (0.030, 0.030)])
-async def test_of_two_delays_the_shorter_one_fires_once(
+async def test_of_two_delays_only_the_shorter_one_fires(
     queue: DelayingQueue[str], clock: ManualClock, tasks: Tasks, second: float, fires: float
 ) -> None:
     """WKQ-10, WKQ-C5."""
-    moments: list[float] = []
+    times: list[float] = []
 
     async def worker() -> None:
         while True:
             async with queue.item():
-                moments.append(clock.now())
+                times.append(clock.now())
 
-    tasks.begin(worker())
+    tasks.start(worker())
     await clock.settle()
     queue.add("web", after=0.050)
     queue.add("web", after=second)
 
     await clock.advance(1)
 
-    assert moments == [pytest.approx(fires)]
+    assert times == [pytest.approx(fires)]
 
 
 @pytest.mark.parametrize("after", [0, -1.0, 0.0])
-def test_no_delay_is_now(queue: DelayingQueue[str], after: float) -> None:
+def test_a_delay_of_zero_or_less_is_no_delay(queue: DelayingQueue[str], after: float) -> None:
     """WKQ-9."""
     queue.add("web", after=after)
 
     assert queue.get_nowait() == "web"
 
 
-def test_adding_for_later_never_blocks_and_has_no_bound(queue: DelayingQueue[str]) -> None:
-    """WKQ-9: client-go's buffer holds 1000; there is no buffer here that could be full."""
+def test_adding_with_a_delay_never_blocks_and_has_no_limit(queue: DelayingQueue[str]) -> None:
+    """WKQ-9: client-go's buffer holds 1000 keys; here is no buffer."""
     for number in range(5000):
         queue.add(str(number), after=number + 1)
 
     assert queue.stats().waiting == 5000
 
 
-def test_a_delay_that_is_no_number_is_refused(queue: DelayingQueue[str]) -> None:
+def test_a_delay_that_is_not_a_number_is_refused(queue: DelayingQueue[str]) -> None:
     with pytest.raises(InvalidValue, match="add 'web' after nan s"):
         queue.add("web", after=float("nan"))
 
@@ -95,7 +95,7 @@ async def test_a_key_can_wait_again_after_it_has_fired(
     assert first == take_all(queue) == ["web"]
 
 
-async def test_adding_a_waiting_key_now_does_not_take_back_what_was_asked_for_later(
+async def test_adding_a_delayed_key_now_does_not_cancel_its_delay(
     queue: DelayingQueue[str], clock: ManualClock
 ) -> None:
     """WKQ-11, V-12."""
@@ -109,7 +109,7 @@ async def test_adding_a_waiting_key_now_does_not_take_back_what_was_asked_for_la
     assert take_all(queue) == ["web"]
 
 
-async def test_a_key_that_fires_while_in_work_is_handed_out_after_that(
+async def test_a_key_whose_delay_ends_while_it_is_processed_is_queued_by_done(
     queue: DelayingQueue[str], clock: ManualClock
 ) -> None:
     """WKQ-5."""
@@ -125,9 +125,7 @@ async def test_a_key_that_fires_while_in_work_is_handed_out_after_that(
     assert queue.get_nowait() == "web"
 
 
-async def test_waiting_keys_are_lost_at_shutdown(
-    queue: DelayingQueue[str], clock: ManualClock
-) -> None:
+async def test_shutdown_drops_delayed_keys(queue: DelayingQueue[str], clock: ManualClock) -> None:
     """WKQ-12."""
     queue.add("web", after=1)
 
@@ -138,10 +136,10 @@ async def test_waiting_keys_are_lost_at_shutdown(
     assert queue.stats().waiting == 0
 
 
-async def test_a_key_whose_moment_had_come_is_not_lost_at_shutdown(
+async def test_shutdown_keeps_a_key_whose_delay_is_over(
     queue: DelayingQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-12: it no longer waits, even if nobody has looked since."""
+    """WKQ-12: it no longer waits, even if no call has looked at the queue since."""
     queue.add("web", after=1)
     await clock.advance(1)
 
@@ -150,7 +148,9 @@ async def test_a_key_whose_moment_had_come_is_not_lost_at_shutdown(
     assert take_all(queue) == ["web"]
 
 
-async def test_nothing_waits_after_shutdown(queue: DelayingQueue[str], clock: ManualClock) -> None:
+async def test_a_delayed_add_after_shutdown_is_ignored(
+    queue: DelayingQueue[str], clock: ManualClock
+) -> None:
     """WKQ-9."""
     queue.shut_down()
 
@@ -162,7 +162,7 @@ async def test_nothing_waits_after_shutdown(queue: DelayingQueue[str], clock: Ma
     assert queue.stats().waiting == 0
 
 
-async def test_keys_leave_in_the_order_of_their_moments(
+async def test_delayed_keys_become_ready_in_the_order_of_their_times(
     queue: DelayingQueue[str], clock: ManualClock
 ) -> None:
     """WKQ-9."""
@@ -174,11 +174,11 @@ async def test_keys_leave_in_the_order_of_their_moments(
     assert take_all(queue) == ["a", "b", "also b", "c"]
 
 
-async def test_an_earlier_key_wakes_the_worker_that_watches_the_clock(
+async def test_an_earlier_key_resets_the_timer_of_a_waiting_worker(
     queue: DelayingQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
     queue.add("late", after=60)
-    worker = tasks.begin(queue.get())
+    worker = tasks.start(queue.get())
     await clock.settle()
 
     queue.add("soon", after=1)
@@ -187,21 +187,20 @@ async def test_an_earlier_key_wakes_the_worker_that_watches_the_clock(
     assert worker.result() == "soon"
 
 
-async def test_a_moment_far_off_is_looked_at_again_every_ten_seconds(
+async def test_a_waiting_worker_looks_at_the_clock_every_ten_seconds(
     queue: DelayingQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
     """WKQ-9."""
     queue.add("web", after=float("inf"))
-    tasks.begin(queue.get())
+    tasks.start(queue.get())
     await clock.settle()
 
-    assert HEARTBEAT == 10
     assert clock.stats().next_moment == 10
     await clock.advance(10)
     assert clock.stats().next_moment == 20
 
 
-async def test_a_key_whose_delay_shrinks_again_and_again_takes_no_more_room(
+async def test_a_key_whose_delay_is_shortened_ten_thousand_times_is_processed_once(
     queue: DelayingQueue[str], clock: ManualClock
 ) -> None:
     """WKQ-10."""
@@ -216,10 +215,10 @@ async def test_a_key_whose_delay_shrinks_again_and_again_takes_no_more_room(
     assert len(queue) == 0
 
 
-async def test_time_that_does_not_add_up_exactly_still_fires(
+async def test_a_rounding_error_of_the_clock_does_not_keep_a_key_waiting(
     queue: DelayingQueue[str], clock: ManualClock
 ) -> None:
-    """0.2 + 0.7 is less than 0.9 for a computer."""
+    """0.2 + 0.7 is less than 0.9 in floating point."""
     queue.add("web", after=0.9)
 
     await clock.advance(0.2)
