@@ -86,16 +86,16 @@ def queue(clock: ManualClock) -> DelayingQueue[str]:
 
 
 @pytest.fixture
-def limiting(clock: ManualClock) -> RateLimitingQueue[str]:
+def rate_limiting(clock: ManualClock) -> RateLimitingQueue[str]:
     return RateLimitingQueue(clock=clock)
 
 
 @pytest.fixture
-def ranked(clock: ManualClock) -> PriorityQueue[str]:
+def priority_queue(clock: ManualClock) -> PriorityQueue[str]:
     return PriorityQueue(clock=clock)
 
 
-def take_all(queue: WorkQueue[str]) -> list[str]:
+def process_all(queue: WorkQueue[str]) -> list[str]:
     """Process every key that is ready; returns them in order."""
     taken = []
     while len(queue):

@@ -8,7 +8,7 @@ from kubeloop.kit import ManualClock
 from kubeloop.machinery import InvalidValue
 from kubeloop.workqueue import DelayingQueue, QueueEmpty
 
-from .conftest import Tasks, take_all
+from .conftest import Tasks, process_all
 
 
 async def test_a_delayed_key_is_ready_when_its_delay_is_over(
@@ -87,12 +87,12 @@ async def test_a_key_can_wait_again_after_it_has_fired(
     """WKQ-10."""
     queue.add("web", after=1)
     await clock.advance(1)
-    first = take_all(queue)
+    first = process_all(queue)
 
     queue.add("web", after=9)
     await clock.advance(9)
 
-    assert first == take_all(queue) == ["web"]
+    assert first == process_all(queue) == ["web"]
 
 
 async def test_adding_a_delayed_key_now_does_not_cancel_its_delay(
@@ -101,12 +101,12 @@ async def test_adding_a_delayed_key_now_does_not_cancel_its_delay(
     """WKQ-11, V-12."""
     queue.add("web", after=0.3)
     queue.add("web")
-    now = take_all(queue)
+    now = process_all(queue)
 
     await clock.advance(0.3)
 
     assert now == ["web"]
-    assert take_all(queue) == ["web"]
+    assert process_all(queue) == ["web"]
 
 
 async def test_a_key_whose_delay_ends_while_it_is_processed_is_queued_by_done(
@@ -145,7 +145,7 @@ async def test_shutdown_keeps_a_key_whose_delay_is_over(
 
     queue.shut_down()
 
-    assert take_all(queue) == ["web"]
+    assert process_all(queue) == ["web"]
 
 
 async def test_a_delayed_add_after_shutdown_is_ignored(
@@ -171,7 +171,7 @@ async def test_delayed_keys_become_ready_in_the_order_of_their_times(
 
     await clock.advance(5)
 
-    assert take_all(queue) == ["a", "b", "also b", "c"]
+    assert process_all(queue) == ["a", "b", "also b", "c"]
 
 
 async def test_an_earlier_key_resets_the_timer_of_a_waiting_worker(
@@ -208,7 +208,7 @@ async def test_a_key_whose_delay_is_shortened_ten_thousand_times_is_processed_on
         queue.add("web", after=after)
 
     await clock.advance(1)
-    taken = take_all(queue)
+    taken = process_all(queue)
     await clock.advance(20_000)
 
     assert taken == ["web"]
@@ -225,4 +225,4 @@ async def test_a_rounding_error_of_the_clock_does_not_keep_a_key_waiting(
     await clock.advance(0.7)
 
     assert clock.now() < 0.9
-    assert take_all(queue) == ["web"]
+    assert process_all(queue) == ["web"]

@@ -21,7 +21,7 @@ from kubeloop.workqueue import (
     default_item_based_rate_limiter,
 )
 
-from .conftest import Tasks, take_all
+from .conftest import Tasks, process_all
 
 
 def waits(limiter: RateLimiter[str], count: int, key: str = "web") -> list[float]:
@@ -138,46 +138,46 @@ def test_the_default_per_item_starts_at_one_millisecond() -> None:
 
 
 async def test_a_rate_limited_key_waits_for_the_delay_of_the_limiter(
-    limiting: RateLimitingQueue[str], clock: ManualClock
+    rate_limiting: RateLimitingQueue[str], clock: ManualClock
 ) -> None:
     """WKQ-13."""
-    limiting.add_rate_limited("web")
+    rate_limiting.add_rate_limited("web")
 
-    before = len(limiting)
+    before = len(rate_limiting)
     await clock.advance(0.005)
 
     assert before == 0
-    assert take_all(limiting) == ["web"]
-    assert limiting.num_requeues("web") == 1
+    assert process_all(rate_limiting) == ["web"]
+    assert rate_limiting.num_requeues("web") == 1
 
 
 async def test_forget_does_not_remove_a_key_from_the_queue(
-    limiting: RateLimitingQueue[str], clock: ManualClock
+    rate_limiting: RateLimitingQueue[str], clock: ManualClock
 ) -> None:
     """WKQ-13."""
-    limiting.add("queued")
-    limiting.add_rate_limited("web")
+    rate_limiting.add("queued")
+    rate_limiting.add_rate_limited("web")
 
-    limiting.forget("web")
-    limiting.forget("queued")
+    rate_limiting.forget("web")
+    rate_limiting.forget("queued")
     await clock.advance(0.005)
 
-    assert limiting.num_requeues("web") == 0
-    assert take_all(limiting) == ["queued", "web"]
+    assert rate_limiting.num_requeues("web") == 0
+    assert process_all(rate_limiting) == ["queued", "web"]
 
 
 async def test_with_rate_limited_and_after_the_shorter_delay_counts(
-    limiting: RateLimitingQueue[str], clock: ManualClock
+    rate_limiting: RateLimitingQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-21: the rate-limiting queue does as the priority queue."""
-    limiting.add("limited", rate_limited=True, after=60)
-    limiting.add("delayed", rate_limited=True, after=0.001)
+    """WKQ-21: the rate-rate_limiting queue does as the priority queue."""
+    rate_limiting.add("limited", rate_limited=True, after=60)
+    rate_limiting.add("delayed", rate_limited=True, after=0.001)
 
     await clock.advance(0.001)
-    first = take_all(limiting)
+    first = process_all(rate_limiting)
     await clock.advance(0.004)
 
-    assert (first, take_all(limiting)) == (["delayed"], ["limited"])
+    assert (first, process_all(rate_limiting)) == (["delayed"], ["limited"])
 
 
 def test_an_error_of_the_limiter_reaches_the_caller_and_leaves_the_queue_unchanged(
@@ -214,15 +214,17 @@ def test_a_limiter_whose_delay_is_not_a_number_is_refused(
     assert (len(queue), queue.stats().waiting) == (0, 0)
 
 
-def test_after_is_checked_before_a_failure_is_counted(limiting: RateLimitingQueue[str]) -> None:
+def test_after_is_checked_before_a_failure_is_counted(
+    rate_limiting: RateLimitingQueue[str],
+) -> None:
     with pytest.raises(InvalidValue):
-        limiting.add("web", rate_limited=True, after=float("nan"))
+        rate_limiting.add("web", rate_limited=True, after=float("nan"))
 
-    assert limiting.num_requeues("web") == 0
+    assert rate_limiting.num_requeues("web") == 0
 
 
 async def test_a_failing_key_backs_off_without_delaying_others(
-    limiting: RateLimitingQueue[str], clock: ManualClock, tasks: Tasks
+    rate_limiting: RateLimitingQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
     """X-4."""
     tried: dict[str, list[float]] = {"bad": [], "good": []}
@@ -230,22 +232,22 @@ async def test_a_failing_key_backs_off_without_delaying_others(
 
     async def reconcile() -> None:
         while True:
-            async with limiting.item() as key:
+            async with rate_limiting.item() as key:
                 assert key not in processing
                 processing.add(key)
                 tried[key].append(clock.now())
                 await clock.sleep(0.001)
                 processing.discard(key)
                 if key == "bad":
-                    limiting.add_rate_limited(key)
+                    rate_limiting.add_rate_limited(key)
                 else:
-                    limiting.forget(key)
+                    rate_limiting.forget(key)
 
     for _ in range(4):
         tasks.start(reconcile())
-    limiting.add("bad")
+    rate_limiting.add("bad")
     for _ in range(10):
-        limiting.add("good")
+        rate_limiting.add("good")
         await clock.advance(0.01)
 
     pauses = [

@@ -17,7 +17,7 @@ from kubeloop.workqueue import (
     WorkQueue,
 )
 
-from .conftest import RecordedMetrics, Tasks, take_all
+from .conftest import RecordedMetrics, Tasks, process_all
 
 NAMES = (
     "workqueue_adds_total",
@@ -148,7 +148,7 @@ def test_only_a_named_queue_with_metrics_reports(name: str, clock: ManualClock) 
 
     for each in (queue, silent):
         each.add("web")
-        take_all(each)
+        process_all(each)
 
     assert recorded.adds == (1 if name else 0)
 
@@ -184,7 +184,7 @@ def test_an_error_of_the_metrics_loses_no_key_and_is_logged_once(
     with caplog.at_level(logging.INFO):
         for key in ("a", "b"):
             queue.add(key)
-        taken = take_all(queue)
+        taken = process_all(queue)
 
     assert taken == ["a", "b"]
     assert [record.getMessage() for record in caplog.records] == [

@@ -119,3 +119,17 @@ def test_the_priority_of_a_key_is_known_until_it_is_done() -> None:
     order.done("web")
 
     assert (before, during, order.priority_of("web")) == (None, 7, None)
+
+
+def test_a_key_that_is_not_retained_starts_with_a_new_priority() -> None:
+    order: PriorityOrder[str] = PriorityOrder()
+    for key in ("ready", "delayed"):
+        order.raise_to(key, 7)
+    order.append("ready")
+
+    order.retain({"ready"})
+    order.raise_to("delayed", 1)
+    order.append("delayed")
+    got = [order.popleft(), order.popleft()]
+
+    assert [(key, order.priority_of(key)) for key in got] == [("ready", 7), ("delayed", 1)]

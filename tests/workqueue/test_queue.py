@@ -20,7 +20,7 @@ from kubeloop.workqueue import (
     WorkQueue,
 )
 
-from .conftest import Tasks, take_all
+from .conftest import Tasks, process_all
 
 
 class Key(msgspec.Struct, frozen=True):
@@ -54,7 +54,7 @@ def test_a_key_added_three_times_is_processed_once(any_queue: WorkQueue[str]) ->
         any_queue.add("web")
 
     assert len(any_queue) == 1
-    assert take_all(any_queue) == ["web"]
+    assert process_all(any_queue) == ["web"]
 
 
 def test_keys_are_processed_in_the_order_they_were_added(any_queue: WorkQueue[str]) -> None:
@@ -62,7 +62,7 @@ def test_keys_are_processed_in_the_order_they_were_added(any_queue: WorkQueue[st
     for key in ("c", "a", "b", "a"):
         any_queue.add(key)
 
-    assert take_all(any_queue) == ["c", "a", "b"]
+    assert process_all(any_queue) == ["c", "a", "b"]
 
 
 def test_a_key_added_while_processing_is_queued_when_it_is_done(any_queue: WorkQueue[str]) -> None:
@@ -77,7 +77,7 @@ def test_a_key_added_while_processing_is_queued_when_it_is_done(any_queue: WorkQ
 
     assert during == 0
     assert len(any_queue) == 1
-    assert take_all(any_queue) == ["web"]
+    assert process_all(any_queue) == ["web"]
 
 
 def test_a_second_worker_does_not_get_a_key_in_processing(any_queue: WorkQueue[str]) -> None:
@@ -101,7 +101,7 @@ def test_a_key_added_while_processing_is_queued_behind_the_others(
 
     any_queue.done("busy")
 
-    assert take_all(any_queue) == ["other", "busy"]
+    assert process_all(any_queue) == ["other", "busy"]
 
 
 def test_len_counts_only_keys_that_are_ready(any_queue: WorkQueue[str]) -> None:
@@ -157,7 +157,7 @@ def test_done_without_get_is_refused_and_changes_nothing(any_queue: WorkQueue[st
         any_queue.done("web")
 
     assert len(any_queue) == 1
-    assert take_all(any_queue) == ["web"]
+    assert process_all(any_queue) == ["web"]
 
 
 def test_a_second_done_is_refused_and_changes_nothing(any_queue: WorkQueue[str]) -> None:
@@ -182,7 +182,7 @@ def test_after_shutdown_adds_are_ignored_and_queued_keys_are_still_processed(
     any_queue.add("late")
 
     assert any_queue.is_shutting_down
-    assert take_all(any_queue) == ["web"]
+    assert process_all(any_queue) == ["web"]
     with pytest.raises(QueueShutDown):
         any_queue.get_nowait()
 
@@ -291,7 +291,7 @@ async def test_drain_returns_at_once_when_no_key_is_in_processing(
 
     await any_queue.drain()
 
-    assert take_all(any_queue) == ["web"]
+    assert process_all(any_queue) == ["web"]
 
 
 async def test_shutdown_ends_a_drain(
@@ -351,7 +351,7 @@ async def test_an_item_is_done_when_its_block_fails(
     with pytest.raises(error):
         await fail()
 
-    assert take_all(any_queue) == ["web"]
+    assert process_all(any_queue) == ["web"]
 
 
 def test_a_custom_order_is_told_of_keys_that_are_added_again() -> None:

@@ -13,7 +13,7 @@ from kubeloop.machinery import InvalidValue
 from kubeloop.workqueue import DelayingQueue, PriorityQueue, RateLimitingQueue, WorkQueue
 from kubeloop.workqueue.waiting import ThreadsafeCalls
 
-from .conftest import Tasks, take_all
+from .conftest import Tasks, process_all
 
 
 def in_a_thread(queue: WorkQueue[str], *keys: str) -> None:
@@ -45,7 +45,7 @@ def test_keys_from_another_thread_keep_their_order_and_are_queued_once(
     in_a_thread(plain, "b", "a", "b", "c")
 
     assert len(plain) == 3
-    assert take_all(plain) == ["b", "a", "c"]
+    assert process_all(plain) == ["b", "a", "c"]
 
 
 def test_a_key_that_a_thread_added_before_shutdown_is_not_lost(plain: WorkQueue[str]) -> None:
@@ -54,7 +54,7 @@ def test_a_key_that_a_thread_added_before_shutdown_is_not_lost(plain: WorkQueue[
     plain.shut_down()
     in_a_thread(plain, "late")
 
-    assert take_all(plain) == ["early"]
+    assert process_all(plain) == ["early"]
 
 
 def test_get_nowait_finds_a_key_behind_more_calls_than_run_in_one_step(
@@ -97,7 +97,7 @@ async def test_a_delay_from_another_thread_starts_with_the_call(
 
     await clock.advance(5)
 
-    assert take_all(queue) == ["web"]
+    assert process_all(queue) == ["web"]
 
 
 async def test_a_delayed_key_from_another_thread_sets_the_timer_of_a_waiting_worker(
@@ -113,16 +113,16 @@ async def test_a_delayed_key_from_another_thread_sets_the_timer_of_a_waiting_wor
 
 
 def test_other_threads_can_use_rate_limits_and_priorities(
-    limiting: RateLimitingQueue[str], ranked: PriorityQueue[str]
+    rate_limiting: RateLimitingQueue[str], priority_queue: PriorityQueue[str]
 ) -> None:
-    limiting.add_threadsafe("web", rate_limited=True)
-    limiting.add_threadsafe("db", after=0)
-    ranked.add_threadsafe("low", priority=-1)
-    ranked.add_threadsafe("high", priority=1)
-    ranked.add_threadsafe("later", rate_limited=True)
+    rate_limiting.add_threadsafe("web", rate_limited=True)
+    rate_limiting.add_threadsafe("db", after=0)
+    priority_queue.add_threadsafe("low", priority=-1)
+    priority_queue.add_threadsafe("high", priority=1)
+    priority_queue.add_threadsafe("later", rate_limited=True)
 
-    assert (take_all(limiting), limiting.num_requeues("web")) == (["db"], 1)
-    assert (take_all(ranked), ranked.stats().waiting) == (["high", "low"], 1)
+    assert (process_all(rate_limiting), rate_limiting.num_requeues("web")) == (["db"], 1)
+    assert (process_all(priority_queue), priority_queue.stats().waiting) == (["high", "low"], 1)
 
 
 def test_a_delay_that_is_not_a_number_is_refused_in_the_calling_thread(

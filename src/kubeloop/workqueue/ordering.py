@@ -13,6 +13,7 @@ import heapq
 import itertools
 import math
 from collections.abc import Hashable
+from collections.abc import Set as AbstractSet
 from typing import Generic, Protocol, TypeVar, final
 
 __all__ = ["DelayedKeys", "KeyHeap", "Order", "PriorityOrder"]
@@ -182,6 +183,11 @@ class PriorityOrder(Generic[K]):
             self._places[key] = (priority, next(self._serials))
         elif priority > place[0]:
             self._places[key] = (priority, place[1])
+
+    def retain(self, keys: AbstractSet[K]) -> None:
+        """Forget every other key that is not being processed."""
+        for key in self._places.keys() - keys:
+            del self._places[key]
 
     def append(self, key: K) -> None:
         """Make the key ready; `raise_to()` was called for it before."""

@@ -18,7 +18,7 @@ from kubeloop.kit import Clock
 from .limiters import ItemExponentialFailureRateLimiter, RateLimiter, check_delay, retry_delay
 from .metrics import QueueMetrics
 from .ordering import PriorityOrder
-from .queue import WorkQueue
+from .queue import QueueState, WorkQueue
 
 __all__ = ["LOW_PRIORITY", "PriorityQueue"]
 
@@ -131,3 +131,7 @@ class PriorityQueue(WorkQueue[K]):
             self._add_ready(key)
         else:
             self._delay_until(key, delay + (self._now() if now is None else now))
+
+    def _close(self, state: QueueState) -> None:
+        super()._close(state)
+        self._order.retain(self._dirty)  # shutdown has dropped the delayed keys

@@ -72,7 +72,7 @@ _OPEN = QueueState.OPEN
 
 
 class QueueStats(msgspec.Struct, frozen=True):
-    """A queue at one moment."""
+    """A snapshot of a queue."""
 
     name: str
     state: QueueState
@@ -177,7 +177,7 @@ class WorkQueue(Generic[K]):
             now = self._now()
         was_woken = False
         while not self._is_ready(now):
-            self._check_open()
+            self._raise_if_shut_down()
             if self._calls.attach():
                 await self._waiters.wait(self._delayed.next_ready_at(), first=was_woken)
             else:
@@ -194,7 +194,7 @@ class WorkQueue(Generic[K]):
         now = self._now()
         while not self._is_ready(now):
             if not self._calls.pending:
-                self._check_open()
+                self._raise_if_shut_down()
                 raise QueueEmpty(f"get from {self}: no key is ready (await get() to wait for one)")
         return self._take(now)
 
@@ -321,7 +321,7 @@ class WorkQueue(Generic[K]):
     # From ready to processing.
 
     def _is_ready(self, now: float) -> bool:
-        """Whether a key is ready; adds what threads left and what became ready, in part."""
+        """Whether a key is ready, after adding keys of threads and keys whose delay is over."""
         if self._calls.pending:
             self._calls.run_pending()
         if now >= self._delayed.next_check:
@@ -329,7 +329,7 @@ class WorkQueue(Generic[K]):
         return bool(self._ready)
 
     def _add_due(self, now: float) -> None:
-        """Add delayed keys that are ready now; the rest of them with the next call."""
+        """Add keys whose delay is over; if there are many, the next call adds more."""
         for _ in range(_MAX_READY_PER_GET):
             key = self._delayed.pop_ready(now)
             if key is None:
@@ -337,7 +337,7 @@ class WorkQueue(Generic[K]):
             self._add_ready(key)
 
     def _catch_up(self) -> None:
-        """Add all keys that threads left and all that are ready now."""
+        """Add all keys of threads and all keys whose delay is over."""
         while self._calls.pending:
             self._calls.run_pending()
         now = self._now()
@@ -357,7 +357,7 @@ class WorkQueue(Generic[K]):
             self._reporter.got(key, len(self._dirty), now)
         return key
 
-    def _check_open(self) -> None:
+    def _raise_if_shut_down(self) -> None:
         if self._state is not _OPEN:
             raise QueueShutDown(f"get from {self}: it is shut down and empty (end the worker)")
 
