@@ -120,7 +120,7 @@ def test_another_limiters_delay_can_be_capped() -> None:
 
 
 def test_the_default_for_controllers_has_client_gos_numbers(clock: ManualClock) -> None:
-    """WKQ-14, X-8."""
+    """WKQ-14."""
     limiter = default_controller_rate_limiter(clock=clock)
     each = limiter.limiters[0]
 
@@ -226,7 +226,6 @@ def test_after_is_checked_before_a_failure_is_counted(
 async def test_a_failing_key_backs_off_without_delaying_others(
     rate_limiting: RateLimitingQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    """X-4."""
     tried: dict[str, list[float]] = {"bad": [], "good": []}
     processing: set[str] = set()
 

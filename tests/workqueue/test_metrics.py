@@ -232,7 +232,7 @@ async def test_prometheus_sees_client_gos_names(clock: ManualClock, tasks: Tasks
 
 
 def test_the_names_and_buckets_are_client_gos() -> None:
-    """WKQ-17, X-8."""
+    """WKQ-17."""
     registry = prometheus_client.CollectorRegistry()
     RateLimitingQueue(name="pods", metrics=PrometheusQueueMetrics(registry))
     samples = [sample for metric in registry.collect() for sample in metric.samples]

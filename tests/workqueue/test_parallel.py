@@ -95,7 +95,7 @@ async def test_zero_pieces_return_at_once() -> None:
 
 
 async def test_cancelling_cancels_the_running_pieces(clock: ManualClock, tasks: Tasks) -> None:
-    """X-7: at once, and nothing is left running."""
+    """At once, and nothing is left running."""
     cancelled: list[int] = []
 
     async def work(piece: int) -> None:

@@ -150,7 +150,7 @@ def test_a_key_that_cannot_be_hashed_is_refused_and_nothing_changes() -> None:
 
 
 def test_done_without_get_is_refused_and_changes_nothing(any_queue: WorkQueue[str]) -> None:
-    """WKQ-C11, V-13: client-go would queue the key a second time."""
+    """WKQ-C11: client-go would queue the key a second time."""
     any_queue.add("web")
 
     with pytest.raises(NotProcessing, match=r"'web'.*call done once for each get"):
@@ -313,7 +313,6 @@ async def test_shutdown_ends_a_drain(
 async def test_a_cancelled_drain_leaves_the_queue_shut_down(
     any_queue: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    """X-7."""
     any_queue.add("web")
     await any_queue.get()
     draining = tasks.start(any_queue.drain())
@@ -354,7 +353,7 @@ async def test_an_item_is_done_when_its_block_fails(
     assert process_all(any_queue) == ["web"]
 
 
-def test_a_custom_order_is_told_of_keys_that_are_added_again() -> None:
+def test_a_custom_order_is_notified_of_keys_that_are_added_again() -> None:
     """WKQ-2: Touch, only while the key is queued, not while it is processed."""
 
     class Newest:

@@ -231,7 +231,7 @@ async def test_attach_reports_calls_that_are_pending_already() -> None:
 
 
 async def test_many_threads_and_workers_lose_no_key_and_share_none(tasks: Tasks) -> None:
-    """WKQ-5, X-4: every key is processed after its last change, by one worker at a time."""
+    """WKQ-5: every key is processed after its last change, by one worker at a time."""
     queue: RateLimitingQueue[str] = RateLimitingQueue()
     changed = dict.fromkeys((f"key-{number}" for number in range(200)), 0)
     seen: dict[str, int] = {}

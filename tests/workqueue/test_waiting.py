@@ -83,7 +83,7 @@ async def test_a_worker_that_was_woken_in_vain_stays_first(
 async def test_a_cancelled_get_leaves_the_key_to_the_next_worker(
     plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    """X-7: cancelled after it was woken and before it ran."""
+    """Cancelled after it was woken and before it ran."""
     first = tasks.start(plain.get())
     second = tasks.start(plain.get())
     await clock.settle()
