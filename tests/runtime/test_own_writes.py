@@ -176,7 +176,7 @@ async def test_a_key_that_waits_holds_no_worker_and_is_not_in_work(stage: Stage)
         stats = stage.controller.stats()
         assert stage.names() == ["shop", "other"]
         assert stats.active == ()
-        assert stats.queue.in_work == 0
+        assert stats.queue.processing == 0
         assert stats.waiting_for_cache == ("default/shop",)
         assert stats.longest_cache_wait == pytest.approx(6)
         await asyncio.wait_for(stage.controller.drained(), 1)

@@ -11,17 +11,17 @@ See also: `queue` (the only user of the first two).
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 from collections import deque
 from collections.abc import Callable
 from typing import final
 
 from kubeloop.kit import Clock
+from kubeloop.machinery import get_logger
 
 __all__ = ["ThreadsafeCalls", "Waiters", "Yielder"]
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 # A waiter with a timer looks at the clock at least this often: a suspended machine, or a clock
 # that runs differently from the loop's, delays a key by no more. client-go's heartbeat (WKQ-9).

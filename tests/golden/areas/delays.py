@@ -20,12 +20,12 @@ from kubeloop.kit import (
 )
 from kubeloop.machinery import InvalidValue
 from kubeloop.workqueue import (
-    ItemExponentialLimiter,
-    ItemFastSlowLimiter,
-    MaxOfLimiter,
-    MaxWaitLimiter,
+    ItemExponentialFailureRateLimiter,
+    ItemFastSlowRateLimiter,
+    MaxOfRateLimiter,
     RateLimiter,
-    default_item_limiter,
+    WithMaxWaitRateLimiter,
+    default_item_based_rate_limiter,
 )
 from tests.golden.case import Area, Case
 
@@ -110,14 +110,14 @@ def _limiter(given: Any) -> RateLimiter[str]:
     parts = [_limiter(part) for part in given.get("parts", ())]
     match given["kind"]:
         case "exponential":
-            return ItemExponentialLimiter(base, maximum)
+            return ItemExponentialFailureRateLimiter(base, maximum)
         case "fastSlow":
-            return ItemFastSlowLimiter(base, maximum, given["attempts"])
+            return ItemFastSlowRateLimiter(base, maximum, given["attempts"])
         case "maxOf":
-            return MaxOfLimiter(*parts)
+            return MaxOfRateLimiter(*parts)
         case "maxWait":
-            return MaxWaitLimiter(parts[0], maximum)
-    return default_item_limiter()
+            return WithMaxWaitRateLimiter(parts[0], maximum)
+    return default_item_based_rate_limiter()
 
 
 def _limiter_steps(given: Any) -> list[Any]:
@@ -127,7 +127,7 @@ def _limiter_steps(given: Any) -> list[Any]:
         if word == "when":
             found.append(_us(limiter.when(key)))
         elif word == "requeues":
-            found.append(limiter.requeues(key))
+            found.append(limiter.num_requeues(key))
         else:
             limiter.forget(key)
             found.append(None)
