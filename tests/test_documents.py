@@ -33,11 +33,19 @@ def test_the_architecture_page_marks_the_rooms_that_exist() -> None:
 
 
 def test_the_architecture_page_names_the_rooms_of_the_import_contract() -> None:
-    (contract,) = PROJECT["tool"]["importlinter"]["contracts"]
+    contracts = PROJECT["tool"]["importlinter"]["contracts"]
+    contract = next(each for each in contracts if each["id"] == "rooms")
     layers = [re.findall(r"\w+", layer) for layer in contract["layers"]]
 
     assert {room for layer in layers for room in layer} == set(STATES)
     assert "\n".join(" | ".join(layer) for layer in layers) in ARCHITECTURE
+
+
+def test_the_architecture_page_shows_the_layers_of_the_embedded_server() -> None:
+    contracts = PROJECT["tool"]["importlinter"]["contracts"]
+    contract = next(each for each in contracts if each["id"] == "server")
+
+    assert "```\n" + "\n".join(contract["layers"]) + "\n```" in ARCHITECTURE
 
 
 def test_each_room_has_a_page_in_the_reference() -> None:

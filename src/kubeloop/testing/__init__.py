@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .api_server import APIServer
     from .control_plane import ControlPlane, ControlPlaneFailed, assets_folder
-    from .server.access.identity import User
     from .server.faults import Match, Reply, SeenRequest
+    from .server.identity import User
     from .server.statuses import Refusal
     from .threads import running_in_thread
     from .workloads import Workloads
@@ -48,7 +48,7 @@ _HOMES = {
     "Refusal": "server.statuses",
     "Reply": "server.faults",
     "SeenRequest": "server.faults",
-    "User": "server.access.identity",
+    "User": "server.identity",
     "Workloads": "workloads",
     "assets_folder": "control_plane",
     "running_in_thread": "threads",

@@ -20,8 +20,8 @@ from kubeloop.runtime import Client
 
 from .kubeconfigs import kubeconfig_text
 from .loading import apply_files
-from .server.access.identity import User
 from .server.faults import Faults, SeenRequest
+from .server.identity import User
 from .server.service import Service, ServiceStats
 from .threads import Home
 

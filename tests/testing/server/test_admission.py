@@ -13,7 +13,6 @@ from aiohttp import web
 
 from kubeloop.kit import ManualClock
 from kubeloop.testing.server.access.certs import Authority, server_context
-from kubeloop.testing.server.access.identity import User
 from kubeloop.testing.server.admission.webhook_calls import CallFailed, post
 from kubeloop.testing.server.admission.webhooks import (
     AdmissionRequest,
@@ -21,6 +20,7 @@ from kubeloop.testing.server.admission.webhooks import (
     Webhooks,
     check_namespace,
 )
+from kubeloop.testing.server.identity import User
 from kubeloop.testing.server.registry import Registry
 from kubeloop.testing.server.statuses import Refusal
 from tests.https import serving_app

@@ -11,10 +11,10 @@ import pytest
 from multidict import CIMultiDict
 
 from kubeloop.testing.server.access.authn import Authenticator, Subject
-from kubeloop.testing.server.access.identity import Attributes, Decision, User
 from kubeloop.testing.server.access.impersonation import impersonated
 from kubeloop.testing.server.access.service_accounts import ISSUER, Bound, ServiceAccountTokens
 from kubeloop.testing.server.access.signing import BadToken, SigningKey
+from kubeloop.testing.server.identity import Attributes, Decision, User
 from kubeloop.testing.server.statuses import Refusal
 
 ANN = User("ann", "7", ("dev",))

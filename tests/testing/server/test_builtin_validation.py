@@ -17,9 +17,9 @@ from kubeloop.testing.server.builtin.builtin_validation import (
     validate,
 )
 from kubeloop.testing.server.builtin.conversion import convert
-from kubeloop.testing.server.builtin.unknown_fields import check_types
 from kubeloop.testing.server.registry import Registry, Served
 from kubeloop.testing.server.statuses import Refusal
+from kubeloop.testing.server.values.unknown_fields import check_types
 from kubeloop.wire import Duration, MicroTime, Quantity
 from kubeloop.wire.plan import ListOf, MapOf, Node, Object, plan_of
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop.testing.server.builtin import causes
+from kubeloop.testing.server.values import causes
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,7 @@ def test_no_address_is_held_twice(steps: list[int]) -> None:
 def test_a_pod_starts_pending_with_its_quality_of_service() -> None:
     pod = {"metadata": {}, "spec": {"containers": [{"name": "c"}]}, "status": {"phase": "Running"}}
 
-    found = prepare_for_create("", "Pod", pod)
+    found = prepare_for_create("", "Pod", pod, Allocator())
 
     assert found["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
     assert [each["key"] for each in found["spec"]["tolerations"]] == [
@@ -176,7 +176,7 @@ def test_the_quality_of_service_follows_from_the_resources(resources: Json, qual
 
 
 def test_a_namespace_starts_active_and_held() -> None:
-    found = prepare_for_create("", "Namespace", {"metadata": {"name": "shop"}})
+    found = prepare_for_create("", "Namespace", {"metadata": {"name": "shop"}}, Allocator())
 
     assert found["spec"]["finalizers"] == ["kubernetes"]
     assert found["status"] == {"phase": "Active"}
@@ -185,7 +185,7 @@ def test_a_namespace_starts_active_and_held() -> None:
 def test_a_job_selects_its_pods_by_its_uid() -> None:
     job = {"metadata": {"name": "j", "uid": "u1"}, "spec": {"template": {"spec": {}}}}
 
-    spec = prepare_for_create("batch", "Job", job)["spec"]
+    spec = prepare_for_create("batch", "Job", job, Allocator())["spec"]
 
     assert spec["selector"] == {"matchLabels": {"batch.kubernetes.io/controller-uid": "u1"}}
     assert spec["template"]["metadata"]["labels"] == {
@@ -199,7 +199,7 @@ def test_a_job_selects_its_pods_by_its_uid() -> None:
 def test_a_job_that_says_so_selects_by_hand() -> None:
     job = {"metadata": {"uid": "u"}, "spec": {"manualSelector": True, "template": {}}}
 
-    assert prepare_for_create("batch", "Job", job)["spec"] == job["spec"]
+    assert prepare_for_create("batch", "Job", job, Allocator())["spec"] == job["spec"]
 
 
 @pytest.mark.parametrize(
@@ -214,19 +214,19 @@ def test_a_job_that_says_so_selects_by_hand() -> None:
 def test_a_status_cannot_be_brought_along(group: str, kind: str, status: Json) -> None:
     obj = {"metadata": {"name": "x"}, "spec": {}, "status": {"replicas": 7, "phase": "Bound"}}
 
-    assert prepare_for_create(group, kind, obj)["status"] == status
+    assert prepare_for_create(group, kind, obj, Allocator())["status"] == status
 
 
 def test_a_node_brings_its_status_along() -> None:
     node = {"metadata": {"name": "n"}, "status": {"capacity": {"cpu": "1"}}}
 
-    assert prepare_for_create("", "Node", node) == node
+    assert prepare_for_create("", "Node", node, Allocator()) == node
 
 
 def test_a_new_definition_has_stored_only_its_storage_version() -> None:
     crd = {"spec": {"versions": [{"name": "v1", "storage": True}]}, "status": {"conditions": [1]}}
 
-    found = prepare_for_create("apiextensions.k8s.io", "CustomResourceDefinition", crd)
+    found = prepare_for_create("apiextensions.k8s.io", "CustomResourceDefinition", crd, Allocator())
 
     assert found["status"] == {"storedVersions": ["v1"]}
 
@@ -235,7 +235,7 @@ def test_a_daemon_set_that_miscounts_its_templates_starts_anew() -> None:
     number = "deprecated.daemonset.template.generation"
     wrong = {"metadata": {"annotations": {number: "many"}}, "spec": {"template": {"a": 1}}}
 
-    made = prepare_for_create("apps", "DaemonSet", wrong)
+    made = prepare_for_create("apps", "DaemonSet", wrong, Allocator())
     new = {**wrong, "spec": {"template": {"a": 2}}}
     changed = prepare_for_update("apps", "DaemonSet", new, made, Allocator())
 

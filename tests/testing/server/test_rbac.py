@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from kubeloop.testing.server.access.bootstrap_roles import bootstrap_bindings, bootstrap_roles
 from kubeloop.testing.server.access.escalation import check_write
-from kubeloop.testing.server.access.identity import Attributes, User, forbidden
 from kubeloop.testing.server.access.rbac import Authorizer, aggregated
 from kubeloop.testing.server.access.rbac_rules import Rule, compact, uncovered
+from kubeloop.testing.server.identity import Attributes, User, forbidden
 from kubeloop.testing.server.statuses import Refusal
 
 ANN = User("ann", groups=("dev", "system:authenticated"))

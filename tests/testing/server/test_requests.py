@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kubeloop.testing.server.serving.negotiation import body_type, wanted
-from kubeloop.testing.server.serving.paths import ResourcePath, parse_resource_path, verb_of
+from kubeloop.testing.server.request.negotiation import body_type, wanted
+from kubeloop.testing.server.request.options import Query, list_options, manager_of, write_options
+from kubeloop.testing.server.request.paths import ResourcePath, parse_resource_path, verb_of
 from kubeloop.testing.server.statuses import Cause, Refusal, invalid
-from kubeloop.testing.server.verbs.options import Query, list_options, manager_of, write_options
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ import pytest
 
 from kubeloop.testing.server.access import reviews
 from kubeloop.testing.server.access.authn import Authenticator
-from kubeloop.testing.server.access.identity import AllowAll, User
 from kubeloop.testing.server.access.rbac import Authorizer
 from kubeloop.testing.server.access.service_accounts import ServiceAccountTokens
 from kubeloop.testing.server.access.signing import SigningKey
 from kubeloop.testing.server.access.token_requests import token_request
+from kubeloop.testing.server.identity import AllowAll, User
 from kubeloop.testing.server.statuses import Refusal
 
 ANN = User("ann", "7", ("dev",), {"team": ("x",)})

@@ -14,7 +14,7 @@ import aiohttp
 import pytest
 
 from kubeloop.testing.server import Service
-from kubeloop.testing.server.access.identity import User
+from kubeloop.testing.server.identity import User
 from tests.testing.server.conftest import Api
 from tests.testing.server.server_steps import CONFIG_MAPS, PODS, config_map
 

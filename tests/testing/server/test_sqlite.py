@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 
 from kubeloop.testing.server import Service
-from kubeloop.testing.server.storage.sqlite import BadFile
+from kubeloop.testing.server.sqlite import BadFile
 from tests.testing.server.conftest import Api
 from tests.testing.server.server_steps import CONFIG_MAPS, DEFINITIONS, config_map, definition
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubeloop.testing.server.describe.human import human_duration, human_since
-from kubeloop.testing.server.describe.table_kinds import layout_of
-from kubeloop.testing.server.describe.tables import partial_list, table
 from kubeloop.testing.server.registry import Registry, Served
+from kubeloop.testing.server.representations.human import human_duration, human_since
+from kubeloop.testing.server.representations.table_kinds import layout_of
+from kubeloop.testing.server.representations.tables import partial_list, table
 from kubeloop.testing.server.schema.crds import CustomKind
 
 NOW = datetime(2024, 1, 10, 0, 0, 0, tzinfo=UTC)

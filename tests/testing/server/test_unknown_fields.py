@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.testing.server.builtin.unknown_fields import check_types, duplicate_fields
+from kubeloop.testing.server.values.unknown_fields import check_types, duplicate_fields
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import ConfigMap, Pod, Secret, Service

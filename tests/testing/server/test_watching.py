@@ -12,11 +12,11 @@ import pytest
 
 from kubeloop.kit import ManualClock
 from kubeloop.testing.server import Service
-from kubeloop.testing.server.describe.forms import Form
 from kubeloop.testing.server.registry import Registry, Served
+from kubeloop.testing.server.representations.forms import Form
 from kubeloop.testing.server.storage.selection import Selection
 from kubeloop.testing.server.storage.store import Store
-from kubeloop.testing.server.storage.watching import Hub, WatchStart
+from kubeloop.testing.server.watching import Hub, WatchStart
 from tests.testing.server.conftest import Api
 from tests.testing.server.server_steps import CONFIG_MAPS, PODS, config_map, pod
 

@@ -13,33 +13,33 @@ from typing import TYPE_CHECKING, final
 from kubeloop.kit import Clock, HostGuard, Runnable
 
 from .access.gate import Gate
-from .access.identity import User
 from .access.security import Security
 from .access.virtual import Virtual
-from .builtin.builtin_validation import Allocator
+from .builtin.allocation import Allocator
+from .controllers.definitions import Definitions
+from .controllers.gc import GarbageCollector
+from .controllers.housekeeping import BookmarkTicker, Housekeeper
+from .controllers.namespaces import Terminator
 from .describe.catalogue import Catalogue
 from .faults import Faults
+from .identity import User
 from .registry import Registry
-from .schema.definitions import Definitions
+from .request.calls import Call
 from .seeds import born, seed
 from .serving.dispatch import Dispatcher
 from .serving.http import Gateway
 from .serving.streaming import Streamer
 from .storage.store import Change, Object, Store, timestamp
-from .storage.watching import Hub
-from .verbs.calls import Call
 from .verbs.deletion import Deleter
-from .verbs.gc import GarbageCollector
-from .verbs.housekeeping import BookmarkTicker, Housekeeper
 from .verbs.logs import Logs
-from .verbs.namespaces import Terminator
 from .verbs.subresources import Subresources
 from .verbs.writing import Verbs
+from .watching import Hub
 
 if TYPE_CHECKING:
     from .access.authn import Authenticator
     from .access.service_accounts import ServiceAccountTokens
-    from .storage.sqlite import SqliteFile
+    from .sqlite import SqliteFile
 
 __all__ = ["Core"]
 
@@ -66,23 +66,31 @@ class Core:
         self.store = Store(history=history)
         self.hub = Hub(self.store, queue=queue)
         self.gate = Gate(self.store, security, clock=clock, registry=self.registry)
-        self.verbs = Verbs(self.store, self.registry, clock=clock, admission=self.gate)
+        self._allocator = Allocator()
+        self.store.listeners.append(self._release)
+        self.verbs = Verbs(
+            self.store,
+            self.registry,
+            clock=clock,
+            admission=self.gate,
+            allocator=self._allocator,
+        )
         self.deleter = Deleter(self.verbs)
         self.logs = Logs(self.verbs)
-        self._parts = Subresources(self.verbs, self.deleter, self.logs)
+        self._parts = Subresources(self.verbs, self.deleter, self.logs, issue_token=self._issue)
         self._definitions = Definitions(
             self.store, self.registry, self.deleter, self.hub, clock=clock
         )
         self._collector = GarbageCollector(self.store, self.registry, self.deleter)
         terminator = Terminator(self.store, self.registry, self.deleter)
         self.housekeeper = Housekeeper(self.store, [self._definitions, self._collector, terminator])
-        self.documents = Catalogue(self.registry)
-        self.documents.extra = {
-            "/openid/v1/jwks": self._public_keys,
-            "/.well-known/openid-configuration": self._issuer,
-        }
-        self._parts.issue_token = self._issue
-        security.stand_in = self._vouching
+        self.documents = Catalogue(
+            self.registry,
+            extra={
+                "/openid/v1/jwks": self._public_keys,
+                "/.well-known/openid-configuration": self._issuer,
+            },
+        )
         self.gateway = Gateway(
             Dispatcher(
                 self.registry,
@@ -90,7 +98,9 @@ class Core:
                 self.deleter,
                 hub=self.hub,
                 parts=self._parts,
-                virtual=Virtual(self.verbs, self.registry, security),
+                virtual=Virtual(
+                    self.verbs, self.registry, security, token_reviewer=self._token_reviewer
+                ),
             ),
             self.documents,
             Streamer(self.hub, self.logs, faults, clock=clock),
@@ -113,7 +123,8 @@ class Core:
             self.store.advance(before.version)
         self._definitions.load()
         self._collector.load()
-        self.verbs.allocator = _allocator(self.store)
+        for service in self.store.objects("", "services"):
+            self._allocator.adopt(service)
         seed(self.store, now=timestamp(self.clock.time()))
         self.housekeeper.work()
 
@@ -157,7 +168,7 @@ class Core:
     def _issuer(self) -> Object:
         return self.accounts.configuration()
 
-    def _vouching(self) -> Authenticator:
+    def _token_reviewer(self) -> Authenticator:
         from .access.authn import Authenticator
 
         return Authenticator(service_accounts=self.accounts)
@@ -181,16 +192,7 @@ class Core:
         group = "rbac.authorization.k8s.io"
         return tuple(self.store.collection((group, plural)).latest for plural in plurals)
 
-
-def _allocator(store: Store) -> Allocator:
-    """Cluster addresses and node ports, as the stored services hold them."""
-    allocator = Allocator()
-    for service in store.objects("", "services"):
-        allocator.adopt(service)
-
-    def release(change: Change) -> None:
+    def _release(self, change: Change) -> None:
+        """Free the cluster address and node ports of a service that was deleted."""
         if change.storage == ("", "services") and change.new is None and change.old is not None:
-            allocator.release(change.old.obj)
-
-    store.listeners.append(release)
-    return allocator
+            self._allocator.release(change.old.obj)

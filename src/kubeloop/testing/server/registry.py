@@ -8,65 +8,25 @@ Elsewhere: what a CustomResourceDefinition says (`crds`), what is stored (`store
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Protocol, final
+from collections.abc import Iterable, Iterator
+from typing import final
 
 import msgspec
 
 from kubeloop.machinery import api_version_rank
-from kubeloop.wire import Kind, Subresource, TypeFacts, class_for, facts_of, resources
+from kubeloop.wire import (
+    Kind,
+    ResourceInfo,
+    Subresource,
+    TypeFacts,
+    class_for,
+    facts_of,
+    resources,
+)
 
-__all__ = ["CustomKind", "CustomVersion", "Registry", "Served"]
+from .schema.crds import CustomKind, CustomVersion
 
-
-class CustomVersion(Protocol):
-    """What the server needs of one version of a custom kind; `crds` makes them."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def served(self) -> bool: ...
-    @property
-    def storage(self) -> bool: ...
-    @property
-    def schema(self) -> Any: ...
-    @property
-    def columns(self) -> Any: ...
-    @property
-    def selectable_fields(self) -> Any: ...
-    @property
-    def has_status(self) -> bool: ...
-    @property
-    def scale(self) -> Any: ...
-    @property
-    def deprecated(self) -> bool: ...
-    @property
-    def deprecation_warning(self) -> str: ...
-    @property
-    def facts(self) -> TypeFacts | None: ...
-
-
-class CustomKind(Protocol):
-    """What the server needs of a custom kind; `crds` makes them."""
-
-    @property
-    def group(self) -> str: ...
-    @property
-    def plural(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def singular(self) -> str: ...
-    @property
-    def list_kind(self) -> str: ...
-    @property
-    def namespaced(self) -> bool: ...
-    @property
-    def short_names(self) -> tuple[str, ...]: ...
-    @property
-    def categories(self) -> tuple[str, ...]: ...
-    @property
-    def versions(self) -> Sequence[CustomVersion]: ...
+__all__ = ["Registry", "Served"]
 
 
 class Served(msgspec.Struct, frozen=True, eq=False):
@@ -140,7 +100,7 @@ def _storage_versions() -> dict[tuple[str, str], str]:
     return found
 
 
-def _from_row(info: Any) -> Served:
+def _from_row(info: ResourceInfo) -> Served:
     own = (info.group, info.plural)
     storage = _SHARED_STORAGE.get(own, own)
     return Served(
@@ -161,7 +121,6 @@ def _from_row(info: Any) -> Served:
 
 
 def _from_custom(kind: CustomKind) -> Iterator[Served]:
-    storage = next((each.name for each in kind.versions if each.storage), "")
     for version in kind.versions:
         if version.served:
             yield Served(
@@ -173,11 +132,11 @@ def _from_custom(kind: CustomKind) -> Iterator[Served]:
                 list_kind=kind.list_kind,
                 namespaced=kind.namespaced,
                 verbs=_FULL,
-                short_names=tuple(kind.short_names),
-                categories=tuple(kind.categories),
+                short_names=kind.short_names,
+                categories=kind.categories,
                 parts=tuple(_custom_parts(kind, version)),
                 storage=(kind.group, kind.plural),
-                storage_version=storage,
+                storage_version=kind.storage_version,
                 custom=version,
             )
 
@@ -208,16 +167,6 @@ class Registry:
 
     def find(self, group: str, version: str, plural: str) -> Served | None:
         return self._served.get((group, version, plural))
-
-    def find_kind(self, group: str, version: str, kind: str) -> Served | None:
-        """The collection of a kind; where several share it, the one that can be read."""
-        found = [
-            each
-            for each in self._served.values()
-            if (each.group, each.version, each.kind) == (group, version, kind)
-        ]
-        readable = [each for each in found if "get" in each.verbs]
-        return next(iter(readable or found), None)
 
     def find_storage(self, group: str, plural: str) -> Served | None:
         """The collection in the version its objects are stored in."""
@@ -289,5 +238,5 @@ class Registry:
     def _storage_version(self, group: str, plural: str) -> str:
         custom = self._custom.get((group, plural))
         if custom is not None:
-            return next((each.name for each in custom.versions if each.storage), "")
+            return custom.storage_version
         return _storage_versions().get((group, plural), "")

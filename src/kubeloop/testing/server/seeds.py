@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import uuid
 
+from .controllers.namespaces import NAMESPACES, SEEDED, new_namespace
 from .storage.store import Object, Store, key_of
-from .verbs.namespaces import NAMESPACES, SEEDED, new_namespace
 
 __all__ = ["born", "seed"]
 

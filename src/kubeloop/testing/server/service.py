@@ -22,13 +22,13 @@ import msgspec
 from kubeloop.kit import Clock, HostGuard, SystemClock, TaskOwner
 from kubeloop.wire import InvalidValue
 
-from .access.identity import User
 from .access.security import ADMIN, Security
 from .core import Core
 from .faults import Faults
+from .identity import User
 from .serving.listening import Listener
 from .storage.store import HISTORY, StoreStats
-from .storage.watching import QUEUE, HubStats
+from .watching import QUEUE, HubStats
 
 __all__ = ["Service", "ServiceStats"]
 
@@ -241,7 +241,7 @@ class Service:
     def _open_file(self) -> Any:
         if self._data is None:
             return None
-        from .storage.sqlite import SqliteFile
+        from .sqlite import SqliteFile
 
         return SqliteFile(self._data)
 

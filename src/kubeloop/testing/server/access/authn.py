@@ -17,7 +17,7 @@ from typing import Any, Final, Protocol, final
 import msgspec
 
 from .. import statuses
-from .identity import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User
+from ..identity import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User
 from .service_accounts import ServiceAccountTokens, Vouched
 from .signing import BadToken
 

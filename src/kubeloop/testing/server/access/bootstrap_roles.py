@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from .identity import AUTHENTICATED, MASTERS, UNAUTHENTICATED
+from ..identity import AUTHENTICATED, MASTERS, UNAUTHENTICATED
 from .rbac import GROUP, aggregated
 from .rbac_rules import Rule
 

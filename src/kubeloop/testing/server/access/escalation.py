@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from .. import statuses
-from ..builtin.causes import quoted
-from .identity import MASTERS, Attributes, User, go_list
+from ..identity import MASTERS, Attributes, User, go_list
+from ..values.causes import quoted
 from .rbac import GROUP, Authorizer, RoleMissing
 from .rbac_rules import EVERYTHING, Rule, compact, uncovered
 

@@ -12,12 +12,12 @@ from typing import Any, final
 
 from kubeloop.kit import Clock
 
+from ..controllers.namespaces import NamespaceLifecycle
 from ..registry import Registry
+from ..request.calls import Call
 from ..statuses import forbidden
 from ..storage.store import Object, Store
-from ..verbs.calls import Call
 from ..verbs.deletion import DEFINITIONS
-from ..verbs.namespaces import NamespaceLifecycle
 from .security import ADMIN, Security
 
 __all__ = ["Gate"]

@@ -14,8 +14,7 @@ from urllib.parse import unquote
 import msgspec
 
 from .. import statuses
-from .authn import Headers
-from .identity import (
+from ..identity import (
     ANONYMOUS,
     AUTHENTICATED,
     UNAUTHENTICATED,
@@ -26,6 +25,7 @@ from .identity import (
     service_account_groups,
     split_service_account,
 )
+from .authn import Headers
 
 __all__ = ["impersonated"]
 

@@ -17,8 +17,8 @@ import msgspec
 from kubeloop.machinery.labels import Selector, selector_from_wire
 from kubeloop.wire import InvalidValue
 
-from ..builtin.causes import quoted
-from .identity import MASTERS, Attributes, Decision, Objects, User, service_account_name
+from ..identity import MASTERS, Attributes, Decision, Objects, User, service_account_name
+from ..values.causes import quoted
 from .rbac_rules import EVERYTHING, Rule
 
 __all__ = ["GROUP", "Attributes", "Authorizer", "Decision", "RoleMissing", "Rule", "aggregated"]

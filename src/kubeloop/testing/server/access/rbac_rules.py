@@ -11,7 +11,7 @@ from typing import Any, final
 
 import msgspec
 
-from .identity import Attributes, go_list
+from ..identity import Attributes, go_list
 
 __all__ = ["EVERYTHING", "Rule", "compact", "uncovered"]
 

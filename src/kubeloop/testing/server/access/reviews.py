@@ -15,11 +15,11 @@ from kubeloop.machinery.labels import parse_labels
 from kubeloop.wire import InvalidValue
 
 from .. import statuses
-from ..builtin import causes
+from ..identity import Attributes, Authorizer, User
 from ..statuses import Cause
+from ..values import causes
 from . import rbac
 from .authn import Authenticator
-from .identity import Attributes, Authorizer, User
 from .rbac_rules import EVERYTHING
 from .signing import BadToken
 

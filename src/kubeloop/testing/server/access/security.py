@@ -9,7 +9,6 @@ Elsewhere: tokens and certificates (`authn`), roles (`rbac`), acting as others
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from typing import Any, final
 
 import msgspec
@@ -17,10 +16,10 @@ import msgspec
 from kubeloop.machinery import parse_fields
 from kubeloop.wire import InvalidValue
 
-from ..serving.incoming import Incoming
-from ..serving.paths import ResourcePath
+from ..identity import AllowAll, Attributes, Authorizer, User, forbidden
+from ..request.incoming import Incoming
+from ..request.paths import ResourcePath
 from .authn import Authenticator, subject_of
-from .identity import AllowAll, Attributes, Authorizer, User, forbidden
 
 __all__ = ["ADMIN", "Security"]
 
@@ -39,8 +38,6 @@ class Security:
     ) -> None:
         self.authenticator = authenticator
         self.authorizer: Authorizer = authorizer or AllowAll()
-        # Judges tokens where nobody has to show one; set by who can check signatures.
-        self.stand_in: Callable[[], Authenticator] = Authenticator
         self.decides = authorizer is not None  # whether rights are looked at
 
     def decide_by(self, authorizer: Authorizer) -> None:

@@ -17,8 +17,7 @@ import msgspec
 from kubeloop.wire import InvalidValue
 from kubeloop.wire.times import parse_time
 
-from ..builtin.causes import quoted
-from .identity import (
+from ..identity import (
     Objects,
     User,
     find_object,
@@ -26,6 +25,7 @@ from .identity import (
     service_account_groups,
     service_account_name,
 )
+from ..values.causes import quoted
 from .signing import BadToken, SigningKey, unverified_claims, verified
 
 __all__ = ["ISSUER", "Bound", "ServiceAccountTokens", "Vouched"]

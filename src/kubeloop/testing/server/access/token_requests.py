@@ -14,9 +14,9 @@ from typing import Any, Final
 from kubeloop.wire.times import format_time
 
 from .. import statuses
-from ..builtin import causes
-from ..builtin.causes import quoted
-from .identity import Objects, find_object
+from ..identity import Objects, find_object
+from ..values import causes
+from ..values.causes import quoted
 from .service_accounts import Bound, ServiceAccountTokens
 
 __all__ = ["token_request"]

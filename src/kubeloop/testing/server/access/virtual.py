@@ -5,18 +5,20 @@ Elsewhere: the answers themselves (`reviews`, `bindings`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, final
 
 from ..registry import Registry, Served
-from ..serving.incoming import Incoming
-from ..serving.negotiation import Answer, body_type, wanted
+from ..request.calls import Call
+from ..request.incoming import Incoming
+from ..request.negotiation import Answer, body_type, wanted
+from ..request.options import write_options
 from ..statuses import bad_request
 from ..storage.store import Object, encoded
 from ..verbs.bindings import bind
-from ..verbs.calls import Call
 from ..verbs.objects import read_object
-from ..verbs.options import write_options
 from ..verbs.writing import Verbs
+from .authn import Authenticator
 from .security import ADMIN, Security
 
 __all__ = ["VIRTUAL", "Virtual"]
@@ -39,10 +41,19 @@ VIRTUAL = frozenset(
 class Virtual:
     """Answers creations in collections that store nothing."""
 
-    def __init__(self, verbs: Verbs, registry: Registry, security: Security) -> None:
+    def __init__(
+        self,
+        verbs: Verbs,
+        registry: Registry,
+        security: Security,
+        *,
+        token_reviewer: Callable[[], Authenticator],
+    ) -> None:
         self._verbs = verbs
         self._registry = registry
         self._security = security
+        # Reviews tokens while requests need no credentials: no authenticator is configured then.
+        self._token_reviewer = token_reviewer
 
     def create(self, request: Incoming, served: Served, namespace: str) -> Answer:
         """Answer a review, or bind a pod. Raises `Refusal`."""
@@ -69,7 +80,7 @@ class Virtual:
             case "selfsubjectreviews":
                 return reviews.self_subject_review(obj, user, now=self._verbs.now())
             case "tokenreviews":
-                authenticator = self._security.authenticator or self._security.stand_in()
+                authenticator = self._security.authenticator or self._token_reviewer()
                 return reviews.token_review(obj, authenticator)
             case "localsubjectaccessreviews":
                 return reviews.local_subject_access_review(obj, namespace, authorizer)

@@ -19,7 +19,7 @@ import aiohttp
 from kubeloop.kit import Clock
 from kubeloop.wire import KubeError
 
-from ..builtin.causes import quoted
+from ..values.causes import quoted
 
 __all__ = ["CallFailed", "Post", "call_webhook", "post"]
 

@@ -17,8 +17,8 @@ import msgspec
 
 from kubeloop.wire import KubeError
 
-from ..builtin.causes import quoted
 from ..statuses import Refusal
+from ..values.causes import quoted
 from .webhook_rules import AdmissionRequest, Target
 
 __all__ = ["BadAnswer", "Verdict", "denial", "read_answer", "review", "review_version"]

@@ -16,7 +16,7 @@ from kubeloop.machinery.labels import selector_from_wire
 from kubeloop.wire import InvalidValue
 
 from .. import statuses
-from ..access.identity import Objects, User, find_object
+from ..identity import Objects, User, find_object
 
 __all__ = ["AdmissionRequest", "Target", "is_exempt", "matches_rules", "matches_selectors"]
 

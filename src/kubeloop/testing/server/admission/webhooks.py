@@ -24,10 +24,10 @@ from kubeloop.kit import Clock, SystemClock
 from kubeloop.machinery.patches import PatchError, apply_json_patch
 
 from .. import statuses
-from ..access.identity import Objects
-from ..builtin.causes import quoted
+from ..identity import Objects
 from ..registry import Registry
 from ..statuses import Cause, Refusal
+from ..values.causes import quoted
 from .webhook_calls import CallFailed, Post, call_webhook, post
 from .webhook_reviews import BadAnswer, Verdict, denial, read_answer, review, review_version
 from .webhook_rules import (

@@ -10,7 +10,7 @@ import ipaddress
 from collections.abc import Mapping
 from typing import Any, final
 
-from .editing import at
+from ..values.editing import at
 
 __all__ = ["Allocator"]
 

@@ -12,8 +12,8 @@ import json
 from collections.abc import Callable
 from typing import Any, Final
 
-from .causes import as_json
-from .editing import Json, at, within, without
+from ..values.causes import as_json
+from ..values.editing import Json, at, within, without
 
 __all__ = ["to_first", "to_second"]
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..schema.crds import default_crd
-from .editing import Change, Json, at, each, filled, within, without
+from ..values.editing import Change, Json, at, each, filled, within, without
 from .pod_defaults import default_pod, default_template
 
 __all__ = ["default"]

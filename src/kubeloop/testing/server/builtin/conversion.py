@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ..values.editing import Json, at, each, within, without
 from .autoscaling import to_first, to_second
-from .editing import Json, at, each, within, without
 
 __all__ = ["convert"]
 

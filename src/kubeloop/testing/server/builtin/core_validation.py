@@ -22,7 +22,7 @@ from kubeloop.machinery.names import (
 )
 
 from ..schema.schema_validation import alike
-from . import causes
+from ..values import causes
 from .pod_validation import problems_of_pod, problems_of_pod_spec
 from .value_rules import (
     Found,

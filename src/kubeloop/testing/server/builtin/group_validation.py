@@ -19,7 +19,7 @@ from kubeloop.machinery.names import (
 
 from ..schema.crd_validation import problems_of_crd
 from ..schema.schema_validation import alike
-from . import causes
+from ..values import causes
 from .value_rules import (
     Found,
     choice,

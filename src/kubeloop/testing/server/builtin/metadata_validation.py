@@ -21,7 +21,7 @@ from kubeloop.machinery.names import (
 )
 from kubeloop.wire import InvalidValue
 
-from . import causes
+from ..values import causes
 from .value_rules import Found, labels, listed, name, not_below, not_changed
 
 __all__ = ["problems_of_metadata"]

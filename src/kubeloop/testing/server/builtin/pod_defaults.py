@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .editing import Json, each, filled, within
+from ..values.editing import Json, each, filled, within
 from .remembering import remembered
 
 __all__ = ["default_pod", "default_pod_spec", "default_template", "pull_policy"]

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from kubeloop.machinery.names import problems_of_dns_label, problems_of_dns_subdomain
 
 from ..schema.schema_validation import alike
-from . import causes
+from ..values import causes
 from .remembering import remembered_good
 from .value_rules import (
     Found,

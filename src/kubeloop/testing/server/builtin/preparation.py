@@ -15,10 +15,10 @@ from typing import Any, Final, TypeAlias
 from kubeloop.wire import resources
 
 from ..statuses import Cause, Refusal, invalid
-from . import causes
+from ..values import causes
+from ..values.editing import Json, at, each, filled, within, without
 from .allocation import Allocator
 from .builtin_defaults import default
-from .editing import Json, at, each, filled, within, without
 from .remembering import remembered
 
 __all__ = [
@@ -39,7 +39,7 @@ _TOLERATED: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreach
 
 
 def prepare_for_create(
-    group: str, kind: str, obj: dict[str, Any], allocator: Allocator | None = None
+    group: str, kind: str, obj: dict[str, Any], allocator: Allocator
 ) -> dict[str, Any]:
     """`obj` as it starts its life; its defaults are filled in, its name and uid are given.
 
@@ -55,7 +55,7 @@ def prepare_for_create(
         case "", "Namespace":
             return _new_namespace(obj)
         case "", "Service":
-            return _allocated(obj, allocator or Allocator())
+            return _allocated(obj, allocator)
         case "apiextensions.k8s.io", "CustomResourceDefinition":
             return default(group, kind, without(obj, "status"))
         case "apps", "DaemonSet":

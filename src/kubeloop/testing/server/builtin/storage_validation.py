@@ -13,7 +13,7 @@ from kubeloop.machinery.names import problems_of_dns_subdomain
 from kubeloop.wire import InvalidValue, Quantity
 
 from ..schema.schema_validation import alike
-from . import causes
+from ..values import causes
 from .value_rules import Found, choice, name, not_changed, quantity, selector
 
 __all__ = ["STORAGE"]

@@ -17,7 +17,7 @@ from kubeloop.wire import InvalidValue, Quantity
 
 from ..schema.schema_validation import alike
 from ..statuses import Cause
-from . import causes
+from ..values import causes
 
 __all__ = [
     "Found",

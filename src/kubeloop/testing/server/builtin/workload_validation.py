@@ -13,7 +13,7 @@ from kubeloop.machinery.labels import selector_from_map, selector_from_wire
 from kubeloop.wire import InvalidValue
 
 from ..statuses import Cause
-from . import causes
+from ..values import causes
 from .cron import problem_of_schedule
 from .pod_validation import problems_of_pod_spec
 from .value_rules import (

@@ -6,12 +6,12 @@ Elsewhere: what stands in the documents (`discovery`, `openapi`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, final
 
 from ..registry import Registry
-from ..serving.incoming import Incoming
-from ..serving.negotiation import NOWHERE, Answer
+from ..request.incoming import Incoming
+from ..request.negotiation import NOWHERE, Answer
 from ..statuses import method_not_allowed, unknown_resource
 from ..storage.store import encoded
 from .documents import Document
@@ -29,10 +29,9 @@ _CHECKS = frozenset({"etcd", "ping"})
 class Catalogue:
     """Answers every path that names no resource."""
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: Registry, *, extra: Mapping[str, Callable[[], Any]]) -> None:
         self._registry = registry
-        # More documents by path, for instance the keys of service account tokens.
-        self.extra: dict[str, Callable[[], Any]] = {}
+        self._extra = extra  # more documents by path: the keys of service account tokens
 
     def answer(self, request: Incoming) -> Answer:
         """The document at a path. Raises `Refusal` 404 or 405."""
@@ -42,8 +41,8 @@ class Catalogue:
         steps = path.strip("/").split("/")
         if steps[0] in _HEALTH and set(steps[1:]) <= _CHECKS:
             return _health(request, steps[0])
-        if path in self.extra:
-            return Answer(200, encoded(self.extra[path]()))
+        if path in self._extra:
+            return Answer(200, encoded(self._extra[path]()))
         found = self._found(request, steps)
         if found is None and self._is_in_version(steps):
             raise unknown_resource()

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias, final
 
-from ..builtin import causes
 from ..statuses import Cause
+from ..values import causes
 from .schema_nodes import META_FIELDS
 
 __all__ = ["problems_of_keywords"]

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from ..builtin import causes
 from ..statuses import Cause
+from ..values import causes
 from .crd_keywords import problems_of_keywords
 from .schema_nodes import compiled, pattern_of
 from .schema_validation import problems_of

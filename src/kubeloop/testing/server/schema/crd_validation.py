@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from kubeloop.machinery.names import problems_of_dns_1035_label, problems_of_dns_subdomain
 
-from ..builtin import causes
 from ..statuses import Cause
+from ..values import causes
 from .crd_schemas import problems_of_schema
 from .schema_validation import alike
 

@@ -16,8 +16,8 @@ import msgspec
 from kubeloop.machinery import api_version_rank
 from kubeloop.wire import TypeFacts
 
-from ..builtin import causes
 from ..statuses import Cause, invalid
+from ..values import causes
 from .crd_validation import problems_of_crd
 from .schemas import Schema
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, final
 
-from ..builtin import causes
 from ..statuses import Cause
+from ..values import causes
 from .schema_formats import fits_format
 from .schema_nodes import ABSENT, Node, pattern_of
 

@@ -18,9 +18,9 @@ from kubeloop.machinery.names import problems_of_dns_1035_label
 from kubeloop.wire import NO_FACTS, FieldFacts, InvalidValue, TypeFacts, facts_of
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-from ..builtin import causes
-from ..builtin.unknown_fields import check_types
 from ..statuses import Cause, bad_request
+from ..values import causes
+from ..values.unknown_fields import check_types
 from .schema_nodes import ABSENT, META_FIELDS, Node, compiled
 from .schema_validation import alike, problems_of
 

@@ -14,8 +14,20 @@ from typing import Any, TypeAlias, final
 import msgspec
 
 from ..access.virtual import VIRTUAL, Virtual
-from ..describe.forms import PARTIAL, TABLE, Form
 from ..registry import Registry, Served
+from ..representations.forms import PARTIAL, TABLE, Form
+from ..request.calls import Call, Written
+from ..request.incoming import Incoming
+from ..request.negotiation import NOWHERE, Answer, Wanted, body_type, decoded_body, wanted
+from ..request.options import (
+    ListOptions,
+    Query,
+    delete_options,
+    list_options,
+    version_number,
+    write_options,
+)
+from ..request.paths import ResourcePath
 from ..statuses import (
     Refusal,
     bad_request,
@@ -24,25 +36,13 @@ from ..statuses import (
 )
 from ..storage.selection import Selection, selection
 from ..storage.store import Object, encoded
-from ..storage.watching import Hub, Watcher, WatchStart, error_event
-from ..verbs.calls import Call, Written
 from ..verbs.deletion import Deleted, Deleter
 from ..verbs.lists import list_page
 from ..verbs.logs import Following
-from ..verbs.options import (
-    ListOptions,
-    Query,
-    delete_options,
-    list_options,
-    version_number,
-    write_options,
-)
 from ..verbs.patching import APPLY, patch_type
 from ..verbs.subresources import Subresources
 from ..verbs.writing import Verbs
-from .incoming import Incoming
-from .negotiation import NOWHERE, Answer, Wanted, body_type, decoded_body, wanted
-from .paths import ResourcePath
+from ..watching import Hub, Watcher, WatchStart, error_event
 
 __all__ = ["Dispatcher", "Outcome", "Stream"]
 

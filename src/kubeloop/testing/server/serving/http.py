@@ -24,6 +24,9 @@ from kubeloop.kit import Clock, HostGuard
 from ..access.security import Security
 from ..describe.catalogue import Catalogue
 from ..faults import Faults, Reply, SeenRequest
+from ..request.incoming import Incoming, incoming, seen_of
+from ..request.negotiation import JSON, YAML, Answer, wanted, warning_headers
+from ..request.options import Query
 from ..statuses import (
     Refusal,
     bad_request,
@@ -34,10 +37,7 @@ from ..statuses import (
 )
 from ..storage.store import encoded
 from ..verbs.logs import Following
-from ..verbs.options import Query
 from .dispatch import Dispatcher, Outcome, Stream
-from .incoming import Incoming, incoming, seen_of
-from .negotiation import JSON, YAML, Answer, wanted, warning_headers
 from .streaming import Streamer
 
 __all__ = ["BODY_LIMIT", "Gateway", "listener"]

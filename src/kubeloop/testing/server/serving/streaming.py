@@ -15,10 +15,10 @@ from aiohttp import web
 from kubeloop.kit import Clock
 
 from ..faults import Cut, Faults, SeenRequest
-from ..storage.watching import Hub
+from ..request.negotiation import YAML, warning_headers
 from ..verbs.logs import Following, Logs
+from ..watching import Hub
 from .dispatch import Stream
-from .negotiation import YAML, warning_headers
 
 __all__ = ["Streamer"]
 

@@ -5,9 +5,9 @@ Promises: a pod is bound once; a pod that is being deleted is not bound any more
 
 from __future__ import annotations
 
+from ..request.calls import Call
 from ..statuses import Cause, Refusal, conflict, unexplained
 from ..storage.store import Object
-from .calls import Call
 from .objects import same_but_bookkeeping
 from .writing import Verbs
 

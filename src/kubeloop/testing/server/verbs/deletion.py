@@ -14,13 +14,13 @@ from typing import TypeAlias, final
 import msgspec
 
 from ..registry import Served
+from ..request.calls import Call
+from ..request.options import DeleteOptions
 from ..statuses import Refusal, conflict, not_found, success
 from ..storage.selection import Selection
 from ..storage.store import Entry, Object, timestamp
-from .calls import Call
 from .kinds import orphans_by_default, returns_deleted
 from .objects import is_finished
-from .options import DeleteOptions
 from .writing import Verbs, unsaved
 
 __all__ = ["CLEANUP", "DEFINITIONS", "Deleted", "Deleter", "decide"]

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from kubeloop.machinery import selector_from_wire
 from kubeloop.wire import InvalidValue
 
+from ..request.calls import Call
+from ..request.options import DeleteOptions, Query, delete_options
 from ..statuses import Cause, Refusal, bad_request, too_many_requests
 from ..storage.store import Entry, Object
-from .calls import Call
 from .deletion import Deleter
-from .options import DeleteOptions, Query, delete_options
 from .writing import Verbs
 
 __all__ = ["evict"]

@@ -14,10 +14,10 @@ from typing import NamedTuple, final
 
 import msgspec
 
+from ..request.options import ListOptions, version_number
 from ..statuses import bad_request, expired, too_large_version
 from ..storage.selection import Selection
 from ..storage.store import Collection, Entry, Object, Storage, Store
-from .options import ListOptions, version_number
 
 __all__ = ["Page", "list_page"]
 

@@ -11,11 +11,11 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import final
 
-from ..serving.incoming import Incoming
-from ..serving.negotiation import Answer
+from ..request.calls import Call
+from ..request.incoming import Incoming
+from ..request.negotiation import Answer
 from ..statuses import bad_request
 from ..storage.store import Change, Object, key_of
-from .calls import Call
 from .writing import Verbs
 
 __all__ = ["Following", "Logs"]

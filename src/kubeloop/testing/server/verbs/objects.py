@@ -14,13 +14,13 @@ import msgspec
 
 from kubeloop.wire import Subresource, class_for
 
-from ..builtin.unknown_fields import check_types, duplicate_fields
 from ..registry import Served
-from ..serving.negotiation import JSON, decoded_body, summary
+from ..request.negotiation import JSON, decoded_body, summary
+from ..request.options import FieldValidation
 from ..statuses import Cause, Refusal, bad_request, conflict, invalid, unexplained
 from ..storage.store import Object, encoded
+from ..values.unknown_fields import check_types, duplicate_fields
 from .kinds import has_generation, keeps_metadata_in_status, requires_version_on_update
-from .options import FieldValidation
 from .rules import known, stored
 
 __all__ = [

@@ -20,7 +20,7 @@ from kubeloop.machinery.patches import (
 )
 
 from ..registry import Served
-from ..serving.negotiation import YAML, decoded_body, sort_of
+from ..request.negotiation import YAML, decoded_body, sort_of
 from ..statuses import (
     Refusal,
     bad_request,

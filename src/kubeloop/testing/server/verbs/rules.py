@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ..builtin.allocation import Allocator
 from ..builtin.builtin_defaults import default as fill
 from ..builtin.builtin_validation import (
     dated_conditions,
@@ -18,10 +19,10 @@ from ..builtin.builtin_validation import (
     validate,
 )
 from ..builtin.conversion import convert
-from ..builtin.unknown_fields import check_types
 from ..registry import Served
 from ..statuses import Cause, bad_request
 from ..storage.store import Object
+from ..values.unknown_fields import check_types
 
 __all__ = [
     "Known",
@@ -89,7 +90,7 @@ def problems(served: Served, obj: Object, old: Object | None, *, part: str = "")
     return causes
 
 
-def prepared(served: Served, obj: Object, allocator: Any) -> Object:
+def prepared(served: Served, obj: Object, allocator: Allocator) -> Object:
     """A new object as its kind starts: status reset, addresses allocated."""
     if served.custom is not None:
         if served.custom.has_status:
@@ -107,7 +108,7 @@ def requested(served: Served, obj: Object, user: Any) -> Object:
     return {**obj, "spec": spec}
 
 
-def renewed(served: Served, obj: Object, old: Object, allocator: Any) -> Object:
+def renewed(served: Served, obj: Object, old: Object, allocator: Allocator) -> Object:
     """A changed object with what it was given before and does not say again."""
     if served.custom is not None:
         return obj

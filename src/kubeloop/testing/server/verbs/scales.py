@@ -12,13 +12,13 @@ from kubeloop.machinery import selector_from_wire
 from kubeloop.wire import InvalidValue, Subresource, class_for
 
 from ..apply.managed import applied_name
-from ..builtin.unknown_fields import check_types
-from ..describe.forms import shown
 from ..registry import Served
+from ..representations.forms import shown
+from ..request.calls import Call
 from ..statuses import Cause, bad_request, conflict, invalid, unexplained
 from ..storage.store import Entry, Object
+from ..values.unknown_fields import check_types
 from . import rules
-from .calls import Call
 from .objects import typed
 from .patching import APPLY, MERGE, STRATEGIC, patched, read_applied
 from .writing import Verbs

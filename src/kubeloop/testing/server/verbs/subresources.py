@@ -13,11 +13,13 @@ from typing import Any, final
 
 import msgspec
 
-from ..describe.forms import PARTIAL, TABLE, Form
 from ..registry import Served
-from ..serving.incoming import Incoming
-from ..serving.negotiation import Answer, body_type, decoded_body, wanted
-from ..serving.paths import ResourcePath
+from ..representations.forms import PARTIAL, TABLE, Form
+from ..request.calls import Call
+from ..request.incoming import Incoming
+from ..request.negotiation import Answer, body_type, decoded_body, wanted
+from ..request.options import write_options
+from ..request.paths import ResourcePath
 from ..statuses import (
     Refusal,
     method_not_allowed,
@@ -26,11 +28,9 @@ from ..statuses import (
     unknown_resource,
 )
 from ..storage.store import Object, encoded
-from .calls import Call
 from .deletion import Deleter
 from .logs import Following, Logs
 from .objects import typed
-from .options import write_options
 from .patching import APPLY, patch_type
 from .scales import Scales
 from .writing import Verbs
@@ -45,13 +45,19 @@ _VIEWS = frozenset({"status", "ephemeralcontainers", "resize", "approval", "fina
 class Subresources:
     """Carries out requests whose path names a part of an object."""
 
-    def __init__(self, verbs: Verbs, deleter: Deleter, logs: Logs) -> None:
+    def __init__(
+        self,
+        verbs: Verbs,
+        deleter: Deleter,
+        logs: Logs,
+        *,
+        issue_token: Callable[[Call, Object], Object],
+    ) -> None:
         self._verbs = verbs
         self._deleter = deleter
         self._logs = logs
         self._scales = Scales(verbs)
-        # Makes a token for a service account; set where tokens can be signed.
-        self.issue_token: Callable[[Call, Object], Object] | None = None
+        self._issue_token = issue_token  # makes a token for a service account
 
     async def answer(
         self, request: Incoming, served: Served, path: ResourcePath
@@ -121,10 +127,8 @@ class Subresources:
             return Answer(201, encoded(await evict(self._verbs, self._deleter, call, body)))
         if path.subresource == "binding":
             return Answer(201, encoded(bind(self._verbs, call, body)))
-        if self.issue_token is None:
-            raise _not_here(path)
         self._verbs.get(call)
-        return Answer(201, encoded(self.issue_token(call, body)))
+        return Answer(201, encoded(self._issue_token(call, body)))
 
 
 def _body(request: Incoming, served: Served, path: ResourcePath) -> Object:
@@ -138,7 +142,7 @@ def _body(request: Incoming, served: Served, path: ResourcePath) -> Object:
 def _shown_scale(request: Incoming, served: Served, scale: Object) -> Answer:
     if wanted(request.header("Accept")).target != TABLE:
         return Answer(200, encoded(scale))
-    from ..describe.tables import table
+    from ..representations.tables import table
 
     spoken = msgspec.structs.replace(served, group="autoscaling", kind="Scale", custom=None)
     return Answer(200, encoded(table(spoken, [scale])))

@@ -9,7 +9,7 @@ the other subresources (`subresources`), HTTP (`http`).
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
 import msgspec
 
@@ -18,8 +18,11 @@ from kubeloop.machinery import generate_name
 
 from ..apply.managed import applied_name, apply
 from ..apply.tracking import Tracker
-from ..describe.forms import shown
+from ..builtin.allocation import Allocator
 from ..registry import Registry, Served
+from ..representations.forms import shown
+from ..request.calls import Admission, Call, Written
+from ..request.options import version_number
 from ..statuses import (
     Cause,
     Refusal,
@@ -33,7 +36,6 @@ from ..statuses import (
 )
 from ..storage.store import Entry, Object, Store, encoded, key_of, timestamp
 from . import rules
-from .calls import Admission, Call, Written
 from .kinds import creates_on_update
 from .objects import (
     Sent,
@@ -48,7 +50,6 @@ from .objects import (
     same_but_bookkeeping,
     storage_error,
 )
-from .options import version_number
 from .patching import APPLY, patched, read_applied
 
 __all__ = ["Verbs", "unsaved"]
@@ -63,13 +64,19 @@ class Verbs:
     """Writes to one store, one object at a time."""
 
     def __init__(
-        self, store: Store, registry: Registry, *, clock: Clock, admission: Admission
+        self,
+        store: Store,
+        registry: Registry,
+        *,
+        clock: Clock,
+        admission: Admission,
+        allocator: Allocator,
     ) -> None:
         self.store = store
         self.registry = registry
         self.clock = clock
         self.admission = admission
-        self.allocator: Any = None  # of cluster addresses and node ports
+        self._allocator = allocator  # of cluster addresses and node ports
         self._tracker = Tracker()
         self._generation = registry.generation
         self._second = (-1, "")  # the latest second that was asked for, written
@@ -107,7 +114,7 @@ class Verbs:
         self.admission.check(_named(call, obj), "CREATE")
         obj = rules.requested(served, created(served, obj, now=self.now()), call.user)
         obj = self._with_name(served, rules.default(served, obj))
-        obj = rules.prepared(served, self.tracked(call, None, obj), self.allocator)
+        obj = rules.prepared(served, self.tracked(call, None, obj), self._allocator)
         return await self._finish_create(call, obj, sent.warnings)
 
     async def _finish_create(self, call: Call, obj: Object, warnings: list[str]) -> Written:
@@ -176,8 +183,8 @@ class Verbs:
         obj = changed(served, old.obj, sent, part=call.part)
         if call.part in {"", "ephemeralcontainers", "resize"} or served.custom is not None:
             obj = rules.default(served, obj)
-        if not call.part and self.allocator is not None:
-            obj = rules.renewed(served, obj, old.obj, self.allocator)
+        if not call.part:
+            obj = rules.renewed(served, obj, old.obj, self._allocator)
         if call.part:
             obj = rules.dated(served, obj, old.obj, now=self.now())
         if not applied:
@@ -257,7 +264,7 @@ class Verbs:
             return await self.replace(call, old, obj, sent.warnings, applied=True)
         fields = obj["metadata"].get("managedFields")
         obj = created(served, obj, now=self.now())
-        obj = rules.prepared(served, rules.default(served, obj), self.allocator)
+        obj = rules.prepared(served, rules.default(served, obj), self._allocator)
         if fields:
             obj["metadata"] = {**obj["metadata"], "managedFields": fields}
         return await self._finish_create(call, obj, sent.warnings)

@@ -13,12 +13,12 @@ from typing import Any, final
 import msgspec
 
 from ..registry import Registry, Served
+from ..request.calls import Call
+from ..request.options import DeleteOptions
 from ..statuses import Refusal
 from ..storage.store import Change, Entry, Object, Storage, Store
-from .calls import Call
-from .deletion import FOREGROUND, ORPHAN, Deleter
-from .objects import is_finished
-from .options import DeleteOptions
+from ..verbs.deletion import FOREGROUND, ORPHAN, Deleter
+from ..verbs.objects import is_finished
 
 __all__ = ["GarbageCollector"]
 

@@ -19,7 +19,7 @@ from kubeloop.wire import Duration, InvalidValue, MicroTime, Quantity
 from kubeloop.wire.plan import Value
 from kubeloop.wire.times import format_micro_time, format_time, parse_micro_time, parse_time
 
-from ..builtin.causes import quoted
+from .causes import quoted
 
 __all__ = [
     "INT64_FIELDS",

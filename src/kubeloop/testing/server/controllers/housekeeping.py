@@ -15,7 +15,7 @@ from typing import Protocol, final
 from kubeloop.kit import Clock
 
 from ..storage.store import Change, Store
-from ..storage.watching import Hub
+from ..watching import Hub
 
 __all__ = ["BookmarkTicker", "Housekeeper", "Worker"]
 

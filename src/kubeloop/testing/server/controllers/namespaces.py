@@ -12,10 +12,10 @@ from typing import Final, final
 
 from ..admission.webhooks import check_namespace
 from ..registry import Registry, Served
+from ..request.calls import Call
+from ..request.options import DeleteOptions
 from ..storage.store import Change, Entry, Object, Store
-from .calls import Call
-from .deletion import Deleter
-from .options import DeleteOptions
+from ..verbs.deletion import Deleter
 
 __all__ = ["NAMESPACES", "SEEDED", "NamespaceLifecycle", "Terminator", "new_namespace"]
 

@@ -22,8 +22,8 @@ import msgspec
 from kubeloop.kit import to_the_end
 from kubeloop.wire import KubeError
 
-from ..describe.forms import head_of
-from .store import Change, Entry, Store
+from .representations.forms import head_of
+from .storage.store import Change, Entry, Store
 
 __all__ = ["BadFile", "SqliteFile"]
 

@@ -10,7 +10,7 @@ from typing import Any, final
 import msgspec
 
 from ..faults import SeenRequest
-from ..verbs.options import Query
+from .options import Query
 from .paths import ResourcePath, parse_resource_path, verb_of
 
 __all__ = ["Incoming", "incoming", "seen_of"]

@@ -17,10 +17,10 @@ from typing import Literal, TypeAlias, final
 
 import msgspec
 
-from ..describe.forms import Form
-from ..statuses import Refusal, expired, too_large_version
-from .selection import Selection
-from .store import Change, Entry, Storage, Store, encoded, entry_of
+from .representations.forms import Form
+from .statuses import Refusal, expired, too_large_version
+from .storage.selection import Selection
+from .storage.store import Change, Entry, Storage, Store, encoded, entry_of
 
 __all__ = ["Hub", "HubStats", "WatchStart", "Watcher", "error_event", "event_bytes"]
 

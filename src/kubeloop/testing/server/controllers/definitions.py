@@ -12,13 +12,13 @@ from typing import final
 from kubeloop.kit import Clock
 
 from ..registry import Registry
+from ..request.calls import Call
+from ..request.options import DeleteOptions
+from ..schema.crds import CustomKind, status_of
 from ..statuses import Refusal
 from ..storage.store import Change, Entry, Object, Store, timestamp
-from ..storage.watching import Hub
-from ..verbs.calls import Call
 from ..verbs.deletion import CLEANUP, DEFINITIONS, Deleter
-from ..verbs.options import DeleteOptions
-from .crds import CustomKind, status_of
+from ..watching import Hub
 
 __all__ = ["DEFINITIONS", "Definitions"]
 

@@ -17,8 +17,8 @@ from kubeloop.wire import Model, Quantity
 from kubeloop.wire.meta.v1 import ObjectMeta
 from kubeloop.wire.plan import ListOf, MapOf, Node, Object, plan_of
 
-from ..schema.scalar_reading import Findings, Place, Reader, value_reader, wrong_type
 from .clean_types import is_clean
+from .scalar_reading import Findings, Place, Reader, value_reader, wrong_type
 
 __all__ = ["Checked", "check_types", "duplicate_fields"]
 

@@ -18,7 +18,7 @@ from kubeloop.wire import Duration, MicroTime, Model, Quantity
 from kubeloop.wire.meta.v1 import ObjectMeta
 from kubeloop.wire.plan import ListOf, MapOf, Node, Object, Value, plan_of
 
-from ..schema.scalar_reading import INT64_FIELDS, is_int_or_string
+from .scalar_reading import INT64_FIELDS, is_int_or_string
 
 __all__ = ["is_clean"]
 

@@ -11,8 +11,8 @@ from typing import Any, Final, Protocol, TypeAlias, final
 
 import msgspec
 
-from .. import statuses
-from ..builtin.causes import quoted
+from . import statuses
+from .values.causes import quoted
 
 __all__ = [
     "ANONYMOUS",

@@ -1,0 +1,1 @@
+"""What a client asks for: paths, options and formats of a request, read strictly."""
