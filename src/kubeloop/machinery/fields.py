@@ -207,8 +207,10 @@ def _read_terms(text: str) -> Iterator[FieldTerm]:
         except InvalidValue as error:
             raise _refusal(text, f"in the term at position {start}, {error}") from error
         field = part[: operator.start()]
-        if field or value:  # a bare operator restricts nothing, as in client-go
-            yield FieldTerm(field, "!=" if operator[0] == "!=" else "=", value)
+        if not field and not value:
+            # client-go takes it for "everything": a mistake would delete a whole collection.
+            raise _refusal(text, f"the term at position {start} has neither field nor value")
+        yield FieldTerm(field, "!=" if operator[0] == "!=" else "=", value)
 
 
 def _refusal(text: str, problem: str) -> InvalidValue:
