@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
+import threading
 
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
@@ -38,6 +40,16 @@ settings.register_profile(
 )
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
 settings.load_profile(PROFILE)
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C reach tests of it, and the programs they start.
+
+    A shell's background job ignores it, and every child would.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if is_main and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

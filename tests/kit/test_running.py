@@ -4,22 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from kubeloop.kit import new_event_loop, run
-
-
-@pytest.fixture(autouse=True)
-def _usual_handlers() -> Iterator[None]:
-    """Signals as a program in a terminal finds them: a shell's background jobs ignore Ctrl-C."""
-    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
-    before = {which: signal.signal(which, handler) for which, handler in usual.items()}
-    yield
-    for which, handler in before.items():
-        signal.signal(which, handler)
 
 
 def test_the_main_coroutine_runs_on_uvloop_where_it_is_installed() -> None:
