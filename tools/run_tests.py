@@ -8,11 +8,15 @@ FLAKY, and its cause is the next thing to fix. A test that fails twice fails the
 in common (a server that did not start) is likelier than that many accidents.
 
 Only failed tests are run again. An interrupted run, a usage error or an error while
-collecting ends with pytest's own exit code.
+collecting ends with pytest's own exit code. A test that no timeout can end (uvloop swallows
+what a signal handler raises) ends the whole run after `STUCK_AFTER` seconds, with the stacks of
+all threads.
 """
 
 from __future__ import annotations
 
+import faulthandler
+import os
 import subprocess
 import sys
 import tempfile
@@ -24,6 +28,7 @@ from pathlib import Path
 import pytest
 
 ALONE = 20
+STUCK_AFTER = 900.0
 
 # What pytest's closing line counts, in its order.
 _COUNTED = ("failed", "passed", "skipped", "deselected", "xfailed", "xpassed", "error")
@@ -38,9 +43,16 @@ class Recorder:
         self.failed: dict[str, None] = {}  # node ids, in the order of the run
         self.counts: Counter[str] = Counter()
         self.paths: list[str] = []
+        self._stderr = os.dup(2)  # pytest captures the other one
 
     def pytest_configure(self, config: pytest.Config) -> None:
         self.paths = list(config.option.file_or_dir or ())
+
+    def pytest_runtest_logstart(self) -> None:
+        faulthandler.dump_traceback_later(STUCK_AFTER, exit=True, file=self._stderr)
+
+    def pytest_sessionfinish(self) -> None:
+        faulthandler.cancel_dump_traceback_later()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:

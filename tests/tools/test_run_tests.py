@@ -116,6 +116,21 @@ def test_a_run_without_failures_is_pytests_own(tmp_path: Path) -> None:
     assert "1 passed in " in done.stdout.splitlines()[-1]
 
 
+def test_a_test_that_no_timeout_ends_is_ended_with_its_stacks(tmp_path: Path) -> None:
+    write(tmp_path, "test_stuck.py", "import time\n\ndef test_stuck():\n    time.sleep(3600)\n")
+    program = (
+        f"import sys; sys.path.insert(0, {str(Path(run_tests.__file__).parent)!r});"
+        " import run_tests; run_tests.STUCK_AFTER = 1.0; sys.exit(run_tests.main(['-q']))"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 1
+    assert "in test_stuck" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [("import nothing_of_that_name", 2), ("raise KeyboardInterrupt", 2), ("", 5)],
