@@ -48,6 +48,20 @@ async def test_so_many_requests_fail_and_no_more(api: Api, server: Service) -> N
     assert said[0].json["details"]["retryAfterSeconds"] == 3
 
 
+@pytest.mark.parametrize("path", ["/livez", "/readyz/ping", "/healthz"])
+async def test_a_health_check_is_not_recorded_and_takes_no_fault(
+    api: Api, server: Service, path: str
+) -> None:
+    """A client probes its server at a time that a test does not choose."""
+    server.faults.fail(503, times=1)
+    before = len(server.faults.requests)
+
+    check = await api.get(path)
+
+    assert (check.code, len(server.faults.requests)) == (200, before)
+    assert (await api.get(PODS)).code == 503
+
+
 async def test_a_fault_meets_only_what_it_is_meant_for(api: Api, server: Service) -> None:
     server.faults.fail(503, times=None, match=Match(verb="create", resource="configmaps"))
 

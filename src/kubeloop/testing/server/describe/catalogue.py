@@ -19,10 +19,16 @@ from .documents import Document
 if TYPE_CHECKING:
     from .discovery import Root
 
-__all__ = ["Catalogue"]
+__all__ = ["Catalogue", "is_health_check"]
 
 _HEALTH = frozenset({"healthz", "livez", "readyz"})
 _CHECKS = frozenset({"etcd", "ping"})
+
+
+def is_health_check(path: str) -> bool:
+    """Whether a path is one at which the server says that it is well: `/livez`, `/readyz/ping`."""
+    page, *checks = path.strip("/").split("/")
+    return page in _HEALTH and set(checks) <= _CHECKS
 
 
 @final
@@ -39,7 +45,7 @@ class Catalogue:
             raise method_not_allowed()
         path = request.path.rstrip("/") or "/"
         steps = path.strip("/").split("/")
-        if steps[0] in _HEALTH and set(steps[1:]) <= _CHECKS:
+        if is_health_check(path):
             return _health(request, steps[0])
         if path in self._extra:
             return Answer(200, encoded(self._extra[path]()))
