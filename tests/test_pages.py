@@ -26,6 +26,7 @@ PAGES = (
     "docs/clients.md",
     "docs/controllers.md",
     "docs/credentials.md",
+    "docs/events.md",
     "docs/index.md",
     "docs/inspector.md",
     "docs/large-clusters.md",
