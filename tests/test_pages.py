@@ -27,6 +27,7 @@ PAGES = (
     "docs/controllers.md",
     "docs/credentials.md",
     "docs/events.md",
+    "docs/from-client-go.md",
     "docs/index.md",
     "docs/inspector.md",
     "docs/large-clusters.md",
