@@ -65,6 +65,10 @@ format: .venv/.ready ## rewrite the sources in the project's format
 names: .venv/.ready ## accept the public names as they are now
 	$(PY) tools/public_names.py tests/public_names.txt
 
+.PHONY: words
+words: .venv/.ready ## lower the numbers of words that the glossary replaces
+	$(PY) tools/stop_words.py
+
 .PHONY: assets
 assets: .venv/.ready ## build or copy etcd, kube-apiserver and kubectl into the user's cache, once
 	$(PY) tools/assets.py
