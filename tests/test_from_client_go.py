@@ -49,7 +49,7 @@ Interface Add Len Get Done ShutDown ShuttingDown ShutDownWithDrain
 DelayingInterface AddAfter RateLimitingInterface AddRateLimited Forget NumRequeues
 RateLimiter When BucketRateLimiter ItemExponentialFailureRateLimiter ItemFastSlowRateLimiter
 NewItemExponentialFailureRateLimiter NewItemFastSlowRateLimiter
-MaxOfRateLimiter DefaultControllerRateLimiter
+MaxOfRateLimiter NewMaxOfRateLimiter DefaultControllerRateLimiter
 NewBroadcaster Shutdown StartLogging StartStructuredLogging StartRecordingToSink StartEventWatcher
 broadcasterWatcher NewRecorder EventSource Event Eventf PastEventf AnnotatedEventf EventSink
 EventCorrelator DropIfChannelFull WaitIfChannelFull FakeRecorder
@@ -65,7 +65,7 @@ EXAMPLES = frozenset(
         r"\w+",
         """
     ConfigMap Deployment Event Pod Website
-    asyncio TaskGroup ctx envtest f kube kube_client kube_server leases logger ns reconcile
+    asyncio TaskGroup aclosing contextlib ctx envtest f kube kube_client kube_server leases logger ns reconcile
     registration site webhooks
     """,
     )
