@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 from collections.abc import AsyncIterator, Callable
 
@@ -20,6 +21,7 @@ from kubeloop.runtime import (
     ShutdownTimeout,
     WebhookServer,
 )
+from kubeloop.testing import APIServer, Match
 from kubeloop.wire.coordination.v1 import Lease
 from kubeloop.wire.core.v1 import ConfigMap, Event
 
@@ -407,3 +409,77 @@ async def test_events_are_written_although_work_does_not_end(
     with pytest.raises(ShutdownTimeout):
         await ended
     assert [event.reason for event in await client.resource(Event).list()] == ["Begun"]
+
+
+async def test_a_manager_ends_within_the_grace_and_ten_seconds_whatever_hangs(
+    managed: Managed, server: APIServer, client: Client, stubborn: Stubborn
+) -> None:
+    """Work that ignores cancellation, and events that cannot be written."""
+    manager = managed(grace=30, clock=(clock := ManualClock()))
+
+    @manager.controller(ConfigMap)
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        config = ctx.get(ConfigMap, key)
+        assert config is not None
+        ctx.recorder.event(config, "Normal", "Begun", "at last")
+        await stubborn.run()
+
+    server.faults.hold(Match(resource="events"))
+    ended = asyncio.create_task(manager.run())
+    await client.resource(ConfigMap).create(a_config("one"))
+    await stubborn.begun.wait()
+    manager.stop()
+    await until(lambda: manager.stats().state == "stopping")
+
+    for seconds in (30, 2.5, 2.5):
+        assert not ended.done()
+        await clock.advance(seconds)
+    assert not ended.done()  # the event is still waited for
+    await clock.advance(5)
+
+    with pytest.raises(ShutdownTimeout):
+        await ended
+    server.faults.heal()
+
+
+async def test_a_lease_that_cannot_be_released_does_not_keep_the_manager(
+    managed: Managed, server: APIServer
+) -> None:
+    manager = managed(leader_election="sites", clock=(clock := ManualClock()))
+    ended = asyncio.create_task(manager.run())
+    await until(lambda: manager.is_leader)
+
+    server.faults.hold(Match(resource="leases"))
+    manager.stop()
+    await until(lambda: not manager.is_leader)  # it is being released
+    await clock.advance(5)
+    await clock.advance(5)
+
+    with contextlib.suppress(ShutdownTimeout):  # whether or not the release timed out first
+        await ended
+    assert clock.now() == 10
+    server.faults.heal()
+
+
+async def test_runnables_work_until_the_reconciles_have_ended(
+    managed: Managed, client: Client
+) -> None:
+    manager, part = managed(), Part()
+    manager.add(part)
+    begun, finish = asyncio.Event(), asyncio.Event()
+
+    @manager.controller(ConfigMap)
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        begun.set()
+        await finish.wait()
+
+    ended = asyncio.create_task(manager.run())
+    await client.resource(ConfigMap).create(a_config("one"))
+    await begun.wait()
+    manager.stop()
+    await until(lambda: manager.stats().state == "stopping")
+    assert not part.fate.done()
+    finish.set()
+    await ended
+
+    assert part.fate.cancelled()
