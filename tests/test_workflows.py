@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import tomllib
 from collections.abc import Iterator
@@ -103,3 +104,34 @@ def test_updates_look_into_folders_that_are_there() -> None:
     for update in read(GITHUB / "dependabot.yml")["updates"]:
         for folder in update.get("directories", ()):
             assert list(ROOT.glob(f"{folder.strip('/')}/go.mod")), folder
+
+
+def test_a_release_publishes_what_its_own_run_has_built_and_tried() -> None:
+    release = jobs_in(GITHUB / "workflows" / "release.yml")
+    publish = release["publish"]
+    used = [step.get("uses", "").partition("@")[0] for step in publish["steps"]]
+    uploads = [step for step in steps_in(CI) if "upload-artifact" in step.get("uses", "")]
+
+    assert release["ci"]["uses"] == "./.github/workflows/ci.yml"
+    assert publish["needs"] == "ci"
+    # Archives come from the run's own artifact, and the index knows the workflow by its identity.
+    assert "actions/download-artifact" in used
+    assert [step["with"]["name"] for step in uploads].count("dist") == 1
+    assert publish["permissions"]["id-token"] == "write"
+    assert not any("build" in step.get("run", "") for step in publish["steps"])
+    assert not any("password" in step.get("with", {}) for step in publish["steps"])
+
+
+def test_the_package_states_lower_bounds_only_and_development_is_pinned() -> None:
+    extras = PROJECT["optional-dependencies"].values()
+    wanted = [*PROJECT["dependencies"], *itertools.chain.from_iterable(extras)]
+    versions = [each.partition(";")[0].partition("#")[0].strip() for each in wanted]
+    outside = [each for each in versions if not each.startswith("kubeloop[")]
+    pins = [
+        line
+        for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+        if line.strip() and not line.startswith("#")
+    ]
+
+    assert [each for each in outside if not re.fullmatch(r"[\w.-]+(\[\w+\])?>=[\d.]+", each)] == []
+    assert [pin for pin in pins if not re.match(r"[\w.-]+==[\w.]+( ;|$)", pin)] == []

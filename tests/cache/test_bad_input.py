@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from kubeloop.cache import RawPage, SharedInformer
 from kubeloop.kit import ManualClock, running
-from kubeloop.machinery import DecodeError
+from kubeloop.machinery import DecodeError, ResponseTooLarge
 from kubeloop.wire import Raw, RawEvent
 from kubeloop.wire.core.v1 import Pod
 from tests.cache.making import key
-from tests.cache.model_server import ModelServer
+from tests.cache.model_server import TOO_OLD, ModelServer
 from tests.cache.stories import Story, held
 
 BAD_LABELS = {"name": "bad", "namespace": "shop", "resourceVersion": "99", "labels": [1]}
@@ -256,3 +257,43 @@ async def test_garbage_in_the_place_of_an_object_leads_to_a_list(
     async with SharedInformer(garbling, dict, clock=clock) as pods:
         assert held(pods) == garbling.state()
         assert garbling.count("list") == 1
+
+
+async def test_an_event_that_is_too_large_leads_to_a_list(clock: ManualClock) -> None:
+    class Flooding(ModelServer):
+        floods = 1
+
+        async def _events(self, at: int, *, initial: bool) -> AsyncIterator[RawEvent]:
+            if self.floods and not initial:
+                self.floods -= 1
+                raise ResponseTooLarge("watch pods: an event is larger than 64 MB")
+            async for each in super()._events(at, initial=initial):
+                yield each
+
+    server = Flooding(streams_lists=False)
+    async with SharedInformer(server, dict, clock=clock) as pods:
+        server.put("a")
+        await clock.advance(5)
+
+        assert server.count("list") == 2
+        assert held(pods) == server.state()
+
+
+async def test_a_list_that_is_too_large_is_tried_again_and_the_copy_stays(
+    clock: ManualClock,
+) -> None:
+    server = ModelServer(streams_lists=False)
+    server.put("a")
+    async with SharedInformer(server, dict, clock=clock) as pods:
+        before = held(pods)
+        server.compact()
+        server.say("ERROR", TOO_OLD)
+        server.fail(*(ResponseTooLarge("list pods: larger than 1 GB") for _ in range(3)))
+        await clock.advance(2)
+        assert "larger than 1 GB" in pods.stats().reflector.last_error
+        assert held(pods) == before
+
+        server.put("b")
+        await clock.advance(60)
+
+        assert held(pods) == server.state()

@@ -333,3 +333,25 @@ def test_after_any_faults_the_cache_equals_the_server_within_two_minutes(
     steps: list[tuple[str, Any]],
 ) -> None:
     asyncio.run(live_through(steps))
+
+
+async def test_a_stream_that_is_not_complete_when_its_time_is_over_is_followed_by_a_list(
+    clock: ManualClock,
+) -> None:
+    class Endless(ModelServer):
+        async def _events(self, at: int, *, initial: bool) -> AsyncIterator[RawEvent]:
+            for number in range(1000 if initial else 0):
+                await clock.sleep(50)
+                metadata = {"name": f"pod-{number}", "resourceVersion": "1"}
+                yield event("ADDED", {"metadata": metadata})
+            await asyncio.Event().wait()
+
+    server = Endless()
+    async with reflecting(server, clock, random=lambda: 0.0) as (_, told):
+        await clock.advance(329)
+        assert requests(server) == ["stream"]
+
+        await clock.advance(2)
+
+        assert requests(server) == ["stream", "list '0' limit 500", "watch 10"]
+        assert told.lines == ["replace  at 10"]

@@ -500,3 +500,33 @@ def test_every_number_can_be_read() -> None:
     assert (reflector.BACKOFF.jitter, reflector.BACKOFF.steps, reflector.BACKOFF.cap) == (1, 38, 30)
     assert (reflector.BACKOFF_RESET, reflector.MIN_WATCH_TIMEOUT) == (120.0, 300.0)
     assert (fetching.PAGE_SIZE, notices.LIMIT) == (500, 1024)
+
+
+async def test_a_write_is_waited_for_ten_seconds_by_default(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    async with SharedInformer(server, dict, clock=clock) as pods:
+        waits = [
+            asyncio.create_task(pods.wait_for_version("99")),
+            asyncio.create_task(pods.get("web", at_least="99")),
+        ]
+        await clock.advance(9.9)
+        assert not any(wait.done() for wait in waits)
+        await clock.advance(0.2)
+
+        for wait in waits:
+            with pytest.raises(NotYet, match="not within 10 s"):
+                await wait
+
+
+async def test_the_age_of_the_last_event_is_in_the_stats(
+    server: ModelServer, clock: ManualClock
+) -> None:
+    async with SharedInformer(server, dict, clock=clock) as pods:
+        await clock.advance(40)
+        assert pods.stats().reflector.event_age == 40
+
+        server.put("web")
+        await clock.advance(3)
+
+        assert pods.stats().reflector.event_age == 3

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from kubeloop.cache import Lister, SharedInformer, UnknownIndex
-from kubeloop.machinery import NOTHING, InvalidValue, ObjectKey
+from kubeloop.machinery import NOTHING, DecodeError, InvalidValue, ObjectKey
 from kubeloop.wire.core.v1 import Pod
 from tests.cache.model_server import ModelServer
 
@@ -144,3 +144,18 @@ async def test_a_lister_of_nothing_is_still_a_lister(server: ModelServer) -> Non
         assert isinstance(empty.lister, Lister)
         assert empty.lister
         assert len(empty.lister) == 0
+
+
+async def test_a_list_decodes_only_what_matches(server: ModelServer) -> None:
+    """Seen by an object that cannot be decoded: it fails those lists alone that have it."""
+    server.put("good", app="web")
+    bad = {"name": "bad", "namespace": "shop", "resourceVersion": "12", "labels": {"app": "bad"}}
+    async with SharedInformer(server, Pod, index={"app": "metadata.labels.app"}) as pods:
+        server.say("ADDED", {"kind": "Pod", "apiVersion": "v1", "metadata": bad, "spec": 5})
+        await pods.wait_for_version("12")
+
+        assert names(pods.lister.list("app=web")) == ["shop/good"]
+        assert names(pods.lister.list("app!=bad")) == ["shop/good"]
+        assert pods.lister.count() == 2
+        with pytest.raises(DecodeError, match="shop/bad"):
+            pods.lister.list("app=bad")

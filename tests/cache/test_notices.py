@@ -174,3 +174,17 @@ def test_whatever_is_merged_the_story_makes_sense_and_ends_well(
     }
     assert backlog.initial_left == 0
     assert len(backlog) == 0
+
+
+def test_by_default_changes_are_merged_beyond_1024() -> None:
+    backlog = Backlog()
+    backlog.put(add("a", "0"))
+    for version in range(1023):
+        backlog.put(update("a", str(version), str(version + 1)))
+    assert (len(backlog), backlog.merged) == (1024, 0)
+
+    for version in range(1023, 1100):
+        backlog.put(update("a", str(version), str(version + 1)))
+
+    assert (len(backlog), backlog.merged) == (1025, 76)
+    assert told(backlog)[-2:] == ["a 1022>1023", "a 1023>1100"]

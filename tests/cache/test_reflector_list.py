@@ -8,7 +8,8 @@ import pytest
 
 from kubeloop.cache import RawPage, Scope
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import ApiError
+from kubeloop.machinery import ApiError, api_error
+from kubeloop.wire.meta.v1 import Status, StatusDetails
 from tests.cache.model_server import ModelServer, expired, refusal, too_large
 from tests.cache.reflecting import reflecting, requests
 
@@ -229,3 +230,20 @@ async def test_a_list_may_be_read_while_it_comes(clock: ManualClock) -> None:
     async with reflecting(server, clock) as (_, told):
         assert told.lines == ["replace a,b at 12"]
         assert server.streamed.closed
+
+
+@pytest.mark.parametrize(("asked", "waited"), [(20, 20), (3600, 60)])
+async def test_the_servers_retry_after_is_kept_up_to_a_minute(
+    server: ModelServer, clock: ManualClock, asked: int, waited: int
+) -> None:
+    status = Status(
+        code=429, reason="TooManyRequests", details=StatusDetails(retry_after_seconds=asked)
+    )
+    server.fail(api_error("list", status))
+    async with reflecting(server, clock):
+        await clock.advance(waited - 0.1)
+        assert requests(server) == ["list '0' limit 500"]
+
+        await clock.advance(0.2)
+
+        assert requests(server)[1:] == ["list '0' limit 500", "watch 10"]

@@ -283,3 +283,11 @@ def test_the_page_is_ours_alone_and_small(name: str) -> None:
     assert origins <= {"http://www.w3.org/2000/svg"}, "nothing is loaded from elsewhere"
     assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|\beval\(", text)
     assert len(text) < 48_000
+
+
+async def test_it_listens_on_loopback_and_needs_no_token_there() -> None:
+    async with Inspector(WorkQueue[str]()) as inspector:
+        assert inspector.url.startswith("http://127.0.0.1:")
+        assert "token" not in inspector.url
+        async with asking(inspector.stats().address) as session, session.get("/search") as answer:
+            assert answer.status == 200

@@ -326,3 +326,18 @@ def test_a_controller_that_cannot_work_is_refused_at_once(
 ) -> None:
     with pytest.raises(InvalidValue, match=complaint):
         ControllerSpec(**{"name": "c", "kind": Website, "reconcile": says(), **spec})
+
+
+async def test_by_default_a_call_is_cancelled_after_five_minutes(stage: Stage) -> None:
+    async def hang(key: ObjectKey, ctx: Context) -> None:
+        if not ctx.attempt:
+            await asyncio.Event().wait()
+
+    async with stage.running(hang):
+        stage.sites.put(a_site("bad"))
+        await stage.clock.advance(299)
+        assert stage.controller.stats().active == ("default/bad",)
+        await stage.clock.advance(2)
+
+    assert stage.names() == ["bad", "bad"]
+    assert stage.controller.stats().timed_out == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import threading
 from collections.abc import AsyncIterator, Callable
 
 import aiohttp
@@ -483,3 +484,28 @@ async def test_runnables_work_until_the_reconciles_have_ended(
     await ended
 
     assert part.fate.cancelled()
+
+
+async def test_a_reconcile_that_waits_for_a_thread_ends_when_it_is_cancelled(
+    managed: Managed, client: Client
+) -> None:
+    manager = managed(grace=0)
+    begun, finish = threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        finish.wait()
+
+    @manager.controller(ConfigMap)
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        await asyncio.to_thread(work)
+
+    ended = asyncio.create_task(manager.run())
+    await client.resource(ConfigMap).create(a_config("one"))
+    await until(begun.is_set)
+    manager.stop()
+    try:
+        await ended  # without an error, and although the thread goes on
+        assert not finish.is_set()
+    finally:
+        finish.set()

@@ -77,3 +77,19 @@ async def test_health_has_no_use_for_methods_that_change(health: str, method: st
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"])
 async def test_webhooks_are_posted_to_and_nothing_else(webhook: str, method: str) -> None:
     assert await status(webhook, method) == 405
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example.com", None])
+async def test_no_answer_allows_other_origins_to_read_it(
+    health: str, webhook: str, origin: str | None
+) -> None:
+    headers = {"Origin": origin} if origin else {}
+    async with aiohttp.ClientSession() as session:
+        for url, method in [(health, "GET"), (webhook, "POST"), (health, "OPTIONS")]:
+            async with session.request(method, url, headers=headers) as answer:
+                assert not [name for name in answer.headers if "access-control" in name.lower()]
+
+
+async def test_livez_is_healthz_under_another_name(health: str) -> None:
+    assert await status(health.replace("/healthz", "/livez")) == 200
+    assert await status(health.replace("/healthz", "/livez"), "POST") == 405

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, cast
 
 import aiohttp
@@ -15,6 +17,7 @@ from kubeloop.kit import running
 from kubeloop.machinery import (
     ConfigError,
     GroupVersionKind,
+    Invalid,
     InvalidValue,
     ObjectKey,
     controller_of,
@@ -422,3 +425,25 @@ def test_labels_and_annotations_that_no_object_can_have_are_refused(
 ) -> None:
     with pytest.raises(InvalidValue, match=r"no key!|no value!"):
         Manager().install_crd(Website, **metadata)
+
+
+def test_nothing_is_read_or_opened_before_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kubeconfig that is not there, and an address that is taken, are no matter until then."""
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "missing"))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+
+        manager = Manager(health=address, metrics=address, leader_election="maps")
+        manager.cache(ConfigMap)
+
+    assert manager.stats().state == "new"
+
+
+async def test_a_protected_group_is_refused_without_its_annotation(managed: Managed) -> None:
+    manager = managed()
+    manager.install_crd(Gate)
+
+    with pytest.raises(Invalid, match=r"api-approved\.kubernetes\.io"):
+        await manager.run()

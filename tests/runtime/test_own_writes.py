@@ -738,3 +738,40 @@ async def test_a_server_that_lost_its_data_is_not_waited_for(
             await asyncio.sleep(0.005)
 
         assert manager.stats().controllers[0].waiting_for_cache == ()
+
+
+async def test_fresh_waits_ten_seconds_by_default(stage: Stage) -> None:
+    waited: list[float] = []
+
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        wrote(ctx, site_at(999))
+        began = stage.clock.now()
+        with pytest.raises(NotYet):
+            await ctx.fresh(Website, key)
+        waited.append(stage.clock.now() - began)
+
+    async with stage.running(reconcile):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.advance(20)
+
+    assert waited == [pytest.approx(10)]
+
+
+async def test_a_key_that_waits_is_not_enqueued_early_by_hand(stage: Stage) -> None:
+    async def reconcile(key: ObjectKey, ctx: Context) -> None:
+        if len(stage.calls) == 1:
+            wrote(ctx, site_at(999))
+
+    async with stage.running(reconcile):
+        stage.sites.put(a_site("shop"))
+        await stage.clock.settle()
+        stage.controller.enqueue(SHOP)
+        stage.controller.enqueue(SHOP, after=1)
+        await stage.clock.advance(5)
+        assert len(stage.calls) == 1
+
+        stage.sites.version = 999
+        stage.sites.put(a_site("other"))
+        await stage.clock.settle()
+
+    assert stage.names().count("shop") == 2

@@ -152,3 +152,7 @@ async def test_tokens_that_nobody_has_to_show_do_not_lift_the_guard() -> None:
 def test_an_allowed_host_that_is_none_is_refused_before_anything_starts() -> None:
     with pytest.raises(InvalidValue, match=r"allow_hosts: 'http://x' is not a host"):
         APIServer(allow_hosts=["http://x"])
+
+
+async def test_a_server_listens_on_loopback_unless_told_otherwise(server: APIServer) -> None:
+    assert server.url.startswith("http://127.0.0.1:")
