@@ -11,7 +11,7 @@ from kubeloop.cache import Keeping
 from kubeloop.kit import running
 from kubeloop.machinery import GroupVersionKind, InvalidValue, ObjectKey
 from kubeloop.runtime import Client, Context, Manager
-from kubeloop.testing import APIServer
+from kubeloop.testing import APIServer, User
 from kubeloop.wire.core.v1 import ConfigMap, Namespace, Node
 from kubeloop.wire.meta.v1 import ObjectMeta
 
@@ -111,3 +111,40 @@ def test_what_cannot_be_namespaces_is_refused(managed: Managed, said: Sequence[A
         managed(namespace=said)
     with pytest.raises(InvalidValue, match=r"."):
         managed().cache(ConfigMap, namespace=said)
+
+
+ROLES = """
+apiVersion: v1
+kind: Namespace
+metadata: {name: %(place)s}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: reader, namespace: %(place)s}
+rules: [{apiGroups: [""], resources: [configmaps], verbs: [get, list, watch]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: reader, namespace: %(place)s}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: reader}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: controller}]
+"""
+
+
+async def test_a_role_in_each_namespace_is_all_that_the_account_needs() -> None:
+    tokens = {"secret": User("controller")}
+    async with APIServer(rbac=True, tokens=tokens) as server:
+        async with Client(server.config) as admin:
+            for key in (SHOP, BLOG):
+                await admin.apply(ROLES % {"place": key.namespace})
+                await made(admin, key)
+        config = server.config.replace(token="secret")
+        manager = Manager(
+            config, namespace=["shop", "blog"], signals=False, tune_gc=False, logs=False
+        )
+        manager.controller(ConfigMap)(_nothing)
+
+        async with running(manager):
+            await manager.wait_ready(timeout=4)
+
+            assert sorted(manager.lister(ConfigMap).keys()) == [BLOG, SHOP]
