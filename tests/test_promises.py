@@ -19,7 +19,7 @@ from kubeloop.events import broadcaster
 from kubeloop.rest import connections, liveness
 from kubeloop.rest.timeouts import DEFAULT_TIMEOUTS
 from kubeloop.runtime import context, health, life, manager, own_writes, specs
-from kubeloop.workqueue.limits import DEFAULT_RETRY_BASE, DEFAULT_RETRY_MAXIMUM
+from kubeloop.workqueue import ItemExponentialFailureRateLimiter
 
 ROOT = Path(__file__).parent.parent
 TABLE = "docs/promises.md"
@@ -165,6 +165,14 @@ def _rows_and_points(text: str) -> Iterator[str]:
 
 
 RUNNING: Any = sys.modules["kubeloop.kit.running"]  # the package has a function of that name
+
+
+def _retry_delay(*, failures: int) -> float:
+    """The delay of a key that has failed so often."""
+    limiter: ItemExponentialFailureRateLimiter[str] = ItemExponentialFailureRateLimiter()
+    return [limiter.when("key") for _ in range(failures)][-1]
+
+
 NUMBERS = [
     ("consistency.md", "no in-flight slot for 120 s", DEFAULT_TIMEOUTS.slot, 120),
     ("consistency.md", "after 150 s if only this stream is dead", DEFAULT_TIMEOUTS.idle, 150),
@@ -173,8 +181,8 @@ NUMBERS = [
     ("consistency.md", "up to 30 s", reflector.BACKOFF.cap, 30),
     ("consistency.md", "jitter of up to as much again", reflector.BACKOFF.jitter, 1),
     ("consistency.md", "a backlog of 1,024", notices.LIMIT, 1024),
-    ("consistency.md", "after 5 ms, 10 ms", DEFAULT_RETRY_BASE, 0.005),
-    ("consistency.md", "up to 1000 s", DEFAULT_RETRY_MAXIMUM, 1000),
+    ("consistency.md", "after 5 ms, 10 ms", _retry_delay(failures=1), 0.005),
+    ("consistency.md", "up to 1000 s", _retry_delay(failures=40), 1000),
     ("cache.md", "after 30 s of silence the client probes", DEFAULT_TIMEOUTS.probe_after, 30),
     ("cache.md", "15 s without a response end the watch", liveness.PROBE_WITHIN, 15),
     ("cache.md", "probes a silent peer after 15 s", connections.TCP_KEEP_IDLE, 15),
