@@ -34,6 +34,7 @@ class Mirror(msgspec.Struct, frozen=True):
     classes: tuple[tuple[str, str], ...]  # module and class, the first ancestor first
     generic: bool = False
     without: frozenset[str] = frozenset()
+    reached_as: str = ""  # the type that the async side hands out, where that is a Protocol
 
     @property
     def name(self) -> str:
@@ -62,6 +63,7 @@ MIRRORS = (
         "rest",
         (("client", "RESTClient"),),
         without=frozenset({"aclose", "clock", "codec", "max_retries", "websocket"}),
+        reached_as="RequestSender",
     ),
 )
 
@@ -153,7 +155,7 @@ def _mirrors() -> str:
 
 def _class(mirror: Mirror, uses: _Uses) -> str:
     text = ["@final"]
-    it = f"{mirror.room}.{mirror.name}"
+    it = f"{mirror.room}.{mirror.reached_as or mirror.name}"
     if mirror.generic:
         text.append(f"class {mirror.name}(Generic[T]):")
         it += "[T]"

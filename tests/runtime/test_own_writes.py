@@ -20,7 +20,7 @@ from kubeloop.runtime.caches import Cached, Caches
 from kubeloop.runtime.controller import caught_up
 from kubeloop.runtime.metrics import PrometheusReconcileMetrics
 from kubeloop.runtime.own_writes import BEHIND_AFTER, WriteLedger
-from kubeloop.runtime.writes import Write, noting, would_hold
+from kubeloop.runtime.writes import Write, recording, would_hold
 from kubeloop.testing import APIServer
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import ConfigMap, Event
@@ -51,7 +51,7 @@ def deployment_gone(key: ObjectKey) -> Write:
 
 async def test_the_answers_to_writes_report_what_was_written(client: Client) -> None:
     noted: list[Write] = []
-    own = noting(client, noted.append).resource(ConfigMap)
+    own = recording(client, noted.append).resource(ConfigMap)
 
     made = await own.create(a_config("one"))
     await own.get("one")
@@ -73,7 +73,7 @@ async def test_removing_the_last_finalizer_of_a_deleted_object_reports_it_as_gon
 ) -> None:
     """The answer has the version before the write, which every cache may have reached."""
     noted: list[Write] = []
-    own = noting(client, noted.append).resource(ConfigMap)
+    own = recording(client, noted.append).resource(ConfigMap)
     config = a_config("one")
     config.metadata.finalizers = ["example.com/cleanup"]
 
@@ -86,7 +86,7 @@ async def test_removing_the_last_finalizer_of_a_deleted_object_reports_it_as_gon
 
 async def test_deleting_a_collection_reports_each_object(client: Client) -> None:
     noted: list[Write] = []
-    own = noting(client, noted.append).resource(ConfigMap)
+    own = recording(client, noted.append).resource(ConfigMap)
     made = [await own.create(a_config(name, by="us")) for name in ("one", "two")]
     noted.clear()
 
@@ -97,7 +97,7 @@ async def test_deleting_a_collection_reports_each_object(client: Client) -> None
 
 async def test_scaling_reports_a_write_of_the_scaled_object(client: Client) -> None:
     noted: list[Write] = []
-    own = noting(client, noted.append).resource(Deployment)
+    own = recording(client, noted.append).resource(Deployment)
     await own.create(deployment_for(a_site("shop")))
 
     await own.scale.set("shop", 3)

@@ -17,7 +17,7 @@ import msgspec
 from kubeloop.clients import ACCEPT_TABLE, ResourceClient, Table, TableRow, WatchOptions
 from kubeloop.kit import Backoff
 from kubeloop.machinery import ApiError, TransportError
-from kubeloop.rest import RESTClient
+from kubeloop.rest import RequestSender
 from kubeloop.wire import decode
 
 from .failures import message
@@ -51,7 +51,7 @@ class _Rows(msgspec.Struct):
 
 
 async def follow(
-    rest: RESTClient,
+    rest: RequestSender,
     collection: ResourceClient[dict[str, Any]],
     *,
     labels: str = "",
@@ -83,7 +83,7 @@ async def follow(
 
 
 async def _changes(
-    rest: RESTClient, collection: ResourceClient[dict[str, Any]], options: WatchOptions
+    rest: RequestSender, collection: ResourceClient[dict[str, Any]], options: WatchOptions
 ) -> AsyncGenerator[Changed, None]:
     """One watch, whose events are tables of one row."""
     request = await collection.raw.watch_request(options)

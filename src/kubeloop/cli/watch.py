@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from kubeloop.clients import ResourceClient
 from kubeloop.kit import Clock, TaskOwner, run
-from kubeloop.rest import RESTClient
+from kubeloop.rest import RequestSender
 from kubeloop.wire import InvalidValue
 
 from .flags import Flags, cluster_flags, connected, pass_flags
@@ -93,7 +93,7 @@ async def _watch(flags: Flags, kinds: str, chosen: Selection, *, wide: bool) -> 
 
 
 async def _tell(
-    rest: RESTClient,
+    rest: RequestSender,
     collection: ResourceClient[dict[str, Any]],
     table: LiveTable,
     chosen: Selection,

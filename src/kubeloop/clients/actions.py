@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from kubeloop.machinery import FieldSelector, field_selector_from_map
-from kubeloop.rest import Timeouts, query_options
+from kubeloop.rest import Params, Timeouts, query_options
 from kubeloop.wire import format_time
 
 from .forms import TypedForm, body_of
@@ -188,9 +188,19 @@ class ActionVerbs(ObjectVerbs[T]):
         """HTTP through the API server to a pod, a service or a node's kubelet."""
         return Proxy(self._collection, proxy_name(name, scheme=scheme, port=port))
 
-    async def _post(self, name: str, part: str, body: dict[str, Any], **options: Any) -> None:
+    async def _post(
+        self,
+        name: str,
+        part: str,
+        body: dict[str, Any],
+        *,
+        params: Params | None = None,
+        max_retries: int | None = None,
+    ) -> None:
         """Post an order to an object; that it is accepted is all the answer says."""
-        request = await self._collection.request("create", name=name, subresource=part, **options)
+        request = await self._collection.request(
+            "create", name=name, subresource=part, params=params, max_retries=max_retries
+        )
         metadata = {"name": name, "namespace": request.namespace}
         await self._collection.rest.send(
             request.replace(body=body_of({**body, "metadata": metadata}))

@@ -28,7 +28,14 @@ from kubeloop.machinery import (
     TransportError,
     Unauthorized,
 )
-from kubeloop.rest import JSON, ResponseLimits, RESTClient, RESTStats, WarningHandler
+from kubeloop.rest import (
+    JSON,
+    RequestSender,
+    ResponseLimits,
+    RESTClient,
+    RESTStats,
+    WarningHandler,
+)
 from kubeloop.wire import Kind, ResourceInfo, resource_for, resource_of, resources
 
 from ._generated.clientset import Clientset
@@ -82,7 +89,7 @@ class Client(Clientset):
         self,
         config: ClusterConfig | None = None,
         *,
-        rest: RESTClient | None = None,
+        rest: RequestSender | None = None,
         field_manager: str = "",
         request_timeout: float | None = None,
         rate_limit: float | Limiter | None = None,
@@ -115,7 +122,7 @@ class Client(Clientset):
 
     async def __aenter__(self) -> Self:
         if self._given is None:
-            await self.rest.__aenter__()
+            await self._own_rest.__aenter__()
         return self
 
     async def __aexit__(
@@ -129,19 +136,19 @@ class Client(Clientset):
     async def aclose(self) -> None:
         """Close every connection; a REST client that was given is its giver's. Safe to repeat."""
         if self._given is None:
-            await self.rest.aclose()
+            await self._own_rest.aclose()
 
     def stats(self) -> RESTStats:
         """What was asked of the server so far."""
         return self.rest.stats()
 
     @cached_property
-    def rest(self) -> RESTClient:
-        """The way to the server, for requests that have no verb here.
+    def rest(self) -> RequestSender:
+        """Sends requests that have no verb here: a `RESTClient`, unless another was given.
 
         Raises: ConfigError when no configuration was given and none can be found.
         """
-        return self._connecting.open() if self._given is None else self._given
+        return self._own_rest if self._given is None else self._given
 
     @property
     def config(self) -> ClusterConfig:
@@ -305,6 +312,10 @@ class Client(Clientset):
         return ordered[0] if isinstance(what, Kind | dict) else ordered
 
     # --- the steps
+
+    @cached_property
+    def _own_rest(self) -> RESTClient:
+        return self._connecting.open()
 
     @cached_property
     def _cache(self) -> MemoryCache:

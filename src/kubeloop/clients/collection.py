@@ -8,19 +8,41 @@ Elsewhere: what is asked of it (`verbs`, `resource`), paths (`kubeloop.rest`).
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, final
+from typing import Any, TypedDict, Unpack, final
 
 from kubeloop.kit import Clock, SystemClock
 from kubeloop.machinery import GroupResource, InvalidValue
-from kubeloop.rest import Answer, Request, RESTClient, resource_request
+from kubeloop.rest import (
+    Answer,
+    Headers,
+    Params,
+    Request,
+    RequestSender,
+    Timeouts,
+    resource_request,
+)
 from kubeloop.wire import ResourceInfo
 
-__all__ = ["ALL", "Collection", "Lookup"]
+__all__ = ["ALL", "Collection", "Lookup", "RequestOptions"]
 
 ALL = ""
 """For `namespace`: all of them. None is the one that the configuration names."""
 
 Lookup = Callable[[], Awaitable[ResourceInfo]]
+
+
+class RequestOptions(TypedDict, total=False):
+    """What a request says besides the object it is about; as for `rest.resource_request`."""
+
+    suffix: str
+    params: Params | None
+    headers: Headers
+    body: bytes | None
+    content_type: str
+    accept: str
+    timeout: float | None
+    timeouts: Timeouts | None
+    max_retries: int | None
 
 
 @final
@@ -29,7 +51,7 @@ class Collection:
 
     def __init__(
         self,
-        rest: RESTClient,
+        rest: RequestSender,
         resource: ResourceInfo | Lookup,
         *,
         namespace: str | None = None,
@@ -65,7 +87,13 @@ class Collection:
         )
 
     async def request(
-        self, verb: str, *, of: dict[str, Any] | None = None, name: str = "", **others: Any
+        self,
+        verb: str,
+        *,
+        of: dict[str, Any] | None = None,
+        name: str = "",
+        subresource: str = "",
+        **options: Unpack[RequestOptions],
     ) -> Request:
         """A request to this collection; `of` is the object it is about, which names itself.
 
@@ -76,11 +104,22 @@ class Collection:
         inside = self._namespace_for(info, said.get("namespace") or "")
         # What is created is not there yet: its name is in the body alone.
         own = "" if verb == "create" else said.get("name") or ""
-        return resource_request(verb, info, namespace=inside, name=name or own, **others)
+        return resource_request(
+            verb, info, namespace=inside, name=name or own, subresource=subresource, **options
+        )
 
-    async def send(self, verb: str, **options: Any) -> Answer:
+    async def send(
+        self,
+        verb: str,
+        *,
+        of: dict[str, Any] | None = None,
+        name: str = "",
+        subresource: str = "",
+        **options: Unpack[RequestOptions],
+    ) -> Answer:
         """Make a request and send it. Raises: what the server answers."""
-        return await self.rest.send(await self.request(verb, **options))
+        request = await self.request(verb, of=of, name=name, subresource=subresource, **options)
+        return await self.rest.send(request)
 
     async def group_resource(self) -> GroupResource:
         """The resource's name for messages."""

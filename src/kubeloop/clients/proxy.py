@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, final
+from typing import final
 
-from kubeloop.rest import Answer, ByteStream, Params, Request
+from kubeloop.rest import Answer, ByteStream, Params
 
 from .collection import Collection
 
@@ -43,22 +43,26 @@ class Proxy:
     ) -> Answer:
         """Any request, and the whole answer. Raises: ApiError.
         A cancelled call may have reached the other side."""
-        return await self._collection.rest.send(
-            await self._request(
-                method,
-                path,
-                params=params,
-                headers=headers or {},
-                body=body,
-                content_type=content_type,
-            )
+        return await self._collection.send(
+            method,
+            name=self._name,
+            subresource="proxy",
+            suffix=path,
+            params=params,
+            headers=headers or {},
+            body=body,
+            content_type=content_type,
+            accept="*/*",
         )
 
     async def stream(self, path: str = "", *, params: Params | None = None) -> ByteStream:
         """The body of `path` piece by piece."""
-        return self._collection.rest.stream(await self._request("GET", path, params=params))
-
-    async def _request(self, method: str, path: str, **others: Any) -> Request:
-        return await self._collection.request(
-            method, name=self._name, subresource="proxy", suffix=path, accept="*/*", **others
+        request = await self._collection.request(
+            "GET",
+            name=self._name,
+            subresource="proxy",
+            suffix=path,
+            params=params,
+            accept="*/*",
         )
+        return self._collection.rest.stream(request)

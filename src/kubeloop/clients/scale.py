@@ -15,7 +15,7 @@ from kubeloop.machinery import (
     GroupVersionResource,
     InvalidValue,
 )
-from kubeloop.rest import Answer, RESTClient
+from kubeloop.rest import Answer, RequestSender
 from kubeloop.wire import ResourceInfo
 
 from .collection import Collection
@@ -98,7 +98,7 @@ class ScaleClient:
 
     def __init__(
         self,
-        rest: RESTClient,
+        rest: RequestSender,
         mapper: DeferredMapper,
         discovery: Discovery,
         *,

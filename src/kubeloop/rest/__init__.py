@@ -35,6 +35,7 @@ from .request import (
 from .response_limits import ResponseLimits
 from .resuming import RESUME_BACKOFF, RESUME_INTERVAL, ResumingStats, ResumingWatch
 from .retry import MAX_RETRIES, TRANSPORT_DELAY, UrlBackoff
+from .sender import RequestSender
 from .streaming import ByteStream, ItemStream
 from .timeouts import DEFAULT_TIMEOUTS, Timeouts
 from .tracing import RequestTracer, Span
@@ -84,6 +85,7 @@ __all__ = [
     "RESTStats",
     "Request",
     "RequestMetrics",
+    "RequestSender",
     "RequestTracer",
     "ResponseLimits",
     "ResumingStats",

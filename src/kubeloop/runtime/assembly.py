@@ -27,7 +27,7 @@ from .caches import Cached, Caches, Namespaces
 from .client import Client
 from .context import Surroundings
 from .controller import Controller, ControllerStats, caught_up
-from .elections import LeaderElection, elector_for, lease_client
+from .elections import LeaderElection, elector_for, lease_connection
 from .endpoints import Address, Page, health_pages, metrics_pages, serving
 from .health import Checks, Pulse, current, synced
 from .metrics import AllMetrics
@@ -142,11 +142,11 @@ def _elector(
 ) -> LeaderElector | None:
     if plan.election is None:
         return None
-    leases = lease_client(client)
-    stack.push_async_callback(leases.rest.aclose)
+    leases = lease_connection(client)
+    stack.push_async_callback(leases.aclose)
     return elector_for(
         plan.election,
-        leases,
+        Client(rest=leases),
         events=broadcaster.recorder("leader-election"),
         metrics=plan.metrics.elections if plan.metrics else None,
         clock=plan.clock,

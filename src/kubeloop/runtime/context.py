@@ -38,7 +38,7 @@ from .client import Client
 from .finalizer import Cleanup, finalized
 from .own_writes import WriteLedger
 from .status import written_status
-from .writes import noting
+from .writes import recording
 
 __all__ = ["Context", "Surroundings", "Tracer"]
 
@@ -95,7 +95,7 @@ class Context:
 
         That holds for tasks as well, even for one that outlasts the reconcile.
         """
-        return noting(self._around.client, functools.partial(self._ledger.note, self.key))
+        return recording(self._around.client, functools.partial(self._ledger.note, self.key))
 
     @cached_property
     def log(self) -> logging.LoggerAdapter[logging.Logger]:

@@ -26,7 +26,7 @@ from kubeloop.machinery import InvalidValue, check_dns_subdomain
 from kubeloop.rest import RESTClient, default_user_agent
 from kubeloop.wire.coordination.v1 import Lease
 
-__all__ = ["LeaderElection", "elector_for", "lease_client"]
+__all__ = ["LeaderElection", "elector_for", "lease_connection"]
 
 
 @final
@@ -55,14 +55,13 @@ class LeaderElection(msgspec.Struct, frozen=True):
             raise InvalidValue(f"leader election {self.name!r}: {error}") from error
 
 
-def lease_client(client: Client) -> Client:
-    """A client for leases alone: no queue of other requests can keep a renewal waiting."""
-    rest = RESTClient(
+def lease_connection(client: Client) -> RESTClient:
+    """A connection for leases alone: no queue of other requests can delay a renewal."""
+    return RESTClient(
         client.config,
         clock=client.rest.clock,
         user_agent=f"{default_user_agent()}/{USER_AGENT_SUFFIX}",
     )
-    return Client(rest=rest)
 
 
 def elector_for(

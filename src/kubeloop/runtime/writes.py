@@ -9,11 +9,14 @@ See also: which caches have to see a write (`own_writes`), who waits (`controlle
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, cast, final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
 
 import msgspec
 
 from kubeloop.cache import Scope
+from kubeloop.config import ClusterConfig
+from kubeloop.kit import Clock
 from kubeloop.machinery import (
     DecodeError,
     GroupKind,
@@ -24,12 +27,27 @@ from kubeloop.machinery import (
     parse_fields,
     parse_labels,
 )
-from kubeloop.rest import Answer, Request, RESTClient, WarningHandler
+from kubeloop.rest import (
+    Answer,
+    ByteStream,
+    Codec,
+    ItemStream,
+    Request,
+    RequestSender,
+    RESTStats,
+    WarningHandler,
+    Watch,
+)
 from kubeloop.wire import Projection
 
 from .client import Client
 
-__all__ = ["Write", "noting", "would_hold", "writes_of"]
+if TYPE_CHECKING:
+    import aiohttp
+
+    from kubeloop.discovery import DeferredMapper, MemoryCache
+
+__all__ = ["Write", "recording", "would_hold", "writes_of"]
 
 _fields = Projection(
     "apiVersion",
@@ -153,37 +171,92 @@ def _as_text(value: Any) -> str:
     return "" if value is None or value is msgspec.UNSET else str(value)
 
 
-def noting(client: Client, note: Callable[[Write], None]) -> Client:
-    """The same client; `note` is called with everything that is written through it."""
-    return _NotingClient(client, note)
+def recording(client: Client, record: Callable[[Write], None]) -> Client:
+    """The same client; `record` is called with everything that is written through it."""
+    return _RecordingClient(client, record)
 
 
 @final
-class _NotingREST:
-    """A REST client whose answers to writes are noted; all else is the other's."""
+class _RecordingSender:
+    """Sends as `sender` does, and records the answers to writes."""
 
-    def __init__(self, rest: RESTClient, note: Callable[[Write], None]) -> None:
-        self._rest = rest
-        self._note = note
+    def __init__(self, sender: RequestSender, record: Callable[[Write], None]) -> None:
+        self._sender = sender
+        self._record = record
+
+    @property
+    def config(self) -> ClusterConfig:
+        return self._sender.config
+
+    @property
+    def clock(self) -> Clock:
+        return self._sender.clock
+
+    @property
+    def codec(self) -> Codec:
+        return self._sender.codec
+
+    @property
+    def max_retries(self) -> int:
+        return self._sender.max_retries
+
+    def url(self, request: Request) -> str:
+        return self._sender.url(request)
 
     async def send(self, request: Request, *, warnings: WarningHandler | None = None) -> Answer:
-        answer = await self._rest.send(request, warnings=warnings)
+        answer = await self._sender.send(request, warnings=warnings)
         for write in writes_of(answer):
-            self._note(write)
+            self._record(write)
         return answer
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._rest, name)
+    def watch(
+        self,
+        request: Request,
+        *,
+        life: float | None = None,
+        warnings: WarningHandler | None = None,
+    ) -> Watch:
+        return self._sender.watch(request, life=life, warnings=warnings)
+
+    def stream(self, request: Request, *, warnings: WarningHandler | None = None) -> ByteStream:
+        return self._sender.stream(request, warnings=warnings)
+
+    def items(self, request: Request, *, warnings: WarningHandler | None = None) -> ItemStream:
+        return self._sender.items(request, warnings=warnings)
+
+    async def websocket(
+        self,
+        request: Request,
+        *,
+        protocols: tuple[str, ...] = (),
+        heartbeat: float | None = None,
+        max_size: int | None = None,
+    ) -> aiohttp.ClientWebSocketResponse:
+        return await self._sender.websocket(
+            request, protocols=protocols, heartbeat=heartbeat, max_size=max_size
+        )
+
+    def stats(self) -> RESTStats:
+        return self._sender.stats()
 
     def __repr__(self) -> str:
-        return repr(self._rest)
+        return repr(self._sender)
 
 
 @final
-class _NotingClient(Client):
-    def __init__(self, client: Client, note: Callable[[Write], None]) -> None:
-        rest = cast("RESTClient", _NotingREST(client.rest, note))
-        super().__init__(rest=rest, field_manager=client._field_manager)
-        # What the other has learned of the server's kinds is learned.
-        self._cache = client._cache
-        self.mapper = client.mapper
+class _RecordingClient(Client):
+    """A client whose writes are recorded; it shares what `client` has learned of kinds."""
+
+    def __init__(self, client: Client, record: Callable[[Write], None]) -> None:
+        super().__init__(
+            rest=_RecordingSender(client.rest, record), field_manager=client._field_manager
+        )
+        self._client = client
+
+    @cached_property
+    def mapper(self) -> DeferredMapper:
+        return self._client.mapper
+
+    @cached_property
+    def _cache(self) -> MemoryCache:
+        return self._client._cache

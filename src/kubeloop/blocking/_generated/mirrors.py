@@ -1390,7 +1390,7 @@ class RESTClient:
 
     __slots__ = ("_route",)
 
-    def __init__(self, route: Route[rest.RESTClient]) -> None:
+    def __init__(self, route: Route[rest.RequestSender]) -> None:
         self._route = route
 
     def __repr__(self) -> str:
