@@ -28,40 +28,36 @@ Method = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Mirror(msgspec.Struct, frozen=True):
-    """A class to mirror: where it and what it inherits are, and what stays away."""
+    """A class to mirror: where it is, and which of its methods are left out."""
 
     room: str
-    classes: tuple[tuple[str, str], ...]  # module and class, the first ancestor first
+    module: str
+    name: str
     generic: bool = False
     without: frozenset[str] = frozenset()
     reached_as: str = ""  # the type that the async side hands out, where that is a Protocol
 
-    @property
-    def name(self) -> str:
-        return self.classes[-1][1]
-
-
-_OBJECT = ("verbs", "ObjectVerbs")
-_COLLECTION = (_OBJECT, ("actions", "ActionVerbs"), ("reading", "ReadingVerbs"))
 
 MIRRORS = (
     Mirror(
         "clients",
-        (*_COLLECTION, ("following", "FollowingVerbs"), ("resource", "ResourceClient")),
+        "resource",
+        "ResourceClient",
         generic=True,
         without=frozenset({"raw"}),  # bytes for caches, which live in the loop
     ),
-    Mirror("clients", (_OBJECT, ("subresources", "SubresourceClient")), generic=True),
-    Mirror("clients", (_OBJECT, ("subresources", "ScaleVerbs"))),
-    Mirror("clients", (("metadata", "MetadataClient"),), without=frozenset({"raw"})),
-    Mirror("clients", (("scale", "ScaleClient"),)),
-    Mirror("clients", (("proxy", "Proxy"),)),
-    Mirror("discovery", (("client", "DiscoveryClient"),)),
-    Mirror("discovery", (("openapi", "OpenApiV3"),)),
-    Mirror("discovery", (("deferred", "DeferredMapper"),)),
+    Mirror("clients", "subresources", "SubresourceClient", generic=True),
+    Mirror("clients", "subresources", "ScaleVerbs"),
+    Mirror("clients", "metadata", "MetadataClient", without=frozenset({"raw"})),
+    Mirror("clients", "scale", "ScaleClient"),
+    Mirror("clients", "subresources", "Proxy"),
+    Mirror("discovery", "client", "DiscoveryClient"),
+    Mirror("discovery", "openapi", "OpenApiV3"),
+    Mirror("discovery", "deferred", "DeferredMapper"),
     Mirror(
         "rest",
-        (("client", "RESTClient"),),
+        "client",
+        "RESTClient",
         without=frozenset({"aclose", "clock", "codec", "max_retries", "websocket"}),
         reached_as="RequestSender",
     ),
@@ -71,8 +67,6 @@ MIRRORS = (
 STREAMED = {"Watch": "RawEvent", "ByteStream": "bytes", "ItemStream": "bytes"}
 # The attributes that are no properties there.
 ATTRIBUTES = {"DiscoveryClient": {"openapi": "OpenApiV3"}}
-# A type that the mirror of an ancestor's method is bound to.
-BOUND = {"ScaleVerbs": "Scale"}
 
 # What the methods need besides the names in their signatures.
 _OURS = {
@@ -84,6 +78,9 @@ _OURS = {
     "cast": "typing",
     "here": "kubeloop.blocking.calls",
 }
+
+# What the blocking side replaces by its own.
+_ASYNC_TYPES = {"AbstractAsyncContextManager", "AsyncGenerator", "AsyncIterator"}
 
 _MIRRORED = {mirror.name for mirror in MIRRORS}
 _OPENING = "# Generated from the async classes by tools/generate_blocking.py. Do not edit."
@@ -162,7 +159,7 @@ def _class(mirror: Mirror, uses: _Uses) -> str:
         uses.names |= {"Generic", "T"}
     else:
         text.append(f"class {mirror.name}:")
-    modules = [_Module(mirror.room, module) for module, _ in mirror.classes]
+    source = _Module(mirror.room, mirror.module)
     text += [
         f'    """As `kubeloop.{mirror.room}.{mirror.name}`, waited for."""',
         "",
@@ -177,10 +174,9 @@ def _class(mirror: Mirror, uses: _Uses) -> str:
     for name, kind in ATTRIBUTES.get(mirror.name, {}).items():
         text += ["", "    @property", f"    def {name}(self) -> {kind}:"]
         text.append(f"        return {kind}(self._route.then(lambda to: to.{name}))")
-    for (_, name), source in zip(mirror.classes, modules, strict=True):
-        for method in source.methods(name):
-            if not method.name.startswith("_") and method.name not in mirror.without:
-                text += ["", _Rendered(method, mirror, source, uses).text()]
+    for method in source.methods(mirror.name):
+        if not method.name.startswith("_") and method.name not in mirror.without:
+            text += ["", _Rendered(method, mirror, source, uses).text()]
     return "\n".join(text) + "\n"
 
 
@@ -198,13 +194,6 @@ class _Module:
         classes = (node for node in self.tree.body if isinstance(node, ast.ClassDef))
         found = next(node for node in classes if node.name == name)
         return [node for node in found.body if isinstance(node, Method)]
-
-    def methods_if_any(self, name: str) -> list[Method]:
-        """As `methods`; none where the class is in another module."""
-        try:
-            return self.methods(name)
-        except StopIteration:
-            return []
 
     def home_of(self, name: str) -> str:
         """The module that a name is to be imported from; none for what is built in."""
@@ -292,7 +281,9 @@ class _Rendered:
         self._marks = {ast.unparse(each) for each in method.decorator_list}
         self._returned = ast.unparse(method.returns)
         self._is_async = isinstance(method, ast.AsyncFunctionDef)
-        self._is_block = "asynccontextmanager" in self._marks
+        self._is_block = "asynccontextmanager" in self._marks or self._returned.startswith(
+            "AbstractAsyncContextManager["
+        )
         self._items = "" if self._is_block else self._streamed(method.returns)
 
     def text(self) -> str:
@@ -340,18 +331,19 @@ class _Rendered:
             texts.append(f"*{self._parameter(found.vararg, None)}")
         elif found.kwonlyargs:
             texts.append("*")
-        return texts + [
-            self._parameter(each, default)
-            for each, default in zip(found.kwonlyargs, found.kw_defaults, strict=True)
-        ]
+        return (
+            texts
+            + [
+                self._parameter(each, default)
+                for each, default in zip(found.kwonlyargs, found.kw_defaults, strict=True)
+            ]
+            + ([f"**{self._parameter(found.kwarg, None)}"] if found.kwarg else [])
+        )
 
     def _parameter(self, parameter: ast.arg, default: ast.expr | None) -> str:
         text = parameter.arg
         if parameter.annotation is not None:
-            annotation = parameter.annotation
-            if text == "self":  # the kinds that a method is for
-                annotation = _Renaming(self._mirror.classes, self._mirror.name).done(annotation)
-            text += f": {self._type(annotation)}"
+            text += f": {self._type(parameter.annotation)}"
         if default is not None:
             self._uses.add(_names(default), self._module)
             text += f" = {_source(default)}"
@@ -359,9 +351,7 @@ class _Rendered:
 
     def _type(self, annotation: ast.expr) -> str:
         annotation = _NotAwaited().done(annotation)
-        if bound := BOUND.get(self._mirror.name):
-            annotation = _Renaming([("", "T")], bound).done(annotation)
-        self._uses.add(_names(annotation) - {"AsyncIterator", "AsyncGenerator"}, self._module)
+        self._uses.add(_names(annotation) - _ASYNC_TYPES, self._module)
         return _source(annotation)
 
     def _docstring(self) -> str:
@@ -406,6 +396,8 @@ class _Rendered:
         if found.vararg:
             given.append(f"*{found.vararg.arg}")
         given += [f"{each.arg}={self._given(each)}" for each in found.kwonlyargs]
+        if found.kwarg:
+            given.append(f"**{found.kwarg.arg}")
         if self._items and self._is_async and not _yields(self._method):
             self._uses.add(["awaited"], self._module)
             return f"awaited(to.{name}(", given, "))"
@@ -425,8 +417,7 @@ class _Rendered:
     def _is_overloaded(self) -> bool:
         return any(
             method.name == self._method.name and method is not self._method
-            for _, name in self._mirror.classes
-            for method in self._module.methods_if_any(name)
+            for method in self._module.methods(self._mirror.name)
         )
 
 
@@ -449,17 +440,6 @@ class _Change(ast.NodeTransformer):
         changed = self.visit(copy.deepcopy(annotation))
         assert isinstance(changed, ast.expr)
         return changed
-
-
-class _Renaming(_Change):
-    """Other names for the same place."""
-
-    def __init__(self, old: Iterable[tuple[str, str]], new: str) -> None:
-        self._old = {name for _, name in old}
-        self._new = new
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return ast.Name(self._new) if node.id in self._old else node
 
 
 class _NotAwaited(_Change):

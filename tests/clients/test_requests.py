@@ -24,6 +24,34 @@ Call = Callable[[ResourceClient[Pod]], Awaitable[object]]
 
 
 @pytest.mark.parametrize(
+    ("verb", "call"),
+    [
+        ("get", lambda pods: pods.get("web", versoin="0")),
+        ("list", lambda pods: pods.list(lables="app=web")),
+        ("list_all", lambda pods: pods.list_all(lables="app=web")),
+        ("table", lambda pods: pods.table(lables="app=web")),
+        ("create", lambda pods: pods.create(a_pod(), dryrun=True)),
+        ("create_or_update", lambda pods: pods.create_or_update(a_pod(), dryrun=True)),
+        ("update", lambda pods: pods.update(a_pod(), unconditional=True, dryrun=True)),
+        ("patch", lambda pods: pods.patch("web", {}, type="merge", dryrun=True)),
+        ("apply", lambda pods: pods.apply(a_pod(), dryrun=True)),
+        ("modify", lambda pods: pods.modify("web", lambda pod: pod, dryrun=True)),
+        ("delete", lambda pods: pods.delete("web", dryrun=True)),
+        ("delete_collection", lambda pods: pods.delete_collection(lables="app=web")),
+        ("evict", lambda pods: pods.evict("web", dryrun=True)),
+        ("patch", lambda pods: pods.status.patch("web", {}, type="merge", dryrun=True)),
+    ],
+)
+async def test_a_misspelt_keyword_is_an_error_of_its_verb_and_nothing_is_sent(
+    verb: str, call: Callable[[Any], Awaitable[object]], recorder: Recorder
+) -> None:
+    with pytest.raises(TypeError, match=rf"\b{verb}\(\) got an unexpected keyword argument"):
+        await call(recorder.client.resource(Pod, namespace="shop"))
+
+    assert recorder.requests == []
+
+
+@pytest.mark.parametrize(
     ("call", "line"),
     [
         (lambda pods: pods.get("web"), f"GET {PODS}/web"),

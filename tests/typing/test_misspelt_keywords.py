@@ -11,17 +11,66 @@ import pytest
 ROOT = Path(__file__).parent.parent.parent
 
 # Each call is right except for one letter.
-CALLS = {
-    "Collection.send": 'await collection.send("get", name="web", subresorce="status")',
-    "Collection.send, an option": 'await collection.send("get", name="web", acept="*/*")',
-    "Collection.request": 'await collection.request("get", name="web", max_retrys=0)',
-}
+MISSPELT = """
+    await pods.get("web", versoin="0")
+    await pods.list(lables="app=web")
+    await pods.list_all(lables="app=web")
+    pods.each(lables="app=web")
+    pods.watch(fileds="metadata.name=web")
+    await pods.table(lables="app=web")
+    await pods.create(pod, dryrun=True)
+    await pods.create_or_update(pod, field_manger="me")
+    await pods.update(pod, field_validaton="Strict")
+    await pods.patch("web", {}, type="merge", dryrun=True)
+    await pods.apply(pod, froce=True)
+    pods.edit("web", dryrun=True)
+    await pods.modify("web", change, dryrun=True)
+    await pods.delete("web", propagaton="Foreground")
+    await pods.delete_collection(lables="app=web")
+    await pods.evict("web", grace_perod=0)
+    await pods.status.update(pod, dryrun=True)
+    pods.status.edit("web", dryrun=True)
+    await client.scales.get(RESOURCE, "shop", nmae="web")
+    await client.resource(Deployment).scale.patch("web", {}, type="merge", dryrun=True)
+    await client.metadata(Pod).list(lables="app=web")
+    await client.metadata(Pod).delete("web", propagaton="Foreground")
+    await client.apply(pod, field_manger="me")
+    await client.apply("pods.yaml", kind=[Pod])
+    client.informer(Pod, lables="app=web")
+    client.informer(Pod, metadata_only=True, lables="app=web")
+    waiting.resource(Pod).create(pod, dryrun=True)
+    waiting.resource(Pod).status.patch("web", {}, type="merge", dryrun=True)
+    waiting.apply(pod, field_manger="me")
+    waiting.informer(Pod, lables="app=web")
+    ListOptions.of(lables="app=web")
+    WatchOptions.of(lables="app=web")
+    await collection.send("get", name="web", subresorce="status")
+    await collection.send("get", name="web", acept="*/*")
+    await collection.request("get", name="web", max_retrys=0)
+"""
 
-SAMPLE = """
+SAMPLE = f"""
+from kubeloop import Client, blocking
+from kubeloop.clients import ListOptions, ResourceClient, WatchOptions
 from kubeloop.clients.collection import Collection
+from kubeloop.machinery import GroupResource
+from kubeloop.wire.apps.v1 import Deployment
+from kubeloop.wire.core.v1 import Pod
+
+RESOURCE = GroupResource("apps", "deployments")
 
 
-async def calls(collection: Collection) -> None:
+def change(pod: Pod) -> None: ...
+
+
+async def calls(
+    client: Client,
+    waiting: blocking.Client,
+    pods: ResourceClient[Pod],
+    pod: Pod,
+    collection: Collection,
+) -> None:
+{MISSPELT}
 """
 
 
@@ -29,7 +78,9 @@ async def calls(collection: Collection) -> None:
 def test_a_misspelt_keyword_fails_mypy_at_every_step(tmp_path: Path) -> None:
     """TYP-1."""
     sample = tmp_path / "sample.py"
-    sample.write_text(SAMPLE + "".join(f"    {call}\n" for call in CALLS.values()))
+    sample.write_text(SAMPLE)
+    lines = dict(enumerate(SAMPLE.splitlines(), 1))
+    wrong = {number for number, text in lines.items() if text and text in MISSPELT.splitlines()}
 
     ran = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", str(sample)],
@@ -39,7 +90,6 @@ def test_a_misspelt_keyword_fails_mypy_at_every_step(tmp_path: Path) -> None:
         check=False,
     )
 
-    first = SAMPLE.count("\n") + 1
-    lines = {int(line.split(":")[1]) for line in ran.stdout.splitlines() if "keyword" in line}
-    missed = [name for number, name in enumerate(CALLS, first) if number not in lines]
-    assert missed == [], ran.stdout + ran.stderr
+    found = {int(line.split(":")[1]) for line in ran.stdout.splitlines() if ": error: " in line}
+    assert [lines[number] for number in sorted(wrong - found)] == [], ran.stdout + ran.stderr
+    assert [lines[number] for number in sorted(found - wrong)] == [], ran.stdout

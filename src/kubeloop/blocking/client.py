@@ -9,14 +9,14 @@ Elsewhere: the verbs (`_generated.mirrors`), mirrors (`informer`), the loop (`po
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar, cast, final, overload
+from typing import Any, Self, TypeVar, Unpack, cast, final, overload
 
 from kubeloop import clients, runtime
-from kubeloop.clients import Appliable, FieldValidation, Manifest
+from kubeloop.clients import Appliable, ApplyOptions, Manifest
 from kubeloop.config import ClusterConfig
 from kubeloop.discovery import VersionInfo
 from kubeloop.kit import DEFAULT_RETRY, Backoff, Clock
@@ -24,7 +24,6 @@ from kubeloop.machinery import (
     GroupVersionKind,
     GroupVersionResource,
     InvalidValue,
-    Owner,
     TransportError,
 )
 from kubeloop.rest import ResponseLimits, RESTStats, WarningHandler
@@ -211,43 +210,24 @@ class Client(Clientset, Informers, Elections):
     # --- many at once
 
     @overload
-    def apply(
-        self,
-        what: K,
-        *,
-        owner: Owner | None = ...,
-        namespace: str | None = ...,
-        field_manager: str = ...,
-        force: bool = ...,
-        dry_run: bool = ...,
-        field_validation: FieldValidation | None = ...,
-    ) -> K: ...
+    def apply(self, what: K, **options: Unpack[ApplyOptions]) -> K: ...
+    @overload
+    def apply(self, what: dict[str, Any], **options: Unpack[ApplyOptions]) -> dict[str, Any]: ...
     @overload
     def apply(
         self,
-        what: dict[str, Any],
+        what: Iterable[Appliable] | str | bytes | Path,
         *,
-        owner: Owner | None = ...,
-        namespace: str | None = ...,
-        field_manager: str = ...,
-        force: bool = ...,
-        dry_run: bool = ...,
-        field_validation: FieldValidation | None = ...,
-    ) -> dict[str, Any]: ...
-    @overload
-    def apply(
-        self,
-        what: Iterable[Appliable] | str | Path,
-        *,
-        owner: Owner | None = ...,
-        namespace: str | None = ...,
         kinds: Sequence[type[Kind]] = ...,
-        field_manager: str = ...,
-        force: bool = ...,
-        dry_run: bool = ...,
-        field_validation: FieldValidation | None = ...,
+        **options: Unpack[ApplyOptions],
     ) -> list[Appliable]: ...
-    def apply(self, what: Manifest, **options: Any) -> Any:
+    def apply(
+        self,
+        what: Manifest,
+        *,
+        kinds: Sequence[type[Kind]] = (),
+        **options: Unpack[ApplyOptions],
+    ) -> Any:
         """Server-side apply of an object, of many, of a YAML text, or of a path to YAML.
 
         Namespaces and CRDs come first, and a CRD is waited for until it is served; the
@@ -259,7 +239,9 @@ class Client(Clientset, Informers, Elections):
         what cannot be read; ApplyErrors, with all errors and what was applied, when there
         is more to say than one error. One broken off may have applied some.
         """
-        return self._route.call(lambda to: cast("Any", to).apply(what, **options))
+        return self._route.call(
+            lambda to: cast("Callable[..., Awaitable[Any]]", to.apply)(what, kinds=kinds, **options)
+        )
 
 
 @final

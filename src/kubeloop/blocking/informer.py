@@ -11,11 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, cast, final, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    Self,
+    TypeVar,
+    Unpack,
+    cast,
+    final,
+    overload,
+)
 
-from kubeloop.clients import FieldSelection, LabelSelection, PartialObjectMetadata
+from kubeloop.clients import PartialObjectMetadata
 from kubeloop.machinery import EVERYTHING, GroupVersionKind, GroupVersionResource, ObjectKey
-from kubeloop.runtime import Client
+from kubeloop.runtime import Client, InformerOptions
 from kubeloop.wire import Resource
 
 from .errors import OpenedBeforeFork
@@ -264,21 +275,7 @@ class Informers:
 
     @overload
     def informer(
-        self,
-        kind: cache.Watchable,
-        /,
-        *,
-        of: type[T],
-        namespace: str | None = ...,
-        labels: LabelSelection | None = ...,
-        fields: FieldSelection | None = ...,
-        index: cache.Indexers[T] | None = ...,
-        keeping: cache.Keeping = ...,
-        transform: cache.Transform[T] | None = ...,
-        resync: float = ...,
-        sync_timeout: float | None = ...,
-        on_watch_error: cache.WatchErrorHandler | None = ...,
-        name: str = ...,
+        self, kind: cache.Watchable, /, *, of: type[T], **options: Unpack[InformerOptions[T]]
     ) -> SharedInformer[T]: ...
     @overload
     def informer(
@@ -287,52 +284,28 @@ class Informers:
         /,
         *,
         metadata_only: Literal[True],
-        namespace: str | None = ...,
-        labels: LabelSelection | None = ...,
-        fields: FieldSelection | None = ...,
-        index: cache.Indexers[PartialObjectMetadata] | None = ...,
-        keeping: cache.Keeping = ...,
-        transform: cache.Transform[PartialObjectMetadata] | None = ...,
-        resync: float = ...,
-        sync_timeout: float | None = ...,
-        on_watch_error: cache.WatchErrorHandler | None = ...,
-        name: str = ...,
+        **options: Unpack[InformerOptions[PartialObjectMetadata]],
     ) -> SharedInformer[PartialObjectMetadata]: ...
     @overload
     def informer(
-        self,
-        kind: type[R],
-        /,
-        *,
-        namespace: str | None = ...,
-        labels: LabelSelection | None = ...,
-        fields: FieldSelection | None = ...,
-        index: cache.Indexers[R] | None = ...,
-        keeping: cache.Keeping = ...,
-        transform: cache.Transform[R] | None = ...,
-        resync: float = ...,
-        sync_timeout: float | None = ...,
-        on_watch_error: cache.WatchErrorHandler | None = ...,
-        name: str = ...,
+        self, kind: type[R], /, **options: Unpack[InformerOptions[R]]
     ) -> SharedInformer[R]: ...
     @overload
     def informer(
         self,
         kind: GroupVersionKind | GroupVersionResource,
         /,
-        *,
-        namespace: str | None = ...,
-        labels: LabelSelection | None = ...,
-        fields: FieldSelection | None = ...,
-        index: cache.Indexers[dict[str, Any]] | None = ...,
-        keeping: cache.Keeping = ...,
-        transform: cache.Transform[dict[str, Any]] | None = ...,
-        resync: float = ...,
-        sync_timeout: float | None = ...,
-        on_watch_error: cache.WatchErrorHandler | None = ...,
-        name: str = ...,
+        **options: Unpack[InformerOptions[dict[str, Any]]],
     ) -> SharedInformer[dict[str, Any]]: ...
-    def informer(self, kind: cache.Watchable, /, **options: Any) -> SharedInformer[Any]:
+    def informer(
+        self,
+        kind: cache.Watchable,
+        /,
+        *,
+        of: type[Any] | None = None,
+        metadata_only: bool = False,
+        **options: Unpack[InformerOptions[Any]],
+    ) -> SharedInformer[Any]:
         """A mirror of the objects of a kind, of all namespaces unless one is named.
 
         Objects come as the class, as dicts where the kind is only a name, or as `of`: a
@@ -340,9 +313,10 @@ class Informers:
         for no more than metadata. Functions among the options are called in the loop's
         thread, and are to be quick.
         """
-        made = cast("Callable[[Client], cache.SharedInformer[Any]]", _maker(kind, options))
-        return SharedInformer(self._route.then(made))
-
-
-def _maker(kind: cache.Watchable, options: dict[str, Any]) -> Callable[[Any], Any]:
-    return lambda client: client.informer(kind, **options)
+        return SharedInformer(
+            self._route.then(
+                lambda client: cast("Callable[..., cache.SharedInformer[Any]]", client.informer)(
+                    kind, of=of, metadata_only=metadata_only, **options
+                )
+            )
+        )

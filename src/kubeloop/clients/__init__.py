@@ -9,33 +9,43 @@ reads (`kubeloop.runtime`).
 from __future__ import annotations
 
 from ._generated.clientset import Clientset, Resources
-from .actions import about
 from .applying import Appliable, ApplyErrors, Manifest, ManifestEntry, entries_in, in_order
 from .client import Client, DynamicClient
-from .collection import ALL
-from .conflicts import is_conflict, retry_on_conflict
+from .collection import ALL, RawCollection
 from .extraction import extract
-from .lists import EventType, ObjectList, WatchEvent
+from .forms import DEFAULT_MANAGER, PatchBody, PatchType
+from .lists import (
+    ACCEPT_TABLE,
+    EventType,
+    IncludeObject,
+    ObjectList,
+    Table,
+    TableColumn,
+    TableRow,
+    WatchEvent,
+)
 from .metadata import MetadataClient, PartialObjectMetadata
 from .options import (
+    ApplyOptions,
+    DeleteOptions,
     FieldSelection,
     FieldValidation,
     LabelSelection,
+    ListArguments,
     ListOptions,
     Propagation,
+    Selectors,
     VersionMatch,
     WatchOptions,
+    WriteOptions,
+    about,
 )
 from .paging import PAGE_SIZE, Pager
-from .proxy import Proxy, proxy_name
-from .raw import RawCollection
 from .resource import ResourceClient
 from .scale import ScaleClient
-from .subresources import ScaleVerbs, SubresourceClient
-from .tables import ACCEPT_TABLE, IncludeObject, Table, TableColumn, TableRow
-from .verbs import DEFAULT_MANAGER, PatchBody, PatchType
-from .waiting import WaitTimeout
-from .watching import EventCondition, WatchClosed, until
+from .subresources import Proxy, ScaleVerbs, SubresourceClient, proxy_name
+from .waiting import EventCondition, WaitTimeout, WatchClosed, until
+from .writer import is_conflict, retry_on_conflict
 
 __all__ = [
     "ACCEPT_TABLE",
@@ -44,8 +54,10 @@ __all__ = [
     "PAGE_SIZE",
     "Appliable",
     "ApplyErrors",
+    "ApplyOptions",
     "Client",
     "Clientset",
+    "DeleteOptions",
     "DynamicClient",
     "EventCondition",
     "EventType",
@@ -53,6 +65,7 @@ __all__ = [
     "FieldValidation",
     "IncludeObject",
     "LabelSelection",
+    "ListArguments",
     "ListOptions",
     "Manifest",
     "ManifestEntry",
@@ -69,6 +82,7 @@ __all__ = [
     "Resources",
     "ScaleClient",
     "ScaleVerbs",
+    "Selectors",
     "SubresourceClient",
     "Table",
     "TableColumn",
@@ -78,6 +92,7 @@ __all__ = [
     "WatchClosed",
     "WatchEvent",
     "WatchOptions",
+    "WriteOptions",
     "about",
     "entries_in",
     "extract",

@@ -3,7 +3,7 @@
 Promises: namespaces and CRDs are applied before all else, and a CRD is served before an
 object of its kind is applied; the results come in the order of the objects; every object
 that cannot be applied is reported, and keeps no other back.
-Elsewhere: applying one (`verbs`).
+See also: applying one (`resource`).
 """
 
 from __future__ import annotations
@@ -160,10 +160,11 @@ def _no_object(given: object) -> InvalidValue:
 
 def _checked(place: str, thing: Appliable) -> ManifestEntry:
     """The object, if it says what and which one it is."""
-    try:
-        check_object(thing if isinstance(thing, dict) else {})
-    except InvalidValue as wrong:
-        return ManifestEntry(place, InvalidValue(f"apply {place}: {wrong}"))
+    if isinstance(thing, dict):
+        try:
+            check_object(thing)
+        except InvalidValue as wrong:
+            return ManifestEntry(place, InvalidValue(f"apply {place}: {wrong}"))
     named = _Names.of(thing)
     for key, value in (("apiVersion", named.api_version), ("kind", named.kind)):
         if not isinstance(value, str) or not value:
@@ -267,6 +268,8 @@ def _shown(given: str | Path) -> str:
 
 def in_order(things: Mapping[int, Appliable]) -> list[int]:
     """The keys of the objects in the order to apply them in."""
+    if len(things) < 2:
+        return list(things)
     ranks = {index: _rank(thing) for index, thing in things.items()}
     return sorted(things, key=lambda index: ranks[index])
 

@@ -12,10 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, final, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, final, overload
+
+import msgspec
 
 from kubeloop.config import ClusterConfig
-from kubeloop.kit import Clock, Limiter, poll
+from kubeloop.kit import Clock, Limiter, SystemClock, TokenBucket, poll
 from kubeloop.machinery import (
     ConfigError,
     GroupVersion,
@@ -49,10 +51,9 @@ from .applying import (
     served_versions,
 )
 from .collection import Collection, Lookup
-from .connecting import Connecting
 from .forms import DictForm, TypedForm
 from .metadata import MetadataClient
-from .options import FieldValidation
+from .options import ApplyOptions, WriteOptions, check_keywords
 from .resource import ResourceClient
 from .scale import ScaleClient
 from .waiting import WaitTimeout
@@ -97,7 +98,7 @@ class Client(Clientset):
         warnings: WarningHandler | None = None,
         clock: Clock | None = None,
     ) -> None:
-        self._connecting = Connecting(
+        self._rest_options = _RESTOptions(
             config=config,
             clock=clock,
             request_timeout=request_timeout,
@@ -105,7 +106,7 @@ class Client(Clientset):
             response_limits=response_limits,
             warnings=warnings,
         )
-        if rest is not None and not self._connecting.says_nothing:
+        if rest is not None and not self._rest_options.is_default:
             raise InvalidValue(
                 "client: give a REST client, or what one is made of, not both"
                 " (RESTClient takes limits, timeouts and handlers of warnings)"
@@ -224,53 +225,28 @@ class Client(Clientset):
     # --- many at once
 
     @overload
-    async def apply(
-        self,
-        what: K,
-        *,
-        owner: Owner | None = ...,
-        namespace: str | None = ...,
-        field_manager: str = ...,
-        force: bool = ...,
-        dry_run: bool = ...,
-        field_validation: FieldValidation | None = ...,
-    ) -> K: ...
+    async def apply(self, what: K, **options: Unpack[ApplyOptions]) -> K: ...
     @overload
     async def apply(
-        self,
-        what: dict[str, Any],
-        *,
-        owner: Owner | None = ...,
-        namespace: str | None = ...,
-        field_manager: str = ...,
-        force: bool = ...,
-        dry_run: bool = ...,
-        field_validation: FieldValidation | None = ...,
+        self, what: dict[str, Any], **options: Unpack[ApplyOptions]
     ) -> dict[str, Any]: ...
     @overload
     async def apply(
         self,
         what: Iterable[Appliable] | str | bytes | Path,
         *,
-        owner: Owner | None = ...,
-        namespace: str | None = ...,
         kinds: Sequence[type[Kind]] = ...,
-        field_manager: str = ...,
-        force: bool = ...,
-        dry_run: bool = ...,
-        field_validation: FieldValidation | None = ...,
+        **options: Unpack[ApplyOptions],
     ) -> list[Appliable]: ...
     async def apply(
         self,
         what: Manifest,
         *,
+        kinds: Sequence[type[Kind]] = (),
         owner: Owner | None = None,
         namespace: str | None = None,
-        kinds: Sequence[type[Kind]] = (),
-        field_manager: str = "",
         force: bool = False,
-        dry_run: bool = False,
-        field_validation: FieldValidation | None = None,
+        **options: Unpack[WriteOptions],
     ) -> Any:
         """Server-side apply of an object, of many, of a YAML text, or of a path to YAML.
 
@@ -283,6 +259,8 @@ class Client(Clientset):
         what cannot be read; ApplyErrors, with all errors and what was applied, when there
         is more to say than one error. A cancelled call may have applied some.
         """
+        if options:
+            check_keywords("apply", options, WriteOptions)
         entries = entries_in(what, kinds=kinds)
         outcome = Outcome(len(entries))
         things = outcome.keep_good(entries, owner)
@@ -293,11 +271,7 @@ class Client(Clientset):
                 crds = []
             try:
                 outcome.results[index] = await self._client_for(things[index], namespace).apply(
-                    things[index],
-                    field_manager=field_manager,
-                    force=force,
-                    dry_run=dry_run,
-                    field_validation=field_validation,
+                    things[index], force=force, **options
                 )
             except KubeError as error:
                 outcome.errors[index] = error
@@ -305,7 +279,7 @@ class Client(Clientset):
                     crds = []
                     break  # the others would fare no better, nor would waiting for CRDs
             else:
-                if is_crd(things[index]) and not dry_run:
+                if is_crd(things[index]) and not options.get("dry_run"):
                     crds.append(index)
         await self._wait_for_crds(crds, things, outcome)
         ordered = outcome.in_full()
@@ -315,7 +289,7 @@ class Client(Clientset):
 
     @cached_property
     def _own_rest(self) -> RESTClient:
-        return self._connecting.open()
+        return self._rest_options.open()
 
     @cached_property
     def _cache(self) -> MemoryCache:
@@ -336,6 +310,8 @@ class Client(Clientset):
         self, indexes: Sequence[int], things: Mapping[int, Appliable], outcome: Outcome
     ) -> None:
         """Wait until every version of them is served, and discovery says so."""
+        if not indexes:
+            return
         from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 
         definitions = self.resource(CustomResourceDefinition)
@@ -349,8 +325,7 @@ class Client(Clientset):
                     await self._wait_until_served(version, plural)
             except KubeError as error:
                 outcome.errors[index] = error
-        if indexes:
-            self.mapper.reset()
+        self.mapper.reset()
 
     async def _wait_until_served(self, version: GroupVersion, plural: str) -> None:
         served, clock = partial(self._serves, version, plural), self.rest.clock
@@ -381,16 +356,17 @@ class Client(Clientset):
         *,
         default: str | None = None,
     ) -> Collection:
+        rest = self.rest
         return Collection(
-            self.rest,
-            self._place(what, kind, namespace),
+            rest,
+            resource_of(what) if isinstance(what, type) else self._find(what, kind, namespace),
             namespace=namespace,
-            default_namespace=default or self.namespace,
+            default_namespace=default or rest.config.namespace,
             field_manager=self._field_manager,
-            clock=self.rest.clock,
         )
 
-    def _place(self, what: AnyKind, kind: str, namespace: str | None) -> ResourceInfo | Lookup:
+    def _find(self, what: AnyKind, kind: str, namespace: str | None) -> ResourceInfo | Lookup:
+        """The resource of a kind, or the lookup of one that is not built in."""
         if isinstance(what, type):
             return resource_of(what)
         if isinstance(what, GroupVersionResource):
@@ -418,6 +394,49 @@ def _info_at(resource: GroupVersionResource, namespace: str | None) -> ResourceI
         singular="",
         namespaced=bool(namespace),
     )
+
+
+class _RESTOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What a client without a given REST client makes its own from; None is the default."""
+
+    config: ClusterConfig | None = None
+    clock: Clock | None = None
+    request_timeout: float | None = None
+    rate_limit: float | Limiter | None = None
+    response_limits: ResponseLimits | None = None
+    warnings: WarningHandler | None = None
+
+    def __post_init__(self) -> None:
+        numbers = {"request_timeout": self.request_timeout, "rate_limit": self.rate_limit}
+        for name, value in numbers.items():
+            if isinstance(value, int | float) and not value > 0:
+                raise InvalidValue(f"client: {name}={value!r}: more than 0 is needed")
+
+    @property
+    def is_default(self) -> bool:
+        return self == _RESTOptions()
+
+    def open(self) -> RESTClient:
+        """Raises: ConfigError when no configuration was given and none can be found."""
+        clock = self.clock or SystemClock()
+        config = self.config or ClusterConfig.load()
+        if self.request_timeout is not None:
+            config = msgspec.structs.replace(config, timeout=self.request_timeout)
+        limiter = _limiter(self.rate_limit, clock)
+        return RESTClient(
+            config,
+            clock=clock,
+            limiter=limiter,
+            response_limits=self.response_limits or ResponseLimits(),
+            warnings=self.warnings,
+        )
+
+
+def _limiter(limit: float | Limiter | None, clock: Clock) -> Limiter | None:
+    """A token bucket with a burst of two seconds, the proportion of client-go's defaults."""
+    if isinstance(limit, int | float):
+        return TokenBucket(limit, max(1, round(2 * limit)), clock=clock)
+    return limit
 
 
 @final

@@ -1,8 +1,8 @@
-"""Which collection is meant, and the way to it.
+"""A collection of the API: where it is, and the requests to it.
 
-Promises: a kind that is known only by name is looked up at the first request and not
+Guarantees: a kind that is known only by name is looked up at the first request and not
 before; no request is made for an object that says it is in another namespace.
-Elsewhere: what is asked of it (`verbs`, `resource`), paths (`kubeloop.rest`).
+See also: the verbs (`resource`), paths (`kubeloop.rest`).
 """
 
 from __future__ import annotations
@@ -10,20 +10,24 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, TypedDict, Unpack, final
 
-from kubeloop.kit import Clock, SystemClock
+from kubeloop.kit import Clock
 from kubeloop.machinery import GroupResource, InvalidValue
 from kubeloop.rest import (
     Answer,
     Headers,
+    ItemStream,
     Params,
     Request,
     RequestSender,
     Timeouts,
+    Watch,
     resource_request,
 )
-from kubeloop.wire import ResourceInfo
+from kubeloop.wire import RawList, ResourceInfo
 
-__all__ = ["ALL", "Collection", "Lookup", "RequestOptions"]
+from .options import ListOptions, WatchOptions
+
+__all__ = ["ALL", "Collection", "Lookup", "RawCollection", "RequestOptions"]
 
 ALL = ""
 """For `namespace`: all of them. None is the one that the configuration names."""
@@ -47,7 +51,10 @@ class RequestOptions(TypedDict, total=False):
 
 @final
 class Collection:
-    """A resource in one namespace, in all, or in none; immutable."""
+    """A resource in one namespace, in all, or in none; immutable.
+
+    With a `subresource`, requests go to that part of its objects.
+    """
 
     def __init__(
         self,
@@ -57,14 +64,18 @@ class Collection:
         namespace: str | None = None,
         default_namespace: str = "default",
         field_manager: str = "",
-        clock: Clock | None = None,
+        subresource: str = "",
     ) -> None:
         self.rest = rest
         self.namespace = namespace
         self.field_manager = field_manager
-        self.clock: Clock = clock or SystemClock()
+        self.subresource = subresource
         self._resource = resource
         self._default = default_namespace
+
+    @property
+    def clock(self) -> Clock:
+        return self.rest.clock
 
     async def info(self) -> ResourceInfo:
         """The resource, looked up where only its name was given. Safe to cancel.
@@ -75,15 +86,22 @@ class Collection:
             self._resource = await self._resource()
         return self._resource
 
-    def within(self, namespace: str | None) -> Collection:
+    def in_namespace(self, namespace: str | None) -> Collection:
         """The same resource in another namespace."""
+        return self._copy(namespace, self.subresource)
+
+    def at_subresource(self, name: str) -> Collection:
+        """The same resource, for requests to one part of its objects."""
+        return self._copy(self.namespace, name)
+
+    def _copy(self, namespace: str | None, subresource: str) -> Collection:
         return Collection(
             self.rest,
             self._resource,
             namespace=namespace,
             default_namespace=self._default,
             field_manager=self.field_manager,
-            clock=self.clock,
+            subresource=subresource,
         )
 
     async def request(
@@ -99,13 +117,25 @@ class Collection:
 
         Raises: InvalidValue when the object has no name, or is in another namespace.
         """
-        info = await self.info()
-        said = _metadata_of(of)
-        inside = self._namespace_for(info, said.get("namespace") or "")
-        # What is created is not there yet: its name is in the body alone.
-        own = "" if verb == "create" else said.get("name") or ""
+        resource = self._resource
+        info = resource if isinstance(resource, ResourceInfo) else await self.info()
+        part = subresource or self.subresource
+        namespace = ""
+        if of is not None:
+            metadata = _metadata_of(of)
+            namespace = metadata.get("namespace") or ""
+            # An object that is created has no path yet: its name is in the body alone.
+            if verb != "create" or part:
+                name = name or metadata.get("name") or ""
+            if verb == "create" and part and not name:
+                raise InvalidValue(f"create {part}: the object has no name (say whose part it is)")
         return resource_request(
-            verb, info, namespace=inside, name=name or own, subresource=subresource, **options
+            verb,
+            info,
+            namespace=self._namespace_for(info, namespace),
+            name=name,
+            subresource=part,
+            **options,
         )
 
     async def send(
@@ -145,6 +175,56 @@ class Collection:
         return self.namespace or own
 
 
-def _metadata_of(data: dict[str, Any] | None) -> dict[str, Any]:
-    found = (data or {}).get("metadata")
+def _metadata_of(data: dict[str, Any]) -> dict[str, Any]:
+    found = data.get("metadata")
     return found if isinstance(found, dict) else {}
+
+
+@final
+class RawCollection:
+    """Lists and watches one collection without decoding any object: caches keep the bytes.
+
+    A watch is one stream and is not resumed.
+    """
+
+    def __init__(self, collection: Collection, accept: str = "", *, watch_accept: str = "") -> None:
+        self._collection = collection
+        self._accept = accept
+        self._watch_accept = watch_accept
+
+    async def list(self, options: ListOptions | None = None) -> RawList:
+        """One page. Raises: Expired. Safe to cancel."""
+        answer = await self._collection.rest.send(await self.list_request(options or ListOptions()))
+        return answer.split()
+
+    async def items(self, options: ListOptions | None = None) -> ItemStream:
+        """The items of one page while they come, for lists too long to hold."""
+        return self._collection.rest.items(await self.list_request(options or ListOptions()))
+
+    async def watch(
+        self, options: WatchOptions | None = None, *, max_retries: int | None = None
+    ) -> Watch:
+        """One stream of events, opened when it is first read.
+
+        `max_retries` bounds the retries of opening it, in place of the client's own bound.
+        """
+        request = await self.watch_request(options or WatchOptions())
+        return self._collection.rest.watch(request.replace(max_retries=max_retries))
+
+    async def list_request(self, options: ListOptions) -> Request:
+        """The request of a list; its own timeout stands in for the client's."""
+        return await self._collection.request(
+            "list",
+            params=options.params(),
+            accept=self._accept,
+            timeout=float(options.timeout_seconds or 0),
+        )
+
+    async def watch_request(self, options: WatchOptions) -> Request:
+        """The request of a watch; its own timeout stands in for the client's."""
+        return await self._collection.request(
+            "watch",
+            params=options.params(),
+            accept=self._watch_accept,
+            timeout=float(options.timeout_seconds or 0),
+        )

@@ -3,7 +3,7 @@
 Guarantees: pure; the difference that is sent says nothing about fields that were not
 changed; a change is brought into a newer object only where no one else changed the same
 field, whatever the values.
-See also: reading and sending (`verbs`), which changes overlap (`three_way`), the patches
+See also: reading and sending (`resource`), which changes overlap (`three_way`), the patches
 themselves (`kubeloop.machinery`).
 """
 

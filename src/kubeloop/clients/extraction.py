@@ -2,7 +2,7 @@
 
 Promises: pure; what comes out can be changed and applied again under the same manager
 without giving up or taking over any field.
-Elsewhere: applying (`verbs`).
+Elsewhere: applying (`resource`).
 """
 
 from __future__ import annotations

@@ -1,18 +1,27 @@
-"""In which form objects are handed out: as a class's instances, as dicts, as metadata.
+"""How objects are decoded and encoded: as instances of a class, as dicts; and patches.
 
-Promises: what a form does not know survives reading and sending; a form asks the server
-for what it can read.
-Elsewhere: the models (`kubeloop.wire`), who uses the forms (`verbs`).
+Guarantees: fields that a form does not know survive decoding and encoding; a form asks the
+server for a representation that it can decode.
+See also: the models (`kubeloop.wire`), metadata alone (`metadata`).
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeVar, cast, final
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol, TypeVar, cast, final
 
-from kubeloop.machinery import DecodeError, InvalidValue, ObjectKey
-from kubeloop.rest import Answer, JsonCodec
+from kubeloop.machinery import DecodeError, InvalidValue
+from kubeloop.rest import (
+    APPLY_PATCH,
+    JSON_PATCH,
+    MERGE_PATCH,
+    STRATEGIC_MERGE_PATCH,
+    Answer,
+    JsonCodec,
+)
 from kubeloop.wire import (
     Kind,
+    Model,
     Raw,
     RawList,
     ResourceInfo,
@@ -22,11 +31,41 @@ from kubeloop.wire import (
     resource_of,
 )
 
-__all__ = ["DictForm", "Form", "TypedForm", "body_of", "check_object"]
+__all__ = [
+    "DEFAULT_MANAGER",
+    "DictForm",
+    "Form",
+    "PatchBody",
+    "PatchType",
+    "TypedForm",
+    "body_of",
+    "check_appliable",
+    "check_object",
+    "condition_update",
+    "patch_text",
+    "patch_type_of",
+]
 
 T = TypeVar("T")
 
 _JSON = JsonCodec()
+
+PatchType = Literal["merge", "strategic", "json", "apply"]
+PatchBody = Mapping[str, Any] | Sequence[Mapping[str, Any]] | Model | bytes | str
+
+DEFAULT_MANAGER = "kubeloop"
+"""The field manager of an apply that names none."""
+
+_CONTENT_TYPES: dict[PatchType, str] = {
+    "merge": MERGE_PATCH,
+    "strategic": STRATEGIC_MERGE_PATCH,
+    "json": JSON_PATCH,
+    "apply": APPLY_PATCH,
+}
+
+_ESCAPED_BY_GO = tuple(
+    (character.encode(), f"\\u{ord(character):04x}".encode()) for character in "<>&\u2028\u2029"
+)
 
 
 class Form(Protocol[T]):
@@ -169,10 +208,13 @@ def check_object(data: dict[str, Any]) -> dict[str, Any]:
     metadata = data.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
         raise _wrong_type("metadata", "an object", metadata)
-    texts = {f"metadata.{key}": (metadata or {}).get(key) for key in _NAMING}
-    for path, value in {**{key: data.get(key) for key in ("apiVersion", "kind")}, **texts}.items():
-        if value is not None and not isinstance(value, str):
-            raise _wrong_type(path, "text", value)
+    for key in ("apiVersion", "kind"):
+        if not isinstance(data.get(key), str | None):
+            raise _wrong_type(key, "text", data[key])
+    if metadata:
+        for key in _NAMING:
+            if not isinstance(metadata.get(key), str | None):
+                raise _wrong_type(f"metadata.{key}", "text", metadata[key])
     return data
 
 
@@ -188,6 +230,54 @@ def body_of(data: Any) -> bytes:
     return _JSON.encode(data)
 
 
-def key_in(data: dict[str, Any]) -> ObjectKey:
-    """The key of an object that may have no metadata yet."""
-    return ObjectKey.of(data) if isinstance(data.get("metadata"), dict) else ObjectKey("", "")
+def condition_update(data: dict[str, Any], *, unconditional: bool) -> None:
+    """Make sure that an update says the version it replaces, or on purpose does not."""
+    metadata = data.get("metadata")
+    if not isinstance(metadata, dict):
+        return  # which the request refuses: there is no name
+    if unconditional:
+        metadata.pop("resourceVersion", None)
+    elif metadata.get("name") and not metadata.get("resourceVersion"):
+        raise InvalidValue(
+            f"update {data.get('kind') or 'object'} {metadata['name']}: it has no"
+            " resourceVersion, so that what others wrote would be erased unseen"
+        ).with_hint(
+            "read the object and change that",
+            python="use edit, modify, apply or unconditional=True",
+        )
+
+
+def check_appliable(data: dict[str, Any]) -> dict[str, Any]:
+    """The object, when it can be applied. Raises: InvalidValue."""
+    metadata = data.get("metadata") or {}
+    if not metadata.get("name"):
+        raise InvalidValue(f"apply a {data.get('kind') or 'object'}: it has no name")
+    if metadata.get("managedFields"):
+        raise InvalidValue(
+            f"apply {data.get('kind')} {metadata['name']}: it has managedFields, so it was read"
+            " from a server"
+        ).with_hint("write only the fields you want to own", python="use extract()")
+    return data
+
+
+def patch_type_of(type_: str) -> str:
+    """The content type of a patch. Raises: InvalidValue for one that there is not."""
+    found = _CONTENT_TYPES.get(cast("PatchType", type_))
+    if found is None:
+        raise InvalidValue(f"patch of type {type_!r}: expected merge, strategic, json or apply")
+    return found
+
+
+def patch_text(patch: PatchBody, type_: PatchType) -> bytes:
+    """A patch as it is sent; bytes and text are sent as they are."""
+    if isinstance(patch, bytes):
+        return patch
+    if isinstance(patch, str):
+        return patch.encode()
+    text = body_of(patch)
+    if type_ != "json":
+        return text
+    # A `test` of a JSON patch compares texts, and Go escapes these. They are only in strings.
+    for character, escaped in _ESCAPED_BY_GO:
+        text = text.replace(character, escaped)
+    return text

@@ -1,13 +1,26 @@
-"""A page of a collection, and what is said of it; a change of one, and what kind it is."""
+"""What reads of a collection return: a page of objects, a table, an event of a watch."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
-__all__ = ["EventType", "ObjectList", "WatchEvent"]
+from kubeloop.machinery import DecodeError
+from kubeloop.rest import Answer
+
+__all__ = [
+    "ACCEPT_TABLE",
+    "EventType",
+    "IncludeObject",
+    "ObjectList",
+    "Table",
+    "TableColumn",
+    "TableRow",
+    "WatchEvent",
+    "read_table",
+]
 
 T = TypeVar("T")
 
@@ -41,3 +54,94 @@ class WatchEvent(msgspec.Struct, Generic[T], frozen=True):
 
     type: EventType
     object: T
+
+
+# --- tables: what `kubectl get` shows, in the server's own columns
+
+ACCEPT_TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+
+IncludeObject = Literal["None", "Metadata", "Object"]
+
+
+class TableColumn(msgspec.Struct, frozen=True):
+    """A column; those of a priority above 0 are for wide output."""
+
+    name: str = ""
+    type: str = ""
+    format: str = ""
+    description: str = ""
+    priority: int = 0
+
+
+class TableRow(msgspec.Struct, frozen=True):
+    """A row: a cell for each column, and the object it is about, as far as it was asked for."""
+
+    cells: list[Any] = []
+    conditions: list[dict[str, Any]] = []
+    object: dict[str, Any] | None = None
+
+
+class Table(msgspec.Struct, frozen=True):
+    """Columns and rows, of one object or of a page of a collection."""
+
+    columns: tuple[TableColumn, ...]
+    rows: tuple[TableRow, ...]
+    version: str = ""
+    next_page: str = ""
+    remaining: int | None = None
+
+
+class _Meta(msgspec.Struct, rename="camel"):
+    resource_version: str | None = None
+    continue_: str | None = msgspec.field(default=None, name="continue")
+    remaining_item_count: int | None = None
+
+
+class _Row(msgspec.Struct):
+    cells: list[Any] | None = None
+    conditions: list[dict[str, Any]] | None = None
+    object: dict[str, Any] | None = None
+
+
+class _Column(msgspec.Struct):
+    name: str | None = None
+    type: str | None = None
+    format: str | None = None
+    description: str | None = None
+    priority: int | None = None
+
+
+class _Table(msgspec.Struct, rename="camel"):
+    kind: str | None = None
+    metadata: _Meta | None = None
+    column_definitions: list[_Column] | None = None
+    rows: list[_Row] | None = None
+
+
+def read_table(answer: Answer) -> Table:
+    """The table in an answer. Raises: DecodeError when the server sent something else."""
+    found = answer.decode(_Table)
+    if found.kind != "Table":
+        raise DecodeError(
+            f"{answer.request.action}: a Table was asked for, and kind {found.kind!r} came"
+            " (the server does not make tables of this resource)"
+        )
+    metadata = found.metadata or _Meta()
+    return Table(
+        tuple(
+            TableColumn(
+                each.name or "",
+                each.type or "",
+                each.format or "",
+                each.description or "",
+                each.priority or 0,
+            )
+            for each in found.column_definitions or ()
+        ),
+        tuple(
+            TableRow(row.cells or [], row.conditions or [], row.object) for row in found.rows or ()
+        ),
+        metadata.resource_version or "",
+        metadata.continue_ or "",
+        metadata.remaining_item_count,
+    )

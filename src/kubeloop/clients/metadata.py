@@ -8,19 +8,18 @@ Elsewhere: whole objects (`resource`).
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from typing import Any, final
+from typing import Any, Unpack, final
 
 from kubeloop.machinery import DecodeError
 from kubeloop.rest import Answer
 from kubeloop.wire import Model, Raw, RawList, Resource, decode
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-from .collection import Collection
+from .collection import Collection, RawCollection
+from .forms import PatchBody, PatchType
 from .lists import ObjectList, WatchEvent
-from .options import FieldSelection, LabelSelection, Propagation
-from .raw import RawCollection
+from .options import DeleteOptions, ListArguments, Propagation, Selectors, WriteOptions
 from .resource import ResourceClient
-from .verbs import PatchBody, PatchType
 
 __all__ = ["MetadataClient", "PartialObjectMetadata"]
 
@@ -81,7 +80,7 @@ class MetadataClient:
 
     def in_namespace(self, namespace: str | None) -> MetadataClient:
         """The same kind in another namespace; this one stays what it is."""
-        return MetadataClient(self._client._collection.within(namespace))
+        return MetadataClient(self._client._collection.in_namespace(namespace))
 
     @property
     def raw(self) -> RawCollection:
@@ -92,35 +91,19 @@ class MetadataClient:
         """As `ResourceClient.get`."""
         return await self._client.get(name, version=version)
 
-    async def list(
-        self,
-        *,
-        labels: LabelSelection | None = None,
-        fields: FieldSelection | None = None,
-        limit: int = 0,
-        next_page: str = "",
-        version: str = "",
-    ) -> ObjectList[PartialObjectMetadata]:
+    async def list(self, **options: Unpack[ListArguments]) -> ObjectList[PartialObjectMetadata]:
         """As `ResourceClient.list`."""
-        return await self._client.list(
-            labels=labels, fields=fields, limit=limit, next_page=next_page, version=version
-        )
+        return await self._client.list(**options)
 
-    def each(
-        self, *, labels: LabelSelection | None = None, fields: FieldSelection | None = None
-    ) -> AsyncGenerator[PartialObjectMetadata, None]:
+    def each(self, **selectors: Unpack[Selectors]) -> AsyncGenerator[PartialObjectMetadata, None]:
         """As `ResourceClient.each`."""
-        return self._client.each(labels=labels, fields=fields)
+        return self._client.each(**selectors)
 
     def watch(
-        self,
-        *,
-        since: str | None = None,
-        labels: LabelSelection | None = None,
-        fields: FieldSelection | None = None,
+        self, *, since: str | None = None, **selectors: Unpack[Selectors]
     ) -> AsyncGenerator[WatchEvent[PartialObjectMetadata], None]:
         """As `ResourceClient.watch`."""
-        return self._client.watch(since=since, labels=labels, fields=fields)
+        return self._client.watch(since=since, **selectors)
 
     async def patch(
         self,
@@ -128,43 +111,20 @@ class MetadataClient:
         patch: PatchBody,
         *,
         type: PatchType,  # noqa: A002 - the API's own word for it
-        dry_run: bool = False,
-        field_manager: str = "",
+        **options: Unpack[WriteOptions],
     ) -> PartialObjectMetadata:
         """As `ResourceClient.patch`."""
-        return await self._client.patch(
-            name, patch, type=type, dry_run=dry_run, field_manager=field_manager
-        )
+        return await self._client.patch(name, patch, type=type, **options)
 
-    async def delete(
-        self,
-        name: str,
-        *,
-        propagation: Propagation | None = None,
-        grace_period: int | None = None,
-        uid: str = "",
-        version: str = "",
-        dry_run: bool = False,
-    ) -> None:
+    async def delete(self, name: str, **options: Unpack[DeleteOptions]) -> None:
         """As `ResourceClient.delete`."""
-        await self._client.delete(
-            name,
-            propagation=propagation,
-            grace_period=grace_period,
-            uid=uid,
-            version=version,
-            dry_run=dry_run,
-        )
+        await self._client.delete(name, **options)
 
     async def delete_collection(
-        self,
-        *,
-        labels: LabelSelection | None = None,
-        fields: FieldSelection | None = None,
-        propagation: Propagation | None = None,
+        self, *, propagation: Propagation | None = None, **selectors: Unpack[Selectors]
     ) -> None:
         """As `ResourceClient.delete_collection`."""
-        await self._client.delete_collection(labels=labels, fields=fields, propagation=propagation)
+        await self._client.delete_collection(propagation=propagation, **selectors)
 
     def __repr__(self) -> str:
         return f"MetadataClient({self._client._collection})"

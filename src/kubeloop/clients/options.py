@@ -2,33 +2,43 @@
 
 Promises: pure; what a server would refuse in every case is refused here, before a request;
 what is not set is not sent, and a zero that was set is.
-Elsewhere: which verb takes which (`resource`), paths (`kubeloop.rest`).
+Keywords that several verbs take are a TypedDict, so that a type checker finds a misspelt one.
+See also: which verb takes which (`resource`), paths (`kubeloop.rest`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import msgspec
 
 from kubeloop.machinery import (
     FieldSelector,
     InvalidValue,
+    Owner,
     Selector,
+    field_selector_from_map,
     field_selector_text,
     selector_text,
 )
 from kubeloop.rest import query_options
 
 __all__ = [
+    "ApplyOptions",
+    "DeleteOptions",
     "FieldSelection",
     "FieldValidation",
     "LabelSelection",
+    "ListArguments",
     "ListOptions",
     "Propagation",
+    "Selectors",
     "VersionMatch",
     "WatchOptions",
+    "WriteOptions",
+    "about",
+    "check_keywords",
     "check_manager",
     "delete_options",
     "write_params",
@@ -43,6 +53,71 @@ FieldSelection = str | FieldSelector | Mapping[str, str]
 _LONGEST_MANAGER = 128
 
 Params = dict[str, str | list[str]]
+
+
+class WriteOptions(TypedDict, total=False):
+    """Keywords of the verbs that write.
+
+    With `dry_run` the server checks the request and stores nothing. `field_manager` is the
+    owner of the fields that are written, in place of the client's. `field_validation` is
+    what the server does with unknown fields.
+    """
+
+    dry_run: bool
+    field_manager: str
+    field_validation: FieldValidation | None
+
+
+class ApplyOptions(WriteOptions, total=False):
+    """Keywords of `Client.apply`.
+
+    With `force` an apply takes fields from their other owners. `owner` becomes the controller
+    of all objects, `namespace` is for those that name none.
+    """
+
+    force: bool
+    owner: Owner | None
+    namespace: str | None
+
+
+class DeleteOptions(TypedDict, total=False):
+    """Keywords of a delete; an object with another `uid` or `version` is not deleted."""
+
+    propagation: Propagation | None
+    grace_period: int | None
+    uid: str
+    version: str
+    dry_run: bool
+    orphan_dependents: bool | None
+    ignore_store_read_error: bool
+
+
+class Selectors(TypedDict, total=False):
+    """Keywords of the verbs that select objects; without them, all are selected."""
+
+    labels: LabelSelection | None
+    fields: FieldSelection | None
+
+
+class _PageArguments(TypedDict, total=False):
+    limit: int
+    next_page: str
+    version: str
+    version_match: VersionMatch | None
+    timeout_seconds: int | None
+    shard: str
+
+
+class ListArguments(Selectors, _PageArguments, total=False):
+    """Keywords of a list, as `ListOptions` has them."""
+
+
+class _StreamArguments(TypedDict, total=False):
+    since: str
+    bookmarks: bool
+    initial_events: bool
+    timeout_seconds: int | None
+    shard: str
 
 
 class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,7 +138,7 @@ class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
         *,
         labels: LabelSelection | None = None,
         fields: FieldSelection | None = None,
-        **others: Any,
+        **others: Unpack[_PageArguments],
     ) -> ListOptions:
         """The options with selectors as people write them.
 
@@ -122,7 +197,7 @@ class WatchOptions(msgspec.Struct, frozen=True, kw_only=True):
         *,
         labels: LabelSelection | None = None,
         fields: FieldSelection | None = None,
-        **others: Any,
+        **others: Unpack[_StreamArguments],
     ) -> WatchOptions:
         """The options with selectors as people write them. Raises: InvalidValue."""
         return cls(labels=_labels(labels), fields=_fields(fields), **others)
@@ -204,6 +279,29 @@ def delete_options(
         "apiVersion": "v1",
         **{key: value for key, value in said.items() if value is not None},
     }
+
+
+def about(obj: Any) -> FieldSelector:
+    """Selects the events about an object: `events.list(fields=about(pod))`.
+
+    What the object does not say (no uid, say) is not asked for.
+    """
+    data = obj if isinstance(obj, dict) else obj.to_dict()
+    metadata = data.get("metadata") or {}
+    said = {
+        "involvedObject.name": metadata.get("name"),
+        "involvedObject.namespace": metadata.get("namespace"),
+        "involvedObject.kind": data.get("kind"),
+        "involvedObject.uid": metadata.get("uid"),
+    }
+    return field_selector_from_map({key: value for key, value in said.items() if value})
+
+
+def check_keywords(verb: str, given: Mapping[str, object], known: type) -> None:
+    """Raise the TypeError of an unknown keyword, with the name of the verb that was called."""
+    for name in given:
+        if name not in known.__annotations__:
+            raise TypeError(f"{verb}() got an unexpected keyword argument {name!r}")
 
 
 def _labels(given: LabelSelection | None) -> str:

@@ -1,31 +1,42 @@
-"""A collection in pages: everything at once, or item by item.
+"""A collection in pages: one page decoded, everything at once, or item by item.
 
-Promises: item by item, at most two pages are held, whatever the collection's size; no item
-comes twice, and none is left out that was there all the time, even when the server forgets
-in the middle where it was.
-Elsewhere: a single page (`resource`).
+Guarantees: item by item, at most two pages are held, whatever the collection's size; no item
+comes twice, and none is left out that was there all the time, even when a page's token
+expires on the way. Decoding a long page lets other tasks run.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+import gc
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import aclosing, contextmanager
 from typing import Generic, TypeVar, final
 
 import msgspec
 
 from kubeloop.kit import cancel_and_wait
-from kubeloop.machinery import Expired, InvalidValue, PageProgress, status_of_error
+from kubeloop.machinery import (
+    DecodeError,
+    Expired,
+    InvalidValue,
+    PageProgress,
+    status_of_error,
+)
+from kubeloop.wire import Raw, RawList, ResourceInfo, resource_for
 
+from .collection import Collection, RawCollection
+from .forms import Form
 from .lists import ObjectList
 from .options import ListOptions
 
-__all__ = ["PAGE_SIZE", "Pager"]
+__all__ = ["PAGE_SIZE", "PageReader", "Pager", "identity_of"]
 
 T = TypeVar("T")
 
 PAGE_SIZE = 500
+
+_SLICE = 100  # objects decoded before other tasks may run
 
 Fetch = Callable[[ListOptions], Awaitable[ObjectList[T]]]
 
@@ -131,3 +142,91 @@ def _progress() -> PageProgress:
 def _further(options: ListOptions, token: str) -> ListOptions:
     """The options of a further page: the token alone says which version it is of."""
     return options.replace(next_page=token, version="", version_match=None)
+
+
+@final
+class PageReader(Generic[T]):
+    """Fetches one page of a collection, decoded or as bytes."""
+
+    def __init__(self, collection: Collection, form: Form[T]) -> None:
+        self._collection = collection
+        self._form = form
+
+    async def objects(self, options: ListOptions) -> ObjectList[T]:
+        """A page of decoded objects. Raises: Expired, DecodeError. Safe to cancel."""
+        found = await self._fetch(options)
+        raw = found.items or []
+        read = self._form.read_item
+        items: list[T] = []
+        for start in range(0, len(raw), _SLICE):
+            if start:
+                await asyncio.sleep(0)
+            with _without_collecting():
+                items += [read(item, found) for item in raw[start : start + _SLICE]]
+        return _page(found, items)
+
+    async def raw(self, options: ListOptions) -> ObjectList[tuple[Raw, RawList]]:
+        """A page of bytes, each with what its list says of all. Raises: as `objects`."""
+        found = await self._fetch(options)
+        head = msgspec.structs.replace(found, items=[])
+        return _page(found, [(item, head) for item in found.items or []])
+
+    async def _fetch(self, options: ListOptions) -> RawList:
+        found = await RawCollection(self._collection, self._form.accept_many).list(options)
+        expected = self._form.resource
+        if expected is not None and not _is_list_of(expected, found):
+            # It may have no items, and then nothing else would show that it is another list.
+            kind = " ".join(filter(None, (found.api_version, found.kind)))
+            raise DecodeError(
+                f"list {self._collection}: found {kind}, expected"
+                f" {expected.api_version} {expected.kind}List"
+                " (does something between us and the server answer for it?)"
+            )
+        return found
+
+
+class _Identity(msgspec.Struct):
+    uid: str | None = None
+    name: str | None = None
+    namespace: str | None = None
+
+
+class _Identified(msgspec.Struct):
+    metadata: _Identity | None = None
+
+
+_identities = msgspec.json.Decoder(_Identified)
+
+
+def identity_of(entry: tuple[Raw, RawList]) -> object:
+    """What tells one object of a page from another."""
+    try:
+        found = _identities.decode(entry[0]).metadata or _Identity()
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return bytes(entry[0])  # not an object: decoding it raises the error
+    return found.uid or (found.namespace, found.name)
+
+
+def _is_list_of(resource: ResourceInfo, found: RawList) -> bool:
+    """Whether a list is of the expected kind, as far as it says; a CRD may name it freely."""
+    built_in = resource_for(resource.group, resource.version, resource.kind) is not None
+    same_kind = found.kind == f"{resource.kind}List" if built_in else found.kind != "Table"
+    same_version = found.api_version == resource.api_version
+    return (same_kind or not found.kind) and (same_version or not found.api_version)
+
+
+def _page(found: RawList, items: list[T]) -> ObjectList[T]:
+    remaining = found.metadata.remaining_item_count if found.metadata else None
+    return ObjectList(items, found.version, found.next_page, remaining)
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Keep the garbage collector from walking a thousand new objects again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -19,8 +19,7 @@ from kubeloop.rest import Answer, RequestSender
 from kubeloop.wire import ResourceInfo
 
 from .collection import Collection
-from .forms import body_of
-from .verbs import PatchBody, PatchType, patch_text, patch_type_of
+from .forms import PatchBody, PatchType, body_of, patch_text, patch_type_of
 
 if TYPE_CHECKING:
     from kubeloop.discovery import DeferredMapper, Discovery

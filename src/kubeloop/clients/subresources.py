@@ -1,65 +1,112 @@
-"""Parts of objects that have a path of their own: status, scale, ephemeral containers, ….
+"""Clients of the parts of objects that have a path of their own: status, scale, proxy, ….
 
-Elsewhere: parts that are actions rather than data, such as evictions (`actions`).
+Each holds the client of the objects, for requests to that part.
+See also: actions such as evictions (`resource`), scales of any resource (`scale`).
 """
+
+# ruff: noqa: ASYNC109 - the caller's bound is kept by a clock, and named in the error
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar, final
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Generic, TypeVar, Unpack, final
 
-from kubeloop.machinery import InvalidValue
+from kubeloop.rest import Answer, ByteStream, Params
 
-from .forms import body_of, check_object
-from .options import FieldValidation
-from .verbs import ObjectVerbs
+from .collection import Collection
+from .forms import PatchBody, PatchType
+from .options import WriteOptions
 
 if TYPE_CHECKING:
     from kubeloop.wire.autoscaling.v1 import Scale
 
-__all__ = ["ScaleVerbs", "SubresourceClient"]
+    from .resource import ResourceClient
+
+__all__ = ["Proxy", "ScaleVerbs", "SubresourceClient", "proxy_name"]
 
 T = TypeVar("T")
 
 
 @final
-class SubresourceClient(ObjectVerbs[T]):
+class SubresourceClient(Generic[T]):
     """One part of the objects of a collection: `pods.status`, `pods.resize`."""
 
-    async def create(
-        self,
-        obj: T,
-        *,
-        dry_run: bool = False,
-        field_manager: str = "",
-        field_validation: FieldValidation | None = None,
-    ) -> T:
+    def __init__(self, client: ResourceClient[T]) -> None:
+        self._client = client
+
+    def __repr__(self) -> str:
+        return _repr_of(self, self._client)
+
+    async def get(self, name: str, *, version: str = "") -> T:
+        """As `ResourceClient.get`."""
+        return await self._client.get(name, version=version)
+
+    async def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
         """Post to the part of the object whose name `obj` has, and return the answer.
 
         Raises: InvalidValue without a name. A cancelled call may have done it.
         """
-        data = check_object(self._form.to_dict(obj))
-        name = (data.get("metadata") or {}).get("name") or ""
-        if not name:
-            raise InvalidValue(
-                f"create {self._part}: the object has no name (say whose part it is)"
-            )
-        answer = await self._collection.send(
-            "create",
-            of=data,
-            name=name,
-            subresource=self._part,
-            body=body_of(data),
-            params=self._write(
-                dry_run=dry_run, field_manager=field_manager, field_validation=field_validation
-            ),
-            accept=self._form.accept_one,
-        )
-        return self._form.read(answer)
+        return await self._client.create(obj, **options)
+
+    async def update(
+        self, obj: T, *, unconditional: bool = False, **options: Unpack[WriteOptions]
+    ) -> T:
+        """As `ResourceClient.update`."""
+        return await self._client.update(obj, unconditional=unconditional, **options)
+
+    async def patch(
+        self,
+        name: str,
+        patch: PatchBody,
+        *,
+        type: PatchType,  # noqa: A002 - the API's own word for it
+        force: bool | None = None,
+        **options: Unpack[WriteOptions],
+    ) -> T:
+        """As `ResourceClient.patch`."""
+        return await self._client.patch(name, patch, type=type, force=force, **options)
+
+    async def apply(self, obj: T, *, force: bool = False, **options: Unpack[WriteOptions]) -> T:
+        """As `ResourceClient.apply`."""
+        return await self._client.apply(obj, force=force, **options)
+
+    def edit(
+        self,
+        name: str,
+        *,
+        strict: bool = False,
+        timeout: float | None = 30.0,
+        **options: Unpack[WriteOptions],
+    ) -> AbstractAsyncContextManager[T]:
+        """As `ResourceClient.edit`."""
+        return self._client.edit(name, strict=strict, timeout=timeout, **options)
+
+    async def modify(
+        self,
+        name: str,
+        function: Callable[[T], T | Awaitable[T | None] | None],
+        *,
+        timeout: float | None = 30.0,
+        **options: Unpack[WriteOptions],
+    ) -> T:
+        """As `ResourceClient.modify`."""
+        return await self._client.modify(name, function, timeout=timeout, **options)
 
 
 @final
-class ScaleVerbs(ObjectVerbs["Scale"]):
+class ScaleVerbs:
     """How many replicas there are to be: `deployments.scale`."""
+
+    def __init__(self, client: ResourceClient[Scale]) -> None:
+        self._client = client
+
+    def __repr__(self) -> str:
+        return _repr_of(self, self._client)
+
+    async def get(self, name: str, *, version: str = "") -> Scale:
+        """As `ResourceClient.get`."""
+        return await self._client.get(name, version=version)
 
     async def set(
         self,
@@ -77,6 +124,113 @@ class ScaleVerbs(ObjectVerbs["Scale"]):
         patch: dict[str, object] = {"spec": {"replicas": replicas}}
         if version:
             patch["metadata"] = {"resourceVersion": version}
-        return await self.patch(
+        return await self._client.patch(
             name, patch, type="merge", dry_run=dry_run, field_manager=field_manager
         )
+
+    async def update(
+        self, obj: Scale, *, unconditional: bool = False, **options: Unpack[WriteOptions]
+    ) -> Scale:
+        """As `ResourceClient.update`."""
+        return await self._client.update(obj, unconditional=unconditional, **options)
+
+    async def patch(
+        self,
+        name: str,
+        patch: PatchBody,
+        *,
+        type: PatchType,  # noqa: A002 - the API's own word for it
+        force: bool | None = None,
+        **options: Unpack[WriteOptions],
+    ) -> Scale:
+        """As `ResourceClient.patch`."""
+        return await self._client.patch(name, patch, type=type, force=force, **options)
+
+    async def apply(
+        self, obj: Scale, *, force: bool = False, **options: Unpack[WriteOptions]
+    ) -> Scale:
+        """As `ResourceClient.apply`."""
+        return await self._client.apply(obj, force=force, **options)
+
+    def edit(
+        self,
+        name: str,
+        *,
+        strict: bool = False,
+        timeout: float | None = 30.0,
+        **options: Unpack[WriteOptions],
+    ) -> AbstractAsyncContextManager[Scale]:
+        """As `ResourceClient.edit`."""
+        return self._client.edit(name, strict=strict, timeout=timeout, **options)
+
+    async def modify(
+        self,
+        name: str,
+        function: Callable[[Scale], Scale | Awaitable[Scale | None] | None],
+        *,
+        timeout: float | None = 30.0,
+        **options: Unpack[WriteOptions],
+    ) -> Scale:
+        """As `ResourceClient.modify`."""
+        return await self._client.modify(name, function, timeout=timeout, **options)
+
+
+def _repr_of(part: object, client: ResourceClient[T]) -> str:
+    collection = client._collection
+    return f"{type(part).__name__}({collection}, {collection.subresource})"
+
+
+def proxy_name(name: str, *, scheme: str = "", port: str | int = "") -> str:
+    """How the API spells who is meant: `https:web:443`, `web:8080` or `web`."""
+    if scheme:
+        return f"{scheme}:{name}:{port}"
+    return f"{name}:{port}" if port else name
+
+
+@final
+class Proxy:
+    """One pod, service or node behind the API server: `pods.proxy("web", port=8080)`."""
+
+    def __init__(self, collection: Collection, name: str) -> None:
+        self._collection = collection
+        self._name = name
+
+    async def get(self, path: str = "", *, params: Params | None = None) -> bytes:
+        """The body of `path`. Raises: ApiError. Safe to cancel."""
+        return (await self.request("GET", path, params=params)).body
+
+    async def request(
+        self,
+        method: str,
+        path: str = "",
+        *,
+        params: Params | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        content_type: str = "",
+    ) -> Answer:
+        """Any request, and the whole answer. Raises: ApiError.
+        A cancelled call may have reached the other side."""
+        return await self._collection.send(
+            method,
+            name=self._name,
+            subresource="proxy",
+            suffix=path,
+            params=params,
+            headers=headers or {},
+            body=body,
+            content_type=content_type,
+            accept="*/*",
+        )
+
+    async def stream(self, path: str = "", *, params: Params | None = None) -> ByteStream:
+        """The body of `path` piece by piece."""
+        request = await self._collection.request(
+            "GET",
+            name=self._name,
+            subresource="proxy",
+            suffix=path,
+            params=params,
+            accept="*/*",
+        )
+        return self._collection.rest.stream(request)

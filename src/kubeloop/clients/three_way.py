@@ -4,7 +4,7 @@ Guarantees: pure; whether two changes overlap does not depend on who came first,
 values they wrote; without an overlap the result holds every field that either side changed.
 A field is a member of an object, an element of a list that has merge keys (or is a set), or
 a list or map that the API treats as one value.
-See also: what is sent (`editing`), who sends it (`verbs`).
+See also: what is sent (`editing`), who sends it (`resource`).
 """
 
 from __future__ import annotations

@@ -1,26 +1,38 @@
-"""Waiting until an object is as somebody wants it.
+"""Waiting until an object meets a condition, or until the events of a watch meet some.
 
-Promises: what is decided about an object is plain code; the wait survives broken streams
-and forgotten versions; when time is over the error says what was seen last.
-Elsewhere: following events of many objects (`watching`).
+Guarantees: conditions are plain code; the wait for an object survives broken streams and
+expired versions, and its timeout error says what was last seen. Conditions of events are met
+in their order, an event that meets one is given to the next, and the watch is always closed.
 """
 
 # ruff: noqa: ASYNC109 - the caller's bound is kept by a clock, and named in the error
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
 
 from kubeloop.machinery import Expired, InvalidValue, KubeError
 
-if TYPE_CHECKING:
-    from .following import FollowingVerbs
+from .lists import WatchEvent
 
-__all__ = ["Goal", "WaitTimeout", "goal_of", "wait_until"]
+if TYPE_CHECKING:
+    from .resource import ResourceClient
+
+__all__ = [
+    "EventCondition",
+    "Goal",
+    "WaitTimeout",
+    "WatchClosed",
+    "goal_of",
+    "until",
+    "wait_until",
+]
 
 T = TypeVar("T")
+
+EventCondition = Callable[[WatchEvent[T]], bool]
 
 _RESTART_DELAY = 1.0  # a server that forgets at once is not to be stormed
 _SHOWN = 300  # characters of what was last seen
@@ -187,7 +199,7 @@ def _deletion_goal() -> Goal[T]:
 
 
 async def wait_until(
-    client: FollowingVerbs[T], name: str, goal: Goal[T], *, timeout: float | None
+    client: ResourceClient[T], name: str, goal: Goal[T], *, timeout: float | None
 ) -> T | None:
     """Follow one object until the goal is met; returns it, None when it is gone.
 
@@ -220,7 +232,7 @@ async def wait_until(
 class _Sight(Generic[T]):
     """One object as it was seen last; each look says whether that is what is waited for."""
 
-    def __init__(self, client: FollowingVerbs[T], name: str, goal: Goal[T]) -> None:
+    def __init__(self, client: ResourceClient[T], name: str, goal: Goal[T]) -> None:
         self._client = client
         self._only = {"metadata.name": name}
         self._goal = goal
@@ -252,3 +264,44 @@ class _Sight(Generic[T]):
         self.obj = obj
         self.data = data = {} if obj is None else self._client._form.to_dict(obj)
         return self._goal.met(obj, data)
+
+
+@final
+class WatchClosed(KubeError):
+    """A watch ended before what was waited for had come."""
+
+
+async def until(
+    events: AsyncIterator[WatchEvent[T]], *conditions: EventCondition[T]
+) -> WatchEvent[T] | None:
+    """Follow `events` until each condition was met; returns the event that met the last.
+
+    None without conditions. What a condition raises leaves as it came, with the event in
+    its notes. Safe to cancel: the events are closed.
+    Raises: WatchClosed when the events end before.
+    """
+    left = list(conditions)
+    try:
+        while left:
+            try:
+                event = await anext(events)
+            except StopAsyncIteration:
+                raise WatchClosed(
+                    f"wait for {len(left)} of {len(conditions)} conditions: the watch closed"
+                    " (begin a new one, from a list)"
+                ) from None
+            while left and _met(left[0], event):
+                del left[0]
+        return event if conditions else None
+    finally:
+        close: Callable[[], Awaitable[None]] | None = getattr(events, "aclose", None)
+        if close is not None:
+            await close()
+
+
+def _met(condition: EventCondition[T], event: WatchEvent[T]) -> bool:
+    try:
+        return condition(event)
+    except Exception as error:
+        error.add_note(f"the last event was {event.type} of {event.object!r:.200}")
+        raise

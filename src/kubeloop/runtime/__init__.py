@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .assembly import ManagerStats
     from .caches import NotCached
     from .certificates import ServingCertificate
-    from .client import Client
+    from .client import Client, InformerOptions
     from .context import Context
     from .controller import ControllerStats
     from .elections import LeaderElection
@@ -56,6 +56,7 @@ __all__ = [
     "ControllerStats",
     "Denied",
     "HealthReport",
+    "InformerOptions",
     "LeaderElection",
     "Manager",
     "ManagerStats",
@@ -94,7 +95,7 @@ _HOMES = {
     "ManagerStats": "assembly",
     "NotCached": "caches",
     "ServingCertificate": "certificates",
-    "Client": "client",
+    **dict.fromkeys(("Client", "InformerOptions"), "client"),
     "Context": "context",
     "ControllerStats": "controller",
     **dict.fromkeys(("RECONCILE_WITHIN", "Reconcile"), "specs"),

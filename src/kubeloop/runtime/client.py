@@ -9,7 +9,17 @@ in one process (`manager`, `kubeloop.cache.SharedInformerFactory`).
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    cast,
+    overload,
+)
 
 from kubeloop import clients
 from kubeloop.clients import ALL, FieldSelection, LabelSelection, PartialObjectMetadata
@@ -38,10 +48,26 @@ if TYPE_CHECKING:  # for those who ask for an informer, and not for every script
 
     from .sources import CollectionSource
 
-__all__ = ["Client"]
+__all__ = ["Client", "InformerOptions"]
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Resource)
+
+
+class InformerOptions(TypedDict, Generic[T], total=False):
+    """Keywords of `Client.informer`, for objects of type `T`."""
+
+    namespace: str | None
+    labels: LabelSelection | None
+    fields: FieldSelection | None
+    index: Indexers[T] | None
+    keeping: Keeping
+    transform: Transform[T] | None
+    resync: float
+    sync_timeout: float | None
+    on_watch_error: WatchErrorHandler | None
+    name: str
+    metrics: CacheMetrics | None
 
 
 class Client(clients.Client):
@@ -62,22 +88,7 @@ class Client(clients.Client):
 
     @overload
     def informer(
-        self,
-        kind: Watchable,
-        /,
-        *,
-        of: type[T],
-        namespace: str | None = ...,
-        labels: LabelSelection | None = ...,
-        fields: FieldSelection | None = ...,
-        index: Indexers[T] | None = ...,
-        keeping: Keeping = ...,
-        transform: Transform[T] | None = ...,
-        resync: float = ...,
-        sync_timeout: float | None = ...,
-        on_watch_error: WatchErrorHandler | None = ...,
-        name: str = ...,
-        metrics: CacheMetrics | None = ...,
+        self, kind: Watchable, /, *, of: type[T], **options: Unpack[InformerOptions[T]]
     ) -> SharedInformer[T]: ...
     @overload
     def informer(
@@ -86,53 +97,18 @@ class Client(clients.Client):
         /,
         *,
         metadata_only: Literal[True],
-        namespace: str | None = ...,
-        labels: LabelSelection | None = ...,
-        fields: FieldSelection | None = ...,
-        index: Indexers[PartialObjectMetadata] | None = ...,
-        keeping: Keeping = ...,
-        transform: Transform[PartialObjectMetadata] | None = ...,
-        resync: float = ...,
-        sync_timeout: float | None = ...,
-        on_watch_error: WatchErrorHandler | None = ...,
-        name: str = ...,
-        metrics: CacheMetrics | None = ...,
+        **options: Unpack[InformerOptions[PartialObjectMetadata]],
     ) -> SharedInformer[PartialObjectMetadata]: ...
     @overload
     def informer(
-        self,
-        kind: type[R],
-        /,
-        *,
-        namespace: str | None = ...,
-        labels: LabelSelection | None = ...,
-        fields: FieldSelection | None = ...,
-        index: Indexers[R] | None = ...,
-        keeping: Keeping = ...,
-        transform: Transform[R] | None = ...,
-        resync: float = ...,
-        sync_timeout: float | None = ...,
-        on_watch_error: WatchErrorHandler | None = ...,
-        name: str = ...,
-        metrics: CacheMetrics | None = ...,
+        self, kind: type[R], /, **options: Unpack[InformerOptions[R]]
     ) -> SharedInformer[R]: ...
     @overload
     def informer(
         self,
         kind: GroupVersionKind | GroupVersionResource,
         /,
-        *,
-        namespace: str | None = ...,
-        labels: LabelSelection | None = ...,
-        fields: FieldSelection | None = ...,
-        index: Indexers[dict[str, Any]] | None = ...,
-        keeping: Keeping = ...,
-        transform: Transform[dict[str, Any]] | None = ...,
-        resync: float = ...,
-        sync_timeout: float | None = ...,
-        on_watch_error: WatchErrorHandler | None = ...,
-        name: str = ...,
-        metrics: CacheMetrics | None = ...,
+        **options: Unpack[InformerOptions[dict[str, Any]]],
     ) -> SharedInformer[dict[str, Any]]: ...
     def informer(
         self,
@@ -207,8 +183,8 @@ class Client(clients.Client):
 
         from .sources import CollectionSource
 
-        place = self._place(kind, "", namespace)
-        known = place if isinstance(place, ResourceInfo) else None
+        found = self._find(kind, "", namespace)
+        known = found if isinstance(found, ResourceInfo) else None
         inside = namespace if known is None or known.namespaced else ALL
         scope = Scope(
             resource=_resource_name(kind, known),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, final, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, cast, final, overload
 
 from kubeloop import clients, discovery, rest
 from kubeloop.blocking.calls import here
@@ -17,19 +17,20 @@ from kubeloop.blocking.route import Route
 from kubeloop.blocking.stream import Stream, awaited
 from kubeloop.clients import (
     PAGE_SIZE,
+    DeleteOptions,
     EventCondition,
-    FieldSelection,
-    FieldValidation,
     IncludeObject,
-    LabelSelection,
+    ListArguments,
     ObjectList,
     PartialObjectMetadata,
     PatchBody,
     PatchType,
     Propagation,
+    Selectors,
     Table,
     VersionMatch,
     WatchEvent,
+    WriteOptions,
 )
 from kubeloop.config import ClusterConfig
 from kubeloop.discovery import (
@@ -85,6 +86,27 @@ class ResourceClient(Generic[T]):
     def __repr__(self) -> str:
         return f"blocking {self._route!r}"
 
+    @property
+    def namespace(self) -> str | None:
+        """As it was given: None is the configuration's, `ALL` all of them."""
+        return self._route.read(lambda to: to.namespace)
+
+    @property
+    def object_type(self) -> type[T]:
+        """As what objects are read and sent: their class, or `dict`."""
+        return self._route.read(lambda to: to.object_type)
+
+    def in_namespace(self, namespace: str | None) -> ResourceClient[T]:
+        """The same kind in another namespace; this one stays what it is."""
+        return ResourceClient(self._route.then(lambda to: to.in_namespace(namespace)))
+
+    def info(self) -> ResourceInfo:
+        """Where the collection is and what it can do. Safe to break off.
+
+        Raises: NoKindMatch when the server has no such kind.
+        """
+        return self._route.call(lambda to: to.info())
+
     def get(self, name: str, *, version: str = "") -> T:
         """The object; with `version="0"` one from the server's cache will do.
 
@@ -92,15 +114,154 @@ class ResourceClient(Generic[T]):
         """
         return self._route.call(lambda to: to.get(name, version=version))
 
-    def update(
+    def get_or_none(self, name: str, *, version: str = "") -> T | None:
+        """The object, or None when there is none of this name. Safe to break off.
+
+        Raises: NotFound when it is the kind that the server does not have.
+        """
+        return self._route.call(lambda to: to.get_or_none(name, version=version))
+
+    def exists(self, name: str) -> bool:
+        """Whether there is an object of this name. Safe to break off.
+
+        Raises: NotFound when it is the kind that the server does not have.
+        """
+        return self._route.call(lambda to: to.exists(name))
+
+    def list(self, **options: Unpack[ListArguments]) -> ObjectList[T]:
+        """One page of the collection; without `limit`, all of it. Safe to break off.
+
+        Raises: Expired when `version` or `next_page` is too old.
+        """
+        return self._route.call(lambda to: to.list(**options))
+
+    def list_all(
         self,
-        obj: T,
         *,
-        unconditional: bool = False,
-        dry_run: bool = False,
-        field_manager: str = "",
-        field_validation: FieldValidation | None = None,
-    ) -> T:
+        page_size: int = PAGE_SIZE,
+        version: str = "",
+        version_match: VersionMatch | None = None,
+        **selectors: Unpack[Selectors],
+    ) -> ObjectList[T]:
+        """The whole collection, fetched in pages. Safe to break off.
+
+        When the server forgets in the middle, it is fetched anew in one.
+        """
+        return self._route.call(
+            lambda to: to.list_all(
+                page_size=page_size, version=version, version_match=version_match, **selectors
+            )
+        )
+
+    def each(self, *, page_size: int = PAGE_SIZE, **selectors: Unpack[Selectors]) -> Stream[T]:
+        """Every object, one by one, fetched in pages and decoded when its turn comes.
+
+        None comes twice. When the server forgets in the middle it goes on from where the
+        server says, else from a new list.
+        """
+        return self._route.stream(lambda to: to.each(page_size=page_size, **selectors))
+
+    def table(
+        self,
+        name: str = "",
+        *,
+        limit: int = 0,
+        next_page: str = "",
+        include_object: IncludeObject = "Metadata",
+        **selectors: Unpack[Selectors],
+    ) -> Table:
+        """What `kubectl get` shows, of one object or of the collection. Safe to break off."""
+        return self._route.call(
+            lambda to: to.table(
+                name, limit=limit, next_page=next_page, include_object=include_object, **selectors
+            )
+        )
+
+    def watch(
+        self,
+        *,
+        since: str | None = None,
+        timeout_seconds: int | None = None,
+        **selectors: Unpack[Selectors],
+    ) -> Stream[WatchEvent[T]]:
+        """Changes after the version `since`, for as long as you like to listen.
+
+        Broken streams are resumed where they broke. Without `since`, all objects that there
+        are come first, as ADDED. Close it when you leave early (or use `with`).
+        Raises: Expired when the version is too old: list, and watch from there.
+        """
+        return self._route.stream(
+            lambda to: to.watch(since=since, timeout_seconds=timeout_seconds, **selectors)
+        )
+
+    def until(
+        self, *conditions: EventCondition[T], since: str, **selectors: Unpack[Selectors]
+    ) -> WatchEvent[T] | None:
+        """Watch until each condition was met in turn (client-go: `watch.Until`).
+
+        Raises: Expired when `since` is too old. Safe to break off.
+        """
+        return self._route.call(lambda to: to.until(*conditions, since=since, **selectors))
+
+    @overload
+    def wait_for(
+        self, name: str, *, deleted: Literal[True], timeout: float | None = ...
+    ) -> None: ...
+
+    @overload
+    def wait_for(self, name: str, *, condition: str, timeout: float | None = ...) -> T: ...
+
+    @overload
+    def wait_for(self, name: str, *, jsonpath: str, timeout: float | None = ...) -> T: ...
+
+    @overload
+    def wait_for(
+        self, name: str, *, function: Callable[[T], bool], timeout: float | None = ...
+    ) -> T: ...
+
+    def wait_for(
+        self,
+        name: str,
+        *,
+        condition: str = "",
+        jsonpath: str = "",
+        deleted: bool = False,
+        function: Callable[[T], bool] | None = None,
+        timeout: float | None = 30.0,
+    ) -> T | None:
+        """Wait until an object, there or still to come, is as it is wanted, and return it.
+
+        `condition` is `Ready` or `Ready=False`, `jsonpath` is `{.status.phase}=Running` or
+        a path that is to exist, `function` gets the object. Safe to break off.
+        Raises: WaitTimeout, which says what was last seen.
+        """
+        return self._route.call(
+            lambda to: cast("Callable[..., Awaitable[T | None]]", to.wait_for)(
+                name,
+                condition=condition,
+                jsonpath=jsonpath,
+                deleted=deleted,
+                function=function,
+                timeout=timeout,
+            )
+        )
+
+    def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
+        """Make a new object, and return it as the server has it.
+
+        Raises: AlreadyExists, Invalid. One broken off may have made it.
+        """
+        return self._route.call(lambda to: to.create(obj, **options))
+
+    def create_or_update(self, obj: T, **options: Unpack[WriteOptions]) -> T:
+        """Make the object, or bring what it says into the one that is there.
+
+        Fields that `obj` does not mention stay as they are; nothing is sent when nothing
+        would change. Raises: Invalid. One broken off may have changed it.
+        """
+        return self._route.call(lambda to: to.create_or_update(obj, **options))
+
+    def update(self, obj: T, *, unconditional: bool = False, **options: Unpack[WriteOptions]) -> T:
         """Put the whole object in place of the one that is there, and return the new one.
 
         The version and uid in `obj` are sent, so that an object from a stale cache is
@@ -109,15 +270,7 @@ class ResourceClient(Generic[T]):
         Raises: Conflict when the object has changed since it was read; Invalid; InvalidValue
         for an object without a version. One broken off may have changed it.
         """
-        return self._route.call(
-            lambda to: to.update(
-                obj,
-                unconditional=unconditional,
-                dry_run=dry_run,
-                field_manager=field_manager,
-                field_validation=field_validation,
-            )
-        )
+        return self._route.call(lambda to: to.update(obj, unconditional=unconditional, **options))
 
     def patch(
         self,
@@ -125,10 +278,8 @@ class ResourceClient(Generic[T]):
         patch: PatchBody,
         *,
         type: PatchType,
-        dry_run: bool = False,
-        field_manager: str = "",
-        field_validation: FieldValidation | None = None,
         force: bool | None = None,
+        **options: Unpack[WriteOptions],
     ) -> T:
         """Change some fields and return the new object; bytes are sent as they are.
 
@@ -140,41 +291,15 @@ class ResourceClient(Generic[T]):
         Raises: Invalid, and Conflict where the patch names a version.
         One broken off may have changed it.
         """
-        return self._route.call(
-            lambda to: to.patch(
-                name,
-                patch,
-                type=type,
-                dry_run=dry_run,
-                field_manager=field_manager,
-                field_validation=field_validation,
-                force=force,
-            )
-        )
+        return self._route.call(lambda to: to.patch(name, patch, type=type, force=force, **options))
 
-    def apply(
-        self,
-        obj: T,
-        *,
-        field_manager: str = "",
-        force: bool = False,
-        dry_run: bool = False,
-        field_validation: FieldValidation | None = None,
-    ) -> T:
+    def apply(self, obj: T, *, force: bool = False, **options: Unpack[WriteOptions]) -> T:
         """Server-side apply: make the object have what `obj` says, and own those fields.
 
         Raises: Conflict when another manager owns a field, unless `force`.
         One broken off may have changed it.
         """
-        return self._route.call(
-            lambda to: to.apply(
-                obj,
-                field_manager=field_manager,
-                force=force,
-                dry_run=dry_run,
-                field_validation=field_validation,
-            )
-        )
+        return self._route.call(lambda to: to.apply(obj, force=force, **options))
 
     def edit(
         self,
@@ -182,9 +307,7 @@ class ResourceClient(Generic[T]):
         *,
         strict: bool = False,
         timeout: float | None = 30.0,
-        dry_run: bool = False,
-        field_manager: str = "",
-        field_validation: FieldValidation | None = None,
+        **options: Unpack[WriteOptions],
     ) -> AbstractContextManager[T]:
         """Change the object in a `with` block; only the difference is sent, when it ends.
 
@@ -203,14 +326,7 @@ class ResourceClient(Generic[T]):
         that the server would ignore. One broken off may have stored the change.
         """
         return self._route.scope(
-            lambda to: to.edit(
-                name,
-                strict=strict,
-                timeout=timeout,
-                dry_run=dry_run,
-                field_manager=field_manager,
-                field_validation=field_validation,
-            )
+            lambda to: to.edit(name, strict=strict, timeout=timeout, **options)
         )
 
     def modify(
@@ -219,9 +335,7 @@ class ResourceClient(Generic[T]):
         function: Callable[[T], T | None],
         *,
         timeout: float | None = 30.0,
-        dry_run: bool = False,
-        field_manager: str = "",
-        field_validation: FieldValidation | None = None,
+        **options: Unpack[WriteOptions],
     ) -> T:
         """Read, let `function` change the object, send the difference; again on a conflict.
 
@@ -235,13 +349,40 @@ class ResourceClient(Generic[T]):
         change that the server would ignore. One broken off may have stored the change.
         """
         return self._route.call(
-            lambda to: to.modify(
-                name,
-                here(function),
-                timeout=timeout,
+            lambda to: to.modify(name, here(function), timeout=timeout, **options)
+        )
+
+    def delete(
+        self, name: str, *, missing_ok: bool = False, **options: Unpack[DeleteOptions]
+    ) -> None:
+        """Delete an object; it may stay until its finalizers are done.
+
+        Raises: NotFound unless `missing_ok`, Conflict when it has another uid or version.
+        One broken off may have deleted it.
+        """
+        self._route.call(lambda to: to.delete(name, missing_ok=missing_ok, **options))
+
+    def delete_collection(
+        self,
+        *,
+        propagation: Propagation | None = None,
+        grace_period: int | None = None,
+        dry_run: bool = False,
+        timeout_seconds: int | None = None,
+        limit: int = 0,
+        version: str = "",
+        **selectors: Unpack[Selectors],
+    ) -> None:
+        """Delete all objects that the selectors select. One broken off may have begun."""
+        self._route.call(
+            lambda to: to.delete_collection(
+                propagation=propagation,
+                grace_period=grace_period,
                 dry_run=dry_run,
-                field_manager=field_manager,
-                field_validation=field_validation,
+                timeout_seconds=timeout_seconds,
+                limit=limit,
+                version=version,
+                **selectors,
             )
         )
 
@@ -285,12 +426,8 @@ class ResourceClient(Generic[T]):
         self: ResourceClient[Pod],
         name: str,
         *,
-        grace_period: int | None = None,
-        propagation: Propagation | None = None,
-        uid: str = "",
-        version: str = "",
-        dry_run: bool = False,
         max_retries: int | None = None,
+        **options: Unpack[DeleteOptions],
     ) -> None:
         """Delete a pod if its disruption budget allows it.
 
@@ -298,17 +435,7 @@ class ResourceClient(Generic[T]):
         ten times; `max_retries=0` gives up at once.
         Raises: TooManyRequests, NotFound. One broken off may have evicted it.
         """
-        self._route.call(
-            lambda to: to.evict(
-                name,
-                grace_period=grace_period,
-                propagation=propagation,
-                uid=uid,
-                version=version,
-                dry_run=dry_run,
-                max_retries=max_retries,
-            )
-        )
+        self._route.call(lambda to: to.evict(name, max_retries=max_retries, **options))
 
     def bind(self: ResourceClient[Pod], name: str, *, node: str, dry_run: bool = False) -> None:
         """Assign a pod to a node, as a scheduler does.
@@ -377,299 +504,6 @@ class ResourceClient(Generic[T]):
         """HTTP through the API server to a pod, a service or a node's kubelet."""
         return Proxy(self._route.then(lambda to: to.proxy(name, port=port, scheme=scheme)))
 
-    def info(self) -> ResourceInfo:
-        """Where the collection is and what it can do. Safe to break off.
-
-        Raises: NoKindMatch when the server has no such kind.
-        """
-        return self._route.call(lambda to: to.info())
-
-    def get_or_none(self, name: str, *, version: str = "") -> T | None:
-        """The object, or None when there is none of this name. Safe to break off.
-
-        Raises: NotFound when it is the kind that the server does not have.
-        """
-        return self._route.call(lambda to: to.get_or_none(name, version=version))
-
-    def exists(self, name: str) -> bool:
-        """Whether there is an object of this name. Safe to break off.
-
-        Raises: NotFound when it is the kind that the server does not have.
-        """
-        return self._route.call(lambda to: to.exists(name))
-
-    def list(
-        self,
-        *,
-        labels: LabelSelection | None = None,
-        fields: FieldSelection | None = None,
-        limit: int = 0,
-        next_page: str = "",
-        version: str = "",
-        version_match: VersionMatch | None = None,
-        timeout_seconds: int | None = None,
-        shard: str = "",
-    ) -> ObjectList[T]:
-        """One page of the collection; without `limit`, all of it. Safe to break off.
-
-        Raises: Expired when `version` or `next_page` is too old.
-        """
-        return self._route.call(
-            lambda to: to.list(
-                labels=labels,
-                fields=fields,
-                limit=limit,
-                next_page=next_page,
-                version=version,
-                version_match=version_match,
-                timeout_seconds=timeout_seconds,
-                shard=shard,
-            )
-        )
-
-    def list_all(
-        self,
-        *,
-        labels: LabelSelection | None = None,
-        fields: FieldSelection | None = None,
-        page_size: int = PAGE_SIZE,
-        version: str = "",
-        version_match: VersionMatch | None = None,
-    ) -> ObjectList[T]:
-        """The whole collection, fetched in pages. Safe to break off.
-
-        When the server forgets in the middle, it is fetched anew in one.
-        """
-        return self._route.call(
-            lambda to: to.list_all(
-                labels=labels,
-                fields=fields,
-                page_size=page_size,
-                version=version,
-                version_match=version_match,
-            )
-        )
-
-    def each(
-        self,
-        *,
-        labels: LabelSelection | None = None,
-        fields: FieldSelection | None = None,
-        page_size: int = PAGE_SIZE,
-    ) -> Stream[T]:
-        """Every object, one by one, fetched in pages and decoded when its turn comes.
-
-        None comes twice. When the server forgets in the middle it goes on from where the
-        server says, else from a new list.
-        """
-        return self._route.stream(
-            lambda to: to.each(labels=labels, fields=fields, page_size=page_size)
-        )
-
-    def table(
-        self,
-        name: str = "",
-        *,
-        labels: LabelSelection | None = None,
-        fields: FieldSelection | None = None,
-        limit: int = 0,
-        next_page: str = "",
-        include_object: IncludeObject = "Metadata",
-    ) -> Table:
-        """What `kubectl get` shows, of one object or of the collection. Safe to break off."""
-        return self._route.call(
-            lambda to: to.table(
-                name,
-                labels=labels,
-                fields=fields,
-                limit=limit,
-                next_page=next_page,
-                include_object=include_object,
-            )
-        )
-
-    def watch(
-        self,
-        *,
-        since: str | None = None,
-        labels: LabelSelection | None = None,
-        fields: FieldSelection | None = None,
-        timeout_seconds: int | None = None,
-    ) -> Stream[WatchEvent[T]]:
-        """Changes after the version `since`, for as long as you like to listen.
-
-        Broken streams are resumed where they broke. Without `since`, all objects that there
-        are come first, as ADDED. Close it when you leave early (or use `with`).
-        Raises: Expired when the version is too old: list, and watch from there.
-        """
-        return self._route.stream(
-            lambda to: to.watch(
-                since=since, labels=labels, fields=fields, timeout_seconds=timeout_seconds
-            )
-        )
-
-    def until(
-        self,
-        *conditions: EventCondition[T],
-        since: str,
-        labels: LabelSelection | None = None,
-        fields: FieldSelection | None = None,
-    ) -> WatchEvent[T] | None:
-        """Watch until each condition was met in turn (client-go: `watch.Until`).
-
-        Raises: Expired when `since` is too old. Safe to break off.
-        """
-        return self._route.call(
-            lambda to: to.until(*conditions, since=since, labels=labels, fields=fields)
-        )
-
-    @overload
-    def wait_for(
-        self, name: str, *, deleted: Literal[True], timeout: float | None = ...
-    ) -> None: ...
-
-    @overload
-    def wait_for(self, name: str, *, condition: str, timeout: float | None = ...) -> T: ...
-
-    @overload
-    def wait_for(self, name: str, *, jsonpath: str, timeout: float | None = ...) -> T: ...
-
-    @overload
-    def wait_for(
-        self, name: str, *, function: Callable[[T], bool], timeout: float | None = ...
-    ) -> T: ...
-
-    def wait_for(
-        self,
-        name: str,
-        *,
-        condition: str = "",
-        jsonpath: str = "",
-        deleted: bool = False,
-        function: Callable[[T], bool] | None = None,
-        timeout: float | None = 30.0,
-    ) -> T | None:
-        """Wait until an object, there or still to come, is as it is wanted, and return it.
-
-        `condition` is `Ready` or `Ready=False`, `jsonpath` is `{.status.phase}=Running` or
-        a path that is to exist, `function` gets the object. Safe to break off.
-        Raises: WaitTimeout, which says what was last seen.
-        """
-        return self._route.call(
-            lambda to: cast("Callable[..., Awaitable[T | None]]", to.wait_for)(
-                name,
-                condition=condition,
-                jsonpath=jsonpath,
-                deleted=deleted,
-                function=function,
-                timeout=timeout,
-            )
-        )
-
-    @property
-    def namespace(self) -> str | None:
-        """As it was given: None is the configuration's, `ALL` all of them."""
-        return self._route.read(lambda to: to.namespace)
-
-    @property
-    def object_type(self) -> type[T]:
-        """As what objects are read and sent: their class, or `dict`."""
-        return self._route.read(lambda to: to.object_type)
-
-    def in_namespace(self, namespace: str | None) -> ResourceClient[T]:
-        """The same kind in another namespace; this one stays what it is."""
-        return ResourceClient(self._route.then(lambda to: to.in_namespace(namespace)))
-
-    def create(
-        self,
-        obj: T,
-        *,
-        dry_run: bool = False,
-        field_manager: str = "",
-        field_validation: FieldValidation | None = None,
-    ) -> T:
-        """Make a new object, and return it as the server has it.
-
-        Raises: AlreadyExists, Invalid. One broken off may have made it.
-        """
-        return self._route.call(
-            lambda to: to.create(
-                obj, dry_run=dry_run, field_manager=field_manager, field_validation=field_validation
-            )
-        )
-
-    def create_or_update(
-        self, obj: T, *, field_manager: str = "", field_validation: FieldValidation | None = None
-    ) -> T:
-        """Make the object, or bring what it says into the one that is there.
-
-        Fields that `obj` does not mention stay as they are; nothing is sent when nothing
-        would change. Raises: Invalid. One broken off may have changed it.
-        """
-        return self._route.call(
-            lambda to: to.create_or_update(
-                obj, field_manager=field_manager, field_validation=field_validation
-            )
-        )
-
-    def delete(
-        self,
-        name: str,
-        *,
-        propagation: Propagation | None = None,
-        grace_period: int | None = None,
-        uid: str = "",
-        version: str = "",
-        dry_run: bool = False,
-        orphan_dependents: bool | None = None,
-        ignore_store_read_error: bool = False,
-        missing_ok: bool = False,
-    ) -> None:
-        """Delete an object; it may stay until its finalizers are done.
-
-        Raises: NotFound unless `missing_ok`, Conflict when it has another uid or version.
-        One broken off may have deleted it.
-        """
-        self._route.call(
-            lambda to: to.delete(
-                name,
-                propagation=propagation,
-                grace_period=grace_period,
-                uid=uid,
-                version=version,
-                dry_run=dry_run,
-                orphan_dependents=orphan_dependents,
-                ignore_store_read_error=ignore_store_read_error,
-                missing_ok=missing_ok,
-            )
-        )
-
-    def delete_collection(
-        self,
-        *,
-        labels: LabelSelection | None = None,
-        fields: FieldSelection | None = None,
-        propagation: Propagation | None = None,
-        grace_period: int | None = None,
-        dry_run: bool = False,
-        timeout_seconds: int | None = None,
-        limit: int = 0,
-        version: str = "",
-    ) -> None:
-        """Delete all objects that the selectors select. One broken off may have begun."""
-        self._route.call(
-            lambda to: to.delete_collection(
-                labels=labels,
-                fields=fields,
-                propagation=propagation,
-                grace_period=grace_period,
-                dry_run=dry_run,
-                timeout_seconds=timeout_seconds,
-                limit=limit,
-                version=version,
-            )
-        )
-
 
 @final
 class SubresourceClient(Generic[T]):
@@ -684,38 +518,19 @@ class SubresourceClient(Generic[T]):
         return f"blocking {self._route!r}"
 
     def get(self, name: str, *, version: str = "") -> T:
-        """The object; with `version="0"` one from the server's cache will do.
-
-        Raises: NotFound. Safe to break off.
-        """
+        """As `ResourceClient.get`."""
         return self._route.call(lambda to: to.get(name, version=version))
 
-    def update(
-        self,
-        obj: T,
-        *,
-        unconditional: bool = False,
-        dry_run: bool = False,
-        field_manager: str = "",
-        field_validation: FieldValidation | None = None,
-    ) -> T:
-        """Put the whole object in place of the one that is there, and return the new one.
+    def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
+        """Post to the part of the object whose name `obj` has, and return the answer.
 
-        The version and uid in `obj` are sent, so that an object from a stale cache is
-        refused. One without a version would erase what others wrote since: it is not sent,
-        unless `unconditional`, which leaves the version out and replaces whatever is there.
-        Raises: Conflict when the object has changed since it was read; Invalid; InvalidValue
-        for an object without a version. One broken off may have changed it.
+        Raises: InvalidValue without a name. One broken off may have done it.
         """
-        return self._route.call(
-            lambda to: to.update(
-                obj,
-                unconditional=unconditional,
-                dry_run=dry_run,
-                field_manager=field_manager,
-                field_validation=field_validation,
-            )
-        )
+        return self._route.call(lambda to: to.create(obj, **options))
+
+    def update(self, obj: T, *, unconditional: bool = False, **options: Unpack[WriteOptions]) -> T:
+        """As `ResourceClient.update`."""
+        return self._route.call(lambda to: to.update(obj, unconditional=unconditional, **options))
 
     def patch(
         self,
@@ -723,56 +538,15 @@ class SubresourceClient(Generic[T]):
         patch: PatchBody,
         *,
         type: PatchType,
-        dry_run: bool = False,
-        field_manager: str = "",
-        field_validation: FieldValidation | None = None,
         force: bool | None = None,
+        **options: Unpack[WriteOptions],
     ) -> T:
-        """Change some fields and return the new object; bytes are sent as they are.
+        """As `ResourceClient.patch`."""
+        return self._route.call(lambda to: to.patch(name, patch, type=type, force=force, **options))
 
-        A patch changes the object that is there now, however old what you read is: the
-        fields that it names are overwritten. It is refused for a newer object only if it
-        says a version itself (`metadata.resourceVersion`, or a `test` operation); an object
-        that was read and is sent as a patch says one.
-        `strategic` is for built-in kinds only; `force` for `apply` only.
-        Raises: Invalid, and Conflict where the patch names a version.
-        One broken off may have changed it.
-        """
-        return self._route.call(
-            lambda to: to.patch(
-                name,
-                patch,
-                type=type,
-                dry_run=dry_run,
-                field_manager=field_manager,
-                field_validation=field_validation,
-                force=force,
-            )
-        )
-
-    def apply(
-        self,
-        obj: T,
-        *,
-        field_manager: str = "",
-        force: bool = False,
-        dry_run: bool = False,
-        field_validation: FieldValidation | None = None,
-    ) -> T:
-        """Server-side apply: make the object have what `obj` says, and own those fields.
-
-        Raises: Conflict when another manager owns a field, unless `force`.
-        One broken off may have changed it.
-        """
-        return self._route.call(
-            lambda to: to.apply(
-                obj,
-                field_manager=field_manager,
-                force=force,
-                dry_run=dry_run,
-                field_validation=field_validation,
-            )
-        )
+    def apply(self, obj: T, *, force: bool = False, **options: Unpack[WriteOptions]) -> T:
+        """As `ResourceClient.apply`."""
+        return self._route.call(lambda to: to.apply(obj, force=force, **options))
 
     def edit(
         self,
@@ -780,35 +554,11 @@ class SubresourceClient(Generic[T]):
         *,
         strict: bool = False,
         timeout: float | None = 30.0,
-        dry_run: bool = False,
-        field_manager: str = "",
-        field_validation: FieldValidation | None = None,
+        **options: Unpack[WriteOptions],
     ) -> AbstractContextManager[T]:
-        """Change the object in a `with` block; only the difference is sent, when it ends.
-
-            with pods.edit("web") as pod:
-                pod.metadata.labels["tier"] = "front"
-
-        The block runs once. When others changed other fields meanwhile, the difference is
-        made in the newer object, as often as needed until `timeout` seconds after the block;
-        when they changed one of the same fields, to whatever value, that is a `Conflict`
-        that names it. With `strict` any change since the read is one: for a block whose
-        decision depends on fields that it does not change. Nothing is sent when the block
-        raises or changes nothing; afterwards the object is as the server has it. What only
-        the server writes (version, generation, managed fields) is neither sent nor compared.
-        Raises: Conflict when nothing was stored because of another writer, also when the
-        object was deleted and created again; TimeoutExceeded; InvalidValue for a change
-        that the server would ignore. One broken off may have stored the change.
-        """
+        """As `ResourceClient.edit`."""
         return self._route.scope(
-            lambda to: to.edit(
-                name,
-                strict=strict,
-                timeout=timeout,
-                dry_run=dry_run,
-                field_manager=field_manager,
-                field_validation=field_validation,
-            )
+            lambda to: to.edit(name, strict=strict, timeout=timeout, **options)
         )
 
     def modify(
@@ -817,48 +567,11 @@ class SubresourceClient(Generic[T]):
         function: Callable[[T], T | None],
         *,
         timeout: float | None = 30.0,
-        dry_run: bool = False,
-        field_manager: str = "",
-        field_validation: FieldValidation | None = None,
+        **options: Unpack[WriteOptions],
     ) -> T:
-        """Read, let `function` change the object, send the difference; again on a conflict.
-
-        `function` changes what it is given, or returns another object in its place. It is
-        called again, on a fresh read, whenever the object was changed after the read, until
-        the change is stored or `timeout` seconds are over; so what it decides holds for the
-        object that is stored. It is never called again after a change that may be stored.
-        A call of it is not interrupted by the timeout. Returns the object as the server has
-        it; nothing is sent when nothing was changed.
-        Raises: TimeoutExceeded when others were faster all the time; InvalidValue for a
-        change that the server would ignore. One broken off may have stored the change.
-        """
+        """As `ResourceClient.modify`."""
         return self._route.call(
-            lambda to: to.modify(
-                name,
-                here(function),
-                timeout=timeout,
-                dry_run=dry_run,
-                field_manager=field_manager,
-                field_validation=field_validation,
-            )
-        )
-
-    def create(
-        self,
-        obj: T,
-        *,
-        dry_run: bool = False,
-        field_manager: str = "",
-        field_validation: FieldValidation | None = None,
-    ) -> T:
-        """Post to the part of the object whose name `obj` has, and return the answer.
-
-        Raises: InvalidValue without a name. One broken off may have done it.
-        """
-        return self._route.call(
-            lambda to: to.create(
-                obj, dry_run=dry_run, field_manager=field_manager, field_validation=field_validation
-            )
+            lambda to: to.modify(name, here(function), timeout=timeout, **options)
         )
 
 
@@ -875,164 +588,8 @@ class ScaleVerbs:
         return f"blocking {self._route!r}"
 
     def get(self, name: str, *, version: str = "") -> Scale:
-        """The object; with `version="0"` one from the server's cache will do.
-
-        Raises: NotFound. Safe to break off.
-        """
+        """As `ResourceClient.get`."""
         return self._route.call(lambda to: to.get(name, version=version))
-
-    def update(
-        self,
-        obj: Scale,
-        *,
-        unconditional: bool = False,
-        dry_run: bool = False,
-        field_manager: str = "",
-        field_validation: FieldValidation | None = None,
-    ) -> Scale:
-        """Put the whole object in place of the one that is there, and return the new one.
-
-        The version and uid in `obj` are sent, so that an object from a stale cache is
-        refused. One without a version would erase what others wrote since: it is not sent,
-        unless `unconditional`, which leaves the version out and replaces whatever is there.
-        Raises: Conflict when the object has changed since it was read; Invalid; InvalidValue
-        for an object without a version. One broken off may have changed it.
-        """
-        return self._route.call(
-            lambda to: to.update(
-                obj,
-                unconditional=unconditional,
-                dry_run=dry_run,
-                field_manager=field_manager,
-                field_validation=field_validation,
-            )
-        )
-
-    def patch(
-        self,
-        name: str,
-        patch: PatchBody,
-        *,
-        type: PatchType,
-        dry_run: bool = False,
-        field_manager: str = "",
-        field_validation: FieldValidation | None = None,
-        force: bool | None = None,
-    ) -> Scale:
-        """Change some fields and return the new object; bytes are sent as they are.
-
-        A patch changes the object that is there now, however old what you read is: the
-        fields that it names are overwritten. It is refused for a newer object only if it
-        says a version itself (`metadata.resourceVersion`, or a `test` operation); an object
-        that was read and is sent as a patch says one.
-        `strategic` is for built-in kinds only; `force` for `apply` only.
-        Raises: Invalid, and Conflict where the patch names a version.
-        One broken off may have changed it.
-        """
-        return self._route.call(
-            lambda to: to.patch(
-                name,
-                patch,
-                type=type,
-                dry_run=dry_run,
-                field_manager=field_manager,
-                field_validation=field_validation,
-                force=force,
-            )
-        )
-
-    def apply(
-        self,
-        obj: Scale,
-        *,
-        field_manager: str = "",
-        force: bool = False,
-        dry_run: bool = False,
-        field_validation: FieldValidation | None = None,
-    ) -> Scale:
-        """Server-side apply: make the object have what `obj` says, and own those fields.
-
-        Raises: Conflict when another manager owns a field, unless `force`.
-        One broken off may have changed it.
-        """
-        return self._route.call(
-            lambda to: to.apply(
-                obj,
-                field_manager=field_manager,
-                force=force,
-                dry_run=dry_run,
-                field_validation=field_validation,
-            )
-        )
-
-    def edit(
-        self,
-        name: str,
-        *,
-        strict: bool = False,
-        timeout: float | None = 30.0,
-        dry_run: bool = False,
-        field_manager: str = "",
-        field_validation: FieldValidation | None = None,
-    ) -> AbstractContextManager[Scale]:
-        """Change the object in a `with` block; only the difference is sent, when it ends.
-
-            with pods.edit("web") as pod:
-                pod.metadata.labels["tier"] = "front"
-
-        The block runs once. When others changed other fields meanwhile, the difference is
-        made in the newer object, as often as needed until `timeout` seconds after the block;
-        when they changed one of the same fields, to whatever value, that is a `Conflict`
-        that names it. With `strict` any change since the read is one: for a block whose
-        decision depends on fields that it does not change. Nothing is sent when the block
-        raises or changes nothing; afterwards the object is as the server has it. What only
-        the server writes (version, generation, managed fields) is neither sent nor compared.
-        Raises: Conflict when nothing was stored because of another writer, also when the
-        object was deleted and created again; TimeoutExceeded; InvalidValue for a change
-        that the server would ignore. One broken off may have stored the change.
-        """
-        return self._route.scope(
-            lambda to: to.edit(
-                name,
-                strict=strict,
-                timeout=timeout,
-                dry_run=dry_run,
-                field_manager=field_manager,
-                field_validation=field_validation,
-            )
-        )
-
-    def modify(
-        self,
-        name: str,
-        function: Callable[[Scale], Scale | None],
-        *,
-        timeout: float | None = 30.0,
-        dry_run: bool = False,
-        field_manager: str = "",
-        field_validation: FieldValidation | None = None,
-    ) -> Scale:
-        """Read, let `function` change the object, send the difference; again on a conflict.
-
-        `function` changes what it is given, or returns another object in its place. It is
-        called again, on a fresh read, whenever the object was changed after the read, until
-        the change is stored or `timeout` seconds are over; so what it decides holds for the
-        object that is stored. It is never called again after a change that may be stored.
-        A call of it is not interrupted by the timeout. Returns the object as the server has
-        it; nothing is sent when nothing was changed.
-        Raises: TimeoutExceeded when others were faster all the time; InvalidValue for a
-        change that the server would ignore. One broken off may have stored the change.
-        """
-        return self._route.call(
-            lambda to: to.modify(
-                name,
-                here(function),
-                timeout=timeout,
-                dry_run=dry_run,
-                field_manager=field_manager,
-                field_validation=field_validation,
-            )
-        )
 
     def set(
         self,
@@ -1051,6 +608,54 @@ class ScaleVerbs:
             lambda to: to.set(
                 name, replicas, dry_run=dry_run, field_manager=field_manager, version=version
             )
+        )
+
+    def update(
+        self, obj: Scale, *, unconditional: bool = False, **options: Unpack[WriteOptions]
+    ) -> Scale:
+        """As `ResourceClient.update`."""
+        return self._route.call(lambda to: to.update(obj, unconditional=unconditional, **options))
+
+    def patch(
+        self,
+        name: str,
+        patch: PatchBody,
+        *,
+        type: PatchType,
+        force: bool | None = None,
+        **options: Unpack[WriteOptions],
+    ) -> Scale:
+        """As `ResourceClient.patch`."""
+        return self._route.call(lambda to: to.patch(name, patch, type=type, force=force, **options))
+
+    def apply(self, obj: Scale, *, force: bool = False, **options: Unpack[WriteOptions]) -> Scale:
+        """As `ResourceClient.apply`."""
+        return self._route.call(lambda to: to.apply(obj, force=force, **options))
+
+    def edit(
+        self,
+        name: str,
+        *,
+        strict: bool = False,
+        timeout: float | None = 30.0,
+        **options: Unpack[WriteOptions],
+    ) -> AbstractContextManager[Scale]:
+        """As `ResourceClient.edit`."""
+        return self._route.scope(
+            lambda to: to.edit(name, strict=strict, timeout=timeout, **options)
+        )
+
+    def modify(
+        self,
+        name: str,
+        function: Callable[[Scale], Scale | None],
+        *,
+        timeout: float | None = 30.0,
+        **options: Unpack[WriteOptions],
+    ) -> Scale:
+        """As `ResourceClient.modify`."""
+        return self._route.call(
+            lambda to: to.modify(name, here(function), timeout=timeout, **options)
         )
 
 
@@ -1074,87 +679,35 @@ class MetadataClient:
         """As `ResourceClient.get`."""
         return self._route.call(lambda to: to.get(name, version=version))
 
-    def list(
-        self,
-        *,
-        labels: LabelSelection | None = None,
-        fields: FieldSelection | None = None,
-        limit: int = 0,
-        next_page: str = "",
-        version: str = "",
-    ) -> ObjectList[PartialObjectMetadata]:
+    def list(self, **options: Unpack[ListArguments]) -> ObjectList[PartialObjectMetadata]:
         """As `ResourceClient.list`."""
-        return self._route.call(
-            lambda to: to.list(
-                labels=labels, fields=fields, limit=limit, next_page=next_page, version=version
-            )
-        )
+        return self._route.call(lambda to: to.list(**options))
 
-    def each(
-        self, *, labels: LabelSelection | None = None, fields: FieldSelection | None = None
-    ) -> Stream[PartialObjectMetadata]:
+    def each(self, **selectors: Unpack[Selectors]) -> Stream[PartialObjectMetadata]:
         """As `ResourceClient.each`."""
-        return self._route.stream(lambda to: to.each(labels=labels, fields=fields))
+        return self._route.stream(lambda to: to.each(**selectors))
 
     def watch(
-        self,
-        *,
-        since: str | None = None,
-        labels: LabelSelection | None = None,
-        fields: FieldSelection | None = None,
+        self, *, since: str | None = None, **selectors: Unpack[Selectors]
     ) -> Stream[WatchEvent[PartialObjectMetadata]]:
         """As `ResourceClient.watch`."""
-        return self._route.stream(lambda to: to.watch(since=since, labels=labels, fields=fields))
+        return self._route.stream(lambda to: to.watch(since=since, **selectors))
 
     def patch(
-        self,
-        name: str,
-        patch: PatchBody,
-        *,
-        type: PatchType,
-        dry_run: bool = False,
-        field_manager: str = "",
+        self, name: str, patch: PatchBody, *, type: PatchType, **options: Unpack[WriteOptions]
     ) -> PartialObjectMetadata:
         """As `ResourceClient.patch`."""
-        return self._route.call(
-            lambda to: to.patch(
-                name, patch, type=type, dry_run=dry_run, field_manager=field_manager
-            )
-        )
+        return self._route.call(lambda to: to.patch(name, patch, type=type, **options))
 
-    def delete(
-        self,
-        name: str,
-        *,
-        propagation: Propagation | None = None,
-        grace_period: int | None = None,
-        uid: str = "",
-        version: str = "",
-        dry_run: bool = False,
-    ) -> None:
+    def delete(self, name: str, **options: Unpack[DeleteOptions]) -> None:
         """As `ResourceClient.delete`."""
-        self._route.call(
-            lambda to: to.delete(
-                name,
-                propagation=propagation,
-                grace_period=grace_period,
-                uid=uid,
-                version=version,
-                dry_run=dry_run,
-            )
-        )
+        self._route.call(lambda to: to.delete(name, **options))
 
     def delete_collection(
-        self,
-        *,
-        labels: LabelSelection | None = None,
-        fields: FieldSelection | None = None,
-        propagation: Propagation | None = None,
+        self, *, propagation: Propagation | None = None, **selectors: Unpack[Selectors]
     ) -> None:
         """As `ResourceClient.delete_collection`."""
-        self._route.call(
-            lambda to: to.delete_collection(labels=labels, fields=fields, propagation=propagation)
-        )
+        self._route.call(lambda to: to.delete_collection(propagation=propagation, **selectors))
 
 
 @final
