@@ -119,7 +119,7 @@ class Mirrors:
         return self.sources.setdefault(named(cls), Source(cls))
 
     def informer(
-        self, kind: Watchable, *, of: type[Any], resync: float = 0.0, **others: Any
+        self, kind: Watchable, /, *, of: type[Any] = dict, resync: float = 0.0, **others: Any
     ) -> SharedInformer[Any]:
         assert isinstance(kind, type)
         return SharedInformer(self.source(kind), of, resync=resync, clock=self._clock)

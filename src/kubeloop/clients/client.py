@@ -359,7 +359,7 @@ class Client(Clientset):
         rest = self.rest
         return Collection(
             rest,
-            resource_of(what) if isinstance(what, type) else self._find(what, kind, namespace),
+            self._find(what, kind, namespace),
             namespace=namespace,
             default_namespace=default or rest.config.namespace,
             field_manager=self._field_manager,

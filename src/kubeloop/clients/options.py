@@ -108,6 +108,11 @@ class _PageArguments(TypedDict, total=False):
     shard: str
 
 
+class _ListFields(_PageArguments, total=False):
+    labels: str
+    fields: str
+
+
 class ListArguments(Selectors, _PageArguments, total=False):
     """Keywords of a list, as `ListOptions` has them."""
 
@@ -172,7 +177,7 @@ class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
             shard_selector=self.shard,
         )
 
-    def replace(self, **changes: Any) -> ListOptions:
+    def replace(self, **changes: Unpack[_ListFields]) -> ListOptions:
         """The same options with some changed, checked again."""
         return msgspec.structs.replace(self, **changes)
 

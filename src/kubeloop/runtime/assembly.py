@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from typing import Any, final
+from typing import final
 
 import msgspec
 
@@ -59,7 +59,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 class ManagerStats(msgspec.Struct, frozen=True):
     """Everything that a manager can say of itself."""
 
-    state: str  # new, starting, running, stopping, ended
+    state: str  # a value of `ManagerState`
     is_leader: bool
     addresses: Mapping[str, str] = {}  # of health and metrics, where they are served
     informers: tuple[InformerStats, ...] = ()
@@ -178,7 +178,7 @@ async def _served(
 def _controller(
     plan: Plan, spec: ControllerSpec, around: Surroundings, broadcaster: EventBroadcaster
 ) -> Controller:
-    metrics: Any = plan.metrics
+    metrics = plan.metrics
     return Controller(
         spec,
         around,

@@ -8,7 +8,7 @@ Elsewhere: mirroring (`kubeloop.cache`), who reads (`context`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Protocol, TypeAlias, TypeVar, final, overload
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar, Unpack, final, overload
 
 import msgspec
 
@@ -25,7 +25,7 @@ from kubeloop.cache import (
     WatchErrorHandler,
     cache_report,
 )
-from kubeloop.clients import FieldSelection, LabelSelection
+from kubeloop.clients import FieldSelection, LabelSelection, PartialObjectMetadata
 from kubeloop.machinery import (
     GroupKind,
     GroupResource,
@@ -37,6 +37,7 @@ from kubeloop.machinery import (
 )
 from kubeloop.wire import resource_of
 
+from .client import InformerOptions
 from .merged import lister_of
 from .writes import Write
 
@@ -71,8 +72,19 @@ class Cached(msgspec.Struct, frozen=True, kw_only=True):
 class MakesInformers(Protocol):
     """What caches ask of a client; `kubeloop.runtime.Client` fits."""
 
-    @property
-    def informer(self) -> Any: ...
+    @overload
+    def informer(
+        self, kind: Watchable, /, *, of: type[T], **options: Unpack[InformerOptions[T]]
+    ) -> SharedInformer[T]: ...
+    @overload
+    def informer(
+        self,
+        kind: Watchable,
+        /,
+        *,
+        metadata_only: Literal[True],
+        **options: Unpack[InformerOptions[PartialObjectMetadata]],
+    ) -> SharedInformer[PartialObjectMetadata]: ...
 
 
 @final
@@ -219,21 +231,20 @@ def checked_namespaces(said: Namespaces) -> Namespaces:
 def _made(
     client: MakesInformers, cached: Cached, namespace: str, metrics: CacheMetrics | None
 ) -> SharedInformer[Any]:
-    form: dict[str, Any] = {"metadata_only": True} if cached.metadata_only else {"of": cached.of}
-    informer: SharedInformer[Any] = client.informer(
-        cached.kind,
-        **form,
-        namespace=namespace,
-        labels=cached.labels,
-        fields=cached.fields,
-        index=cached.index,
-        keeping=cached.keeping,
-        transform=cached.transform,
-        resync=cached.resync,
-        on_watch_error=cached.on_watch_error,
-        metrics=metrics,
-    )
-    return informer
+    options: InformerOptions[Any] = {
+        "namespace": namespace,
+        "labels": cached.labels,
+        "fields": cached.fields,
+        "index": cached.index,
+        "keeping": cached.keeping,
+        "transform": cached.transform,
+        "resync": cached.resync,
+        "on_watch_error": cached.on_watch_error,
+        "metrics": metrics,
+    }
+    if cached.metadata_only:
+        return client.informer(cached.kind, metadata_only=True, **options)
+    return client.informer(cached.kind, of=cached.of, **options)
 
 
 def _is_inside(write: Write, scope: Scope) -> bool:

@@ -15,6 +15,7 @@ import inspect
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
+from enum import StrEnum
 from typing import Any, final
 
 import msgspec
@@ -47,7 +48,7 @@ from .own_writes import BEHIND_AFTER, ParkedKeys, WriteLedger
 from .results import ReconcileTimeout, TerminalError
 from .specs import ControllerSpec
 
-__all__ = ["Controller", "ControllerStats", "caught_up"]
+__all__ = ["Controller", "ControllerState", "ControllerStats", "caught_up"]
 
 log = get_logger(__name__)
 
@@ -57,11 +58,21 @@ STILL_WAITING = 30.0
 _NO_SPAN = nullcontext(None)
 
 
+class ControllerState(StrEnum):
+    """Where a controller is in its life; a drained one processes what it has, and ends."""
+
+    STANDING_BY = "standing by"
+    WAITING_FOR_CACHES = "waiting for caches"
+    RUNNING = "running"
+    DRAINING = "draining"
+    ENDED = "ended"
+
+
 class ControllerStats(msgspec.Struct, frozen=True):
     """What a controller has done, and what it is at."""
 
     name: str
-    state: str  # standing by, waiting for caches, running, draining, ended
+    state: str  # a value of `ControllerState`
     queue: QueueStats
     workers: int
     active: tuple[str, ...]  # keys in work
@@ -99,7 +110,7 @@ class Controller:
         self._queue: PriorityQueue[ObjectKey] = PriorityQueue(
             spec.limiter, name=spec.name, clock=around.clock, metrics=queue_metrics
         )
-        self._state = "standing by"
+        self._state = ControllerState.STANDING_BY
         self._begun = asyncio.Event()
         self._idle = asyncio.Event()  # no key is in work
         self._idle.set()
@@ -118,10 +129,10 @@ class Controller:
         """Reconcile until cancelled; then what was in work is cancelled as well."""
         registrations: list[Registration[Any]] = []
         try:
-            self._state = "waiting for caches"
+            self._state = ControllerState.WAITING_FOR_CACHES
             await self._wait_for_caches()
             registrations += self._listen(namespaced=await self._is_namespaced())
-            self._state = "running"
+            self._state = ControllerState.RUNNING
             self._begun.set()
             if self._metrics is not None:
                 self._metrics.workers(self.spec.name, self.spec.workers)
@@ -143,7 +154,7 @@ class Controller:
                     # swallows it takes no other key.
                     self.close()
         finally:
-            self._state = "ended"
+            self._state = ControllerState.ENDED
             self._queue.shut_down()
             for registration in registrations:
                 registration.remove()
@@ -154,7 +165,7 @@ class Controller:
 
     def close(self) -> None:
         """Begin nothing more."""
-        self._state = "draining"
+        self._state = ControllerState.DRAINING
         self._queue.shut_down()
 
     async def drained(self) -> None:
@@ -250,7 +261,7 @@ class Controller:
                 key = await self._queue.get()
                 try:
                     # What is queued during the drain comes with the next start.
-                    if self._state != "draining" and not self._park(key):
+                    if self._state != ControllerState.DRAINING and not self._park(key):
                         await self._handle(key)
                 finally:
                     self._queue.done(key)
@@ -358,7 +369,7 @@ class Controller:
         except Exception as error:  # noqa: BLE001 - the user's own; logged with the key, retried
             return Failed(error)
         except asyncio.CancelledError as error:
-            if self._state != "running":
+            if self._state != ControllerState.RUNNING:
                 raise
             return Failed(contained(error))  # something inside was cancelled, not by us
         except (KeyboardInterrupt, SystemExit):
@@ -369,12 +380,12 @@ class Controller:
     async def _taken_back(self, outcome: Outcome) -> Outcome:
         """The outcome, after undoing what a function did that cancelled its task: the worker."""
         worker = asyncio.current_task()
-        if worker is None or not worker.cancelling() or self._state != "running":
+        if worker is None or not worker.cancelling() or self._state != ControllerState.RUNNING:
             return outcome
         try:
             await asyncio.sleep(0)  # where it arrives, if it has not yet
         except asyncio.CancelledError as error:
-            if self._state != "running":
+            if self._state != ControllerState.RUNNING:
                 raise
             outcome = Failed(contained(error))
         while worker.uncancel():

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from enum import StrEnum
 from typing import Any, final
 
 import msgspec
@@ -24,7 +25,7 @@ from kubeloop.machinery import KubeError, get_logger
 from .assembly import Assembly
 from .controller import Controller
 
-__all__ = ["CANCEL_WITHIN", "Life", "Part", "PartEnded", "ShutdownTimeout"]
+__all__ = ["CANCEL_WITHIN", "Life", "ManagerState", "Part", "PartEnded", "ShutdownTimeout"]
 
 log = get_logger(__name__)
 
@@ -63,6 +64,16 @@ class Part(msgspec.Struct, frozen=True):
     leader_only: bool
 
 
+class ManagerState(StrEnum):
+    """Where a manager is in its life."""
+
+    NEW = "new"
+    STARTING = "starting"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    ENDED = "ended"
+
+
 @final
 class Life:
     """Runs everything that was made, once, until `stopping` is set."""
@@ -86,7 +97,7 @@ class Life:
         self._cancelling: asyncio.Future[None] = loop.create_future()  # work is being cancelled
         self._given_up: asyncio.Future[None] = loop.create_future()  # it is not to be waited for
         self._is_waiting = False  # for the end of work that was cancelled
-        self.state = "starting"  # then running, stopping
+        self.state = ManagerState.STARTING
 
     async def run(self, when_begun: Callable[[], None]) -> None:
         """Live; `when_begun` is called once every controller is at work, if that comes.
@@ -97,7 +108,7 @@ class Life:
         await self._install()
         if self._stopping.is_set():
             return
-        self.state = "running"
+        self.state = ManagerState.RUNNING
         living = asyncio.create_task(self._live(when_begun), name="manager")
         interruption: asyncio.CancelledError | None = None
         try:
@@ -130,7 +141,7 @@ class Life:
                 tasks.spawn(self._wait_begun(when_begun), name="first lists")
                 begun.append(tasks.spawn(self._lead(), name="leading"))
                 await self._wait_told()
-                self.state = "stopping"
+                self.state = ManagerState.STOPPING
                 await self._drain()
                 self._note_cancelling()
                 for task in begun:

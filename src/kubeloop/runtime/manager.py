@@ -60,7 +60,7 @@ from .elections import LeaderElection
 from .endpoints import address_of
 from .handlers import Watch
 from .health import Check, Checks
-from .life import Life, Part, PartEnded
+from .life import Life, ManagerState, Part, PartEnded
 from .metrics import AllMetrics
 from .predicates import Predicate
 from .process import arranged
@@ -134,7 +134,7 @@ class Manager:
         self._parts: list[Part] = []
         self._alive = Checks("alive", clock=self._clock)
         self._ready = Checks("ready", clock=self._clock)
-        self._phase = "new"  # or starting, ended; between these two `_life` knows
+        self._phase = ManagerState.NEW  # or STARTING, ENDED; in between see `_life`
         self._stopping = asyncio.Event()
         self._begun = asyncio.Event()  # all controllers are at work
         self._made: Assembly | None = None  # once it runs
@@ -288,7 +288,7 @@ class Manager:
         Cancelled, it ends everything first, with the same bound.
         """
         self._must_be_new("run")
-        self._phase = "starting"
+        self._phase = ManagerState.STARTING
         try:
             async with contextlib.AsyncExitStack() as stack:
                 settled = stack.enter_context(self._arranged())
@@ -302,7 +302,7 @@ class Manager:
                 )
                 await life.run(lambda: self._note_begun(settled))
         finally:
-            self._phase, self._life = "ended", None
+            self._phase, self._life = ManagerState.ENDED, None
             self._begun.set()  # or not, but nobody waits any longer
 
     def stop(self) -> None:
@@ -316,7 +316,7 @@ class Manager:
         """
         async with self._clock.timeout(timeout):
             await self._begun.wait()
-        if self._phase == "ended":
+        if self._phase is ManagerState.ENDED:
             raise PartEnded(f"wait for {self!r}: it is over (what `run()` raised says why)")
 
     @property
@@ -426,11 +426,11 @@ class Manager:
         self._specs[spec.name] = spec
 
     @property
-    def _state(self) -> str:
+    def _state(self) -> ManagerState:
         return self._phase if self._life is None else self._life.state
 
     def _must_be_new(self, what: str) -> None:
-        if self._state != "new":
+        if self._state is not ManagerState.NEW:
             raise InvalidValue(f"{what}: the manager is {self._state} (do it before run())")
 
     def _running(self) -> Assembly:
