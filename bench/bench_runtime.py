@@ -14,7 +14,7 @@ import msgspec
 
 from bench.measure import Row, figure
 from bench.served import serving
-from kubeloop.cache import RawPage, Scope, SharedInformer
+from kubeloop.cache import RawPage, Scope, SharedInformer, Watchable
 from kubeloop.events import FakeRecorder
 from kubeloop.kit import SystemClock, TaskOwner, running
 from kubeloop.kit import run as run_loop
@@ -89,8 +89,10 @@ class Mirror:
     def __init__(self, source: Source) -> None:
         self._source = source
 
-    def informer(self, kind: type[Any], **_: Any) -> SharedInformer[Any]:
-        return SharedInformer(self._source, kind)
+    def informer(
+        self, _kind: Watchable, /, *, of: type[Any] = dict, **_: Any
+    ) -> SharedInformer[Any]:
+        return SharedInformer(self._source, of)
 
 
 @asynccontextmanager

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
 
 from kubeloop.cache import NotYet, Scope
+from kubeloop.discovery import NoKindMatch
 from kubeloop.kit import ManualClock, running
 from kubeloop.machinery import GroupKind, GroupResource, GroupVersionResource, ObjectKey
 from kubeloop.runtime import Client, Context, Manager, Result, Unhealthy, Watch
@@ -66,6 +67,16 @@ async def test_the_answers_to_writes_report_what_was_written(client: Client) -> 
     )
     assert deleted.gone
     assert (deleted.key, deleted.uid) == (created.key, made.metadata.uid)
+
+
+async def test_a_recording_client_shares_what_is_known_of_kinds(client: Client) -> None:
+    """Else every reconcile would ask the server again which kinds it has."""
+    first, second = recording(client, print), recording(client, print)
+
+    with pytest.raises(NoKindMatch):
+        await first.resource("example.com/v1", "Website").list()
+
+    assert first.mapper is second.mapper is client.mapper
 
 
 async def test_removing_the_last_finalizer_of_a_deleted_object_reports_it_as_gone(
