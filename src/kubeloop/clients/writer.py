@@ -326,6 +326,7 @@ async def retry_on_conflict(
 ) -> T:
     """Call `change` until it meets no conflict, at most `backoff.steps` times.
 
+    The default backoff is client-go's. Any other error, and the last conflict, is raised.
     `change` has to read the object anew each time. Safe to cancel as far as `change` is.
 
         async def relabel() -> Pod:
