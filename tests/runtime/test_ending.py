@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable
 import aiohttp
 import pytest
 
-from kubeloop.kit import ManualClock, running
+from kubeloop.kit import ManualClock, SystemClock, running
 from kubeloop.machinery import ObjectKey
 from kubeloop.runtime import (
     AdmissionRequest,
@@ -358,11 +358,13 @@ async def test_a_further_signal_does_not_wait_for_work_that_ignores_cancellation
         await ended
 
 
-@pytest.mark.timeout(20)  # the web server gives it two seconds
-async def test_a_webhook_in_flight_that_ignores_cancellation_does_not_keep_the_manager(
-    managed: Managed, stubborn: Stubborn
+@pytest.mark.timeout(20)  # the web server gives it a second
+@pytest.mark.parametrize("caller", ["waits", "has hung up"])
+async def test_a_webhook_in_flight_that_ignores_cancellation_is_named_and_does_not_keep_the_manager(
+    managed: Managed, stubborn: Stubborn, caller: str
 ) -> None:
-    manager, webhooks = managed(), WebhookServer("127.0.0.1:0")
+    webhooks = WebhookServer("127.0.0.1:0", clock=SystemClock())
+    manager = managed(clock=(clock := ManualClock()))
 
     @webhooks.validate(ConfigMap)
     async def check(config: ConfigMap, request: AdmissionRequest[ConfigMap]) -> None:
@@ -376,15 +378,24 @@ async def test_a_webhook_in_flight_that_ignores_cancellation_does_not_keep_the_m
         "kind": {},
         "resource": {},
         "operation": "CREATE",
+        "name": "one",
+        "namespace": "shop",
         "object": {"metadata": {"name": "one"}},
     }
     review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
     async with aiohttp.ClientSession() as http:
         asking = asyncio.create_task(http.post(url, json=review))
         await stubborn.begun.wait()
+        if caller == "has hung up":
+            asking.cancel()
         manager.stop()
-        await ended
-        with pytest.raises(aiohttp.ClientError):
+        await until(lambda: stubborn.cancelled)
+        await clock.advance(5.1)
+
+        with pytest.raises(ShutdownTimeout) as found:
+            await ended
+        assert found.value.running == (f"{webhooks!r} /validate--v1-configmap shop/one",)
+        with pytest.raises((aiohttp.ClientError, asyncio.CancelledError)):
             await asking
 
 

@@ -192,7 +192,8 @@ class Life:
             elif isinstance(part, SharedInformer):
                 yield from (leaf.get_name() for leaf in leaf_tasks(task))
             else:
-                yield repr(part)
+                for leaf in leaf_tasks(task):
+                    yield repr(part) if leaf is task else f"{part!r} {leaf.get_name()}"
 
     def _note_cancelling(self) -> None:
         if not self._cancelling.done():

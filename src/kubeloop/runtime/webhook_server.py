@@ -2,7 +2,8 @@
 
 Promises: a function that fails or hangs is a no that says so, and a line in the log with the
 object's key; what is no review is refused. The certificate follows its files. It needs no
-manager, and no client.
+manager, and no client. `run()` ends after every review that it has begun, also after those whose
+caller has hung up.
 Elsewhere: what reviews say (`admission`, `conversion`), certificates (`certificates`), what
 tells the API server to ask (`webhook_configurations`).
 """
@@ -17,7 +18,7 @@ from typing import Any, Final, TypeAlias, TypeVar, final
 
 import msgspec
 
-from kubeloop.kit import Clock, SystemClock, is_ending
+from kubeloop.kit import Clock, SystemClock, TaskOwner, is_ending
 from kubeloop.machinery import InvalidValue, get_logger
 from kubeloop.wire import Resource, resource_of
 from kubeloop.wire.admissionregistration.v1 import (
@@ -110,6 +111,7 @@ class WebhookServer:
         self._hooks: dict[str, _Hook] = {}
         self._conversions = Conversions()
         self._serving = asyncio.Event()
+        self._reviews = TaskOwner(on_failure=_log_failure)
         self._address = ""
         self._allowed = self._denied = self._failed = 0
 
@@ -181,9 +183,13 @@ class WebhookServer:
     async def run(self) -> None:
         """Serve until cancelled. Raises: ConfigError."""
         tls = self._certificate.context() if self._certificate else None
-        async with serving(
-            self._listen, self._pages(), methods=("POST",), tls=tls, max_size=_LARGEST
-        ) as address:
+        # The web server forgets a review whose caller has hung up, and those that outlast its end.
+        async with (
+            self._reviews,
+            serving(
+                self._listen, self._pages(), methods=("POST",), tls=tls, max_size=_LARGEST
+            ) as address,
+        ):
             self._address = str(address)
             self._serving.set()
             while True:
@@ -273,9 +279,19 @@ class WebhookServer:
             except InvalidValue as error:
                 log.warning("%s: %s", hook.rule.path, error)
                 return _response(str(error).encode(), status=400)
-            return _response(await self._answer(hook, asked))
+            return _response(await self._review(hook, asked))
 
         return page
+
+    async def _review(self, hook: _Hook, asked: Asked) -> bytes:
+        """Answer in a task of its own, which `run()` waits for."""
+        answers: list[bytes] = []
+
+        async def review() -> None:
+            answers.append(await self._answer(hook, asked))
+
+        await self._reviews.spawn(review(), name=f"{hook.rule.path} {key_of(asked)}")
+        return answers[0] if answers else self._fail(hook, asked, "a fault in kubeloop", code=500)
 
     async def _answer(self, hook: _Hook, asked: Asked) -> bytes:
         warnings: list[str] = []
@@ -312,6 +328,10 @@ class WebhookServer:
             log.warning("%s: %s", CONVERT_PATH, error)
             return _response(str(error).encode(), status=400)
         return _response(answer)
+
+
+def _log_failure(name: str, error: Exception) -> None:
+    log.error("%s: the review failed", name, exc_info=error)
 
 
 async def _awaited(said: Any) -> Any:
