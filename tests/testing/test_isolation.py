@@ -184,6 +184,7 @@ def test_a_default_that_would_leave_the_server_is_refused(pytester: pytest.Pytes
         import os
         import subprocess
         import sys
+        from unittest import mock
 
         import pytest
 
@@ -220,6 +221,15 @@ def test_a_default_that_would_leave_the_server_is_refused(pytester: pytest.Pytes
                 ClusterConfig.load()
             assert "127.0.0.2" in ClusterConfig.load(other).server  # named: their choice
             assert "127.0.0.2" in ClusterConfig.load(context="kubeloop").server
+
+        def test_cleared_environment(early, kube_server):
+            with mock.patch.dict(os.environ, {"HOME": os.environ["HOME"]}, clear=True):
+                with pytest.raises(ConfigError, match="leads to http://127.0.0.1:.* kube_config"):
+                    with Client() as client:
+                        client.core_v1.pods("default").list()
+
+        def test_without_a_server_the_default_is_the_developers_own():
+            assert ClusterConfig.load().server
 
         def test_command_line(kube_server, monkeypatch):
             monkeypatch.delenv("KUBECONFIG")

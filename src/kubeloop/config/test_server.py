@@ -1,8 +1,9 @@
 """Keeps tests on their own server: a default configuration that leaves it is refused.
 
 `KUBELOOP_TEST_SERVER` holds the address of the server that a test uses; the pytest plugin sets
-it, and programs that a test starts inherit it. It matters only where nobody chose a cluster:
-a kubeconfig, a context or a server that is named by the caller is used as it is.
+it, and programs that a test starts inherit it. In the test's own process the address is kept
+beside the environment as well, because tests clear that. It matters only where nobody chose a
+cluster: a kubeconfig, a context or a server that is named by the caller is used as it is.
 
 See also: who sets the variable (`kubeloop.testing.environment`).
 """
@@ -16,11 +17,24 @@ from urllib.parse import urlsplit
 from .errors import ConfigError
 from .redaction import redacted_url
 
-__all__ = ["NOT_STARTED", "TEST_SERVER_VARIABLE", "stay_on_test_server"]
+__all__ = ["NOT_STARTED", "TEST_SERVER_VARIABLE", "keep_to_test_server", "stay_on_test_server"]
 
 TEST_SERVER_VARIABLE = "KUBELOOP_TEST_SERVER"
 NOT_STARTED = "http://not-started.invalid"
 """The value while the server is still to come."""
+
+# The server of the test that runs in this process; empty outside of such a test.
+_kept: list[str] = []
+
+
+def keep_to_test_server(server: str | None) -> str | None:
+    """Allow only this server as a default of this process, whatever its environment says.
+
+    None ends that. Returns the server that was kept to before.
+    """
+    before = _kept[0] if _kept else None
+    _kept[:] = [] if server is None else [server]
+    return before
 
 
 def stay_on_test_server(server: str, environ: Mapping[str, str] | None = None) -> None:
@@ -28,8 +42,10 @@ def stay_on_test_server(server: str, environ: Mapping[str, str] | None = None) -
 
     Raises: ConfigError.
     """
-    variables = os.environ if environ is None else environ
-    allowed = variables.get(TEST_SERVER_VARIABLE)
+    if environ is None:
+        allowed = _kept[0] if _kept else os.environ.get(TEST_SERVER_VARIABLE)
+    else:
+        allowed = environ.get(TEST_SERVER_VARIABLE)
     if not allowed or _place(server) == _place(allowed):
         return
     running = f"is {redacted_url(allowed)}" if allowed != NOT_STARTED else "has not started yet"

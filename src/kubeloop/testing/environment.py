@@ -2,8 +2,8 @@
 
 While such a test runs, `KUBECONFIG` names a kubeconfig of its server, the variables of a pod
 (`KUBERNETES_SERVICE_HOST` and `..._PORT`) its address, and `KUBELOOP_TEST_SERVER` has every
-default configuration refused that would leave it (`kubeloop.config`). Programs that the test
-starts inherit all of them.
+default configuration refused that would leave it (`kubeloop.config`), in this process also after
+the variable was cleared. Programs that the test starts inherit all of them.
 
 Guarantees: set before the test's first fixture, back after its last; a value that somebody
 else has set meanwhile stays.
@@ -42,6 +42,7 @@ class TestEnvironment:
     def __init__(self) -> None:
         self._before: dict[str, str | None] = {}  # empty: no test that uses a server runs
         self._set: dict[str, set[str]] = {}  # every value that was set here, by name
+        self._kept_before: str | None = None  # of an outer test that runs tests in its process
         self._folder: tempfile.TemporaryDirectory[str] | None = None  # None: not begun
 
     @property
@@ -57,8 +58,13 @@ class TestEnvironment:
 
         Fixtures that come before the server must not find the developer's cluster.
         """
-        from kubeloop.config.test_server import NOT_STARTED, TEST_SERVER_VARIABLE
+        from kubeloop.config.test_server import (
+            NOT_STARTED,
+            TEST_SERVER_VARIABLE,
+            keep_to_test_server,
+        )
 
+        self._kept_before = keep_to_test_server(NOT_STARTED)
         self._folder = tempfile.TemporaryDirectory(prefix="kubeloop-")
         self._before = {name: os.environ.get(name) for name in (*_NAMES, TEST_SERVER_VARIABLE)}
         self._change(NOT_STARTED)
@@ -76,6 +82,10 @@ class TestEnvironment:
 
     def end(self) -> None:
         """Bring back what was there before; without a beginning nothing happens."""
+        if self._folder is not None:
+            from kubeloop.config.test_server import keep_to_test_server
+
+            keep_to_test_server(self._kept_before)
         folder, self._folder = self._folder, None
         before, self._before = self._before, {}
         for name, value in before.items():
@@ -95,8 +105,9 @@ class TestEnvironment:
         return Path(self._folder.name, "kubeconfig")
 
     def _change(self, url: str) -> None:
-        from kubeloop.config.test_server import TEST_SERVER_VARIABLE
+        from kubeloop.config.test_server import TEST_SERVER_VARIABLE, keep_to_test_server
 
+        keep_to_test_server(url)
         parts = urlsplit(url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
         values = (str(self._kubeconfig), str(parts.hostname), str(port), url)
