@@ -142,6 +142,29 @@ async def reconcile(key: ObjectKey, ctx: Context) -> None:
 run(manager.run())
 """
 
+THREAD_OF_A_RECONCILE = """
+import asyncio, threading
+from kubeloop import Context, Manager, ObjectKey, run
+from kubeloop.wire.core.v1 import ConfigMap
+import kubeloop.runtime.life as life
+
+ends = __import__("sys").modules["kubeloop.kit.running"]
+life.CANCEL_WITHIN = ends.TASKS_WITHIN = 0.4
+ends.THREADS_WITHIN = {threads}
+manager = Manager(leader_election="sites", grace={grace})
+
+@manager.controller(ConfigMap, timeout={timeout})
+async def reconcile(key: ObjectKey, ctx: Context) -> None:
+    if ctx.attempt:
+        print("begun", flush=True)
+        return
+    if {timeout} > 60:
+        print("begun", flush=True)
+    await asyncio.to_thread(threading.Event().wait)
+
+run(manager.run())
+"""
+
 Started = Callable[[str], Coroutine[Any, Any, Process]]
 
 
@@ -286,3 +309,39 @@ async def test_a_manager_that_is_told_to_stop_ends_without_an_error(
     assert code == 0
     lease = await client.resource(Lease).get("sites")
     assert not lease.spec.holder_identity
+
+
+@pytest.mark.parametrize(
+    ("seconds", "named"), [(300, "default/one"), (0.1, "a thread of a key that timed out")]
+)
+async def test_the_lease_is_kept_while_a_thread_of_a_reconcile_runs(
+    start: Started, client: Client, seconds: float, named: str
+) -> None:
+    await client.resource(ConfigMap).create(a_config("one"))
+    process = await start(THREAD_OF_A_RECONCILE.format(grace=0.1, timeout=seconds, threads=0.1))
+
+    process.send_signal(signal.SIGTERM)
+    code, _, err = await ends(process)
+
+    assert code == 1
+    assert f"ShutdownTimeout: end the manager: configmap {named}: still running" in err
+    lease = await client.resource(Lease).get("sites")
+    assert lease.spec.holder_identity
+
+
+async def test_a_second_sigterm_to_a_manager_waits_for_no_thread_and_shows_no_traceback(
+    start: Started, client: Client
+) -> None:
+    await client.resource(ConfigMap).create(a_config("one"))
+    process = await start(THREAD_OF_A_RECONCILE.format(grace=3600, timeout=7200, threads=3600))
+    assert process.stderr is not None
+
+    process.send_signal(signal.SIGTERM)
+    while b"waiting for what is in work" not in await process.stderr.readline():
+        pass
+    process.send_signal(signal.SIGTERM)
+    code, _, err = await ends(process)
+
+    assert code == 128 + signal.SIGTERM
+    assert "still running although it was cancelled" in err
+    assert "Traceback" not in err

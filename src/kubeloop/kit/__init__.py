@@ -23,7 +23,7 @@ from .clock import Clock, ManualClock, ManualClockStats, SystemClock, Timeout
 from .host_guard import HostGuard, RequestRefused, foreign_origin, is_loopback
 from .listening import listening
 from .retry import DEFAULT_BACKOFF, DEFAULT_RETRY, Condition, poll, repeat, retry, until_true
-from .running import new_event_loop, run
+from .running import ThreadCalls, end_run_at_once, new_event_loop, run
 from .sockets import cut_off
 from .tasks import (
     Runnable,
@@ -72,11 +72,13 @@ __all__ = [
     "SystemClock",
     "TaskOwner",
     "TaskStats",
+    "ThreadCalls",
     "Timeout",
     "TokenBucket",
     "Unlimited",
     "cancel_and_wait",
     "cut_off",
+    "end_run_at_once",
     "expired_after_twice",
     "foreign_origin",
     "is_ending",

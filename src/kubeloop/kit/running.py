@@ -2,7 +2,8 @@
 
 Guarantees: as `asyncio.run`: one new loop, closed at the end, with all tasks cancelled; Ctrl-C
 cancels the main task. Beyond that, SIGTERM does the same as Ctrl-C, and the end has a bound:
-tasks that ignore cancellation and threads that never end are left behind, with a log line.
+tasks that ignore cancellation and threads that never end are left behind, with a log line. What
+runs in threads of `asyncio.to_thread` can be waited for, also after its caller was cancelled.
 See also: ending a whole controller process in order (`kubeloop.runtime.Manager`).
 """
 
@@ -11,18 +12,27 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
+import contextvars
 import functools
 import gc
 import logging
 import signal
+import socket
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, ParamSpec, TypeVar, cast, final
+from typing import Any, ParamSpec, Self, TypeVar, cast, final
 
-__all__ = ["TASKS_WITHIN", "THREADS_WITHIN", "new_event_loop", "run"]
+__all__ = [
+    "TASKS_WITHIN",
+    "THREADS_WITHIN",
+    "ThreadCalls",
+    "end_run_at_once",
+    "new_event_loop",
+    "run",
+]
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -64,6 +74,16 @@ def run(main: Coroutine[Any, Any, T], *, debug: bool | None = None) -> T:
         _close(runner, threads, at_once=watched.is_given_up)
 
 
+def end_run_at_once(number: int) -> None:
+    """Have the `run` of the main thread end as after a second signal, which is `number`.
+
+    For those who handle signals in its place: once `main` has ended, no task and no thread is
+    waited for. Does nothing where there is no `run`.
+    """
+    for main in _in_main_thread:
+        main.give_up(number)
+
+
 def new_event_loop() -> asyncio.AbstractEventLoop:
     """A loop of uvloop where that is installed, else the standard one."""
     try:
@@ -102,12 +122,20 @@ class _Main:
 
     def on_signal(self, number: int, _: object) -> None:
         if self._came is not None or self._task is None:
-            self.is_given_up = True
+            self.give_up(number)
             raise _exit_for(number)
         self._came = number
         self._task.cancel()
         # The loop may sleep, and a handler in Python does not wake it.
         self._task.get_loop().call_soon_threadsafe(lambda: None)
+
+    def give_up(self, number: int) -> None:
+        """Wait for nothing once `main` has ended; when it was cancelled, the signal did it."""
+        self._came = self._came or number
+        self.is_given_up = True
+
+
+_in_main_thread: list[_Main] = []  # one, while it runs
 
 
 def _exit_for(number: int) -> BaseException:
@@ -117,15 +145,18 @@ def _exit_for(number: int) -> BaseException:
 @contextlib.contextmanager
 def _handled_signals(main: _Main) -> Iterator[None]:
     """Have signals end `main`, in the main thread and where the program has no handlers."""
-    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
     if threading.current_thread() is not threading.main_thread():
-        usual = {}
+        yield
+        return
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
     ours = {which: before for which, before in usual.items() if signal.getsignal(which) is before}
     for which in ours:
         signal.signal(which, main.on_signal)
+    _in_main_thread.append(main)
     try:
         yield
     finally:
+        _in_main_thread.remove(main)
         for which, before in ours.items():
             if signal.getsignal(which) == main.on_signal:
                 signal.signal(which, before)
@@ -206,6 +237,69 @@ def _keep_at_exit() -> None:
     gc.freeze()  # what is in a circle is only found by the collector, which does not look here
 
 
+# --- threads
+
+
+@final
+class ThreadCalls:
+    """What a block of code has running in threads, by `asyncio.to_thread` and below `run`.
+
+    Tasks and blocks that begin in the block count as well. A thread cannot be cancelled: when a
+    block of code was, this tells whether its work is over. With another executor than that of
+    `run` nothing is known, and there is nothing to wait for.
+
+        with ThreadCalls() as calls:
+            try:
+                await work()
+            finally:
+                await calls.ended()
+    """
+
+    def __init__(self) -> None:
+        self._running: set[Future[Any]] = set()
+        self._outer: ThreadCalls | None = None
+        self._token: contextvars.Token[ThreadCalls | None] | None = None  # in the block
+
+    def add(self, call: Future[Any]) -> None:
+        self._running.add(call)
+        call.add_done_callback(self._running.discard)
+        if self._outer is not None:
+            self._outer.add(call)
+
+    async def ended(self) -> None:
+        """Wait until none runs any more; a cancellation meanwhile is put off until then."""
+        loop = asyncio.get_running_loop()
+        interruption = None
+        while pending := list(self._running):
+            ended = asyncio.Event()
+
+            def wake(_: object, ended: asyncio.Event = ended) -> None:
+                with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
+                    loop.call_soon_threadsafe(ended.set)
+
+            pending[0].add_done_callback(wake)
+            try:
+                await ended.wait()
+            except asyncio.CancelledError as error:
+                interruption = error
+        if interruption is not None:
+            raise interruption
+
+    def __enter__(self) -> Self:
+        self._outer = _thread_calls.get()
+        self._token = _thread_calls.set(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._token is not None, "a block ends once, after it has begun"
+        _thread_calls.reset(self._token)
+
+
+_thread_calls: contextvars.ContextVar[ThreadCalls | None] = contextvars.ContextVar(
+    "kubeloop_thread_calls", default=None
+)
+
+
 @final
 class _DaemonThreads(ThreadPoolExecutor):  # a loop takes no other kind
     """A pool whose threads do not keep the process from ending.
@@ -223,6 +317,10 @@ class _DaemonThreads(ThreadPoolExecutor):  # a loop takes no other kind
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         future: Future[T] = Future()
+        calls = _thread_calls.get()
+        # A name that is looked up for a connection is nobody's work.
+        if calls is not None and function is not socket.getaddrinfo:
+            calls.add(future)
         with self._changed:
             if self._has_ended:
                 raise RuntimeError(f"call {function!r} in a thread: the loop is being closed")

@@ -22,7 +22,7 @@ import msgspec
 
 from kubeloop.cache import NotYet, Registration, SharedInformer, Watchable
 from kubeloop.events import RecordsEvents
-from kubeloop.kit import TaskOwner
+from kubeloop.kit import TaskOwner, ThreadCalls
 from kubeloop.machinery import GroupVersionKind, ObjectKey, get_logger
 from kubeloop.wire import resource_of
 from kubeloop.wire.core.v1 import ObjectReference
@@ -273,7 +273,14 @@ class Controller:
     async def _handle(self, key: ObjectKey) -> None:
         began = self._begin(key)
         try:
-            outcome = await self._attempt(key)
+            with ThreadCalls() as calls:
+                try:
+                    outcome = await self._attempt(key)
+                finally:
+                    if self._state != "running":
+                        # The key is in work as long as a thread of its function is: the next
+                        # leader must not begin before that.
+                        await calls.ended()
         finally:
             self._end(key)
         self._settle(key, outcome, self._clock.now() - began)

@@ -19,7 +19,7 @@ from typing import Any, final
 import msgspec
 
 from kubeloop.cache import SharedInformer
-from kubeloop.kit import Clock, Runnable, TaskOwner, is_ending, leaf_tasks
+from kubeloop.kit import Clock, Runnable, TaskOwner, ThreadCalls, is_ending, leaf_tasks
 from kubeloop.machinery import KubeError, get_logger
 
 from .assembly import Assembly
@@ -53,7 +53,7 @@ class ShutdownTimeout(KubeError, TimeoutError):
     def _message(self) -> str:
         return (
             f"end the manager: {', '.join(self.running)}: still running although it was cancelled"
-            " twice (let CancelledError pass; end this process)"
+            " twice (let CancelledError pass and threads end; end this process)"
         )
 
 
@@ -188,7 +188,8 @@ class Life:
             if task.done():
                 continue
             if isinstance(part, Controller):
-                yield from (f"{part.spec.name} {key}" for key in part.stats().active)
+                keys = part.stats().active or ("a thread of a key that timed out",)
+                yield from (f"{part.spec.name} {key}" for key in keys)
             elif isinstance(part, SharedInformer):
                 yield from (leaf.get_name() for leaf in leaf_tasks(task))
             else:
@@ -268,13 +269,18 @@ class Life:
 
 
 async def _seen_to_its_end(part: Runnable) -> None:
-    """Run a part. One that is cancelled and not by us has failed: nobody would notice its end."""
-    try:
-        await part.run()
-    except asyncio.CancelledError as error:
-        if is_ending():
-            raise
-        raise PartEnded(f"{part!r} was cancelled from inside (it should not be)") from error
+    """Run a part. One that is cancelled and not by us has failed: nobody would notice its end.
+
+    One that is cancelled by us has ended when its threads have, too.
+    """
+    with ThreadCalls() as calls:
+        try:
+            await part.run()
+        except asyncio.CancelledError as error:
+            if is_ending():
+                await calls.ended()
+                raise
+            raise PartEnded(f"{part!r} was cancelled from inside (it should not be)") from error
 
 
 def _raised(task: asyncio.Task[Any]) -> BaseException | None:

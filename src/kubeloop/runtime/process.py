@@ -20,6 +20,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Final, final
 
+from kubeloop.kit import end_run_at_once
 from kubeloop.machinery import get_logger
 
 __all__ = ["LOG_FORMAT", "arranged", "calm_collector", "log_in_background", "on_signals"]
@@ -57,7 +58,7 @@ class _Shared:
 _signals = _Shared()
 _calm = _Shared()
 _log = _Shared()
-_to_be_told: list[Callable[[str], None]] = []  # of a signal
+_to_be_told: list[Callable[[signal.Signals], None]] = []
 
 
 @contextlib.contextmanager
@@ -80,17 +81,22 @@ def arranged(
 
 @contextlib.contextmanager
 def on_signals(stop: Callable[[], None], at_once: Callable[[], object]) -> Iterator[None]:
-    """Call `stop` at the first SIGTERM or SIGINT, and `at_once` at the second.
+    """Call `stop` at the first SIGTERM or SIGINT, and `at_once` at those that follow.
 
+    After the second, `kubeloop.run` does not wait for other tasks and for threads either.
     Does nothing outside the main thread, which alone is told of signals. A loop has one
     handler for a signal: blocks that overlap share it, and all are told.
     """
     has_come = False
 
-    def come(name: str) -> None:
+    def come(which: signal.Signals) -> None:
         nonlocal has_come
-        log.info("%s: %s", name, "ending at once" if has_come else "ending what is in work")
-        (at_once if has_come else stop)()
+        log.info("%s: %s", which.name, "ending at once" if has_come else "ending what is in work")
+        if has_come:
+            end_run_at_once(which)
+            at_once()
+        else:
+            stop()
         has_come = True
 
     if threading.current_thread() is not threading.main_thread():
@@ -113,7 +119,7 @@ def _listen_for_signals() -> Iterator[None]:
                 # A handler that the program gave to the loop cannot be had back from it.
                 is_loops = loop.remove_signal_handler(which)
                 before = None if is_loops else signal.getsignal(which)
-                loop.add_signal_handler(which, _tell_all, which.name)
+                loop.add_signal_handler(which, _tell_all, which)
                 stack.callback(_give_back, loop, which, before)
         yield
 
@@ -124,9 +130,9 @@ def _give_back(loop: asyncio.AbstractEventLoop, which: signal.Signals, before: A
         signal.signal(which, before)
 
 
-def _tell_all(name: str) -> None:
+def _tell_all(which: signal.Signals) -> None:
     for come in tuple(_to_be_told):
-        come(name)
+        come(which)
 
 
 @contextlib.contextmanager
