@@ -6,8 +6,9 @@ and `> ` continues it, `^C` is Ctrl-C, and the rest is what is seen; `…` stand
 differ. Python without a title is a program if it calls `run(...)` at its end, tests if it defines
 some, and else lines for `python -m asyncio`. `docs/shop.md` tells readers the same.
 Promises: every command runs in a real process, with the environment of this one and no
-`KUBECONFIG` but one of a server that a page has told to start; what it shows is waited for,
-never slept for; nothing is left running.
+`KUBECONFIG` but one of a server that a page has told to start; of the optional packages only
+those can be imported that a page has told to install; what it shows is waited for, never slept
+for; nothing is left running.
 Elsewhere: which pages are followed (`test_tutorial`, `test_pages`).
 """
 
@@ -20,18 +21,36 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, NamedTuple, Self
 
-__all__ = ["Block", "Reader", "blocks_of", "kind_of"]
+__all__ = [
+    "OPTIONAL",
+    "Block",
+    "Reader",
+    "blocks_of",
+    "installed_by",
+    "kind_of",
+    "links_to_the_shop",
+]
 
 ROOT = Path(__file__).parent.parent
 SHOP = "docs/shop.md"
 SERVER = "the server"  # the terminal in which the shop is served
 WITHIN = 60.0  # seconds that a line may be waited for, on a machine that is busy
 
+# What a page has to name in a `pip install`, and what can be imported then.
+OPTIONAL = {
+    "cli": ("click", "rich", "cryptography"),
+    "compression": ("zstandard",),
+    "metrics": ("prometheus_client",),
+    "testing": ("cryptography",),
+    "tracing": ("opentelemetry",),
+    "pytest": ("pytest",),
+    "pytest-asyncio": ("pytest_asyncio",),
+}
 # What an interpreter says of lines that it cannot run, or that go wrong.
 _COMPLAINT = re.compile(r"^(Traceback \(most|\w*(Error|Exception)\b)|never awaited", re.MULTILINE)
 _BLOCK = re.compile(
@@ -63,18 +82,54 @@ def _line(text: str, position: int) -> int:
     return text.count("\n", 0, position)
 
 
+def links_to_the_shop(page: str) -> bool:
+    """Whether a page tells its reader to start a server."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return "](docs/shop.md)" in text or "](shop.md)" in text
+
+
+def installed_by(*pages: str) -> frozenset[str]:
+    """Which of the optional packages these pages, and the shop if they need it, tell to install."""
+    read = [*pages, SHOP] if any(map(links_to_the_shop, pages)) else pages
+    lines = [
+        line
+        for page in read
+        for line in re.findall(r"pip install ([^\n#`]*)", (ROOT / page).read_text(encoding="utf-8"))
+    ]
+    return frozenset(name for name in re.findall(r"[\w-]+", " ".join(lines)) if name in OPTIONAL)
+
+
 class Reader:
     """Somebody with a folder and terminals, for one `with` block.
 
-    `instead` is what is read in place of something else: a port that is free here.
+    `instead` is what is read in place of something else: a port that is free here. `installed`
+    are the optional packages that the reader has; all, unless they are given.
     """
 
-    def __init__(self, folder: Path, *, instead: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        instead: Mapping[str, str] | None = None,
+        installed: Collection[str] = frozenset(OPTIONAL),
+    ) -> None:
         self._folder = folder
         self._instead = dict(instead or {})
         self._terminals: dict[str, Terminal] = {}
         self._written: set[tuple[str, str]] = set()
         self._env = _environment(folder)
+        self._hide(
+            {module for name in OPTIONAL for module in OPTIONAL[name]}
+            - {module for name in installed for module in OPTIONAL[name]}
+        )
+
+    def _hide(self, modules: Collection[str]) -> None:
+        """Have the interpreters of this reader not find these modules."""
+        site = self._folder / ".site"
+        site.mkdir()
+        lines = ["import sys", *(f"sys.modules[{name!r}] = None" for name in sorted(modules))]
+        (site / "sitecustomize.py").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        self._env["PYTHONPATH"] = str(site)
 
     def write_files(self, page: str) -> None:
         """Write what the page has as files, and run nothing."""

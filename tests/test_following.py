@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests import following
-from tests.following import Block, Reader, kind_of
+from tests.following import OPTIONAL, Block, Reader, installed_by, kind_of
 
 pytestmark = pytest.mark.timeout(120)  # interpreters start
 
@@ -87,3 +88,38 @@ def test_python_without_a_name_is_a_program_tests_or_lines() -> None:
     assert kind("async def main(): ...\n\n\nrun(main())\n") == "program"
     assert kind("@pytest.mark.asyncio\nasync def test_it(): ...\n") == "tests"
     assert kind("pods = client.core_v1.pods()\n") == "lines"
+
+
+def test_what_no_page_has_told_to_install_cannot_be_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = """
+`pip install 'kubeloop[metrics]' pytest`
+
+```python
+import prometheus_client
+import pytest
+```
+
+```python
+import click
+```
+"""
+    (tmp_path / "page.md").write_text(page, encoding="utf-8")
+    (tmp_path / "home").mkdir()
+    monkeypatch.setattr(following, "ROOT", tmp_path)
+    installed = installed_by("page.md")
+
+    assert installed == {"metrics", "pytest"}
+    with (
+        Reader(tmp_path / "home", installed=installed) as reader,
+        pytest.raises(AssertionError, match="import of click halted"),
+    ):
+        reader.follow("page.md")
+
+
+def test_every_extra_for_users_is_one_that_a_page_has_to_name() -> None:
+    with (Path(__file__).parent.parent / "pyproject.toml").open("rb") as file:
+        extras = tomllib.load(file)["project"]["optional-dependencies"]
+
+    assert {*extras} - {"bench", "dev", "docs", "peers"} <= {*OPTIONAL}

@@ -16,7 +16,7 @@ import pytest
 from kubeloop.blocking import Client
 from kubeloop.testing import APIServer, SeenRequest, Workloads, running_in_thread
 from kubeloop.wire.apps.v1 import Deployment
-from tests.following import ROOT, SHOP, Reader, blocks_of
+from tests.following import ROOT, SHOP, Reader, blocks_of, installed_by, links_to_the_shop
 from tests.test_tutorial import PAGES as TUTORIAL
 
 PAGES = (
@@ -46,19 +46,10 @@ ELSEWHERE = {
 }
 
 
-def links_to_the_shop(page: str) -> bool:
-    """Whether a page tells its reader to start a server."""
-    return "](docs/shop.md)" in _text(page) or "](shop.md)" in _text(page)
-
-
-def _text(page: str) -> str:
-    return (ROOT / page).read_text(encoding="utf-8")
-
-
 @pytest.mark.timeout(300)  # interpreters start, one after the other
 @pytest.mark.parametrize("page", PAGES)
 def test_the_code_of_a_page_runs_as_its_reader_runs_it(page: str, tmp_path: Path) -> None:
-    with Reader(tmp_path) as reader:
+    with Reader(tmp_path, installed=installed_by(page)) as reader:
         if links_to_the_shop(page):
             reader.open_shop()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kubeloop.cli.failures import ExitCode
-from tests.following import Reader
+from tests.following import Reader, installed_by
 
 from .test_program import COMMANDS
 
@@ -31,7 +31,7 @@ def lines() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.timeout(300)  # programs start, one after the other
 def test_the_lines_of_the_page_print_what_it_says(tmp_path: Path) -> None:
-    with Reader(tmp_path) as reader:
+    with Reader(tmp_path, installed=installed_by("docs/cli.md")) as reader:
         reader.open_shop()
         reader.write_files("docs/cli.md")
 
