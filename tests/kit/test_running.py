@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from kubeloop.kit import new_event_loop, run
+from kubeloop.kit import ThreadCalls, new_event_loop, run
 
 
 def test_the_main_coroutine_runs_on_uvloop_where_it_is_installed() -> None:
@@ -139,3 +140,44 @@ def test_a_task_that_fails_at_the_end_is_reported(caplog: pytest.LogCaptureFixtu
 
     assert run(main()).done()
     assert "a task failed at the end of the program" in caplog.text
+
+
+def test_threads_of_a_block_are_waited_for_although_their_callers_were_cancelled() -> None:
+    async def main() -> list[str]:
+        go_on, begun, seen = threading.Event(), threading.Semaphore(0), []
+
+        def work(name: str) -> None:
+            begun.release()
+            go_on.wait()
+            seen.append(name)
+
+        with ThreadCalls() as calls:
+            outer = asyncio.create_task(asyncio.to_thread(work, "outer"))
+            with ThreadCalls():
+                inner = asyncio.create_task(asyncio.to_thread(work, "inner"))
+            await asyncio.sleep(0)
+        await asyncio.to_thread(lambda: [begun.acquire() for _ in range(2)])  # no call of the block
+        for task in (outer, inner):
+            task.cancel()
+        ended = asyncio.create_task(calls.ended())
+        await asyncio.sleep(0)
+        ended.cancel()  # put off: the threads still run
+        await asyncio.sleep(0.01)
+        assert not ended.done()
+
+        go_on.set()
+
+        with pytest.raises(asyncio.CancelledError):
+            await ended
+        return sorted(seen)
+
+    assert run(main()) == ["inner", "outer"]
+
+
+def test_without_threads_nothing_is_waited_for() -> None:
+    async def main() -> None:
+        with ThreadCalls() as calls:
+            await asyncio.to_thread(int)
+        await calls.ended()
+
+    run(main())

@@ -317,10 +317,6 @@ class _DaemonThreads(ThreadPoolExecutor):  # a loop takes no other kind
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         future: Future[T] = Future()
-        calls = _thread_calls.get()
-        # A name that is looked up for a connection is nobody's work.
-        if calls is not None and function is not socket.getaddrinfo:
-            calls.add(future)
         with self._changed:
             if self._has_ended:
                 raise RuntimeError(f"call {function!r} in a thread: the loop is being closed")
@@ -331,6 +327,10 @@ class _DaemonThreads(ThreadPoolExecutor):  # a loop takes no other kind
                 thread.start()
                 self._daemons.append(thread)
             self._changed.notify()
+        calls = _thread_calls.get()
+        # The standard loop resolves host names here: that is no work of the caller's.
+        if calls is not None and function is not socket.getaddrinfo:
+            calls.add(future)
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002, ARG002 - as the standard pool

@@ -58,7 +58,7 @@ class _Shared:
 _signals = _Shared()
 _calm = _Shared()
 _log = _Shared()
-_to_be_told: list[Callable[[signal.Signals], None]] = []
+_to_be_told: list[Callable[[signal.Signals], None]] = []  # of a signal
 
 
 @contextlib.contextmanager
