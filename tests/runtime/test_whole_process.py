@@ -179,8 +179,6 @@ async def start(server: APIServer, tmp_path: Path) -> AsyncIterator[Started]:
     """Starts a program against the server, and returns when it has printed that it has begun."""
     config = tmp_path / "config"
     config.write_text(server.kubeconfig())
-    # A shell starts what runs in its background with Ctrl-C ignored, which children inherit.
-    on_ctrl_c = signal.signal(signal.SIGINT, signal.default_int_handler)
     processes: list[Process] = []
 
     async def started(program: str) -> Process:
@@ -202,7 +200,6 @@ async def start(server: APIServer, tmp_path: Path) -> AsyncIterator[Started]:
         if process.returncode is None:
             process.kill()
             await process.wait()
-    signal.signal(signal.SIGINT, on_ctrl_c)
 
 
 async def ends(process: Process) -> tuple[int | None, str, str]:
