@@ -41,6 +41,7 @@ settings.register_profile(
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
 settings.load_profile(PROFILE)
 
+
 def pytest_configure() -> None:
     """Let Ctrl-C reach tests of it, and the programs they start.
 

@@ -7,7 +7,7 @@ import pytest
 from kubeloop.kit import ManualClock
 from kubeloop.machinery import InvalidValue
 from kubeloop.runtime import Client
-from kubeloop.testing import APIServer, SeenRequest, Workloads
+from kubeloop.testing import APIServer, Workloads
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import Node, Pod, Service
 from kubeloop.wire.discovery.v1 import EndpointSlice
@@ -63,21 +63,16 @@ async def test_it_outlives_a_restart_of_the_server(
     assert deployment.status.available_replicas == 3
 
 
-def asked(server: APIServer) -> list[SeenRequest]:
-    """All requests but the probes of watches that are silent, as they are at rest."""
-    return [seen for seen in server.requests if seen.path != "/livez"]
-
-
 async def test_a_cluster_at_rest_asks_nothing(
     server: APIServer, client: Client, happens: Happens, clock: ManualClock, workloads: Workloads
 ) -> None:
     await roll_out(client, happens, a_deployment(3))
     await clock.advance(DELAY)
-    before = len(asked(server)), workloads.stats()
+    before = len(server.requests), workloads.stats()
 
     await clock.advance(DELAY)
 
-    assert (len(asked(server)), workloads.stats()) == before
+    assert (len(server.requests), workloads.stats()) == before
     assert before[1].failures == 0
 
 
