@@ -219,15 +219,16 @@ class Stubborn:
     ("source", "requests", "message"),
     [
         (Stubborn([1], same_token=True), 2, "same continue token twice"),
-        (Stubborn([], same_token=False), 6, "6 pages without an item in a row"),
+        (Stubborn([], same_token=False), 6, "6 pages without a new item in a row"),
+        (Stubborn([1, 2], same_token=False), 7, "6 pages without a new item in a row"),
     ],
-    ids=["a token that repeats", "empty pages"],
+    ids=["a token that repeats", "empty pages", "one page with ever new tokens"],
 )
 async def test_pages_that_lead_nowhere_are_an_error_after_a_few(
     source: Stubborn, requests: int, message: str
 ) -> None:
     with pytest.raises(DecodeError, match=message):
-        await Pager(source.fetch).list(ListOptions())
+        await Pager(source.fetch).list(ListOptions(), key=str)
     assert source.asked == requests
 
     source.asked = 0

@@ -80,7 +80,8 @@ class Collection:
 
     async def _list(self, asked: Asked, line: Line) -> None:
         items = [] if self.page == "empty" else [pod("a", "11"), pod("b", "12")]
-        token = {"same": "again", "empty": f"page {len(self.verbs)}"}.get(self.page, "")
+        new = f"page {len(self.verbs)}"  # a server that ignores the token may send another one
+        token = {"same": "again", "empty": new, "first": new}.get(self.page, "")
         found = {
             "kind": "PodList",
             "apiVersion": "v1",
@@ -236,7 +237,11 @@ async def test_connections_that_are_refused_are_counted_and_warned_of(
 
 @pytest.mark.parametrize(
     ("page", "message"),
-    [("same", "same continue token twice"), ("empty", "pages without an item in a row")],
+    [
+        ("same", "same continue token twice"),
+        ("empty", "pages without a new item in a row"),
+        ("first", "pages without a new item in a row"),
+    ],
 )
 async def test_pages_without_end_are_an_error_for_everybody(page: str, message: str) -> None:
     """Of an informer, of `list_all` and of `each`: after a few requests."""

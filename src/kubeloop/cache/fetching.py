@@ -8,7 +8,7 @@ Elsewhere: when to list, and from which version (`reflector`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, final
 
 import msgspec
@@ -61,7 +61,7 @@ class Fetching:
         self._meter = meter
         self._comes_in_pages = False  # the first list did, although any version would have done
         self._limit = PAGE_SIZE
-        self._items = 0  # of the page that is read, left out ones included
+        self._first: RawItem | None = None  # of the page that is read, even if left out
         self.lists = 0
         self.unreadable: set[ObjectKey] = set()  # what the last list could not tell us either
 
@@ -111,7 +111,7 @@ class Fetching:
         head = first = await self._page(entries, version=version, limit=self._limit)
         progress = PageProgress(f"list {self._source.scope}")
         while head.next_page:
-            progress.check(head.next_page, self._items)
+            progress.check(head.next_page, self._first_key())
             try:
                 head = await self._page(entries, limit=self._limit, page=head.next_page)
             except Exception as error:
@@ -132,7 +132,7 @@ class Fetching:
         page: str = "",
     ) -> PageHead:
         self.lists += 1
-        self._items = 0
+        self._first = None
         found = await self._source.list(
             version=version, version_match=version_match, limit=limit, page=page
         )
@@ -172,12 +172,19 @@ class Fetching:
 
     async def _take(self, items: Iterable[RawItem], entries: list[Entry], pace: Pace) -> None:
         for raw in items:
-            self._items += 1
+            if self._first is None:
+                self._first = raw
             entry = self._entry(raw)
             if entry is not None:
                 entries.append(entry)
             if pace.is_due():
                 await pace.rest()
+
+    def _first_key(self) -> Hashable:
+        """What tells the page from others; None for one without items."""
+        if self._first is None:
+            return None
+        return self._intake.key_of(self._first) or bytes(self._first)
 
     def _entry(self, raw: RawItem) -> Entry | None:
         """Raises `TransformFailed`: a list of which a part is missing is none."""

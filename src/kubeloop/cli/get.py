@@ -115,11 +115,21 @@ async def _whole_table(
     rows = list(page.rows)
     checked = PageProgress("list in pages")
     while page.next_page:
-        checked.check(page.next_page, len(page.rows))
+        checked.check(page.next_page, _first_key(page))
         progress.advance(len(page.rows), left=page.remaining)
         page = await _page(collection, chosen, page.next_page)
         rows += page.rows
     return msgspec.structs.replace(page, rows=tuple(rows))
+
+
+def _first_key(page: Table) -> str | None:
+    """What tells a page from others; None for one without rows."""
+    if not page.rows:
+        return None
+    metadata = (page.rows[0].object or {}).get("metadata") or page.rows[0].cells[:1]
+    if isinstance(metadata, dict):
+        return f"{metadata.get('namespace')}/{metadata.get('name')}"
+    return str(metadata)
 
 
 async def _page(collection: ResourceClient[dict[str, Any]], chosen: Selection, token: str) -> Table:

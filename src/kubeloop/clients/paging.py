@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Iterator
 from contextlib import aclosing, contextmanager
 from typing import Generic, TypeVar, final
 
@@ -30,7 +30,7 @@ from .forms import Form
 from .lists import ObjectList
 from .options import ListOptions
 
-__all__ = ["PAGE_SIZE", "PageReader", "Pager", "identity_of"]
+__all__ = ["PAGE_SIZE", "PageReader", "Pager", "identity_of", "key_of"]
 
 T = TypeVar("T")
 
@@ -58,10 +58,13 @@ class Pager(Generic[T]):
         self._page_size = page_size
         self._full_list = full_list_if_expired
 
-    async def list(self, options: ListOptions) -> tuple[ObjectList[T], bool]:
+    async def list(
+        self, options: ListOptions, *, key: Callable[[T], Hashable] | None = None
+    ) -> tuple[ObjectList[T], bool]:
         """Everything, and whether more than one page was fetched. Safe to cancel.
 
-        The result has the version of the first page.
+        The result has the version of the first page. With `key`, which is what an item is
+        known by, pages that repeat are noticed as pages without end.
         Raises: Expired for the first page, or for a further one without the full list;
         DecodeError when the pages have no end.
         """
@@ -69,7 +72,7 @@ class Pager(Generic[T]):
         items = first.items
         progress = _progress()
         while page.next_page:
-            progress.check(page.next_page, len(page.items))
+            progress.check(page.next_page, _first_key(page, key))
             try:
                 page = await self._fetch(_further(self._sized(options), page.next_page))
             except Expired:
@@ -82,7 +85,7 @@ class Pager(Generic[T]):
         return msgspec.structs.replace(first, items=items, next_page="", remaining=None), True
 
     async def each(
-        self, options: ListOptions, *, key: Callable[[T], object]
+        self, options: ListOptions, *, key: Callable[[T], Hashable]
     ) -> AsyncGenerator[T, None]:
         """Every item, while the next page is fetched already. Close it when you leave early.
 
@@ -91,8 +94,8 @@ class Pager(Generic[T]):
         Raises: Expired for the first page, or when the full list is not wanted; DecodeError
         when the pages have no end.
         """
-        seen: set[object] = set()
-        async with aclosing(self._pages(options)) as pages:
+        seen: set[Hashable] = set()
+        async with aclosing(self._pages(options, key)) as pages:
             async for page in pages:
                 for item in page:
                     known = key(item)
@@ -100,11 +103,13 @@ class Pager(Generic[T]):
                         seen.add(known)
                         yield item
 
-    async def _pages(self, options: ListOptions) -> AsyncGenerator[ObjectList[T], None]:
+    async def _pages(
+        self, options: ListOptions, key: Callable[[T], Hashable]
+    ) -> AsyncGenerator[ObjectList[T], None]:
         page = await self._fetch(self._sized(options))
         progress = _progress()
         while page.next_page:
-            progress.check(page.next_page, len(page.items))
+            progress.check(page.next_page, _first_key(page, key))
             ahead = asyncio.create_task(self._next(options, page.next_page))
             try:
                 yield page
@@ -137,6 +142,14 @@ class Pager(Generic[T]):
 
 def _progress() -> PageProgress:
     return PageProgress("list in pages")
+
+
+def _first_key(page: ObjectList[T], key: Callable[[T], Hashable] | None) -> Hashable:
+    """What tells this page from others; None for one without items."""
+    if not page.items:
+        return None
+    # Without a key nothing says that two items are one: every page counts as new.
+    return object() if key is None else key(page.items[0])
 
 
 def _further(options: ListOptions, token: str) -> ListOptions:
@@ -198,13 +211,23 @@ class _Identified(msgspec.Struct):
 _identities = msgspec.json.Decoder(_Identified)
 
 
-def identity_of(entry: tuple[Raw, RawList]) -> object:
+def identity_of(entry: tuple[Raw, RawList]) -> Hashable:
     """What tells one object of a page from another."""
     try:
         found = _identities.decode(entry[0]).metadata or _Identity()
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return bytes(entry[0])  # not an object: decoding it raises the error
     return found.uid or (found.namespace, found.name)
+
+
+def key_of(obj: object) -> Hashable:
+    """Namespace and name of an object that has been read."""
+    if isinstance(obj, dict):
+        metadata = obj.get("metadata")
+        metadata = metadata if isinstance(metadata, dict) else {}
+        return str(metadata.get("namespace")), str(metadata.get("name"))
+    metadata = getattr(obj, "metadata", None)
+    return str(getattr(metadata, "namespace", "")), str(getattr(metadata, "name", ""))
 
 
 def _is_list_of(resource: ResourceInfo, found: RawList) -> bool:

@@ -49,7 +49,7 @@ from .options import (
     delete_options,
     write_params,
 )
-from .paging import PAGE_SIZE, Pager, PageReader, identity_of
+from .paging import PAGE_SIZE, Pager, PageReader, identity_of, key_of
 from .subresources import Proxy, ScaleVerbs, SubresourceClient, proxy_name
 from .waiting import EventCondition, goal_of, until, wait_until
 from .writer import ObjectEditor, create_or_update
@@ -170,7 +170,8 @@ class ResourceClient(Generic[T]):
         """
         check_keywords("list_all", selectors, Selectors)
         options = ListOptions.of(version=version, version_match=version_match, **selectors)
-        return (await Pager(self._pages.objects, page_size=page_size).list(options))[0]
+        pager = Pager(self._pages.objects, page_size=page_size)
+        return (await pager.list(options, key=key_of))[0]
 
     async def each(
         self, *, page_size: int = PAGE_SIZE, **selectors: Unpack[Selectors]

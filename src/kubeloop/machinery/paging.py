@@ -6,6 +6,7 @@ See also: fetching pages (`kubeloop.clients.Pager`, the reflector of `kubeloop.c
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import final
 
 from .errors import DecodeError
@@ -13,7 +14,7 @@ from .errors import DecodeError
 __all__ = ["MAX_EMPTY_PAGES", "PageProgress"]
 
 MAX_EMPTY_PAGES = 5
-"""So many pages without an item may follow one another; another one is an error."""
+"""So many pages without a new item may follow one another; another one is an error."""
 
 
 @final
@@ -23,15 +24,22 @@ class PageProgress:
     def __init__(self, action: str) -> None:
         self._action = action
         self._tokens: set[str] = set()
-        self._empty = 0  # pages in a row
+        self._firsts: set[Hashable] = set()
+        self._empty = 0  # pages in a row that brought nothing new
 
-    def check(self, token: str, items: int) -> None:
-        """Note a page: its continue token, empty on the last one, and how many items it had.
+    def check(self, token: str, first: Hashable) -> None:
+        """Note a page: its continue token, empty on the last one, and the key of its first item.
+
+        The key is None if there is no item. A page that begins with an item that an earlier
+        page began with is that page again: some servers ignore the token they are sent, and
+        send another one each time.
 
         Raises:
-            DecodeError: the server repeats a token, or sends empty pages without end.
+            DecodeError: the server repeats a token, or sends pages without a new item without end.
         """
-        self._empty = 0 if items else self._empty + 1
+        is_new = first is not None and first not in self._firsts
+        self._firsts.add(first)
+        self._empty = 0 if is_new else self._empty + 1
         if not token:
             return
         if token in self._tokens:
@@ -42,7 +50,7 @@ class PageProgress:
             )
         if self._empty > MAX_EMPTY_PAGES:
             raise DecodeError(
-                f"{self._action}: {self._empty} pages without an item in a row, and the server"
+                f"{self._action}: {self._empty} pages without a new item in a row, and the server"
                 " says that more follow (ask without pages: limit 0)"
             )
         self._tokens.add(token)
