@@ -34,6 +34,9 @@ __all__ = [
 ]
 
 
+_READS = frozenset({"GET", "HEAD", "OPTIONS", "WATCH"})
+
+
 class Cut(aiohttp.ClientError):
     """The connection ended; in a guise for which aiohttp does not quietly try again."""
 
@@ -65,15 +68,14 @@ def failure_of(
         case TimeoutError():
             return TimeoutExceeded(f"{place}: no answer in time (allow more time)")
         case aiohttp.ClientPayloadError():
-            return StreamBroken(
-                f"{place}: the answer was cut off before its end"
-                " (a proxy or the server gave up; try again)"
+            advice = "try again" if _is_read(action) else "what was asked may have been done"
+            return StreamBroken(f"{place}: the answer was cut off before its end").with_hint(
+                f"a proxy or the server gave up; {advice}"
             )
         case aiohttp.ClientConnectionError() | OSError():
             return StreamBroken(
                 f"{place}: the connection ended without an answer: {_os_fault(cause)}"
-                " (what was asked may have been done)"
-            )
+            ).with_hint("try again" if _is_read(action) else "what was asked may have been done")
         case aiohttp.ClientResponseError():
             said = " ".join(cause.message.split())[:200]
             return TransportError(
@@ -81,6 +83,11 @@ def failure_of(
                 " (is this the API server's port, and http or https?)"
             )
     return TransportError(f"{place}: {type(cause).__name__}: {cause}"[:500])
+
+
+def _is_read(action: str) -> bool:
+    """Whether an action, which begins with its verb, can be repeated without harm."""
+    return action.partition(" ")[0] in _READS
 
 
 def is_unreachable(error: TransportError) -> bool:
