@@ -206,18 +206,34 @@ async def test_a_long_text_of_one_line_is_an_error_of_ours_and_nothing_is_sent(
     assert not server.faults.requests
 
 
+@pytest.mark.parametrize("content", [dump_yaml(KUSTOMIZATION), "resources: [map.yaml]\n"])
 @pytest.mark.parametrize("name", ["kustomization.yaml", "kustomization.yml", "Kustomization"])
-def test_a_kustomization_says_what_to_do(tmp_path: Path, name: str) -> None:
+def test_a_kustomization_says_what_to_do(tmp_path: Path, name: str, content: str) -> None:
     folder = tmp_path / "my shop"
     folder.mkdir()
-    (folder / name).write_text(dump_yaml(KUSTOMIZATION))
+    (folder / name).write_text(content)
     (folder / "map.yaml").write_text(dump_yaml(MAP))
 
-    assert fault_in(folder) == (
-        f"apply {folder}: this is a kustomization, which has to be built first"
-        f" (kubectl kustomize '{folder}' | kubeloop apply -f -)"
-    )
-    assert "kubectl kustomize DIR | kubeloop apply -f -" in fault_in(folder / name)
+    for given in (folder, folder / name):
+        assert fault_in(given) == (
+            f"apply {given}: this is a kustomization, which has to be built first"
+            f" (kubectl kustomize '{folder}' | kubeloop apply -f -)"
+        )
+
+
+def test_a_kustomization_among_other_documents_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "all.yaml").write_text(dump_yaml(KUSTOMIZATION))
+
+    assert "kubectl kustomize DIR | kubeloop apply -f -" in fault_in(tmp_path / "all.yaml")
+
+
+def test_a_folder_of_manifests_may_be_called_as_a_kustomization(tmp_path: Path) -> None:
+    (tmp_path / "Kustomization").mkdir()
+    (tmp_path / "map.yaml").write_text(dump_yaml(MAP))
+
+    [entry] = entries_in(tmp_path)
+
+    assert isinstance(entry.content, ConfigMap)
 
 
 def test_a_file_that_cannot_be_read_does_not_keep_the_others_back(tmp_path: Path) -> None:

@@ -230,9 +230,11 @@ def _entries_of(file: Path, given: str | Path, kinds: Sequence[type[Kind]]) -> l
 
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
+        if path.name in _KUSTOMIZATIONS and path.exists():  # most do not say their apiVersion
+            raise _kustomization(str(path), shlex.quote(str(path.parent)))
         return [path]
     files = sorted(each for each in path.iterdir() if each.suffix in _SUFFIXES)
-    if any((path / name).exists() for name in _KUSTOMIZATIONS):
+    if any((path / name).is_file() for name in _KUSTOMIZATIONS):
         raise _kustomization(str(path), shlex.quote(str(path)))
     if not files:
         suffixes = ", ".join(_SUFFIXES)
