@@ -199,6 +199,13 @@ async def test_force_is_for_apply_patches_only(recorder: Recorder) -> None:
     assert recorder.requests == []
 
 
+async def test_the_text_of_a_patch_is_valid_unicode(recorder: Recorder) -> None:
+    with pytest.raises(InvalidValue, match="half a surrogate pair at position 2"):
+        await recorder.client.resource(Pod).patch("web", '{"\ud800": 1}', type="merge")
+
+    assert recorder.requests == []
+
+
 async def test_an_apply_is_json_under_the_yaml_type_with_a_manager_and_force() -> None:
     """TYP-5, TYP-6, DYN-7: `force` is always said; what is not set is not sent; a client's own
     manager is used where none is."""

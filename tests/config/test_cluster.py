@@ -183,6 +183,19 @@ def test_the_anonymous_copy_keeps_the_server_and_nothing_else() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "name", ["ca_file", "token_file", "client_key_file", "tls_server_name", "proxy_url"]
+)
+@pytest.mark.parametrize(
+    ("odd", "message"), [("\0", "null character"), ("\ud800", "surrogate pair")]
+)
+def test_text_that_nothing_can_carry_is_refused_at_once(name: str, odd: str, message: str) -> None:
+    config = ClusterConfig(server="https://h", anonymous=True)
+
+    with pytest.raises(InvalidConfig, match=f"{name}: .*{message}"):
+        config.replace(**{name: f"http://a{odd}b"})
+
+
 def test_somebodys_own_credentials_fit_the_protocol() -> None:
     class Mine:
         async def identity(self) -> Identity:

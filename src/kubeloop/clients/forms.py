@@ -273,7 +273,13 @@ def patch_text(patch: PatchBody, type_: PatchType) -> bytes:
     if isinstance(patch, bytes):
         return patch
     if isinstance(patch, str):
-        return patch.encode()
+        try:
+            return patch.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidValue(
+                f"patch of type {type_}: the text holds half a surrogate pair at position"
+                f" {error.start} (give valid Unicode)"
+            ) from error
     text = body_of(patch)
     if type_ != "json":
         return text

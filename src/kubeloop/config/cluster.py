@@ -42,7 +42,13 @@ from .parsing import parse_kubeconfig
 from .prompting import Prompt, ask_for_user, has_identification
 from .redaction import Veiled, redacted_url
 from .test_server import stay_on_test_server
-from .validation import check_selection, exec_problems, header_problem, proxy_fault
+from .validation import (
+    check_selection,
+    exec_problems,
+    header_problem,
+    proxy_fault,
+    text_problem,
+)
 
 __all__ = ["ClusterConfig", "UserLocation"]
 
@@ -267,6 +273,17 @@ class ClusterConfig(Veiled, frozen=True, kw_only=True):
         return base_url(self.server, secure=bool(secure))
 
 
+# Handed to the operating system or to TLS, which take neither of what `text_problem` finds.
+_PLAIN_TEXTS = (
+    "ca_file",
+    "client_certificate_file",
+    "client_key_file",
+    "token_file",
+    "tls_server_name",
+    "proxy_url",
+)
+
+
 def _contradictions(config: ClusterConfig) -> Iterator[str]:
     if (config.ca or config.ca_file) and config.insecure_skip_tls_verify:
         yield "a CA is given and verification is switched off (remove the CA or the insecure flag)"
@@ -284,6 +301,9 @@ def _contradictions(config: ClusterConfig) -> Iterator[str]:
         yield problem
     if problem := header_problem(config.user_agent):
         yield f"user_agent: {problem}"
+    for name in _PLAIN_TEXTS:
+        if problem := text_problem(str(getattr(config, name))):
+            yield f"{name}: {problem}"
     try:
         _ = config.base_url
     except InvalidConfig as error:

@@ -28,6 +28,7 @@ __all__ = [
     "exec_problems",
     "header_problem",
     "proxy_fault",
+    "text_problem",
     "user_faults",
 ]
 
@@ -100,15 +101,26 @@ def proxy_fault(url: str) -> str:
     return f"proxy-url {redacted_url(url)!r} is not a proxy's address (it begins with {schemes})"
 
 
+def text_problem(text: str) -> str:
+    """Why no path, name or address can be `text`; empty when it can."""
+    if "\0" in text:
+        return "it holds a null character (remove it)"
+    return _surrogate_problem(text)
+
+
+def _surrogate_problem(text: str) -> str:
+    if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
+        return "half a surrogate pair cannot be encoded (give valid Unicode)"
+    return ""
+
+
 def header_problem(text: object, *, controls: bool = False) -> str:
     """Why an HTTP header cannot carry `text`; empty when it can. With `controls` these may be."""
     if not isinstance(text, str):
         return f"expected text, found a {type(text).__name__}"
     if not controls and any(each < " " or each == "\x7f" for each in text if each != "\t"):
         return "a header cannot carry a line break or another control character (remove it)"
-    if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
-        return "half a surrogate pair cannot be encoded (give valid Unicode)"
-    return ""
+    return _surrogate_problem(text)
 
 
 def _is_empty(cluster: Cluster) -> bool:
