@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -56,6 +57,25 @@ def test_newlines_mean_nothing(between: bytes, indent: int | None) -> None:
     stream = between.join(event("ADDED", {"n": n}, indent=indent) for n in range(4)) + between
 
     assert all_of(EventFrames(), [stream]) == [("ADDED", {"n": n}) for n in range(4)]
+
+
+def test_empty_lines_are_skipped_in_one_step() -> None:
+    """A compressed response can hold millions of them."""
+    steps = 0
+
+    def count(frame: object, kind: str, what: object) -> None:
+        nonlocal steps
+        steps += 1
+
+    frames = EventFrames()
+    sys.setprofile(count)
+    try:
+        events = frames.feed(b"\n" * 100_000 + event("ADDED", {}) + b"\n" * 100_000)
+    finally:
+        sys.setprofile(None)
+
+    assert len(events) == 1
+    assert steps < 100
 
 
 def test_an_event_comes_with_its_last_byte_even_without_a_newline() -> None:

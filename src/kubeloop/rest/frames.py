@@ -9,6 +9,7 @@ Elsewhere: the connection (`watch`).
 
 from __future__ import annotations
 
+import re
 from typing import final
 
 import msgspec
@@ -21,6 +22,7 @@ from .scanning import SPACE, ValueEnd
 __all__ = ["FRAME_LIMIT", "EventFrames"]
 
 FRAME_LIMIT = 16 * 1024 * 1024  # as `ResponseLimits.event`
+_CONTENT = re.compile(rb"[^\n]")
 _LOOKS = 16  # times that a byte of an event over several lines is looked at for mistakes
 
 
@@ -75,7 +77,11 @@ class EventFrames:
             line = chunk[start:end]
             if line and not self._take_line(line, events):
                 return chunk[start:]
-            start = end + 1
+            if line:
+                start = end + 1
+            else:  # in one step: millions of empty lines would hold the event loop
+                content = _CONTENT.search(chunk, end)
+                start = len(chunk) if content is None else content.start()
 
     def _take_line(self, line: bytes, events: list[RawEvent]) -> bool:
         if self._limit is not None and len(line) > self._limit:
