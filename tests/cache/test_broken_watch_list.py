@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from kubeloop.cache import SharedInformer, WatchListSupport
 from kubeloop.cache.watch_list import AfterStream, StreamEnded, StreamStalled, after_failed_stream
 from kubeloop.kit import ManualClock, TaskOwner
-from kubeloop.machinery import StreamBroken
+from kubeloop.machinery import ApiError, StreamBroken, api_error, failure
 from kubeloop.wire import RawEvent
+from kubeloop.wire.meta.v1 import StatusCause
 from tests.cache.model_server import (
     ModelServer,
     bookmark_of,
@@ -239,6 +240,12 @@ async def test_while_nothing_can_be_reached_each_round_lists_too(
         assert len(verbs) < 30
 
 
+def no_event() -> ApiError:
+    """What a watch raises for bytes that are no event, such as a page of a gateway."""
+    causes = [StatusCause(reason="ClientWatchDecoding")]
+    return api_error("WATCH pods", failure("InternalError", "no event", causes=causes))
+
+
 EMPTY = StreamEnded("", events=0)
 CUT = StreamEnded("", events=3)
 
@@ -256,6 +263,9 @@ CUT = StreamEnded("", events=3)
         (refused(), 0, False, AfterStream.LIST),
         (too_large(), 0, True, AfterStream.LIST_AND_REMEMBER),
         (refusal(422, "Invalid"), 0, True, AfterStream.LIST_AND_REMEMBER),
+        (refusal(504, "Timeout"), 0, True, AfterStream.LIST_AND_REMEMBER),
+        (no_event(), 0, True, AfterStream.LIST_AND_REMEMBER),
+        (refusal(500, "InternalError"), 0, True, AfterStream.LIST),
         (refusal(403, "Forbidden"), 0, True, AfterStream.LIST),
         (ValueError("a bug"), 0, True, AfterStream.LIST),
     ],

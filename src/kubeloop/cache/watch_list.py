@@ -19,6 +19,7 @@ from kubeloop.machinery import (
     TooManyRequests,
     TransportError,
     find_api_error,
+    has_cause,
     is_api_error,
 )
 
@@ -45,6 +46,8 @@ RETRY_STREAMS_AFTER = 600.0
 
 # What servers answer that do not know the parameters of such a stream.
 _UNSUPPORTED = frozenset({400, 404, 405, 406, 415, 422, 501})
+# The cause in the error for what came in a watch and is no event (client-go has the same).
+_NO_EVENT = "ClientWatchDecoding"
 
 
 @final
@@ -90,7 +93,19 @@ def after_failed_stream(
         return AfterStream.RETRY if may_retry else AfterStream.LIST
     if isinstance(error, StreamEnded | StreamStalled | WatchListInconsistent):
         return AfterStream.LIST_AND_REMEMBER
-    return AfterStream.LIST_AND_REMEMBER if is_unsupported(error) else AfterStream.LIST
+    if is_unsupported(error) or _is_broken_stream(error):
+        return AfterStream.LIST_AND_REMEMBER
+    return AfterStream.LIST
+
+
+def _is_broken_stream(error: Exception) -> bool:
+    """Whether the response is one that gateways make of a stream.
+
+    Those that wait for its end answer 504 in its place, a minute later; others send a page,
+    or a part of the stream.
+    """
+    answer = find_api_error(error)
+    return answer is not None and (answer.code == 504 or has_cause(error, _NO_EVENT))
 
 
 def is_unsupported(error: Exception) -> bool:
