@@ -61,7 +61,7 @@ class Fetching:
         self._meter = meter
         self._comes_in_pages = False  # the first list did, although any version would have done
         self._limit = PAGE_SIZE
-        self._first: RawItem | None = None  # of the page that is read, even if left out
+        self._first: Hashable = None  # the key of the page's first item, even if left out
         self.lists = 0
         self.unreadable: set[ObjectKey] = set()  # what the last list could not tell us either
 
@@ -111,7 +111,7 @@ class Fetching:
         head = first = await self._page(entries, version=version, limit=self._limit)
         progress = PageProgress(f"list {self._source.scope}")
         while head.next_page:
-            progress.check(head.next_page, self._first_key())
+            progress.check(head.next_page, self._first)
             try:
                 head = await self._page(entries, limit=self._limit, page=head.next_page)
             except Exception as error:
@@ -173,18 +173,12 @@ class Fetching:
     async def _take(self, items: Iterable[RawItem], entries: list[Entry], pace: Pace) -> None:
         for raw in items:
             if self._first is None:
-                self._first = raw
+                self._first = self._intake.key_of(raw) or bytes(raw)
             entry = self._entry(raw)
             if entry is not None:
                 entries.append(entry)
             if pace.is_due():
                 await pace.rest()
-
-    def _first_key(self) -> Hashable:
-        """What tells the page from others; None for one without items."""
-        if self._first is None:
-            return None
-        return self._intake.key_of(self._first) or bytes(self._first)
 
     def _entry(self, raw: RawItem) -> Entry | None:
         """Raises `TransformFailed`: a list of which a part is missing is none."""
