@@ -35,13 +35,13 @@ from .in_cluster import (
     pod_namespace,
     read_service_account,
 )
+from .isolation import stay_on_test_server
 from .kubeconfig import EXEC_CLUSTER_EXTENSION, AuthProvider, Cluster, ExecConfig, Kubeconfig, User
 from .loading import KubeconfigFiles, load_files
 from .overrides import Overrides, Selection, select
 from .parsing import parse_kubeconfig
 from .prompting import Prompt, ask_for_user, has_identification
 from .redaction import Veiled, redacted_url
-from .test_server import stay_on_test_server
 from .validation import (
     check_selection,
     exec_problems,

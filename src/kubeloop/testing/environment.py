@@ -58,7 +58,7 @@ class TestEnvironment:
 
         Fixtures that come before the server must not find the developer's cluster.
         """
-        from kubeloop.config.test_server import (
+        from kubeloop.config.isolation import (
             NOT_STARTED,
             TEST_SERVER_VARIABLE,
             keep_to_test_server,
@@ -83,7 +83,7 @@ class TestEnvironment:
     def end(self) -> None:
         """Bring back what was there before; without a beginning nothing happens."""
         if self._folder is not None:
-            from kubeloop.config.test_server import keep_to_test_server
+            from kubeloop.config.isolation import keep_to_test_server
 
             keep_to_test_server(self._kept_before)
         folder, self._folder = self._folder, None
@@ -105,7 +105,7 @@ class TestEnvironment:
         return Path(self._folder.name, "kubeconfig")
 
     def _change(self, url: str) -> None:
-        from kubeloop.config.test_server import TEST_SERVER_VARIABLE, keep_to_test_server
+        from kubeloop.config.isolation import TEST_SERVER_VARIABLE, keep_to_test_server
 
         keep_to_test_server(url)
         parts = urlsplit(url)
