@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 
 from kubeloop import Context, Manager, ObjectKey, run
-from kubeloop.machinery import GroupVersionKind
+from kubeloop.meta import GroupVersionKind
 
 LABEL = "example.com/seen"
 

@@ -24,9 +24,9 @@ from playwright.async_api import Browser, Page, async_playwright
 
 from kubeloop import Context, Manager, Model, ObjectKey, Resource, Result
 from kubeloop.clients import Client
+from kubeloop.errors import ApiError
 from kubeloop.inspector import Inspector
 from kubeloop.kit import running
-from kubeloop.machinery import ApiError
 from kubeloop.testing import APIServer, Match
 from kubeloop.wire.apps.v1 import Deployment, DeploymentSpec
 from kubeloop.wire.core.v1 import (

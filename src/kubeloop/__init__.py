@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .clients import ALL
     from .config import ClusterConfig
-    from .kit import run
-    from .machinery import (
+    from .errors import (
         AlreadyExists,
         ApiError,
         ConfigError,
@@ -22,13 +21,14 @@ if TYPE_CHECKING:
         Expired,
         Forbidden,
         Invalid,
-        InvalidValue,
+        InvalidArgument,
         KubeError,
         NotFound,
-        ObjectKey,
         TransportError,
         Unauthorized,
     )
+    from .kit import run
+    from .meta import ObjectKey
     from .runtime import Client, Context, Manager, Result, TerminalError, Watch
     from .wire import UNSET, Model, Quantity, Resource, dump_yaml, load_yaml
 
@@ -45,7 +45,7 @@ __all__ = [
     "Expired",
     "Forbidden",
     "Invalid",
-    "InvalidValue",
+    "InvalidArgument",
     "KubeError",
     "Manager",
     "Model",
@@ -67,9 +67,10 @@ __all__ = [
 __version__ = "0.1.0"
 
 # Where each name lives; what is not here is a rule or an error of the API.
-_ROOMS = {
+_PACKAGES = {
     "ALL": "clients",
     "ClusterConfig": "config",
+    "ObjectKey": "meta",
     "run": "kit",
     **dict.fromkeys(
         ("Client", "Context", "Manager", "Result", "TerminalError", "Watch"), "runtime"
@@ -81,7 +82,7 @@ _ROOMS = {
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    room = importlib.import_module(f".{_ROOMS.get(name, 'machinery')}", __name__)
+    room = importlib.import_module(f".{_PACKAGES.get(name, 'errors')}", __name__)
     value = getattr(room, name)
     globals()[name] = value  # found once, an ordinary name from then on
     return value

@@ -13,7 +13,7 @@ import pytest
 
 from kubeloop.cache import Change, SharedInformer
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 from tests.cache.model_server import ModelServer
 from tests.cache.stories import Story
 

@@ -15,7 +15,8 @@ from kubeloop.cache.indexer import STEP, Indexer
 from kubeloop.cache.keeper import Keeper
 from kubeloop.cache.keeping import Keeping
 from kubeloop.cache.store import ThreadSafeStore
-from kubeloop.machinery import InvalidValue, parse_labels
+from kubeloop.errors import InvalidArgument
+from kubeloop.selectors import parse_labels
 from kubeloop.wire.core.v1 import Pod
 from tests.cache.making import entry, hold_the_loop, key, pod
 
@@ -192,7 +193,7 @@ def test_an_index_name_can_be_taken_once() -> None:
 def test_a_path_that_cannot_be_right_adds_no_index() -> None:
     store = store_of(pod("a"), by={})
 
-    with pytest.raises(InvalidValue, match="nodeNam"):
+    with pytest.raises(InvalidArgument, match="nodeNam"):
         store.add_indexers({"phase": "status.phase", "node": "spec.nodeNam"})
 
     assert store.index_names() == ("namespace",)
@@ -336,7 +337,7 @@ def test_an_index_function_serves_as_a_key_if_it_gives_one_value() -> None:
 
     assert key_of("one") == "one"
     for text in ("", "one two"):
-        with pytest.raises(InvalidValue, match="expected one value"):
+        with pytest.raises(InvalidArgument, match="expected one value"):
             key_of(text)
 
 

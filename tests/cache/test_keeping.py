@@ -13,7 +13,8 @@ from kubeloop.cache.entry import OwnerRef
 from kubeloop.cache.errors import TransformFailed, UnkeyedObject
 from kubeloop.cache.keeper import Keeper
 from kubeloop.cache.keeping import SAMPLES, Keeping
-from kubeloop.machinery import ConfigError, DecodeError, InvalidValue, ObjectKey
+from kubeloop.errors import ConfigError, DecodeError, InvalidArgument
+from kubeloop.meta import ObjectKey
 from kubeloop.wire import UNSET, Kind, Raw
 from kubeloop.wire.core.v1 import Pod
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -92,7 +93,7 @@ def test_a_written_key_is_split_at_its_slash(text: str, found: tuple[str, str]) 
 
 def test_a_key_of_three_parts_is_refused() -> None:
     """CCH-3: more than two parts are an error."""
-    with pytest.raises(InvalidValue, match="more than one"):
+    with pytest.raises(InvalidArgument, match="more than one"):
         ObjectKey.parse("a/b/c")
 
 
@@ -295,7 +296,7 @@ def test_a_map_at_an_index_path_is_counted_and_the_object_kept(
 
 
 def test_a_path_that_the_kind_does_not_have_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="nodeNam"):
+    with pytest.raises(InvalidArgument, match="nodeNam"):
         Keeper(Pod, paths=("spec.nodeNam",))
 
 
@@ -314,7 +315,7 @@ def test_a_late_path_into_views_that_are_kept_as_objects_is_refused() -> None:
     keeper = Keeper(Where, keeping="objects")
     keeper.take(pod("web"))
 
-    with pytest.raises(InvalidValue, match="view"):
+    with pytest.raises(InvalidArgument, match="view"):
         keeper.add_paths("status.phase")
 
 

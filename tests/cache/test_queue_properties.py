@@ -14,7 +14,7 @@ from kubeloop.cache.entry import Delta, DeltaType, Entry
 from kubeloop.cache.in_order import RealFIFO
 from kubeloop.cache.indexer import Indexer
 from kubeloop.cache.keeper import Keeper
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 from tests.cache.making import entry
 
 NAMES = st.sampled_from("abc")

@@ -11,7 +11,8 @@ from kubeloop.cache.indexer import Indexer, let_go
 from kubeloop.cache.keeper import Keeper
 from kubeloop.cache.keeping import Keeping
 from kubeloop.cache.store import ThreadSafeStore, version_number
-from kubeloop.machinery import NOTHING, InvalidValue, parse_labels
+from kubeloop.errors import InvalidArgument
+from kubeloop.selectors import NOTHING, parse_labels
 from kubeloop.wire.core.v1 import Pod
 from tests.cache.making import entry, key, pod
 
@@ -244,7 +245,7 @@ def test_lists_match_labels_and_namespaces(pods: Indexer[Pod]) -> None:
 
 def test_a_selector_that_does_not_parse_is_the_callers_error(pods: Indexer[Pod]) -> None:
     """CCH-C32: never "everything"."""
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         pods.list("app in web")
 
 

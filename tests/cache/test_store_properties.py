@@ -12,7 +12,8 @@ from kubeloop.cache.index import Index, by_function, by_label
 from kubeloop.cache.indexer import Indexer
 from kubeloop.cache.keeper import Keeper
 from kubeloop.cache.store import ThreadSafeStore
-from kubeloop.machinery import ObjectKey, parse_labels
+from kubeloop.meta import ObjectKey
+from kubeloop.selectors import parse_labels
 from tests.cache.making import entry, pod
 
 NAMES = st.sampled_from("abcdef")

@@ -18,7 +18,7 @@ import pytest
 import kubeloop as kubeloop_package
 from kubeloop.cli.failures import report
 from kubeloop.config import EmptyConfig
-from kubeloop.machinery import Cause, ResponseTooLarge, TransportError, api_error, failure
+from kubeloop.errors import Cause, ResponseTooLarge, TransportError, api_error, failure
 from kubeloop.testing import APIServer, Refusal
 from kubeloop.wire.meta.v1 import StatusCause
 
@@ -303,7 +303,18 @@ def test_no_error_that_can_reach_the_command_line_names_python_arguments_in_its_
     folder = Path(inspect.getfile(kubeloop_package)).parent
     found = [
         f"{path.relative_to(folder)}:{raised.lineno}: {text}"
-        for package in ("config", "rest", "discovery", "clients", "machinery")
+        for package in (
+            "config",
+            "rest",
+            "discovery",
+            "clients",
+            "errors",
+            "meta",
+            "selectors",
+            "patches",
+            "jsonpath",
+            "crd",
+        )
         for path in sorted(Path(folder, package).rglob("*.py"))
         for raised in ast.walk(ast.parse(path.read_text()))
         if isinstance(raised, ast.Raise)

@@ -68,7 +68,7 @@ def test_help_loads_no_client_and_no_table() -> None:
         "sys.argv = ['kubeloop', '--help']\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "heavy = {'aiohttp', 'asyncio', 'rich', 'yaml', 'kubeloop.machinery'}\n"
+        "heavy = {'aiohttp', 'asyncio', 'rich', 'yaml', 'kubeloop.errors'}\n"
         "sys.exit(str(sorted(heavy & sys.modules.keys())))"
     )
 

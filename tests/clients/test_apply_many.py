@@ -9,20 +9,19 @@ import pytest
 
 from kubeloop.clients import ApplyErrors, Client, entries_in, in_order
 from kubeloop.clients.applying import served_versions
-from kubeloop.machinery import (
+from kubeloop.errors import (
     AlreadyOwned,
     BadRequest,
     ConnectError,
     DecodeError,
     Forbidden,
-    GroupVersion,
     Invalid,
-    InvalidValue,
+    InvalidArgument,
     StreamBroken,
     api_error,
     failure,
-    set_controller,
 )
+from kubeloop.meta import GroupVersion, set_controller
 from kubeloop.testing.server.service import Service
 from kubeloop.wire import dump_yaml
 from kubeloop.wire.core.v1 import ConfigMap, Namespace
@@ -81,7 +80,7 @@ async def test_a_path_and_a_folder_are_read(client: Client, tmp_path: Path) -> N
     assert len(await client.apply(tmp_path)) == 2
     assert len(await client.apply(str(tmp_path / "b.yaml"))) == 1
     for unreadable in (tmp_path / "gone.yaml", "a\0b.yaml"):
-        with pytest.raises(InvalidValue, match="cannot be read"):
+        with pytest.raises(InvalidArgument, match="cannot be read"):
             await client.apply(unreadable)
     with pytest.raises(DecodeError):
         await client.apply("kind: Pod\n")
@@ -137,7 +136,7 @@ async def test_a_dry_run_waits_for_no_crd(client: Client) -> None:
 async def test_an_object_that_does_not_say_what_it_is_is_refused(
     client: Client, thing: dict[str, Any]
 ) -> None:
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         await client.apply(thing)
 
 
@@ -155,7 +154,7 @@ def test_bytes_are_yaml_as_text_is() -> None:
 
 @pytest.mark.parametrize("given", [None, 7, [None], ["v1"], [MAP, 7]])
 def test_what_is_no_object_is_refused_before_anything_is_sent(given: Any) -> None:
-    with pytest.raises(InvalidValue, match=r"apply a (NoneType|int|str): expected an object"):
+    with pytest.raises(InvalidArgument, match=r"apply a (NoneType|int|str): expected an object"):
         entries_in(given)
 
 
@@ -164,7 +163,7 @@ def test_what_is_no_object_is_refused_before_anything_is_sent(given: Any) -> Non
 
 def fault_in(given: Any) -> str:
     (entry,) = entries_in(given)
-    assert isinstance(entry.content, InvalidValue)
+    assert isinstance(entry.content, InvalidArgument)
     return str(entry.content)
 
 
@@ -200,7 +199,7 @@ async def test_a_long_text_of_one_line_is_an_error_of_ours_and_nothing_is_sent(
 ) -> None:
     server.faults.clear_record()
 
-    with pytest.raises(InvalidValue, match="a text of one line"):
+    with pytest.raises(InvalidArgument, match="a text of one line"):
         await client.apply("apiVersion: v1 kind: ConfigMap " * 500)
 
     assert not server.faults.requests
@@ -287,7 +286,7 @@ async def test_metadata_of_the_wrong_type_is_an_error_of_ours(
 ) -> None:
     owner = await client.apply(ConfigMap(metadata=ObjectMeta(name="owner")))
 
-    with pytest.raises((InvalidValue, BadRequest)):
+    with pytest.raises((InvalidArgument, BadRequest)):
         await client.apply({**MAP, "metadata": {"name": "a", **metadata}}, owner=owner)
 
 

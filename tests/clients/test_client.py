@@ -7,7 +7,8 @@ import pytest
 from kubeloop.clients import Client
 from kubeloop.config import ClusterConfig
 from kubeloop.discovery import NoKindMatch
-from kubeloop.machinery import GroupVersionKind, InvalidValue, Unauthorized
+from kubeloop.errors import InvalidArgument, Unauthorized
+from kubeloop.meta import GroupVersionKind
 from kubeloop.rest import RESTClient
 from kubeloop.testing.server.service import Service
 from kubeloop.wire.core.v1 import Pod
@@ -35,7 +36,7 @@ async def test_a_rest_client_that_was_given_stays_open(server: Service) -> None:
 
 
 def test_a_configuration_and_a_rest_client_exclude_each_other() -> None:
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         Client(ClusterConfig(server="http://h"), rest=Recorder())  # type: ignore[arg-type] # by shape
 
 
@@ -48,9 +49,9 @@ async def test_a_kind_that_nobody_serves_is_an_error_of_the_first_request(client
 
 @pytest.mark.parametrize(("api_version", "kind"), [("", "Pod"), ("v1", ""), ("a/b/c", "Pod")])
 def test_a_kind_needs_a_version_and_a_name(api_version: str, kind: str) -> None:
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         Recorder().client.resource(api_version, kind)
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         Recorder().client.resource(GroupVersionKind("", "", ""))
 
 

@@ -9,8 +9,8 @@ import pytest
 from kubeloop import blocking, runtime
 from kubeloop.clients import Client
 from kubeloop.config import ClusterConfig
+from kubeloop.errors import InvalidArgument, TimeoutExceeded
 from kubeloop.kit import TokenBucket
-from kubeloop.machinery import InvalidValue, TimeoutExceeded
 from kubeloop.rest import JsonCodec, RESTClient, ServerWarning
 from kubeloop.testing.server.faults import Reply
 from kubeloop.testing.server.service import Service
@@ -79,7 +79,7 @@ async def test_warnings_of_the_server_reach_the_handler(server: Service) -> None
     [{"request_timeout": 0}, {"request_timeout": -1.0}, {"rate_limit": 0}, {"rate_limit": -5}],
 )
 def test_a_number_without_a_meaning_is_refused_at_once(make: Any, options: dict[str, Any]) -> None:
-    with pytest.raises(InvalidValue, match="more than 0"):
+    with pytest.raises(InvalidArgument, match="more than 0"):
         make(NOWHERE, **options)
 
 
@@ -88,7 +88,7 @@ def test_a_number_without_a_meaning_is_refused_at_once(make: Any, options: dict[
     "options", [{"request_timeout": 5}, {"rate_limit": 5}, {"warnings": print}, {"config": NOWHERE}]
 )
 def test_a_rest_client_brings_its_own_settings(make: Any, options: dict[str, Any]) -> None:
-    with pytest.raises(InvalidValue, match="not both"):
+    with pytest.raises(InvalidArgument, match="not both"):
         make(rest=Recorder, **options)
 
 
@@ -106,5 +106,5 @@ class YamlCodec:
 @pytest.mark.parametrize("make", [Client, runtime.Client])
 def test_a_rest_client_for_another_format_than_json_is_refused(make: Any) -> None:
     """Lists, watches and informers read JSON: a codec would only make the server send more."""
-    with pytest.raises(InvalidValue, match="codec for application/yaml, but clients"):
+    with pytest.raises(InvalidArgument, match="codec for application/yaml, but clients"):
         make(rest=RESTClient(NOWHERE, codec=YamlCodec()))

@@ -13,7 +13,7 @@ from kubeloop.clients import Client, ResourceClient
 from kubeloop.clients.editing import merge_rules
 from kubeloop.clients.three_way import merge_changes
 from kubeloop.config import ClusterConfig
-from kubeloop.machinery import Conflict
+from kubeloop.errors import Conflict
 from kubeloop.testing.server.service import Service
 
 from .conftest import HastyClock

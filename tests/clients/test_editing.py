@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeloop.clients.editing import Change, carried_over, change_between, merged_into
-from kubeloop.machinery import Conflict, GroupResource
+from kubeloop.errors import Conflict
+from kubeloop.meta import GroupResource
 from kubeloop.rest import MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from kubeloop.wire import facts_of
 from kubeloop.wire.core.v1 import ConfigMap, Pod

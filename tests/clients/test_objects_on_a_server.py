@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubeloop.clients import ALL, Client
-from kubeloop.machinery import (
+from kubeloop.errors import (
     AlreadyExists,
     BadRequest,
     Conflict,

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from kubeloop.clients import ALL, Client, ResourceClient, proxy_name
-from kubeloop.machinery import GroupVersionResource, InvalidValue
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import GroupVersionResource
 from kubeloop.rest import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import Namespace, Node, Pod, ServiceAccount
@@ -191,16 +192,16 @@ async def test_force_is_for_apply_patches_only(recorder: Recorder) -> None:
     """TYP-11."""
     pods = recorder.client.resource(Pod, namespace="shop")
 
-    with pytest.raises(InvalidValue, match="force"):
+    with pytest.raises(InvalidArgument, match="force"):
         await pods.patch("web", {}, type="merge", force=True)
-    with pytest.raises(InvalidValue, match="merg"):
+    with pytest.raises(InvalidArgument, match="merg"):
         await pods.patch("web", {}, type="merg")  # type: ignore[arg-type] # the point
 
     assert recorder.requests == []
 
 
 async def test_the_text_of_a_patch_is_valid_unicode(recorder: Recorder) -> None:
-    with pytest.raises(InvalidValue, match="half a surrogate pair at position 2"):
+    with pytest.raises(InvalidArgument, match="half a surrogate pair at position 2"):
         await recorder.client.resource(Pod).patch("web", '{"\ud800": 1}', type="merge")
 
     assert recorder.requests == []
@@ -230,9 +231,9 @@ async def test_an_apply_without_a_name_or_with_managed_fields_is_refused(
     """TYP-C1, DYN-C4: before any request."""
     pods = recorder.client.dynamic.resource(Pod, namespace="shop")
 
-    with pytest.raises(InvalidValue, match="no name"):
+    with pytest.raises(InvalidArgument, match="no name"):
         await pods.apply({"kind": "Pod", "apiVersion": "v1"})
-    with pytest.raises(InvalidValue, match="managedFields"):
+    with pytest.raises(InvalidArgument, match="managedFields"):
         await pods.apply({"kind": "Pod", "metadata": {"name": "a", "managedFields": [{}]}})
 
     assert recorder.requests == []
@@ -319,7 +320,7 @@ async def test_a_name_that_no_path_can_hold_is_refused(recorder: Recorder, name:
         things.update(body),
         things.apply(body),
     ):
-        with pytest.raises(InvalidValue):
+        with pytest.raises(InvalidArgument):
             await call
 
     assert recorder.requests == []
@@ -340,7 +341,7 @@ async def test_a_namespace_that_no_path_can_hold_is_refused(recorder: Recorder) 
         things.apply(body),
         things.patch("a", {}, type="merge"),
     ):
-        with pytest.raises(InvalidValue):
+        with pytest.raises(InvalidArgument):
             await call
 
     assert recorder.requests == []
@@ -352,7 +353,7 @@ async def test_a_part_is_created_under_the_name_of_its_object(recorder: Recorder
 
     await parts.create({"kind": "Poke", "metadata": {"name": "web"}})
     assert recorder.line == f"POST {PODS}/web/poke"
-    with pytest.raises(InvalidValue, match="no name"):
+    with pytest.raises(InvalidArgument, match="no name"):
         await parts.create({"kind": "Poke"})
 
 
@@ -363,7 +364,7 @@ async def test_an_object_of_another_namespace_is_refused(recorder: Recorder) -> 
     event = Event(metadata=ObjectMeta(name="e", namespace="other"))
     recorder.answers.append({"kind": "Event"})
 
-    with pytest.raises(InvalidValue, match="other"):
+    with pytest.raises(InvalidArgument, match="other"):
         await recorder.client.resource(Event, namespace="shop").create(event)
     assert recorder.requests == []
     await recorder.client.resource(Event, namespace=ALL).create(event)
@@ -382,7 +383,7 @@ async def test_without_a_namespace_the_objects_own_is_used() -> None:
 
 async def test_a_named_object_needs_a_namespace(recorder: Recorder) -> None:
     """TYP-3, REST-19: refused here, where client-go lets the server refuse."""
-    with pytest.raises(InvalidValue, match="namespace"):
+    with pytest.raises(InvalidArgument, match="namespace"):
         await recorder.client.resource(Pod, namespace=ALL).get("web")
 
 

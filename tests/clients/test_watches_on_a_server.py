@@ -9,8 +9,8 @@ import pytest
 
 from kubeloop.clients import Client, WaitTimeout, WatchOptions
 from kubeloop.config import ClusterConfig
+from kubeloop.errors import Expired, InvalidArgument
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import Expired, InvalidValue
 from kubeloop.testing.server.faults import Match
 from kubeloop.testing.server.service import Service
 from kubeloop.wire.core.v1 import ConfigMap, Pod
@@ -81,7 +81,7 @@ async def test_a_version_that_is_too_old_is_said_to_be_so(server: Service, clien
 async def test_a_version_that_names_no_state_is_refused(client: Client) -> None:
     """WTC-1."""
     for since in ("", "0"):
-        with pytest.raises(InvalidValue):
+        with pytest.raises(InvalidArgument):
             await anext(client.resource(ConfigMap).watch(since=since))
 
 

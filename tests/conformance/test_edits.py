@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kubeloop.clients import Client, ResourceClient
-from kubeloop.machinery import Conflict, InvalidValue
+from kubeloop.errors import Conflict, InvalidArgument
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import ConfigMap
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -227,7 +227,7 @@ async def test_an_object_without_a_version_replaces_another_only_on_demand(clien
     maps = await a_map(client, k="1")
     mine = ConfigMap(metadata=ObjectMeta(name="a"), data={"k": "2"})
 
-    with pytest.raises(InvalidValue, match="no resourceVersion"):
+    with pytest.raises(InvalidArgument, match="no resourceVersion"):
         await maps.update(mine)
     assert await data_of(maps) == {"k": "1"}
 
@@ -244,10 +244,10 @@ async def test_a_change_that_the_server_would_ignore_is_refused(client: Client) 
     deployments = client.resource(Deployment)
     await client.resource("apps/v1", "Deployment").create(deployment("web"))
 
-    with pytest.raises(InvalidValue, match=r"ignores changes of status .*\.status"):
+    with pytest.raises(InvalidArgument, match=r"ignores changes of status .*\.status"):
         async with deployments.edit("web") as web:
             web.status.replicas = 7
-    with pytest.raises(InvalidValue, match="ignores changes of spec here"):
+    with pytest.raises(InvalidArgument, match="ignores changes of spec here"):
         async with deployments.status.edit("web") as web:
             web.spec.replicas = 7
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubeloop.clients import Client
-from kubeloop.machinery import Invalid
+from kubeloop.errors import Invalid
 from kubeloop.wire.core.v1 import ConfigMap
 from kubeloop.wire.meta.v1 import ObjectMeta
 from tests.conformance.caller import JSON_PATCH, MERGE, STRATEGIC, Caller

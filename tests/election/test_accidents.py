@@ -9,8 +9,8 @@ from typing import final
 import pytest
 
 from kubeloop.election import LeaderElector, LeadershipLost
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import InvalidValue
 from kubeloop.wire.coordination.v1 import Lease, LeaseSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
 from tests.election.conftest import MakeElector, Programs, forever
@@ -160,9 +160,9 @@ async def in_vain(leader: str = "") -> None:
 
 
 async def test_functions_that_nobody_would_await_are_refused(elector_of: MakeElector) -> None:
-    with pytest.raises(InvalidValue, match="an observer is to be a plain function"):
+    with pytest.raises(InvalidArgument, match="an observer is to be a plain function"):
         elector_of(observers=[in_vain])
-    with pytest.raises(InvalidValue, match="on_stopped is to be a plain function"):
+    with pytest.raises(InvalidArgument, match="on_stopped is to be a plain function"):
         await elector_of().run(forever, on_stopped=in_vain)
 
 

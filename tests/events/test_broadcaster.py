@@ -10,6 +10,13 @@ from typing import Any
 
 import pytest
 
+from kubeloop.errors import (
+    Cause,
+    ConnectError,
+    InvalidArgument,
+    ServiceUnavailable,
+    UnexpectedObject,
+)
 from kubeloop.events import (
     FLUSH_WITHIN,
     MOST_TRIES,
@@ -20,13 +27,6 @@ from kubeloop.events import (
     EventRecorder,
 )
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import (
-    Cause,
-    ConnectError,
-    InvalidValue,
-    ServiceUnavailable,
-    UnexpectedObject,
-)
 from kubeloop.wire.core.v1 import Event
 from kubeloop.wire.meta.v1 import ObjectMeta, StatusCause
 from tests.events.sinks import Sink, node, pod, refusal
@@ -386,7 +386,7 @@ async def test_a_handler_that_nobody_would_await_is_refused() -> None:
         """In vain."""
 
     async with EventBroadcaster() as events:
-        with pytest.raises(InvalidValue, match="it is async"):
+        with pytest.raises(InvalidArgument, match="it is async"):
             events.on_event(handler)
 
 

@@ -17,8 +17,8 @@ from typing import Any
 from aiohttp import web
 
 from kubeloop.clients import ALL, Client
+from kubeloop.errors import ApiError
 from kubeloop.kit import TaskOwner
-from kubeloop.machinery import ApiError
 from kubeloop.testing import ControlPlane
 from kubeloop.wire.core.v1 import Node, Pod
 from kubeloop.wire.meta.v1 import ObjectMeta

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from kubeloop.clients import Client
+from kubeloop.errors import Forbidden
 from kubeloop.kit import running
-from kubeloop.machinery import Forbidden, GroupVersionKind, controller_of
+from kubeloop.meta import GroupVersionKind, controller_of
 from kubeloop.runtime import Manager, WebhookServer
 from kubeloop.testing.server.access.certs import Authority
 from kubeloop.wire.apps.v1 import Deployment

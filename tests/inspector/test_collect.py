@@ -11,13 +11,13 @@ import pytest
 
 from kubeloop.cache import InformerState, InformerStats, OutageStats, ReflectorState
 from kubeloop.election import ElectorStats, Leading, LockStats, Waiting
+from kubeloop.errors import InvalidArgument
 from kubeloop.inspector.collect import collect, numbers, quantile
 from kubeloop.inspector.health import Health, of_controller, of_informer
 from kubeloop.inspector.journal import LINES, Journal, Line, line_of_event, news
 from kubeloop.inspector.model import About, Snapshot
 from kubeloop.inspector.parts import Reading, checked, read
 from kubeloop.inspector.timeline import SPAN, Timeline, total
-from kubeloop.machinery import InvalidValue
 from kubeloop.runtime import Client, ControllerStats, ManagerStats
 from kubeloop.wire.core.v1 import ConfigMap, Event, ObjectReference
 from kubeloop.workqueue import PriorityQueue, QueueStats, WorkQueue
@@ -301,7 +301,7 @@ def test_a_part_that_cannot_answer_is_named_and_the_others_are_shown() -> None:
 
 @pytest.mark.parametrize("parts", [(), (object(),), (WorkQueue[str](), None)])
 def test_what_cannot_be_inspected_is_refused_in_one_line(parts: tuple[object, ...]) -> None:
-    with pytest.raises(InvalidValue, match=r"^inspector: .*\(give it .*\)$"):
+    with pytest.raises(InvalidArgument, match=r"^inspector: .*\(give it .*\)$"):
         checked(parts)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from multidict import CIMultiDict
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.inspector.guard import Admitted, Guard, NewlyAdmitted, Refused, Verdict
-from kubeloop.machinery import InvalidValue
 
 
 def asked(guard: Guard, host: str = "localhost", *, shown: str = "", cookie: str = "") -> Verdict:
@@ -32,7 +32,7 @@ def test_a_name_that_is_allowed_is_answered_to() -> None:
 
 
 def test_an_allowed_host_that_is_none_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="allow_hosts: 'http://x' is not a host"):
+    with pytest.raises(InvalidArgument, match="allow_hosts: 'http://x' is not a host"):
         Guard("127.0.0.1", allow_hosts=["http://x"])
 
 
@@ -61,7 +61,7 @@ def test_without_the_token_nothing_is_said(shown: str, cookie: str) -> None:
 
 
 def test_an_empty_token_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="the token is empty"):
+    with pytest.raises(InvalidArgument, match="the token is empty"):
         Guard("127.0.0.1", " ")
 
 

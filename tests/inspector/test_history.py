@@ -10,7 +10,7 @@ import msgspec
 from kubeloop.cache import Change, Keeper
 from kubeloop.cache.notices import Notice
 from kubeloop.inspector.history import History
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 
 AT = datetime(2030, 1, 1, tzinfo=UTC)
 KEEPER: Keeper[dict[str, Any]] = Keeper(dict)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from kubeloop.config import ClusterConfig
-from kubeloop.machinery import AlreadyExists, Conflict, NotFound
+from kubeloop.errors import AlreadyExists, Conflict, NotFound
 from kubeloop.rest import (
     MERGE_PATCH,
     RESTClient,

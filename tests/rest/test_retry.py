@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubeloop.machinery import ConnectError, StreamBroken, TimeoutExceeded, TransportError
+from kubeloop.errors import ConnectError, StreamBroken, TimeoutExceeded, TransportError
 from kubeloop.rest import TRANSPORT_DELAY, UrlBackoff
 from kubeloop.rest.retry import Call, retry_after_of, wait_after_answer, wait_after_failure
 

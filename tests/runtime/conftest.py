@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from kubeloop.crd import crd_of
 from kubeloop.kit import SystemClock
-from kubeloop.machinery import crd_of
 from kubeloop.runtime import Client, Manager
 from kubeloop.testing import APIServer
 

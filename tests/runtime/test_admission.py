@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubeloop.machinery import InvalidValue, apply_json_patch
+from kubeloop.errors import InvalidArgument
+from kubeloop.patches import apply_json_patch
 from kubeloop.runtime import AdmissionRequest, Denied
 from kubeloop.runtime.admission import (
     Asked,
@@ -81,7 +82,7 @@ def test_of_a_delete_the_object_is_the_one_that_is_to_go() -> None:
     ],
 )
 def test_what_is_no_review_is_refused_with_words(body: bytes, complaint: str) -> None:
-    with pytest.raises(InvalidValue, match=complaint):
+    with pytest.raises(InvalidArgument, match=complaint):
         read_review(body)
 
 
@@ -139,7 +140,7 @@ def test_a_change_of_what_the_class_has_by_default_fits_an_object_that_has_it_no
 
 
 def test_a_mutation_returns_the_object() -> None:
-    with pytest.raises(InvalidValue, match="mutate returned 5"):
+    with pytest.raises(InvalidArgument, match="mutate returned 5"):
         patch_between(SITE, 5, Website)
 
 
@@ -243,7 +244,7 @@ def test_what_nobody_can_convert_fails_the_review(conversions: Conversions) -> N
     "body", [b"{", b"{}", asked().replace(b"ConversionReview", b"AdmissionReview")]
 )
 def test_what_is_no_conversion_review_is_refused(conversions: Conversions, body: bytes) -> None:
-    with pytest.raises(InvalidValue, match="conversion review"):
+    with pytest.raises(InvalidArgument, match="conversion review"):
         conversions.answer(body)
 
 
@@ -276,7 +277,7 @@ def test_two_kinds_are_not_converted() -> None:
     class Other(Resource, group="example.com", version="v1", plural="others"):
         """Another kind."""
 
-    with pytest.raises(InvalidValue, match="not two versions of one kind"):
+    with pytest.raises(InvalidArgument, match="not two versions of one kind"):
         Conversions().add(Website, Other, lambda site: site)
 
 

@@ -10,7 +10,8 @@ from typing import Any, cast
 
 import pytest
 
-from kubeloop.machinery import GroupVersionResource, InvalidValue, ObjectKey, api_error, failure
+from kubeloop.errors import InvalidArgument, api_error, failure
+from kubeloop.meta import GroupVersionResource, ObjectKey
 from kubeloop.runtime import (
     Context,
     Result,
@@ -55,7 +56,7 @@ async def test_an_answer_that_is_none_is_said_with_the_key(
 
 @pytest.mark.parametrize("after", [-1, float("nan"), float("inf"), "5", True], ids=repr)
 def test_a_delay_that_is_none_is_refused(after: Any) -> None:
-    with pytest.raises(InvalidValue, match="give seconds"):
+    with pytest.raises(InvalidArgument, match="give seconds"):
         Result(requeue_after=after)
 
 
@@ -282,7 +283,7 @@ def conflict() -> Exception:
     ("error", "level"),
     [
         (conflict(), logging.INFO),
-        (InvalidValue("no"), logging.WARNING),
+        (InvalidArgument("no"), logging.WARNING),
         (KeyError("x"), logging.ERROR),
     ],
     ids=["conflict", "of the API", "a fault"],
@@ -324,7 +325,7 @@ async def test_a_failure_is_logged_as_loudly_as_it_deserves(
 def test_a_controller_that_cannot_work_is_refused_at_once(
     spec: dict[str, Any], complaint: str
 ) -> None:
-    with pytest.raises(InvalidValue, match=complaint):
+    with pytest.raises(InvalidArgument, match=complaint):
         ControllerSpec(**{"name": "c", "kind": Website, "reconcile": says(), **spec})
 
 

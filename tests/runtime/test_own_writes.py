@@ -15,7 +15,7 @@ from prometheus_client import CollectorRegistry
 from kubeloop.cache import NotYet, Scope
 from kubeloop.discovery import NoKindMatch
 from kubeloop.kit import ManualClock, running
-from kubeloop.machinery import GroupKind, GroupResource, GroupVersionResource, ObjectKey
+from kubeloop.meta import GroupKind, GroupResource, GroupVersionResource, ObjectKey
 from kubeloop.runtime import Client, Context, Manager, Result, Unhealthy, Watch
 from kubeloop.runtime.caches import Cached, Caches
 from kubeloop.runtime.controller import caught_up

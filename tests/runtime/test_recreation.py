@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubeloop.cache import Change, SharedInformer, SharedInformerFactory
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 from kubeloop.runtime import Client, Watch
 from kubeloop.testing import APIServer
 from kubeloop.testing.server.faults import Match

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubeloop.machinery import Conflict, InvalidValue
+from kubeloop.errors import Conflict, InvalidArgument
 from kubeloop.runtime import Client, finalized, written_status
 from kubeloop.testing import APIServer
 
@@ -170,5 +170,5 @@ async def test_a_status_of_an_object_that_changed_meanwhile_is_a_conflict(
 
 
 async def test_what_has_no_status_is_refused(client: Client) -> None:
-    with pytest.raises(InvalidValue, match="it has no metadata"):
+    with pytest.raises(InvalidArgument, match="it has no metadata"):
         await written_status(client, object())

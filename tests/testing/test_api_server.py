@@ -10,7 +10,7 @@ import pytest
 from kubeloop import NotFound, TransportError, Unauthorized
 from kubeloop.clients import Client
 from kubeloop.config import ClusterConfig
-from kubeloop.machinery import TooManyRequests
+from kubeloop.errors import TooManyRequests
 from kubeloop.testing import APIServer, Match, Refusal, Reply, SeenRequest, User
 from kubeloop.testing.server.statuses import bad_request
 from kubeloop.wire.core.v1 import ConfigMap

@@ -14,7 +14,7 @@ import pytest
 
 from kubeloop.clients import Client
 from kubeloop.config import ClusterConfig
-from kubeloop.machinery import InvalidValue
+from kubeloop.errors import InvalidArgument
 from kubeloop.testing import ControlPlane, ControlPlaneFailed, assets_folder, guardian
 from kubeloop.testing.control_plane import _held_ports
 from kubeloop.wire.core.v1 import Namespace
@@ -189,7 +189,7 @@ async def test_a_server_that_is_restarted_is_another_one_on_what_was_stored() ->
 @slow
 async def test_only_what_runs_can_be_restarted() -> None:
     async with ControlPlane() as plane:
-        with pytest.raises(InvalidValue, match="none of etcd, kube-apiserver"):
+        with pytest.raises(InvalidArgument, match="none of etcd, kube-apiserver"):
             await plane.restart("kube-controller-manager")
 
     with pytest.raises(RuntimeError, match="not running"):

@@ -7,7 +7,7 @@ from typing import Any, assert_type
 from kubeloop import Client, Context, Manager, Model, ObjectKey, Resource, Result, Watch
 from kubeloop.cache import Lister, SharedInformer, SharedInformerFactory
 from kubeloop.clients import PartialObjectMetadata
-from kubeloop.machinery import GroupVersionKind
+from kubeloop.meta import GroupVersionKind
 from kubeloop.runtime import AdmissionRequest, Denied, WebhookServer, generation_changed
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import ConfigMap, Pod

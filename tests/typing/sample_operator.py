@@ -14,7 +14,7 @@ from kubeloop.clients import (
     SubresourceClient,
     WatchEvent,
 )
-from kubeloop.machinery import GroupResource, GroupVersionResource
+from kubeloop.meta import GroupResource, GroupVersionResource
 from kubeloop.wire import Model, Quantity, Resource
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.authentication.v1 import TokenRequest

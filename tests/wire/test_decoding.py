@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.wire import DecodeError, InvalidValue, KubeError, MicroTime, Model, Time, decode
+from kubeloop.wire import DecodeError, InvalidArgument, KubeError, MicroTime, Model, Time, decode
 from kubeloop.wire.apiextensions.v1 import JSONSchemaProps
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import ConfigMap, Pod, PodList, PodSpec, Secret
@@ -211,7 +211,7 @@ def test_an_annotation_that_cannot_be_resolved_is_an_error_of_ours() -> None:
     class Outer(Model):
         inner: Inner
 
-    with pytest.raises(InvalidValue, match="Outer"):
+    with pytest.raises(InvalidArgument, match="Outer"):
         Outer.from_dict({})
 
 
@@ -247,7 +247,7 @@ def test_what_is_nested_too_deeply_to_be_sent_is_an_error_of_ours() -> None:
         deep = [deep]
     pod = Pod.from_dict({"newer": deep})
 
-    with pytest.raises(InvalidValue, match="cannot send Pod: nested too deeply"):
+    with pytest.raises(InvalidArgument, match="cannot send Pod: nested too deeply"):
         pod.to_dict()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop.wire import UNSET, InvalidValue, Kind, Model, Quantity, required_fields
+from kubeloop.wire import UNSET, InvalidArgument, Kind, Model, Quantity, required_fields
 from kubeloop.wire.apiextensions.v1 import JSONSchemaProps
 from kubeloop.wire.apps.v1 import Deployment, DeploymentSpec, StatefulSet
 from kubeloop.wire.coordination.v1 import Lease, LeaseSpec
@@ -166,7 +166,7 @@ def test_micro_times_have_six_digits_both_ways() -> None:
 @pytest.mark.parametrize("text", ["2024-01-02T03:04:05Z", "2024-01-02T03:04:05.123456789Z"])
 def test_a_micro_time_with_other_digits_is_refused(text: str) -> None:
     """API-C7"""
-    with pytest.raises(InvalidValue, match="renewTime"):
+    with pytest.raises(InvalidArgument, match="renewTime"):
         LeaseSpec.from_dict({"renewTime": text})
 
 
@@ -308,7 +308,7 @@ def _wrong(value: object) -> Any:
     ],
 )
 def test_a_value_that_cannot_be_sent_is_named_by_its_path(model: Model, path: str) -> None:
-    with pytest.raises(InvalidValue) as caught:
+    with pytest.raises(InvalidArgument) as caught:
         model.to_dict()
 
     assert path in str(caught.value)
@@ -317,7 +317,7 @@ def test_a_value_that_cannot_be_sent_is_named_by_its_path(model: Model, path: st
 def test_half_of_a_surrogate_pair_is_no_text_to_send() -> None:
     config = ConfigMap(data={"file": "\udcff"})
 
-    with pytest.raises(InvalidValue, match="cannot send ConfigMap"):
+    with pytest.raises(InvalidArgument, match="cannot send ConfigMap"):
         config.to_json()
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.wire import DecodeError, InvalidValue, Model, Projection, split_event, split_list
+from kubeloop.wire import DecodeError, InvalidArgument, Model, Projection, split_event, split_list
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.core.v1 import Pod
 
@@ -81,7 +81,7 @@ def test_what_is_skipped_is_not_checked() -> None:
     ],
 )
 def test_a_path_that_does_not_parse_is_an_error_when_it_is_compiled(path: str) -> None:
-    with pytest.raises(InvalidValue) as caught:
+    with pytest.raises(InvalidArgument) as caught:
         Projection(path)
 
     assert repr(path) in str(caught.value)
@@ -99,7 +99,7 @@ def test_a_path_that_does_not_parse_is_an_error_when_it_is_compiled(path: str) -
 def test_a_path_that_the_class_does_not_have_is_an_error_when_it_is_compiled(
     cls: type[Model], path: str
 ) -> None:
-    with pytest.raises(InvalidValue, match="field path") as caught:
+    with pytest.raises(InvalidArgument, match="field path") as caught:
         Projection("metadata.name", path, of=cls)
 
     assert path in str(caught.value)
@@ -118,7 +118,7 @@ def test_text_that_cannot_be_projected_is_an_error_of_ours(text: bytes) -> None:
 
 
 def test_a_projection_without_paths_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="at least one"):
+    with pytest.raises(InvalidArgument, match="at least one"):
         Projection()
 
 

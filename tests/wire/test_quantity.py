@@ -10,7 +10,7 @@ from fractions import Fraction
 import msgspec
 import pytest
 
-from kubeloop.wire.errors import InvalidValue
+from kubeloop.wire.errors import InvalidArgument
 from kubeloop.wire.quantity import Quantity, QuantityFormat, decode_quantity
 
 DECIMAL_SI = QuantityFormat.DECIMAL_SI
@@ -70,7 +70,7 @@ def test_str_is_the_text_client_go_shows_after_parsing(given_text: str, shown: s
 def test_more_texts_as_client_go_shows_them(given_text: str, shown: str | None) -> None:
     """API-C5, API-19, API-20; the exponent is bounded, so that no text is a bomb"""
     if shown is None:
-        with pytest.raises(InvalidValue):
+        with pytest.raises(InvalidArgument):
             Quantity(given_text)
     else:
         assert str(Quantity(given_text)) == shown
@@ -90,12 +90,12 @@ def test_what_is_a_quantity(text: str) -> None:
 )  # fmt: skip
 def test_what_is_no_quantity(text: str) -> None:
     """API-15, API-16, V-2: `1K` is an error, there is no K"""
-    with pytest.raises(InvalidValue, match="quantity"):
+    with pytest.raises(InvalidArgument, match="quantity"):
         Quantity(text)
 
 
 def test_the_error_names_what_was_given_and_what_to_write() -> None:
-    with pytest.raises(InvalidValue, match=r"quantity '1K': not a number .*500m"):
+    with pytest.raises(InvalidArgument, match=r"quantity '1K': not a number .*500m"):
         Quantity("1K")
 
 
@@ -141,7 +141,7 @@ def test_numbers_are_taken_as_they_are_written(number: float | Decimal, text: st
     "value", [True, None, b"1", float("nan"), float("inf"), Decimal("NaN"), []]
 )
 def test_what_is_no_number_is_refused(value: object) -> None:
-    with pytest.raises(InvalidValue, match="quantity"):
+    with pytest.raises(InvalidArgument, match="quantity"):
         Quantity(value)  # type: ignore[arg-type] # that is what is tested
 
 
@@ -181,7 +181,7 @@ def test_as_int_takes_only_integers_of_64_bits(text: str) -> None:
     if text == "1E1":
         assert Quantity(text).as_int() == 10
     else:
-        with pytest.raises(InvalidValue, match=text):
+        with pytest.raises(InvalidArgument, match=text):
             Quantity(text).as_int()
 
 
@@ -246,7 +246,7 @@ def test_multiples_and_parts() -> None:
 
 
 def test_a_product_too_large_to_be_written_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="too large"):
+    with pytest.raises(InvalidArgument, match="too large"):
         Quantity("1") * 10**5000
 
 
@@ -275,7 +275,7 @@ def test_a_number_may_choose_its_format(
     "number", [True, 1.5, Decimal("inf"), pytest.param(10**5000, id="huge"), Decimal("1e5000"), "1"]
 )
 def test_of_takes_exact_numbers_of_a_sane_size(number: object) -> None:
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         Quantity.of(number)  # type: ignore[arg-type] # that is what is tested
 
 
@@ -327,7 +327,7 @@ def test_equal_texts_are_decoded_into_one_object() -> None:
 
 @pytest.mark.parametrize("value", [True, [], {}, "x", "\n1"])
 def test_a_decoder_refuses_everything_else(value: object) -> None:
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         decode_quantity(value)
 
 

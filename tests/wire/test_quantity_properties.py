@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.wire.errors import InvalidValue
+from kubeloop.wire.errors import InvalidArgument
 from kubeloop.wire.quantity import Quantity, QuantityFormat
 
 FACTORS = {
@@ -94,7 +94,7 @@ def test_the_order_is_that_of_the_numbers(left: Quantity, right: Quantity) -> No
 def test_any_text_is_a_quantity_or_an_invalid_value(text: str) -> None:
     try:
         quantity = Quantity(text)
-    except InvalidValue:
+    except InvalidArgument:
         return
     assert Quantity(str(quantity)) == quantity
 

@@ -12,7 +12,7 @@ from kubeloop.wire import (
     NO_FACTS,
     UNSET,
     FieldFacts,
-    InvalidValue,
+    InvalidArgument,
     Model,
     Resource,
     class_for,
@@ -90,13 +90,13 @@ def test_a_users_kind_is_a_full_citizen() -> None:
 
 
 def test_a_class_that_is_no_resource_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="PodList"):
+    with pytest.raises(InvalidArgument, match="PodList"):
         resource_of(PodList)
 
     class Nameless(Resource):
         pass
 
-    with pytest.raises(InvalidValue, match="Nameless"):
+    with pytest.raises(InvalidArgument, match="Nameless"):
         resource_of(Nameless)
 
 

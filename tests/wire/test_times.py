@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.wire.errors import DecodeError, InvalidValue
+from kubeloop.wire.errors import DecodeError, InvalidArgument
 from kubeloop.wire.times import (
     Duration,
     MicroTime,
@@ -100,12 +100,12 @@ def test_a_moment_without_a_zone_is_an_error_that_says_what_to_do() -> None:
     naive = datetime(2024, 1, 2, 3, 4, 5)  # noqa: DTZ001 - that is what is tested
 
     for write in (format_time, format_micro_time, MicroTime.of):
-        with pytest.raises(InvalidValue, match=r"no time zone .*replace\(tzinfo=UTC\)"):
+        with pytest.raises(InvalidArgument, match=r"no time zone .*replace\(tzinfo=UTC\)"):
             write(naive)
 
 
 def test_a_moment_beyond_the_calendar_is_an_invalid_value() -> None:
-    with pytest.raises(InvalidValue, match="years 1 to 9999"):
+    with pytest.raises(InvalidArgument, match="years 1 to 9999"):
         format_time(datetime.min.replace(tzinfo=timezone(timedelta(hours=1))))
 
 
@@ -205,7 +205,7 @@ def test_what_is_no_duration_is_an_error_that_names_it(text: str) -> None:
 
 @pytest.mark.parametrize("value", [1.5, True, None, timedelta(1), 2**63])
 def test_a_duration_is_made_from_a_text_or_64_bits_of_nanoseconds(value: int) -> None:
-    with pytest.raises(InvalidValue, match="duration"):
+    with pytest.raises(InvalidArgument, match="duration"):
         Duration(value)
 
 
@@ -225,7 +225,7 @@ def test_a_duration_can_be_made_from_seconds(seconds: float, text: str) -> None:
 
 @pytest.mark.parametrize("seconds", [float("nan"), float("inf"), 1e300])
 def test_seconds_without_end_are_refused(seconds: float) -> None:
-    with pytest.raises(InvalidValue, match="duration"):
+    with pytest.raises(InvalidArgument, match="duration"):
         Duration.from_seconds(seconds)
 
 
@@ -249,7 +249,7 @@ def test_durations_count_and_compare() -> None:
 
 
 def test_durations_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InvalidValue, match="64 bits"):
+    with pytest.raises(InvalidArgument, match="64 bits"):
         Duration(2**63 - 1) + Duration("1s")
 
 

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kubeloop.wire.errors import InvalidValue
+from kubeloop.wire.errors import InvalidArgument
 from kubeloop.wire.text import visible
 from kubeloop.wire.yaml import dump_document, dump_documents, load_document, load_documents
 
@@ -290,7 +290,7 @@ def test_every_document_comes_back_in_its_place(values: list[object]) -> None:
     ],
 )
 def test_what_is_no_json_value_is_named_by_its_path(value: object, where: str, found: str) -> None:
-    with pytest.raises(InvalidValue) as caught:
+    with pytest.raises(InvalidArgument) as caught:
         dump_document(value)
 
     assert str(caught.value).startswith(f"cannot write {where} as YAML: found ")
@@ -299,7 +299,7 @@ def test_what_is_no_json_value_is_named_by_its_path(value: object, where: str, f
 
 
 def test_of_several_documents_the_one_at_fault_is_named() -> None:
-    with pytest.raises(InvalidValue, match="cannot write a in document 2 as YAML"):
+    with pytest.raises(InvalidArgument, match="cannot write a in document 2 as YAML"):
         dump_documents({}, {"a": {1}})
 
 
@@ -307,7 +307,7 @@ def test_a_value_that_contains_itself_is_refused() -> None:
     value: list[object] = []
     value.append(value)
 
-    with pytest.raises(InvalidValue, match="nested more than 200 deep"):
+    with pytest.raises(InvalidArgument, match="nested more than 200 deep"):
         dump_document(value)
 
 
@@ -317,7 +317,7 @@ def test_what_may_be_written_as_deep_may_be_read_as_deep() -> None:
         value = [value]
 
     assert load_document(dump_document(value)) == value
-    with pytest.raises(InvalidValue, match="nested more than 200 deep"):
+    with pytest.raises(InvalidArgument, match="nested more than 200 deep"):
         dump_document([value])
 
 

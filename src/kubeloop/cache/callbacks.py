@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from kubeloop.machinery import EVERYTHING, ObjectKey, Selector
+from kubeloop.meta import ObjectKey
+from kubeloop.selectors import EVERYTHING, Selector
 
 from .changes import Change
 from .entry import Entry

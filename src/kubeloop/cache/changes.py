@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Generic, Self, TypeVar, final
 
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 
 from .entry import Entry
 from .keeper import Keeper

@@ -15,7 +15,8 @@ from typing import Protocol, TypeAlias, final
 
 import msgspec
 
-from kubeloop.machinery import ObjectKey, get_logger
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import get_logger
 
 from .entry import Entry
 from .index import Index

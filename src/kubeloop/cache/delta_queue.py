@@ -18,7 +18,8 @@ from typing import Protocol, TypeAlias, final
 import msgspec
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import ObjectKey, get_logger
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import get_logger
 
 from .entry import Delta, DeltaType, Entry, are_different_objects, missed_delete
 from .errors import QueueClosed, Requeue

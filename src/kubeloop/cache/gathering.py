@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, final
 
 from kubeloop.kit import Clock, TaskOwner
-from kubeloop.machinery import ObjectKey, get_logger
-from kubeloop.wire import RawEvent
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import RawEvent, get_logger
 
 from .entry import Entry
 from .errors import TransformFailed

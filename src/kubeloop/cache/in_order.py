@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import final
 
 from kubeloop.kit import Clock, SystemClock
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 
 from .delta_queue import (
     Batch,

@@ -18,7 +18,9 @@ from typing import TypeAlias, TypeVar, final
 
 import msgspec
 
-from kubeloop.machinery import InvalidValue, ObjectKey, get_logger
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import get_logger
 
 from .entry import Entry
 
@@ -79,13 +81,15 @@ def label_of_path(path: str) -> str | None:
 def exactly_one(function: IndexFunc[T]) -> Callable[[T], str]:
     """An index function as a key function.
 
-    The result raises `InvalidValue` for an object that has no value, or several.
+    The result raises `InvalidArgument` for an object that has no value, or several.
     """
 
     def key_of(given: T) -> str:
         values = list(function(given))
         if len(values) != 1:
-            raise InvalidValue(f"a key from an index function: expected one value, found {values}")
+            raise InvalidArgument(
+                f"a key from an index function: expected one value, found {values}"
+            )
         return values[0]
 
     return key_of
@@ -187,9 +191,9 @@ class Index:
 
 def _texts(values: Iterable[str]) -> tuple[str, ...]:
     if isinstance(values, str):
-        raise InvalidValue(f"an index function gave the text {values!r} (give a list of texts)")
+        raise InvalidArgument(f"an index function gave the text {values!r} (give a list of texts)")
     found = tuple(dict.fromkeys(values))
     for value in found:
         if not isinstance(value, str):
-            raise InvalidValue(f"an index function gave {value!r}, which is no text")
+            raise InvalidArgument(f"an index function gave {value!r}, which is no text")
     return found

@@ -15,8 +15,9 @@ from typing import Any, Generic, TypeVar, final
 
 import msgspec
 
-from kubeloop.machinery import DecodeError, InvalidValue, ObjectKey, get_logger
-from kubeloop.wire import Projection, Raw
+from kubeloop.errors import DecodeError, InvalidArgument
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import Projection, Raw, get_logger
 
 from .entry import Entry, OwnerRef
 from .errors import TransformFailed, UnkeyedObject
@@ -117,7 +118,7 @@ class Keeper(Generic[T]):
     def keep(self, given: T) -> Entry:
         """What to hold of an object that somebody made; it stays the caller's own.
 
-        Raises as `take` does, and `InvalidValue` for what JSON cannot say.
+        Raises as `take` does, and `InvalidArgument` for what JSON cannot say.
         """
         return self._take(self._form.encode(given), given)
 
@@ -175,7 +176,7 @@ class Keeper(Generic[T]):
         """Read these paths of every object that is taken from now on.
 
         Raises:
-            InvalidValue: a path does not parse, or the kind has no such field; none is added.
+            InvalidArgument: a path does not parse, or the kind has no such field; none is added.
         """
         wanted = tuple(dict.fromkeys((*self._paths, *paths)))
         if wanted != self._paths:
@@ -206,7 +207,7 @@ class Keeper(Generic[T]):
 
     def _check_late(self) -> None:
         if self._taken and self._way.shares and not self._form.is_whole:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"index {self.of.__name__} by a field path later on: the objects kept hold only "
                 "the view's fields (name the index when the cache is made, or keep bytes)"
             )

@@ -16,7 +16,7 @@ from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, final
 
 import msgspec
 
-from kubeloop.machinery import ConfigError
+from kubeloop.errors import ConfigError
 from kubeloop.wire import Model, decode
 
 __all__ = ["Keeping", "Way", "way_of"]
@@ -75,7 +75,7 @@ class Form(Generic[T]):
         return found
 
     def encode(self, given: T) -> bytes:
-        """Raises `InvalidValue` for what JSON cannot say."""
+        """Raises `InvalidArgument` for what JSON cannot say."""
         return given.to_json() if isinstance(given, Model) else msgspec.json.encode(given)
 
 

@@ -79,7 +79,7 @@ class PageStream(Protocol):
 class ListWatch(Protocol):
     """Lists and watches one collection, and no more (client-go: `ListerWatcher`).
 
-    What goes wrong is raised as the errors of `kubeloop.machinery`: `Expired`, other answers
+    What goes wrong is raised as the errors of `kubeloop.errors`: `Expired`, other answers
     as `ApiError`, no answer as `TransportError`, half an answer as `DecodeError`.
     A source may have an attribute `watch_list_support`, a `WatchListSupport` that the sources
     of one server share: what one reflector learns about streams, the others know.

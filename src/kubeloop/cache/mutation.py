@@ -18,7 +18,7 @@ from typing import Generic, TypeVar, final
 import msgspec
 
 from kubeloop.kit import Clock, SystemClock
-from kubeloop.machinery import ObjectKey, compare_versions, is_newer
+from kubeloop.meta import ObjectKey, compare_versions, is_newer
 
 from .entry import Entry
 from .indexer import Indexer
@@ -83,7 +83,7 @@ class MutationCache(Generic[T]):
         """What a write answered: the object as it is now.
 
         Raises:
-            InvalidValue: it has no name, or a version that is no number.
+            InvalidArgument: it has no name, or a version that is no number.
         """
         entry = given if isinstance(given, Entry) else self._store.keeper.keep(given)
         compare_versions(entry.version, entry.version)  # refuses what does not compare

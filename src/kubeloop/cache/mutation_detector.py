@@ -15,8 +15,9 @@ from typing import Any, Generic, TypeVar, final
 
 import msgspec
 
+from kubeloop.errors import KubeError
 from kubeloop.kit import Clock, SystemClock
-from kubeloop.machinery import KubeError, ObjectKey
+from kubeloop.meta import ObjectKey
 
 from .entry import Entry
 from .keeper import Keeper

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import final
 
+from kubeloop.errors import KubeError
 from kubeloop.kit import Clock, TaskOwner
-from kubeloop.machinery import KubeError
 
 from .fetching import Fetching
 from .list_watch import Scope

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import final
 
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 
 __all__ = ["SHORTEST", "ResyncPeriod", "agreed_period"]
 

@@ -16,7 +16,8 @@ from typing import Literal, TypeAlias, final
 
 import msgspec
 
-from kubeloop.machinery import EVERYTHING, ObjectKey, Selector, is_newer, is_valid_version
+from kubeloop.meta import ObjectKey, is_newer, is_valid_version
+from kubeloop.selectors import EVERYTHING, Selector
 
 from .content import Content, Held, IndexBuild, Replacement
 from .entry import Delta, DeltaType, Entry

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import final
 
-from kubeloop.kit import Clock
-from kubeloop.machinery import (
+from kubeloop.errors import (
     Cause,
     DecodeError,
     Gone,
@@ -20,9 +19,9 @@ from kubeloop.machinery import (
     find_api_error,
     has_cause,
     is_api_error,
-    is_newer,
-    is_valid_version,
 )
+from kubeloop.kit import Clock
+from kubeloop.meta import is_newer, is_valid_version
 
 __all__ = [
     "InternalErrorWindow",

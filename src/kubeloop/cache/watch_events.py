@@ -12,8 +12,8 @@ from typing import Any, final
 
 import msgspec
 
-from kubeloop.machinery import DecodeError, KubeError, api_error, get_logger, status_from_object
-from kubeloop.wire import RawEvent
+from kubeloop.errors import DecodeError, KubeError, api_error, status_from_object
+from kubeloop.wire import RawEvent, get_logger
 
 from .entry import Entry
 from .fetching import Fetching

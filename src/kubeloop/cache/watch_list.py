@@ -13,7 +13,7 @@ from typing import final
 
 import msgspec
 
-from kubeloop.machinery import (
+from kubeloop.errors import (
     ConnectError,
     KubeError,
     TooManyRequests,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from kubeloop.wire import InvalidValue, parse_time
+from kubeloop.wire import InvalidArgument, parse_time
 
 __all__ = ["age_text", "since_text"]
 
@@ -36,5 +36,5 @@ def since_text(moment: str, now: datetime) -> str:
     """The age of what began at a timestamp of the API; empty where that is none."""
     try:
         return age_text((now - parse_time(moment)).total_seconds())
-    except InvalidValue:
+    except InvalidArgument:
         return ""

@@ -12,8 +12,9 @@ from typing import Any
 
 import click
 
+from kubeloop.crd import crd_of, module_from_crd
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import run
-from kubeloop.machinery import InvalidValue, crd_of, module_from_crd
 from kubeloop.wire import Kind, Resource, dump_yaml, load_yaml
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 
@@ -60,7 +61,7 @@ def generate(
     if output is not None and (len(modules) > 1 or is_folder):
         _write_all(Path(output), modules)
     elif len(modules) > 1:
-        raise InvalidValue(f"{source}: {len(modules)} CRDs are in it (give a folder with -o)")
+        raise InvalidArgument(f"{source}: {len(modules)} CRDs are in it (give a folder with -o)")
     elif output is not None:
         _write(Path(output), "".join(modules.values()))
     else:
@@ -74,7 +75,7 @@ def _definitions(flags: Flags, source: str) -> Sequence[CustomResourceDefinition
     things = load_yaml(text, source=source)
     found = [thing for thing in things if isinstance(thing, CustomResourceDefinition)]
     if not found:
-        raise InvalidValue(f"{source}: no CustomResourceDefinition is in it")
+        raise InvalidArgument(f"{source}: no CustomResourceDefinition is in it")
     return found
 
 
@@ -96,7 +97,7 @@ def _is_file(source: str) -> bool:
 
 async def _installed(flags: Flags, name: str) -> CustomResourceDefinition:
     if "." not in name:
-        raise InvalidValue(f"{name}: no such file, and no CRD's name (those are plural.group)")
+        raise InvalidArgument(f"{name}: no such file, and no CRD's name (those are plural.group)")
     async with connected(flags) as client:
         return await client.resource(CustomResourceDefinition).get(name)
 
@@ -105,7 +106,7 @@ def _bytes_of(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise InvalidValue(f"{path}: it cannot be read: {error.strerror}") from error
+        raise InvalidArgument(f"{path}: it cannot be read: {error.strerror}") from error
 
 
 def _write_all(folder: Path, modules: dict[str, str]) -> None:
@@ -119,7 +120,7 @@ def _write(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise InvalidValue(f"{path}: it cannot be written: {error.strerror}") from error
+        raise InvalidArgument(f"{path}: it cannot be written: {error.strerror}") from error
 
 
 # --- from classes to a CRD
@@ -145,10 +146,10 @@ def show(classes: tuple[str, ...]) -> None:
 def _class_at(place: str) -> type[Resource]:
     module_name, colon, name = place.partition(":")
     if not colon or not module_name or not name:
-        raise InvalidValue(f"{place}: expected MODULE:CLASS, as in shop.kinds:Order")
+        raise InvalidArgument(f"{place}: expected MODULE:CLASS, as in shop.kinds:Order")
     found = getattr(_module(module_name, place), name, None)
     if not isinstance(found, type) or not issubclass(found, Resource) or found is Kind:
-        raise InvalidValue(f"{place}: {module_name} has no class {name} derived from Resource")
+        raise InvalidArgument(f"{place}: {module_name} has no class {name} derived from Resource")
     return found
 
 
@@ -157,4 +158,4 @@ def _module(name: str, place: str) -> Any:
         return importlib.import_module(name)
     except (Exception, SystemExit) as error:  # code that we did not write
         said = f"{type(error).__name__}: {error}"
-        raise InvalidValue(f"{place}: the module cannot be imported: {said}") from error
+        raise InvalidArgument(f"{place}: the module cannot be imported: {said}") from error

@@ -2,7 +2,7 @@
 
 Promises: every error has a code that scripts can tell apart; a line never breaks, and says
 what to do where we know it. A traceback is shown to those who ask (`-v`).
-Elsewhere: what the errors say themselves (`kubeloop.machinery`, and each room's errors).
+Elsewhere: what the errors say themselves (`kubeloop.errors`, and each room's errors).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import final
 import click
 
 from kubeloop.wire import visible
-from kubeloop.wire.errors import InvalidValue, KubeError
+from kubeloop.wire.errors import InvalidArgument, KubeError
 
 __all__ = [
     "EXIT_CODES",
@@ -92,7 +92,7 @@ def _innermost(error: Exception) -> Exception:
 def _code(error: Exception) -> ExitCode:
     # Imported here: a mistake in the command line is told without loading a client.
     from kubeloop.clients import WaitTimeout
-    from kubeloop.machinery import ConfigError, ResponseTooLarge, TransportError, Unauthorized
+    from kubeloop.errors import ConfigError, ResponseTooLarge, TransportError, Unauthorized
 
     if isinstance(error, WaitTimeout):
         return ExitCode.TIMEOUT
@@ -100,7 +100,7 @@ def _code(error: Exception) -> ExitCode:
         return ExitCode.NO
     if isinstance(error, ConfigError | TransportError | Unauthorized):
         return ExitCode.UNREACHABLE
-    if isinstance(error, InvalidValue):
+    if isinstance(error, InvalidArgument):
         return ExitCode.USAGE
     return ExitCode.NO if isinstance(error, KubeError | OSError) else ExitCode.BUG
 
@@ -130,7 +130,7 @@ def message(error: Exception) -> str:
 def _flag_for(error: KubeError) -> str:
     """What a flag can do about it, where the error knows an argument that could."""
     from kubeloop.config import EmptyConfig
-    from kubeloop.machinery import Conflict
+    from kubeloop.errors import Conflict
 
     match error:
         case EmptyConfig():

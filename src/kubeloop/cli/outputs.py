@@ -1,7 +1,7 @@
 """The forms that objects are printed in: a table, YAML, JSON, names, a JSONPath template.
 
 Promises: a form that cannot be read is a usage error, before anything is asked of a server.
-Elsewhere: tables (`tables`), the template language (`kubeloop.machinery`).
+Elsewhere: tables (`tables`), the template language (`kubeloop.jsonpath`).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _as_typed(form: Form) -> str:
 def _check(
     kind: OutputType, template: str, param: click.Parameter | None, ctx: click.Context | None
 ) -> None:
-    from kubeloop.machinery import JSONPath, JSONPathError
+    from kubeloop.jsonpath import JSONPath, JSONPathError
 
     try:
         JSONPath(template)
@@ -107,7 +107,7 @@ def printed(
 
             return dump_yaml(whole).removesuffix("\n")
         case _:
-            from kubeloop.machinery import JSONPath
+            from kubeloop.jsonpath import JSONPath
 
             return JSONPath(output.template, allow_missing_keys=True).render(whole)
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from kubeloop.clients import ResourceClient
 from kubeloop.kit import Clock, TaskOwner, run
 from kubeloop.rest import RequestSender
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidArgument
 
 from .flags import Flags, cluster_flags, connected, pass_flags
 from .following import Changed, Listed, Lost, follow
@@ -72,7 +72,7 @@ async def _watch(flags: Flags, kinds: str, chosen: Selection, *, wide: bool) -> 
         infos = await find_kinds(client, kinds)
         for info in infos:
             if "watch" not in info.verbs:
-                raise InvalidValue(f"watch {resource_name(info)}: the server cannot (use get)")
+                raise InvalidArgument(f"watch {resource_name(info)}: the server cannot (use get)")
         tables = [
             LiveTable(
                 resource_name(info),

@@ -15,15 +15,8 @@ from typing import Any, final
 
 import msgspec
 
-from kubeloop.machinery import (
-    DecodeError,
-    GroupVersion,
-    InvalidValue,
-    KubeError,
-    ObjectKey,
-    Owner,
-    set_controller,
-)
+from kubeloop.errors import DecodeError, InvalidArgument, KubeError
+from kubeloop.meta import GroupVersion, ObjectKey, Owner, set_controller
 from kubeloop.wire import Kind, parse_manifest
 
 from .forms import check_object
@@ -131,7 +124,7 @@ def entries_in(given: Manifest, *, kinds: Sequence[type[Kind]] = ()) -> list[Man
     Bytes, and a text with a newline or a brace in it, are YAML; any other text is a path.
     What cannot be read does not keep the others back: it is an entry with its error. Of a
     text or file that is not YAML nothing is taken.
-    Raises: InvalidValue for what is no object at all.
+    Raises: InvalidArgument for what is no object at all.
     """
     if isinstance(given, Kind | dict):
         return [_checked("the object", given)]
@@ -151,8 +144,8 @@ def _object(given: Appliable) -> Appliable:
     return given
 
 
-def _no_object(given: object) -> InvalidValue:
-    return InvalidValue(
+def _no_object(given: object) -> InvalidArgument:
+    return InvalidArgument(
         f"apply a {type(given).__name__}: expected an object of a class, a dict, YAML, or the"
         " path of a file"
     )
@@ -163,17 +156,17 @@ def _checked(place: str, thing: Appliable) -> ManifestEntry:
     if isinstance(thing, dict):
         try:
             check_object(thing)
-        except InvalidValue as wrong:
-            return ManifestEntry(place, InvalidValue(f"apply {place}: {wrong}"))
+        except InvalidArgument as wrong:
+            return ManifestEntry(place, InvalidArgument(f"apply {place}: {wrong}"))
     named = _Names.of(thing)
     for key, value in (("apiVersion", named.api_version), ("kind", named.kind)):
         if not isinstance(value, str) or not value:
-            error = InvalidValue(f"apply {place}: it does not say its {key}")
+            error = InvalidArgument(f"apply {place}: it does not say its {key}")
             return ManifestEntry(place, error)
     if named.api_version.startswith("kustomize.config.k8s.io/"):
         return ManifestEntry(place, _kustomization(place, "DIR"))
     if not isinstance(named.name, str) or not named.name:
-        error = InvalidValue(f"apply {place}: the {named.kind} has no name (apply needs one)")
+        error = InvalidArgument(f"apply {place}: the {named.kind} has no name (apply needs one)")
         return ManifestEntry(place, error)
     return ManifestEntry(place, thing)
 
@@ -238,23 +231,23 @@ def _files(path: Path) -> list[Path]:
         raise _kustomization(str(path), shlex.quote(str(path)))
     if not files:
         suffixes = ", ".join(_SUFFIXES)
-        raise InvalidValue(f"apply {path}: there is no manifest in this folder ({suffixes})")
+        raise InvalidArgument(f"apply {path}: there is no manifest in this folder ({suffixes})")
     return files
 
 
-def _kustomization(place: str, folder: str) -> InvalidValue:
-    return InvalidValue(
+def _kustomization(place: str, folder: str) -> InvalidArgument:
+    return InvalidArgument(
         f"apply {place}: this is a kustomization, which has to be built first"
         f" (kubectl kustomize {folder} | kubeloop apply -f -)"
     )
 
 
-def _unreadable(given: str | Path, error: Exception) -> InvalidValue:
+def _unreadable(given: str | Path, error: Exception) -> InvalidArgument:
     reason = getattr(error, "strerror", None) or error
     # A text of one line is taken for a path. It may be a manifest, and hold a secret.
     hint = " (a manifest ends with a newline, else it is taken for a path)"
     is_text = isinstance(given, str) and (": " in given or len(given) > _LONGEST_SHOWN)
-    failure = InvalidValue(f"apply {_shown(given)}: it cannot be read: {reason}{hint * is_text}")
+    failure = InvalidArgument(f"apply {_shown(given)}: it cannot be read: {reason}{hint * is_text}")
     failure.__cause__ = error if not is_text else None
     return failure
 
@@ -312,7 +305,7 @@ def _copied(thing: dict[str, Any]) -> dict[str, Any]:
     metadata = dict(thing.get("metadata") or {})
     given = metadata.get("ownerReferences") or []
     if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
-        raise InvalidValue(
+        raise InvalidArgument(
             f"apply {thing.get('kind')} {metadata.get('name')}: its ownerReferences are no list of"
             " objects"
         )

@@ -17,19 +17,16 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, final, overload
 import msgspec
 
 from kubeloop.config import ClusterConfig
-from kubeloop.kit import Clock, Limiter, SystemClock, TokenBucket, poll
-from kubeloop.machinery import (
+from kubeloop.errors import (
     ConfigError,
-    GroupVersion,
-    GroupVersionKind,
-    GroupVersionResource,
-    InvalidValue,
+    InvalidArgument,
     KubeError,
     NotFound,
-    Owner,
     TransportError,
     Unauthorized,
 )
+from kubeloop.kit import Clock, Limiter, SystemClock, TokenBucket, poll
+from kubeloop.meta import GroupVersion, GroupVersionKind, GroupVersionResource, Owner
 from kubeloop.rest import (
     JSON,
     RequestSender,
@@ -107,12 +104,12 @@ class Client(Clientset):
             warnings=warnings,
         )
         if rest is not None and not self._rest_options.is_default:
-            raise InvalidValue(
+            raise InvalidArgument(
                 "client: give a REST client, or what one is made of, not both"
                 " (RESTClient takes limits, timeouts and handlers of warnings)"
             )
         if rest is not None and rest.codec.content_type != JSON:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"client: its REST client has a codec for {rest.codec.content_type}, but clients,"
                 " lists and informers read and write JSON (leave out `codec`)"
             )
@@ -255,7 +252,7 @@ class Client(Clientset):
         none; `owner` becomes the controller of all; `kinds` are classes of your own that
         YAML is read as. An object that is refused, or a document that is no object, does
         not keep the others back; of a text or file that is not YAML nothing is applied.
-        Raises: Conflict when another manager owns a field, unless `force`; InvalidValue for
+        Raises: Conflict when another manager owns a field, unless `force`; InvalidArgument for
         what cannot be read; ApplyErrors, with all errors and what was applied, when there
         is more to say than one error. A cancelled call may have applied some.
         """
@@ -373,7 +370,7 @@ class Client(Clientset):
             return _info_at(what, namespace)
         wanted = GroupVersionKind.of(what, kind) if isinstance(what, str) else what
         if not wanted.version or not wanted.kind:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"resource {wanted}: the apiVersion and the kind are needed"
             ).with_hint(python='write client.resource("example.com/v1", "Website")')
         known = resource_for(wanted.group, wanted.version, wanted.kind)
@@ -410,7 +407,7 @@ class _RESTOptions(msgspec.Struct, frozen=True, kw_only=True):
         numbers = {"request_timeout": self.request_timeout, "rate_limit": self.rate_limit}
         for name, value in numbers.items():
             if isinstance(value, int | float) and not value > 0:
-                raise InvalidValue(f"client: {name}={value!r}: more than 0 is needed")
+                raise InvalidArgument(f"client: {name}={value!r}: more than 0 is needed")
 
     @property
     def is_default(self) -> bool:

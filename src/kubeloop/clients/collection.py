@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, TypedDict, Unpack, final
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import Clock
-from kubeloop.machinery import GroupResource, InvalidValue
+from kubeloop.meta import GroupResource
 from kubeloop.rest import (
     Answer,
     Headers,
@@ -115,7 +116,7 @@ class Collection:
     ) -> Request:
         """A request to this collection; `of` is the object it is about, which names itself.
 
-        Raises: InvalidValue when the object has no name, or is in another namespace.
+        Raises: InvalidArgument when the object has no name, or is in another namespace.
         """
         resource = self._resource
         info = resource if isinstance(resource, ResourceInfo) else await self.info()
@@ -128,7 +129,9 @@ class Collection:
             if verb != "create" or part:
                 name = name or metadata.get("name") or ""
             if verb == "create" and part and not name:
-                raise InvalidValue(f"create {part}: the object has no name (say whose part it is)")
+                raise InvalidArgument(
+                    f"create {part}: the object has no name (say whose part it is)"
+                )
         return resource_request(
             verb,
             info,
@@ -168,7 +171,7 @@ class Collection:
         if self.namespace is None:
             return own or self._default
         if own and self.namespace and own != self.namespace:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"{info.plural}: the object is in namespace {own!r}, the client is for"
                 f" {self.namespace!r} (use the client of its namespace)"
             )

@@ -4,7 +4,7 @@ Guarantees: pure; the difference that is sent says nothing about fields that wer
 changed; a change is brought into a newer object only where no one else changed the same
 field, whatever the values.
 See also: reading and sending (`resource`), which changes overlap (`three_way`), the patches
-themselves (`kubeloop.machinery`).
+themselves (`kubeloop.patches`).
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from typing import Any
 
 import msgspec
 
-from kubeloop.machinery import (
-    Conflict,
-    GroupResource,
+from kubeloop.errors import Conflict, failure
+from kubeloop.meta import GroupResource
+from kubeloop.patches import (
     PatchError,
     apply_merge_patch,
     apply_strategic_patch,
-    failure,
     merge_patch_between,
     strategic_patch_between,
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeVar, cast, final
 
-from kubeloop.machinery import DecodeError, InvalidValue
+from kubeloop.errors import DecodeError, InvalidArgument
 from kubeloop.rest import (
     APPLY_PATCH,
     JSON_PATCH,
@@ -146,7 +146,7 @@ class TypedForm:
 
     def to_dict(self, obj: Any) -> dict[str, Any]:
         if not isinstance(obj, self.cls):
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"a {self.cls.__name__} is expected, this is a {type(obj).__name__}"
                 " (use the client of its kind)"
             )
@@ -181,7 +181,7 @@ class DictForm:
 
     def to_dict(self, obj: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(obj, dict):
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"a dict is expected, this is a {type(obj).__name__} (use the client of its class)"
             )
         # A copy of our own, and a check that JSON can say it, in one.
@@ -203,7 +203,7 @@ def check_object(data: dict[str, Any]) -> dict[str, Any]:
     """The object, when what says which object it is has the right types.
 
     The rest is for the server to judge; these fields are needed for the request itself.
-    Raises: InvalidValue.
+    Raises: InvalidArgument.
     """
     metadata = data.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
@@ -221,12 +221,14 @@ def check_object(data: dict[str, Any]) -> dict[str, Any]:
 _NAMING = ("name", "generateName", "namespace", "resourceVersion", "uid")
 
 
-def _wrong_type(path: str, expected: str, found: object) -> InvalidValue:
-    return InvalidValue(f"{path} of an object: expected {expected}, found a {type(found).__name__}")
+def _wrong_type(path: str, expected: str, found: object) -> InvalidArgument:
+    return InvalidArgument(
+        f"{path} of an object: expected {expected}, found a {type(found).__name__}"
+    )
 
 
 def body_of(data: Any) -> bytes:
-    """Plain data or a model as a JSON body. Raises: InvalidValue."""
+    """Plain data or a model as a JSON body. Raises: InvalidArgument."""
     return _JSON.encode(data)
 
 
@@ -238,7 +240,7 @@ def condition_update(data: dict[str, Any], *, unconditional: bool) -> None:
     if unconditional:
         metadata.pop("resourceVersion", None)
     elif metadata.get("name") and not metadata.get("resourceVersion"):
-        raise InvalidValue(
+        raise InvalidArgument(
             f"update {data.get('kind') or 'object'} {metadata['name']}: it has no"
             " resourceVersion, so that what others wrote would be erased unseen"
         ).with_hint(
@@ -248,12 +250,12 @@ def condition_update(data: dict[str, Any], *, unconditional: bool) -> None:
 
 
 def check_appliable(data: dict[str, Any]) -> dict[str, Any]:
-    """The object, when it can be applied. Raises: InvalidValue."""
+    """The object, when it can be applied. Raises: InvalidArgument."""
     metadata = data.get("metadata") or {}
     if not metadata.get("name"):
-        raise InvalidValue(f"apply a {data.get('kind') or 'object'}: it has no name")
+        raise InvalidArgument(f"apply a {data.get('kind') or 'object'}: it has no name")
     if metadata.get("managedFields"):
-        raise InvalidValue(
+        raise InvalidArgument(
             f"apply {data.get('kind')} {metadata['name']}: it has managedFields, so it was read"
             " from a server"
         ).with_hint("write only the fields you want to own", python="use extract()")
@@ -261,10 +263,10 @@ def check_appliable(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def patch_type_of(type_: str) -> str:
-    """The content type of a patch. Raises: InvalidValue for one that there is not."""
+    """The content type of a patch. Raises: InvalidArgument for one that there is not."""
     found = _CONTENT_TYPES.get(cast("PatchType", type_))
     if found is None:
-        raise InvalidValue(f"patch of type {type_!r}: expected merge, strategic, json or apply")
+        raise InvalidArgument(f"patch of type {type_!r}: expected merge, strategic, json or apply")
     return found
 
 
@@ -276,7 +278,7 @@ def patch_text(patch: PatchBody, type_: PatchType) -> bytes:
         try:
             return patch.encode()
         except UnicodeEncodeError as error:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"patch of type {type_}: the text holds half a surrogate pair at position"
                 f" {error.start} (give valid Unicode)"
             ) from error

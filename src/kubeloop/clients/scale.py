@@ -9,12 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, final
 
-from kubeloop.machinery import (
-    GroupResource,
-    GroupVersionKind,
-    GroupVersionResource,
-    InvalidValue,
-)
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import GroupResource, GroupVersionKind, GroupVersionResource
 from kubeloop.rest import Answer, RequestSender
 from kubeloop.wire import ResourceInfo
 
@@ -37,7 +33,7 @@ _OLDER = {
 
 
 def scale_to(scale: Scale, kind: GroupVersionKind) -> dict[str, Any]:
-    """A scale in the form of `kind`. Raises: InvalidValue for a kind that is no scale."""
+    """A scale in the form of `kind`. Raises: InvalidArgument for a kind that is no scale."""
     data = scale.to_dict()
     if kind == _PLAIN:
         return data
@@ -55,7 +51,7 @@ def scale_to(scale: Scale, kind: GroupVersionKind) -> dict[str, Any]:
 
 
 def scale_from(data: dict[str, Any]) -> Scale:
-    """An autoscaling/v1 scale from any form of it. Raises: InvalidValue, DecodeError."""
+    """An autoscaling/v1 scale from any form of it. Raises: InvalidArgument, DecodeError."""
     from kubeloop.wire.autoscaling.v1 import Scale
 
     kind = GroupVersionKind.of(data.get("apiVersion") or "", data.get("kind") or "")
@@ -77,7 +73,7 @@ def scale_from(data: dict[str, Any]) -> Scale:
 
 def _check_known(kind: GroupVersionKind) -> None:
     if kind not in _OLDER:
-        raise InvalidValue(f"{kind} is no scale that is known (autoscaling/v1 is)")
+        raise InvalidArgument(f"{kind} is no scale that is known (autoscaling/v1 is)")
 
 
 def _equalities(text: str) -> dict[str, str] | None:
@@ -121,7 +117,7 @@ class ScaleClient:
     ) -> Scale:
         """Put a scale in place of the one there is.
 
-        Raises: Conflict, InvalidValue when the resource has no scale.
+        Raises: Conflict, InvalidArgument when the resource has no scale.
         A cancelled call may have changed it.
         """
         at = await self._place(resource)
@@ -163,7 +159,7 @@ class ScaleClient:
             rows = await self._discovery.resources(at.group_version)
             found = next((row for row in rows if row.name == f"{at.resource}/scale"), None)
             if found is None:
-                raise InvalidValue(f"scale {at}: the server says that it has no scale")
+                raise InvalidArgument(f"scale {at}: the server says that it has no scale")
             self._kinds[at] = found.kind_at(at.group_version)
         return self._kinds[at]
 

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import msgspec
 
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 
 from .address import base_url, is_https, without_query
 from .credentials import Credentials

@@ -20,7 +20,7 @@ from typing import final
 import msgspec
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 
 from .credentials import Identity, bearer
 from .errors import CredentialError, PluginDenied, PluginError, PluginNotFound

@@ -13,13 +13,8 @@ from typing import Protocol, final
 
 import msgspec
 
-from kubeloop.machinery import (
-    GroupVersion,
-    GroupVersionResource,
-    InvalidValue,
-    KubeError,
-    NotFound,
-)
+from kubeloop.errors import InvalidArgument, KubeError, NotFound
+from kubeloop.meta import GroupVersion, GroupVersionResource
 from kubeloop.rest import Request, api_path, path_request
 from kubeloop.wire import decode
 
@@ -129,11 +124,11 @@ class DiscoveryClient:
     async def resources(self, version: GroupVersion) -> tuple[ApiResource, ...]:
         """The resources of one group version, parts such as `pods/status` included.
 
-        Raises: InvalidValue for an empty version; what the server answers, but a missing
+        Raises: InvalidArgument for an empty version; what the server answers, but a missing
         `v1` is an empty one.
         """
         if not version.version:
-            raise InvalidValue("discover the resources of a group version: none was given")
+            raise InvalidArgument("discover the resources of a group version: none was given")
         path = api_path(version.group, version.version)
         try:
             answer = await self._ask(path, ACCEPT_JSON)

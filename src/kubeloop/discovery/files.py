@@ -12,7 +12,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 
 __all__ = ["read_file", "write_file"]
 

@@ -12,7 +12,7 @@ from typing import TypeVar, final
 
 import msgspec
 
-from kubeloop.machinery import (
+from kubeloop.meta import (
     GroupKind,
     GroupResource,
     GroupVersion,

@@ -12,7 +12,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from kubeloop.machinery import GroupVersion, InvalidValue
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import GroupVersion
 from kubeloop.rest import path_request, uri_request
 from kubeloop.wire import decode
 
@@ -69,12 +70,12 @@ class OpenApiV3:
     async def document(self, key: str | GroupVersion) -> dict[str, Any]:
         """The document of a group version, or of any other key of the index. Safe to cancel.
 
-        Raises: InvalidValue when the index has no such key.
+        Raises: InvalidArgument when the index has no such key.
         """
         wanted = _key(key) if isinstance(key, GroupVersion) else key
         path = (await self.paths()).get(wanted)
         if path is None:
-            raise InvalidValue(f"OpenAPI v3 of {wanted}: the server has no such document")
+            raise InvalidArgument(f"OpenAPI v3 of {wanted}: the server has no such document")
         text = await self._text(path)
         with said_by(f"GET {path.url}"):
             return decode(dict[str, Any], text)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar, final
 
-from kubeloop.machinery import GroupKind, GroupVersionKind, GroupVersionResource, KubeError
+from kubeloop.errors import KubeError
+from kubeloop.meta import GroupKind, GroupVersionKind, GroupVersionResource
 from kubeloop.wire import ResourceInfo
 
 from .errors import NoMatch

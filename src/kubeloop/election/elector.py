@@ -24,8 +24,9 @@ from typing import Literal, Protocol, TypeAlias, final
 
 import msgspec
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import Clock, Random, SystemClock, TaskOwner, jittered, to_the_end
-from kubeloop.machinery import InvalidValue, get_logger
+from kubeloop.wire import get_logger
 from kubeloop.wire.coordination.v1 import Lease
 
 from .errors import LeadershipLost, LeaseNotRenewed
@@ -128,7 +129,7 @@ class LeaderElector:
     and the end of the lease, `lambda: os._exit(1)` for instance.
 
     Raises:
-        InvalidValue: no name, no identity, or an observer that would have to be awaited.
+        InvalidArgument: no name, no identity, or an observer that would have to be awaited.
     """
 
     def __init__(
@@ -149,7 +150,7 @@ class LeaderElector:
         random: Random = chance.random,
     ) -> None:
         if not name or not identity:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"election {name!r} as {identity!r}: the lease needs a name and each candidate an"
                 " identity of its own (the pod's name, or the host's and a random part)"
             )
@@ -269,7 +270,7 @@ class LeaderElector:
         is called exactly once at the end, also when we never led.
         """
         if not callable(lead):
-            raise InvalidValue(f"{self}: lead must be a function that does the leader's work")
+            raise InvalidArgument(f"{self}: lead must be a function that does the leader's work")
         _refuse_async(on_stopped, "on_stopped")
         try:
             async with self.leadership():
@@ -399,4 +400,4 @@ class LeaderElector:
 def _refuse_async(function: object, what: str) -> None:
     """Nobody would await it, and nothing would happen."""
     if inspect.iscoroutinefunction(function):
-        raise InvalidValue(f"{what} is to be a plain function, and {function!r} is async")
+        raise InvalidArgument(f"{what} is to be a plain function, and {function!r} is async")

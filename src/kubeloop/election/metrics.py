@@ -10,7 +10,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any, Protocol, final
 
-from kubeloop.machinery import ConfigError, get_logger
+from kubeloop.errors import ConfigError
+from kubeloop.wire import get_logger
 
 __all__ = ["ELECTION_METRIC_NAMES", "ElectionMetrics", "PrometheusElectionMetrics"]
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from kubeloop.machinery import InvalidValue
+from kubeloop.errors import InvalidArgument
 
 __all__ = ["JITTER_FACTOR", "LOCK_TYPE", "USER_AGENT_SUFFIX", "ElectionTimes", "check_lock_type"]
 
@@ -29,7 +29,7 @@ class ElectionTimes(msgspec.Struct, frozen=True, kw_only=True):
     end in, and by how much clocks may differ in rate.
 
     Raises:
-        InvalidValue: they contradict each other.
+        InvalidArgument: they contradict each other.
     """
 
     lease_duration: float = 15.0
@@ -39,20 +39,20 @@ class ElectionTimes(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         lease, deadline, retry = self.lease_duration, self.renew_deadline, self.retry_period
         if not all(map(_is_number, self._all())):
-            raise InvalidValue(f"{self}: each must be a number of seconds")
+            raise InvalidArgument(f"{self}: each must be a number of seconds")
         if not lease > deadline:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"{self}: lease_duration must be longer than renew_deadline (or two could lead)"
             )
         if not deadline > JITTER_FACTOR * retry:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"{self}: renew_deadline must be longer than {JITTER_FACTOR} times retry_period"
                 " (or one failed try would be the end)"
             )
         if not min(self._all()) > 0:
-            raise InvalidValue(f"{self}: each must be longer than zero")
+            raise InvalidArgument(f"{self}: each must be longer than zero")
         if not 1 <= lease <= _LONGEST:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"{self}: lease_duration must be at least 1 (the server keeps whole seconds)"
             )
 
@@ -86,12 +86,12 @@ def check_lock_type(lock: str) -> None:
     """Refuse every lock but `leases`, for configurations that still name one.
 
     Raises:
-        InvalidValue: it is another.
+        InvalidArgument: it is another.
     """
     if lock == LOCK_TYPE:
         return
     if lock in _FORMER_LOCKS:
-        raise InvalidValue(
+        raise InvalidArgument(
             f"lock type {lock!r}: no longer there (migrate to {LOCK_TYPE!r}; all candidates must)"
         )
-    raise InvalidValue(f"lock type {lock!r}: unknown (use {LOCK_TYPE!r})")
+    raise InvalidArgument(f"lock type {lock!r}: unknown (use {LOCK_TYPE!r})")

@@ -16,9 +16,9 @@ from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import Clock, SystemClock, TaskOwner
-from kubeloop.machinery import InvalidValue, get_logger
-from kubeloop.wire import Resource
+from kubeloop.wire import Resource, get_logger
 
 from .broadcast import Broadcast, BroadcastStats, EventWatcher, WhenFull
 from .making import described
@@ -99,10 +99,12 @@ class Broadcaster(Generic[E]):
 
         What it raises is logged. The watcher that is returned can be stopped.
 
-        Raises: InvalidValue for an async function: iterate over `watch()` instead.
+        Raises: InvalidArgument for an async function: iterate over `watch()` instead.
         """
         if inspect.iscoroutinefunction(handler):
-            raise InvalidValue(f"events to {handler!r}: it is async (iterate over watch() instead)")
+            raise InvalidArgument(
+                f"events to {handler!r}: it is async (iterate over watch() instead)"
+            )
         watcher = self.watch()
         self._spawn(_hand_over(watcher, handler), name=f"events to {handler!r}")
         return watcher

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import final
 
-from kubeloop.machinery import KubeError
+from kubeloop.errors import KubeError
 
 from .making import EventType, formatted
 from .references import Regarding, object_reference

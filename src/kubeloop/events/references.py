@@ -2,7 +2,7 @@
 
 Promises: a reference shares nothing with the object it was made from; an object that does
 not say its kind is refused, never guessed.
-Elsewhere: references that own (`kubeloop.machinery.owners`).
+Elsewhere: references that own (`kubeloop.meta.owners`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import copy
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from kubeloop.machinery import GroupVersion, InvalidValue
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import GroupVersion
 from kubeloop.wire import Kind
 from kubeloop.wire.core.v1 import ObjectReference
 
@@ -28,7 +29,7 @@ def object_reference(obj: Regarding, *, field_path: str = "") -> ObjectReference
     as `spec.containers{web}`.
 
     Raises:
-        InvalidValue: there is no object, it does not say its apiVersion and kind, or the
+        InvalidArgument: there is no object, it does not say its apiVersion and kind, or the
             apiVersion cannot be read.
     """
     reference = _reference(obj)
@@ -47,7 +48,7 @@ def _reference(obj: Regarding | None) -> ObjectReference:
         return _made(obj.api_version, obj.kind, said)
     if isinstance(obj, Mapping):
         return _made(obj.get("apiVersion"), obj.get("kind"), obj.get("metadata") or {})
-    raise InvalidValue(
+    raise InvalidArgument(
         f"reference to a {type(obj).__name__}: not an object of the API (hand over a typed"
         " object, a dict or an ObjectReference)"
     )
@@ -57,7 +58,7 @@ def _made(
     api_version: str | None, kind: str | None, metadata: Mapping[str, Any]
 ) -> ObjectReference:
     if not api_version or not kind:
-        raise InvalidValue(
+        raise InvalidArgument(
             f"reference to {metadata.get('name') or 'an object'!r}: it says neither apiVersion nor"
             " kind or only one of them (set both)"
         )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from kubeloop.machinery import FieldSelector, InvalidValue, field_selector_from_map
+from kubeloop.errors import InvalidArgument
+from kubeloop.selectors import FieldSelector, field_selector_from_map
 
 __all__ = ["events_about"]
 
@@ -24,10 +25,10 @@ def events_about(
     `events` is the apiVersion of the events that are listed: `v1` or `events.k8s.io/v1`.
 
     Raises:
-        InvalidValue: events of that version are unknown.
+        InvalidArgument: events of that version are unknown.
     """
     prefix = _PREFIXES.get(events)
     if prefix is None:
-        raise InvalidValue(f"events of apiVersion {events!r}: expected v1 or events.k8s.io/v1")
+        raise InvalidArgument(f"events of apiVersion {events!r}: expected v1 or events.k8s.io/v1")
     given = {"name": name, "kind": kind, "apiVersion": api_version, "uid": uid}
     return field_selector_from_map({f"{prefix}.{key}": said for key, said in given.items() if said})

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias, final
 
 import msgspec
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import HostGuard, is_loopback
-from kubeloop.machinery import InvalidValue
 
 __all__ = ["HEADERS", "Admitted", "Guard", "NewlyAdmitted", "Refused", "Verdict"]
 
@@ -61,21 +61,23 @@ _NO_TOKEN = Refused(
 class Guard:
     """Decides for one server. A token is made up where one is needed and none is given.
 
-    Raises: InvalidValue when the token is empty, or one of `allow_hosts` is no host.
+    Raises: InvalidArgument when the token is empty, or one of `allow_hosts` is no host.
     """
 
     def __init__(
         self, host: str, token: str | None = None, *, allow_hosts: Iterable[str] = ()
     ) -> None:
         if token is not None and not token.strip():
-            raise InvalidValue("inspector: the token is empty (give one, or none to have one made)")
+            raise InvalidArgument(
+                "inspector: the token is empty (give one, or none to have one made)"
+            )
         if token is None and not is_loopback(host):
             token = secrets.token_urlsafe(24)
         self.token = token
         try:
             self._hosts = HostGuard(host, allow_hosts=allow_hosts)
         except ValueError as error:
-            raise InvalidValue(f"inspector: allow_hosts: {error}") from error
+            raise InvalidArgument(f"inspector: allow_hosts: {error}") from error
 
     def __repr__(self) -> str:
         return f"Guard({'with' if self.token else 'without'} a token)"

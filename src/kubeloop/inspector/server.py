@@ -20,8 +20,10 @@ from typing import Protocol, final
 import msgspec
 from aiohttp import web
 
+from kubeloop.errors import ConfigError, InvalidArgument, KubeError
 from kubeloop.kit import Clock, listening
-from kubeloop.machinery import ConfigError, InvalidValue, KubeError, ObjectKey, get_logger
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import get_logger
 
 from .guard import HEADERS, Guard, NewlyAdmitted, Refused
 from .search import Query
@@ -50,7 +52,7 @@ class Pages(Protocol):
     def snapshot(self) -> bytes: ...
 
     async def search(self, query: Query) -> bytes:
-        """Raises: InvalidValue."""
+        """Raises: InvalidArgument."""
         ...
 
     async def object(self, cache: str, key: ObjectKey) -> bytes | None: ...
@@ -156,7 +158,7 @@ class Server:
         try:
             query = msgspec.convert(asked, Query, strict=False)
         except msgspec.ValidationError as error:
-            raise InvalidValue(f"search: {error}") from error
+            raise InvalidArgument(f"search: {error}") from error
         return _json(await self._pages.search(query))
 
     async def _object(self, request: web.Request) -> web.StreamResponse:

@@ -1,97 +1,67 @@
-"""What every other room waits, retries and runs tasks with; it knows no API.
+"""Clocks, backoff, rate limits, retries and task ownership; it knows nothing of Kubernetes.
 
-Promises: time, chance and tasks are handed in or owned, never taken from the air, so
-that whatever is built on it is tested without sleeping and ends without leftovers.
+Guarantees: time, randomness and tasks are passed in or owned, so that everything built on it
+is tested without sleeping, and ends without leftover tasks.
 """
 
 from __future__ import annotations
 
-from .backoff import (
-    Backoff,
-    BackoffDelays,
-    BackoffStats,
-    Delays,
-    KeyedBackoff,
-    KeyedBackoffStats,
-    Random,
-    ResettingBackoff,
-    StormBackoff,
-    expired_after_twice,
-    jittered,
-)
-from .clock import Clock, ManualClock, ManualClockStats, SystemClock, Timeout
-from .host_guard import HostGuard, RequestRefused, foreign_origin, is_loopback
-from .listening import listening
-from .retry import DEFAULT_BACKOFF, DEFAULT_RETRY, Condition, poll, repeat, retry, until_true
-from .running import ThreadCalls, end_run_at_once, new_event_loop, run
-from .sockets import cut_off
-from .tasks import (
-    Runnable,
-    TaskOwner,
-    TaskStats,
-    cancel_and_wait,
-    is_ending,
-    leaf_tasks,
-    running,
-    to_the_end,
-)
-from .throttle import (
-    DeadlineTooSoon,
-    Gate,
-    GateStats,
-    Limiter,
-    LimiterStats,
-    TokenBucket,
-    Unlimited,
-)
+from .backoff import Backoff, KeyedBackoff, ResettingBackoff
+from .clock import Clock, ManualClock, SystemClock, Timeout
+from .retry import DEFAULT_BACKOFF, DEFAULT_RETRY, poll, repeat, retry, until_true
+from .running import run
+from .tasks import TaskOwner
+from .throttle import Limiter, TokenBucket
 
 __all__ = [
     "DEFAULT_BACKOFF",
     "DEFAULT_RETRY",
     "Backoff",
-    "BackoffDelays",
-    "BackoffStats",
     "Clock",
-    "Condition",
-    "DeadlineTooSoon",
-    "Delays",
-    "Gate",
-    "GateStats",
-    "HostGuard",
     "KeyedBackoff",
-    "KeyedBackoffStats",
     "Limiter",
-    "LimiterStats",
     "ManualClock",
-    "ManualClockStats",
-    "Random",
-    "RequestRefused",
     "ResettingBackoff",
-    "Runnable",
-    "StormBackoff",
     "SystemClock",
     "TaskOwner",
-    "TaskStats",
-    "ThreadCalls",
     "Timeout",
     "TokenBucket",
-    "Unlimited",
-    "cancel_and_wait",
-    "cut_off",
-    "end_run_at_once",
-    "expired_after_twice",
-    "foreign_origin",
-    "is_ending",
-    "is_loopback",
-    "jittered",
-    "leaf_tasks",
-    "listening",
-    "new_event_loop",
     "poll",
     "repeat",
     "retry",
     "run",
-    "running",
-    "to_the_end",
     "until_true",
 ]
+
+# For other packages of kubeloop; not public.
+from .backoff import BackoffDelays as BackoffDelays
+from .backoff import BackoffStats as BackoffStats
+from .backoff import Delays as Delays
+from .backoff import KeyedBackoffStats as KeyedBackoffStats
+from .backoff import Random as Random
+from .backoff import StormBackoff as StormBackoff
+from .backoff import expired_after_twice as expired_after_twice
+from .backoff import jittered as jittered
+from .clock import ManualClockStats as ManualClockStats
+from .host_guard import HostGuard as HostGuard
+from .host_guard import RequestRefused as RequestRefused
+from .host_guard import foreign_origin as foreign_origin
+from .host_guard import is_loopback as is_loopback
+from .listening import listening as listening
+from .retry import Condition as Condition
+from .running import ThreadCalls as ThreadCalls
+from .running import end_run_at_once as end_run_at_once
+from .running import new_event_loop as new_event_loop
+from .sockets import cut_off as cut_off
+from .tasks import Runnable as Runnable
+from .tasks import TaskStats as TaskStats
+from .tasks import cancel_and_wait as cancel_and_wait
+from .tasks import is_ending as is_ending
+from .tasks import leaf_tasks as leaf_tasks
+from .tasks import running as running
+from .tasks import to_the_end as to_the_end
+from .throttle import DeadlineTooSoon as DeadlineTooSoon
+from .throttle import Gate as Gate
+from .throttle import GateStats as GateStats
+from .throttle import LimiterStats as LimiterStats
+from .throttle import Unlimited as Unlimited

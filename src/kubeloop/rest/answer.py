@@ -2,7 +2,7 @@
 
 Promises: the bytes are there as they came; the server's own Status decides which error
 is raised, and only where it sent none its code; a page that is no JSON is called so.
-Elsewhere: the classes of errors (`kubeloop.machinery`), formats (`codec`).
+Elsewhere: the classes of errors (`kubeloop.errors`), formats (`codec`).
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from kubeloop.machinery import (
+from kubeloop.errors import (
     ApiError,
     Cause,
     DecodeError,
     UnexpectedObject,
     api_error,
     failure,
-    status_from_answer,
     status_from_object,
+    status_from_response,
 )
 from kubeloop.wire import Kind, RawList, split_list
 from kubeloop.wire.meta.v1 import Status, StatusCause, StatusDetails
@@ -180,7 +180,7 @@ def error_of(
             return api_error(action, _with_delay(said, asked_to_wait))
     return api_error(
         action,
-        status_from_answer(
+        status_from_response(
             status,
             verb=request.method,
             resource=request.resource,

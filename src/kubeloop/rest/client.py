@@ -19,17 +19,17 @@ import aiohttp
 import msgspec
 
 from kubeloop.config import ClusterConfig, Credentials
-from kubeloop.kit import Clock, Gate, Limiter, Random, SystemClock
-from kubeloop.machinery import (
+from kubeloop.errors import (
     ApiError,
     ClientClosed,
     StreamBroken,
     TimeoutExceeded,
     TransportError,
     api_error,
-    get_logger,
-    status_from_answer,
+    status_from_response,
 )
+from kubeloop.kit import Clock, Gate, Limiter, Random, SystemClock
+from kubeloop.wire import get_logger
 
 from .answer import Answer, error_of, is_success
 from .attempts import Attempts
@@ -280,7 +280,7 @@ class RESTClient:
                 max_size=(self._limits.object or 0) if max_size is None else max_size,
             )
         except aiohttp.WSServerHandshakeError as error:
-            status = status_from_answer(
+            status = status_from_response(
                 error.status,
                 verb=request.method,
                 resource=request.resource,

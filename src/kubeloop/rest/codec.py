@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar, final
 
 import msgspec
 
-from kubeloop.machinery import DecodeError, InvalidValue
+from kubeloop.errors import DecodeError, InvalidArgument
 from kubeloop.wire import Model, RawEvent, decode
 
 from .frames import FRAME_LIMIT, EventFrames
@@ -80,14 +80,14 @@ class JsonCodec:
         """A model, or plain data, as it is sent.
 
         Raises:
-            InvalidValue: JSON cannot say it.
+            InvalidArgument: JSON cannot say it.
         """
         if isinstance(value, Model):
             return value.to_json()
         try:
             return self._encoder.encode(value)
         except (TypeError, ValueError, RecursionError) as error:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"a body of type {type(value).__name__} cannot be sent as JSON: {error}"
             ) from error
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self, final
 
+from kubeloop.errors import InFlightTimeout, TimeoutExceeded
 from kubeloop.kit import Clock, DeadlineTooSoon, Gate, Limiter, TokenBucket
-from kubeloop.machinery import InFlightTimeout, TimeoutExceeded, get_logger
+from kubeloop.wire import get_logger
 
 from .incoming import sooner
 from .request import Request

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote_plus
 
-from kubeloop.machinery import InvalidValue
+from kubeloop.errors import InvalidArgument
 
 __all__ = ["Params", "encode_query", "pairs_of", "query_options"]
 
@@ -66,12 +66,12 @@ def pairs_of(params: Params | None) -> tuple[tuple[str, str], ...]:
 
 
 def encode_query(pairs: Iterable[tuple[str, str]]) -> str:
-    """Pairs as they stand in a URL, sorted by key. Raises: InvalidValue."""
+    """Pairs as they stand in a URL, sorted by key. Raises: InvalidArgument."""
     ordered = sorted(pairs, key=_key)
     try:
         return "&".join([f"{quote_plus(key)}={quote_plus(value)}" for key, value in ordered])
     except UnicodeEncodeError as error:
-        raise InvalidValue(
+        raise InvalidArgument(
             f"a parameter, {error.object!r}, is not UTF-8 (write it anew)"
         ) from error
 
@@ -85,7 +85,7 @@ def _text(name: str, value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, str | int | float):
         return str(value)
-    raise InvalidValue(
+    raise InvalidArgument(
         f"parameter {name}: a {type(value).__name__} cannot stand in a URL"
         " (give a text, a number or a truth value)"
     )

@@ -1,7 +1,7 @@
 """A request as a frozen value, made without I/O and compared by its whole URL.
 
 Promises: a path is what was asked for and nothing else: no segment can climb, hide a
-slash or be empty; what cannot be asked is an `InvalidValue` when the value is made, not
+slash or be empty; what cannot be asked is an `InvalidArgument` when the value is made, not
 when it is sent; printing a request shows neither its body nor its headers' values.
 Elsewhere: parameters (`query`), sending (`client`), what the answer means (`answer`).
 """
@@ -15,7 +15,8 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 import msgspec
 
-from kubeloop.machinery import GroupResource, InvalidValue
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import GroupResource
 from kubeloop.wire import Duration, ResourceInfo
 
 from .query import Params, encode_query, pairs_of
@@ -151,12 +152,12 @@ def resource_request(
     path behind a proxy subresource. An empty namespace means all of them.
 
     Raises:
-        InvalidValue: a segment that a path cannot hold, a name that is missing, an empty
+        InvalidArgument: a segment that a path cannot hold, a name that is missing, an empty
             namespace where the object must be in one.
     """
     method = _METHODS.get(verb)
     if method is None:
-        raise InvalidValue(
+        raise InvalidArgument(
             f"verb {verb!r} is not known (use get, list, watch, create, update, patch, delete,"
             " deletecollection or an HTTP method in capitals)"
         )
@@ -209,7 +210,7 @@ def path_request(
     A slash at the end counts where there is one segment: `/healthz/` stays what it is.
     """
     if _METHODS.get(method) != method:
-        raise InvalidValue(f"{method!r} is not an HTTP method (write it in capitals)")
+        raise InvalidArgument(f"{method!r} is not an HTTP method (write it in capitals)")
     return Request(
         method=method,
         path=_absolute(segments),
@@ -231,15 +232,17 @@ def uri_request(
     """A request for a path with its query, as the server itself hands them out.
 
     Raises:
-        InvalidValue: it is no URI.
+        InvalidArgument: it is no URI.
     """
     try:
         parts = urlsplit(uri)
         pairs = parse_qsl(parts.query, keep_blank_values=True)
     except ValueError as error:
-        raise InvalidValue(f"request URI {uri!r}: {error} (write it as /path?key=value)") from error
+        raise InvalidArgument(
+            f"request URI {uri!r}: {error} (write it as /path?key=value)"
+        ) from error
     if _BROKEN_ESCAPE.search(uri):
-        raise InvalidValue(
+        raise InvalidArgument(
             f"request URI {uri!r}: a % that no two hexadecimal digits follow (write it as %25)"
         )
     # path_request escapes the path: one that is escaped already must not be escaped twice.
@@ -258,26 +261,26 @@ def _check_target(
 ) -> None:
     what = f"{verb} {resource.plural}"
     if not name and (part or verb in _OF_ONE_OBJECT):
-        raise InvalidValue(f"{what}: the name is empty (say which object)")
+        raise InvalidArgument(f"{what}: the name is empty (say which object)")
     if name and verb in _OF_ALL_OBJECTS:
-        raise InvalidValue(f"{what}: a name, {name!r}, does not belong here (use a selector)")
+        raise InvalidArgument(f"{what}: a name, {name!r}, does not belong here (use a selector)")
     if namespace and not resource.namespaced:
-        raise InvalidValue(
+        raise InvalidArgument(
             f"{what} in {namespace!r}: {resource.plural} are in no namespace (leave it out)"
         )
     if namespace or not resource.namespaced:
         return
     if method == "POST" or (name and method in {"GET", "PUT", "DELETE"}):
-        raise InvalidValue(f"{what}: the namespace is empty (say in which one)")
+        raise InvalidArgument(f"{what}: the namespace is empty (say in which one)")
 
 
 def _segment(what: str, text: str) -> str:
     """`text` as one part of a path, escaped."""
     if not isinstance(text, str):  # an object that is a dict may say anything
-        raise InvalidValue(f"{what} in a path: a {type(text).__name__} is no text")
+        raise InvalidArgument(f"{what} in a path: a {type(text).__name__} is no text")
     if not text or "/" in text or "%" in text or text in {".", ".."}:
         fault = f"{text!r} is not allowed" if text else "it is empty"
-        raise InvalidValue(
+        raise InvalidArgument(
             f"{what} in a path: {fault} (neither '.' nor '..', and no '/' or '%' in it)"
         )
     if text.isalnum() and text.isascii():
@@ -285,13 +288,13 @@ def _segment(what: str, text: str) -> str:
     try:
         return quote(text, safe="$&+,:;=@")
     except UnicodeEncodeError as error:  # an argument of a program may be bytes of any kind
-        raise InvalidValue(f"{what} in a path: {text!r} is not UTF-8 (write it anew)") from error
+        raise InvalidArgument(f"{what} in a path: {text!r} is not UTF-8 (write it anew)") from error
 
 
 def _suffix(text: str) -> str:
     parts = text.strip("/").split("/")
     if ".." in parts or "." in parts:
-        raise InvalidValue(f"suffix {text!r} in a path: '.' and '..' are not allowed")
+        raise InvalidArgument(f"suffix {text!r} in a path: '.' and '..' are not allowed")
     slash = "/" if text.endswith("/") and text != "/" else ""
     return "/" + quote("/".join(parts), safe=_PLAIN) + slash
 
@@ -327,5 +330,5 @@ def _pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
     pairs = tuple(headers.items() if isinstance(headers, Mapping) else headers)
     for name, value in pairs:
         if any(character in name + value for character in "\r\n\0"):
-            raise InvalidValue(f"header {name[:80]}: a line break does not belong into a header")
+            raise InvalidArgument(f"header {name[:80]}: a line break does not belong into a header")
     return pairs

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from kubeloop.machinery import InvalidValue
+from kubeloop.errors import InvalidArgument
 
 __all__ = ["DEFAULT_TIMEOUTS", "Timeouts"]
 
@@ -42,7 +42,7 @@ class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
         for name in self.__struct_fields__:
             seconds = getattr(self, name)
             if seconds is not None and not seconds > 0:
-                raise InvalidValue(
+                raise InvalidArgument(
                     f"timeout {name}={seconds!r}: the seconds must be more than 0"
                     " (None is no bound)"
                 )

@@ -32,8 +32,9 @@ from kubeloop.config import (
     open_credentials,
     redacted_url,
 )
+from kubeloop.errors import ClientClosed, TransportError
 from kubeloop.kit import Clock, cut_off, to_the_end
-from kubeloop.machinery import ClientClosed, TransportError, get_logger
+from kubeloop.wire import get_logger
 
 from .connections import (
     UnderWay,

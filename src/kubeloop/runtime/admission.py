@@ -15,15 +15,9 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, final
 
 import msgspec
 
-from kubeloop.machinery import (
-    DecodeError,
-    GroupVersionKind,
-    GroupVersionResource,
-    InvalidValue,
-    KubeError,
-    ObjectKey,
-    json_patch_between,
-)
+from kubeloop.errors import DecodeError, InvalidArgument, KubeError
+from kubeloop.meta import GroupVersionKind, GroupVersionResource, ObjectKey
+from kubeloop.patches import json_patch_between
 from kubeloop.wire import Kind, Resource
 
 __all__ = [
@@ -153,32 +147,32 @@ class AdmissionRequest(Generic[T]):
 
 
 def read_review(body: bytes) -> Asked:
-    """Raises: InvalidValue when it is no review that we know."""
+    """Raises: InvalidArgument when it is no review that we know."""
     try:
         # As text: names of fields that are not looked at would not be checked.
         review = _reviews.decode(body.decode())
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidValue(f"admission review: it cannot be read: {error}") from error
+        raise InvalidArgument(f"admission review: it cannot be read: {error}") from error
     if (review.api_version, review.kind) != (_API_VERSION, "AdmissionReview"):
-        raise InvalidValue(
+        raise InvalidArgument(
             f"admission review: found {review.api_version!r} {review.kind!r}, expected"
             f" {_API_VERSION} AdmissionReview (say v1 in admissionReviewVersions)"
         )
     if review.request is None:
-        raise InvalidValue("admission review: it has no request")
+        raise InvalidArgument("admission review: it has no request")
     check_object("admission review: the object", review.request.object)
     check_object("admission review: the old object", review.request.old_object)
     return review.request
 
 
 def check_object(what: str, obj: Mapping[str, Any] | None) -> None:
-    """Raises: InvalidValue when no object of the API can look like that."""
+    """Raises: InvalidArgument when no object of the API can look like that."""
     if obj is None:
         return
     try:
         msgspec.convert(obj, _Object)
     except msgspec.ValidationError as error:
-        raise InvalidValue(f"{what} is none of the API: {error}") from error
+        raise InvalidArgument(f"{what} is none of the API: {error}") from error
 
 
 def objects_of(asked: Asked, cls: type[R]) -> tuple[R, R | None]:
@@ -216,10 +210,12 @@ def patch_between(
     `before` is the object as the class has read it. The patch is for the one that was `asked`
     about, which need not have what the class has by default.
 
-    Raises: InvalidValue when that is no object of the class.
+    Raises: InvalidArgument when that is no object of the class.
     """
     if not isinstance(changed, cls):
-        raise InvalidValue(f"mutate returned {changed!r} (return the {cls.__name__}, or nothing)")
+        raise InvalidArgument(
+            f"mutate returned {changed!r} (return the {cls.__name__}, or nothing)"
+        )
     operations = json_patch_between(dict(before), changed.to_dict())
     if asked is not None:
         operations = _groundwork(operations, asked, before) + operations

@@ -23,15 +23,9 @@ from typing import (
 
 from kubeloop import clients
 from kubeloop.clients import ALL, FieldSelection, LabelSelection, PartialObjectMetadata
-from kubeloop.machinery import (
-    ALL_FIELDS,
-    EVERYTHING,
-    GroupVersionKind,
-    GroupVersionResource,
-    InvalidValue,
-    field_selector_text,
-    selector_text,
-)
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import GroupVersionKind, GroupVersionResource
+from kubeloop.selectors import ALL_FIELDS, EVERYTHING, field_selector_text, selector_text
 from kubeloop.wire import Resource, ResourceInfo
 
 if TYPE_CHECKING:  # for those who ask for an informer, and not for every script
@@ -137,12 +131,12 @@ class Client(clients.Client):
         `on_watch_error` is called with the error of every failed round, in place of a log
         line. The rest is as for `SharedInformer`.
 
-        Raises: InvalidValue when a selector or an index cannot be read.
+        Raises: InvalidArgument when a selector or an index cannot be read.
         """
         from kubeloop.cache import SharedInformer
 
         if metadata_only and of is not None:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"informer of {kind}: metadata only, and as {of.__name__} (say one of them)"
             )
         source = self.list_watch(

@@ -15,8 +15,9 @@ from typing import Any, TypeAlias, final
 
 import msgspec
 
-from kubeloop.machinery import InvalidValue, ObjectKey, get_logger
-from kubeloop.wire import Resource, resource_of
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import Resource, get_logger, resource_of
 
 from .admission import check_object
 
@@ -56,10 +57,10 @@ class Conversions:
         self.failed = 0
 
     def add(self, old: type[Resource], new: type[Resource], function: ConversionFunction) -> None:
-        """Raises: InvalidValue when the classes are not versions of one kind."""
+        """Raises: InvalidArgument when the classes are not versions of one kind."""
         one, other = resource_of(old), resource_of(new)
         if (one.group, one.kind) != (other.group, other.kind) or one.version == other.version:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"convert {old.__name__} to {new.__name__}: they are not two versions of one kind"
             )
         here, there = (one.api_version, one.kind), (other.api_version, other.kind)
@@ -70,7 +71,7 @@ class Conversions:
         return sum(map(len, self._steps.values()))
 
     def answer(self, body: bytes) -> bytes:
-        """The answer to a ConversionReview. Raises: InvalidValue when it is none."""
+        """The answer to a ConversionReview. Raises: InvalidArgument when it is none."""
         asked = _read(body)
         converted: list[dict[str, Any]] = []
         for obj in asked.objects:
@@ -90,7 +91,7 @@ class Conversions:
         )
 
     def convert(self, obj: Mapping[str, Any], version: str) -> dict[str, Any]:
-        """One object in another version, as dicts. Raises: InvalidValue, or as the function."""
+        """One object in another version, as dicts. Raises: InvalidArgument, or as the function."""
         here = (str(obj.get("apiVersion")), str(obj.get("kind")))
         path = self._path(here, (version, here[1]))
         value: Any = dict(obj)
@@ -111,7 +112,9 @@ class Conversions:
                     came[step] = place
                     waiting.append(step)
         if goal not in came:
-            raise InvalidValue(f"convert {here[1]} from {here[0]} to {goal[0]}: nobody knows how")
+            raise InvalidArgument(
+                f"convert {here[1]} from {here[0]} to {goal[0]}: nobody knows how"
+            )
         path: list[tuple[Place, Place]] = []
         while (before := came[goal]) is not None:
             path.append((before, goal))
@@ -124,14 +127,14 @@ def _read(body: bytes) -> _Asked:
         # As text: names of fields that are not looked at would not be checked.
         review = _reviews.decode(body.decode())
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidValue(f"conversion review: it cannot be read: {error}") from error
+        raise InvalidArgument(f"conversion review: it cannot be read: {error}") from error
     if review.kind != "ConversionReview" or review.api_version != _API_VERSION:
-        raise InvalidValue(
+        raise InvalidArgument(
             f"conversion review: found {review.api_version!r} {review.kind!r} (expected"
             f" {_API_VERSION} ConversionReview)"
         )
     if review.request is None:
-        raise InvalidValue("conversion review: it has no request")
+        raise InvalidArgument("conversion review: it has no request")
     for obj in review.request.objects:
         check_object("conversion review: an object", obj)
     return review.request
@@ -140,7 +143,7 @@ def _read(body: bytes) -> _Asked:
 def _checked(said: object, cls: type[Resource]) -> Resource:
     if isinstance(said, cls):
         return said
-    raise InvalidValue(f"the function returned {said!r}, expected {cls.__name__}")
+    raise InvalidArgument(f"the function returned {said!r}, expected {cls.__name__}")
 
 
 def _key(obj: Mapping[str, Any]) -> ObjectKey:

@@ -21,8 +21,9 @@ from kubeloop.election import (
     ElectionTimes,
     LeaderElector,
 )
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import Clock
-from kubeloop.machinery import InvalidValue, check_dns_subdomain
+from kubeloop.meta import check_dns_subdomain
 from kubeloop.rest import RESTClient, default_user_agent
 from kubeloop.wire.coordination.v1 import Lease
 
@@ -37,7 +38,7 @@ class LeaderElection(msgspec.Struct, frozen=True):
     own; without one it is the host's name and a random part.
 
     Raises:
-        InvalidValue: the name is none that a lease can have, or the times contradict.
+        InvalidArgument: the name is none that a lease can have, or the times contradict.
     """
 
     name: str
@@ -51,8 +52,8 @@ class LeaderElection(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         try:
             check_dns_subdomain(self.name)
-        except InvalidValue as error:
-            raise InvalidValue(f"leader election {self.name!r}: {error}") from error
+        except InvalidArgument as error:
+            raise InvalidArgument(f"leader election {self.name!r}: {error}") from error
 
 
 def lease_connection(client: Client) -> RESTClient:

@@ -15,8 +15,9 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from kubeloop.errors import ConfigError, InvalidArgument
 from kubeloop.kit import foreign_origin, listening
-from kubeloop.machinery import ConfigError, InvalidValue, get_logger
+from kubeloop.wire import get_logger
 
 from .health import Checks
 from .metrics import AllMetrics
@@ -43,11 +44,11 @@ class Address(msgspec.Struct, frozen=True, order=True):
 def address_of(said: int | str) -> Address:
     """8080, ":8080" or "127.0.0.1:8080"; a port alone is on all of the host's IPv4 addresses.
 
-    Where pods have IPv6 addresses only, write "[::]:8080". Raises: InvalidValue.
+    Where pods have IPv6 addresses only, write "[::]:8080". Raises: InvalidArgument.
     """
     host, _, port = ("", "", str(said)) if isinstance(said, int) else said.rpartition(":")
     if not port.isdecimal() or int(port) > 65535:
-        raise InvalidValue(f"listen at {said!r}: no port (write 8080, or 127.0.0.1:8080)")
+        raise InvalidArgument(f"listen at {said!r}: no port (write 8080, or 127.0.0.1:8080)")
     return Address(host.strip("[]") or "0.0.0.0", int(port))  # noqa: S104 - a pod's own address
 
 

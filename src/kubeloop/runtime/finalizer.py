@@ -3,7 +3,7 @@
 Promises: the finalizer is there before the work begins that it cleans up after, and is not
 put on an object that is going already; it is removed when the cleanup has succeeded and not
 before, whatever else changed meanwhile; an object that is gone is as good as cleaned up.
-Elsewhere: the list itself (`kubeloop.machinery`).
+Elsewhere: the list itself (`kubeloop.meta`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias, TypeVar
 
 from kubeloop.clients import Client, ResourceClient
-from kubeloop.machinery import (
+from kubeloop.errors import NotFound
+from kubeloop.meta import (
     GroupVersionKind,
-    NotFound,
     ObjectKey,
     add_finalizer,
     has_finalizer,

@@ -19,8 +19,9 @@ from typing import Any, final
 import msgspec
 
 from kubeloop.cache import SharedInformer
+from kubeloop.errors import KubeError
 from kubeloop.kit import Clock, Runnable, TaskOwner, ThreadCalls, is_ending, leaf_tasks
-from kubeloop.machinery import KubeError, get_logger
+from kubeloop.wire import get_logger
 
 from .assembly import Assembly
 from .controller import Controller

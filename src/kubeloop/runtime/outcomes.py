@@ -11,7 +11,9 @@ from typing import TypeAlias
 
 import msgspec
 
-from kubeloop.machinery import Conflict, InvalidValue, KubeError, ObjectKey, get_logger
+from kubeloop.errors import Conflict, InvalidArgument, KubeError
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import get_logger
 
 from .results import Result
 
@@ -60,14 +62,14 @@ def judged(said: object) -> Outcome:
         case Result(requeue_after=after):
             return Again(after)
     return Failed(
-        InvalidValue(f"reconcile returned {said!r} (return a Result, or nothing)"), for_good=True
+        InvalidArgument(f"reconcile returned {said!r} (return a Result, or nothing)"), for_good=True
     )
 
 
 def not_awaited(said: object) -> Outcome:
     """What it means when there is nothing to await: the function was not written for this."""
     what = f"reconcile returned {said!r}, which cannot be awaited (write `async def`, no `yield`)"
-    return Failed(InvalidValue(what), for_good=True)
+    return Failed(InvalidArgument(what), for_good=True)
 
 
 def contained(error: BaseException) -> Exception:

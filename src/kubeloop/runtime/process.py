@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, final
 
 from kubeloop.kit import end_run_at_once
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 
 __all__ = ["LOG_FORMAT", "arranged", "calm_collector", "log_in_background", "on_signals"]
 

@@ -7,7 +7,7 @@ from typing import final
 
 import msgspec
 
-from kubeloop.machinery import InvalidValue, KubeError
+from kubeloop.errors import InvalidArgument, KubeError
 
 __all__ = ["ReconcileTimeout", "Result", "TerminalError", "is_delay"]
 
@@ -22,7 +22,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     Nothing (None) says the same as `Result()`: done until something changes.
 
     Raises:
-        InvalidValue: the seconds are no number, or negative.
+        InvalidArgument: the seconds are no number, or negative.
     """
 
     requeue_after: float | None = None
@@ -30,7 +30,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if self.requeue_after is not None and not is_delay(self.requeue_after):
-            raise InvalidValue(f"requeue after {self.requeue_after!r}: give seconds, zero or more")
+            raise InvalidArgument(
+                f"requeue after {self.requeue_after!r}: give seconds, zero or more"
+            )
 
 
 class TerminalError(KubeError):

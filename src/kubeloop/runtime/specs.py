@@ -11,7 +11,8 @@ from typing import TypeAlias
 import msgspec
 
 from kubeloop.cache import Watchable
-from kubeloop.machinery import InvalidValue, ObjectKey
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import ObjectKey
 from kubeloop.workqueue import RateLimiter
 
 from .caches import group_kind
@@ -29,7 +30,7 @@ RECONCILE_WITHIN = 300.0
 
 
 class ControllerSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """What a controller is to do. Raises: InvalidValue."""
+    """What a controller is to do. Raises: InvalidArgument."""
 
     name: str
     kind: Watchable
@@ -46,19 +47,23 @@ class ControllerSpec(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         where = f"controller {self.name!r}"
         if not self.name:
-            raise InvalidValue(f"{where}: it needs a name")
+            raise InvalidArgument(f"{where}: it needs a name")
         if not callable(self.reconcile):
-            raise InvalidValue(f"{where}: {self.reconcile!r} is no function")
+            raise InvalidArgument(f"{where}: {self.reconcile!r} is no function")
         if not _is_count(self.workers):
-            raise InvalidValue(f"{where}: {self.workers} workers (give one or more)")
+            raise InvalidArgument(f"{where}: {self.workers} workers (give one or more)")
         if self.timeout is not None and not (is_delay(self.timeout) and self.timeout > 0):
-            raise InvalidValue(f"{where}: timeout {self.timeout} (give seconds, or None for none)")
+            raise InvalidArgument(
+                f"{where}: timeout {self.timeout} (give seconds, or None for none)"
+            )
         if not is_delay(self.resync):
-            raise InvalidValue(f"{where}: resync {self.resync} (give seconds, or zero for none)")
+            raise InvalidArgument(f"{where}: resync {self.resync} (give seconds, or zero for none)")
         if any(watch.to is None for watch in self.watches):
-            raise InvalidValue(f"{where}: a watch without `to` (whose keys? or use `owns`)")
+            raise InvalidArgument(f"{where}: a watch without `to` (whose keys? or use `owns`)")
         if self.owns and group_kind(self.kind) is None:
-            raise InvalidValue(f"{where}: owners are known by kind (name {self.kind} by its kind)")
+            raise InvalidArgument(
+                f"{where}: owners are known by kind (name {self.kind} by its kind)"
+            )
 
     @property
     def kinds(self) -> tuple[Watchable, ...]:

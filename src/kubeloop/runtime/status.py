@@ -2,7 +2,7 @@
 
 Promises: an equal status costs no request; what is sent is the difference, and only if the
 object is still the one that was read.
-Elsewhere: conditions (`kubeloop.machinery`), changes of the rest (`kubeloop.clients`).
+Elsewhere: conditions (`kubeloop.meta`), changes of the rest (`kubeloop.clients`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from kubeloop.clients import Client
-from kubeloop.machinery import InvalidValue, ObjectKey, merge_patch_between
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import ObjectKey
+from kubeloop.patches import merge_patch_between
 from kubeloop.wire import Kind
 
 from .finalizer import client_of
@@ -47,7 +49,7 @@ def _status(obj: object) -> dict[str, Any]:
         return dict(obj.to_dict().get("status") or {})
     if isinstance(obj, dict):
         return dict(obj.get("status") or {})
-    raise InvalidValue(f"write the status of a {type(obj).__name__}: it is no object of the API")
+    raise InvalidArgument(f"write the status of a {type(obj).__name__}: it is no object of the API")
 
 
 def _version(obj: object) -> str:

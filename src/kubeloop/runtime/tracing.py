@@ -11,7 +11,7 @@ import importlib.util
 from contextlib import AbstractContextManager
 from typing import Any, cast, final
 
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 
 __all__ = ["reconcile_tracer"]
 

@@ -18,9 +18,9 @@ from typing import Any, Final, TypeAlias, TypeVar, final
 
 import msgspec
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import Clock, SystemClock, TaskOwner, is_ending
-from kubeloop.machinery import InvalidValue, get_logger
-from kubeloop.wire import Resource, resource_of
+from kubeloop.wire import Resource, get_logger, resource_of
 from kubeloop.wire.admissionregistration.v1 import (
     MutatingWebhookConfiguration,
     ServiceReference,
@@ -224,7 +224,7 @@ class WebhookServer:
         It is reached by `url` (https://host:port) or as a service of the cluster; `ca` is the
         PEM text that its certificate is checked with.
 
-        Raises: InvalidValue when it is given both ways, or none.
+        Raises: InvalidArgument when it is given both ways, or none.
         """
         hooks = (hook.rule for hook in self._hooks.values())
         return configurations(name, hooks, Way(url, service, ca))
@@ -260,7 +260,7 @@ class WebhookServer:
         changes: bool,
     ) -> None:
         if path in self._hooks:
-            raise InvalidValue(f"webhook {path}: there is one already (give another path=)")
+            raise InvalidArgument(f"webhook {path}: there is one already (give another path=)")
         rule = Rule(path, resource_of(cls), tuple(operations), changes)
         self._hooks[path] = _Hook(rule, answer)
 
@@ -276,7 +276,7 @@ class WebhookServer:
                 return _not_allowed()
             try:
                 asked = read_review(await request.read())
-            except InvalidValue as error:
+            except InvalidArgument as error:
                 log.warning("%s: %s", hook.rule.path, error)
                 return _response(str(error).encode(), status=400)
             return _response(await self._review(hook, asked))
@@ -324,7 +324,7 @@ class WebhookServer:
             return _not_allowed()
         try:
             answer = self._conversions.answer(await request.read())
-        except InvalidValue as error:
+        except InvalidArgument as error:
             log.warning("%s: %s", CONVERT_PATH, error)
             return _response(str(error).encode(), status=400)
         return _response(answer)

@@ -26,8 +26,8 @@ import aiohttp
 import msgspec
 
 from kubeloop.config import ClusterConfig
+from kubeloop.errors import InvalidArgument, KubeError
 from kubeloop.kit import Clock, SystemClock, cancel_and_wait, to_the_end
-from kubeloop.machinery import InvalidValue, KubeError
 from kubeloop.runtime import Client
 
 from . import guardian
@@ -288,7 +288,7 @@ class ControlPlane:
 
     async def _restart(self, name: str) -> None:
         if name not in self._names:
-            raise InvalidValue(f"restart {name}: it is none of {', '.join(self._names)}")
+            raise InvalidArgument(f"restart {name}: it is none of {', '.join(self._names)}")
         self._restarted.clear()
         await self._order({"restart": name})
         assert self._ended is not None  # made by `_start`

@@ -151,7 +151,7 @@ def pytest_fixture_post_finalizer(
 
 
 def _point_at(run: _Run, server: Any) -> None:
-    from kubeloop.machinery import ConfigError
+    from kubeloop.errors import ConfigError
 
     try:
         run.environment.point_at(server)
@@ -381,7 +381,7 @@ async def _create_namespace(config: ClusterConfig, name: str) -> None:
 
 async def _delete_namespace(config: ClusterConfig, name: str) -> None:
     from kubeloop.clients import Client
-    from kubeloop.machinery import NotFound
+    from kubeloop.errors import NotFound
 
     async with Client(config) as client:
         with contextlib.suppress(NotFound):  # the test has done it

@@ -1,79 +1,67 @@
-"""What crosses the network: models, scalars, and the tables of the API, as data only.
+"""The types of the API as data: models, scalar types, resources, and their JSON and YAML.
 
-The kinds are in one module a group version (`kubeloop.wire.core.v1`, `kubeloop.wire.apps.v1`,
-…), and none is imported before it is used. Here are the parts they are made of.
+The kinds are in one module per group version (`kubeloop.wire.core.v1`, `kubeloop.wire.apps.v1`,
+...); none is imported before it is used. Here are the parts that they are made of.
 """
 
+from __future__ import annotations
+
 from .codec import decode
-from .definitions import Column, ScalePaths, required_fields
-from .errors import DecodeError, InvalidValue, KubeError
-from .facts import NO_FACTS, FieldFacts, TypeFacts
+from .definitions import Column, ScalePaths
+from .int_or_string import parse_int_or_string, scaled_value
 from .kinds import Resource
-from .manifests import dump_yaml, load_yaml, parse_manifest
+from .manifests import dump_yaml, load_yaml
 from .model import UNSET, Kind, Model
 from .projection import Projection
-from .raw import Raw, RawEvent, RawList, split_event, split_list
-from .resources import (
-    ResourceInfo,
-    Subresource,
-    class_for,
-    resource_for,
-    resource_of,
-    resources,
-)
-from .scalars import (
-    Duration,
-    IntOrString,
-    MicroTime,
-    Quantity,
-    QuantityFormat,
-    Time,
-    format_micro_time,
-    format_time,
-    parse_time,
-)
-from .schema import facts_of
-from .text import visible
+from .raw import Raw
+from .resources import ResourceInfo, class_for, resource_of, resources
+from .scalars import Duration, IntOrString, MicroTime, Quantity, Time
 
 __all__ = [
-    "NO_FACTS",
     "UNSET",
     "Column",
-    "DecodeError",
     "Duration",
-    "FieldFacts",
     "IntOrString",
-    "InvalidValue",
     "Kind",
-    "KubeError",
     "MicroTime",
     "Model",
     "Projection",
     "Quantity",
-    "QuantityFormat",
     "Raw",
-    "RawEvent",
-    "RawList",
     "Resource",
     "ResourceInfo",
     "ScalePaths",
-    "Subresource",
     "Time",
-    "TypeFacts",
     "class_for",
     "decode",
     "dump_yaml",
-    "facts_of",
-    "format_micro_time",
-    "format_time",
     "load_yaml",
-    "parse_manifest",
-    "parse_time",
-    "required_fields",
-    "resource_for",
+    "parse_int_or_string",
     "resource_of",
     "resources",
-    "split_event",
-    "split_list",
-    "visible",
+    "scaled_value",
 ]
+
+# For other packages of kubeloop; not public.
+from .definitions import required_fields as required_fields
+from .errors import DecodeError as DecodeError
+from .errors import InvalidArgument as InvalidArgument
+from .errors import KubeError as KubeError
+from .facts import NO_FACTS as NO_FACTS
+from .facts import FieldFacts as FieldFacts
+from .facts import TypeFacts as TypeFacts
+from .int_or_string import check_int_or_string as check_int_or_string
+from .manifests import parse_manifest as parse_manifest
+from .raw import RawEvent as RawEvent
+from .raw import RawList as RawList
+from .raw import split_event as split_event
+from .raw import split_list as split_list
+from .resources import Subresource as Subresource
+from .resources import resource_for as resource_for
+from .scalars import QuantityFormat as QuantityFormat
+from .scalars import format_micro_time as format_micro_time
+from .scalars import format_time as format_time
+from .scalars import parse_time as parse_time
+from .schema import facts_of as facts_of
+from .text import get_logger as get_logger
+from .text import visible as visible

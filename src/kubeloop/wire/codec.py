@@ -20,7 +20,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from .errors import DecodeError, InvalidValue
+from .errors import DecodeError, InvalidArgument
 from .model import UNSET, Extra, Kind, Model, api_version_of, kind_of, zero_of
 from .plan import ListOf, MapOf, Node, Object, Value, View, node_for, plan_of
 from .quantity import Quantity, decode_quantity
@@ -109,7 +109,7 @@ def _decoder(type_: Hashable) -> msgspec.json.Decoder[Any]:
             return msgspec.json.Decoder(type_, dec_hook=hook)
     except (NameError, TypeError) as error:
         name = getattr(type_, "__name__", str(type_))
-        raise InvalidValue(
+        raise InvalidArgument(
             f"nothing can be read as {name}: {error} (classes that annotations name must be "
             "defined or imported at the top of a module)"
         ) from error

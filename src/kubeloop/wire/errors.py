@@ -1,7 +1,7 @@
 """The root of every error that kubeloop raises, and the errors about values themselves.
 
 They stand here, on the lowest floor, because decoding raises them; the rest of
-the tree is in `kubeloop.machinery.errors`, which is also the door to use.
+the tree is in `kubeloop.errors`, which is also the door to use.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Self
 
 from .text import visible
 
-__all__ = ["DecodeError", "InvalidValue", "KubeError"]
+__all__ = ["DecodeError", "InvalidArgument", "KubeError"]
 
 
 class KubeError(Exception):
@@ -46,11 +46,11 @@ class KubeError(Exception):
         return super().__str__()
 
 
-class InvalidValue(KubeError, ValueError):
+class InvalidArgument(KubeError, ValueError):
     """A value that the API's rules do not allow: a selector, a quantity, a name, a patch."""
 
 
-class DecodeError(InvalidValue):
+class DecodeError(InvalidArgument):
     """Text that is not what it was read as; `path` names the offending value."""
 
     def __init__(self, message: str, *, path: str = "") -> None:

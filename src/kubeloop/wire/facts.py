@@ -2,7 +2,7 @@
 
 Elsewhere: the facts of the built-in kinds come from `_generated.facts`, those of
 a user's class from its annotations (`schema`); what is done with them is
-`kubeloop.machinery`'s business.
+`kubeloop.patches`'s business.
 """
 
 from __future__ import annotations

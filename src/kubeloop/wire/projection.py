@@ -16,7 +16,7 @@ from typing import Any, final
 import msgspec
 
 from .codec import hook
-from .errors import DecodeError, InvalidValue
+from .errors import DecodeError, InvalidArgument
 from .model import Model
 from .plan import ListOf, MapOf, Node, Object, Value, node_for, plan_of
 
@@ -31,7 +31,7 @@ def parse_path(path: str) -> tuple[str, ...]:
     """The wire names along a field path: `spec.nodeName`, `metadata.labels['app.io/name']`.
 
     Raises:
-        InvalidValue: the path does not parse; it and the place are named.
+        InvalidArgument: the path does not parse; it and the place are named.
     """
     steps: list[str] = []
     position = 0
@@ -39,14 +39,16 @@ def parse_path(path: str) -> tuple[str, ...]:
         step = _STEP.match(path, position)
         dotted = position == 0 or path[position] in ".["
         if step is None or not dotted or (position == 0 and path.startswith(".")):
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"field path {path!r}: cannot read {path[position:]!r} at {position} "
                 "(write names joined by dots, as in metadata.name, or ['key'] for a map's key)"
             )
         steps.append(step["name"] or step["key"])
         position = step.end()
     if not steps:
-        raise InvalidValue("field path '': there is no field in it (write one, as metadata.name)")
+        raise InvalidArgument(
+            "field path '': there is no field in it (write one, as metadata.name)"
+        )
     return tuple(steps)
 
 
@@ -64,7 +66,7 @@ class Projection:
 
     def __init__(self, *paths: str, of: type[Model] | None = None) -> None:
         if not paths:
-            raise InvalidValue("a projection needs at least one field path")
+            raise InvalidArgument("a projection needs at least one field path")
         self.paths = paths
         self._steps = {path: parse_path(path) for path in paths}
         for path, steps in self._steps.items():
@@ -128,7 +130,7 @@ def _check(path: str, steps: tuple[str, ...], node: Node) -> None:
                 return
             case _:
                 where = ".".join(steps[:index]) or "the object"
-                raise InvalidValue(
+                raise InvalidArgument(
                     f"field path {path!r}: {where} {_why(node, step)} (check the spelling; "
                     "paths use the names of the wire, as spec.nodeName)"
                 )

@@ -25,7 +25,7 @@ from .amount import (
     times_ten,
     write,
 )
-from .errors import InvalidValue
+from .errors import InvalidArgument
 
 __all__ = ["Quantity", "QuantityFormat", "decode_quantity"]
 
@@ -41,7 +41,7 @@ class Quantity:
     text: `Quantity(0.1)` is 100m.
 
     Raises:
-        InvalidValue: what was given is no quantity.
+        InvalidArgument: what was given is no quantity.
     """
 
     __slots__ = ("_amount", "_text")
@@ -75,7 +75,7 @@ class Quantity:
         """
         mantissa, exponent = _exact(number)
         if abs(exponent + scale) > 999:
-            raise InvalidValue(f"quantity of {number!s:.50}: beyond ten to the power of 999")
+            raise InvalidArgument(f"quantity of {number!s:.50}: beyond ten to the power of 999")
         return _from_amount(times_ten(mantissa, exponent + scale + 9), format)
 
     @property
@@ -112,13 +112,15 @@ class Quantity:
         """The number, when it is a 64-bit integer.
 
         Raises:
-            InvalidValue: it has a fraction or does not fit into 64 bits.
+            InvalidArgument: it has a fraction or does not fit into 64 bits.
         """
         number, fraction = divmod(self._read().nanos, NANO)
         if fraction:
-            raise InvalidValue(f"quantity {self._text} is not an integer (use value() to round up)")
+            raise InvalidArgument(
+                f"quantity {self._text} is not an integer (use value() to round up)"
+            )
         if not -MAX_INT64 - 1 <= number <= MAX_INT64:
-            raise InvalidValue(f"quantity {self._text} does not fit into 64 bits (use value())")
+            raise InvalidArgument(f"quantity {self._text} does not fit into 64 bits (use value())")
         return number
 
     def as_decimal(self) -> Decimal:
@@ -262,8 +264,8 @@ def _text_of(value: object) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def _malformed(value: object) -> InvalidValue:
-    return InvalidValue(
+def _malformed(value: object) -> InvalidArgument:
+    return InvalidArgument(
         f"quantity {value!r:.80}: not a number with an optional suffix "
         "(write it like 500m, 1.5, 2Gi or 12e6; suffixes are n u m k M G T P E, Ki Mi Gi Ti Pi Ei)"
     )
@@ -294,4 +296,4 @@ def _exact(number: int | Decimal) -> tuple[int, int]:
 
 def _check_size(number: int) -> None:
     if number.bit_length() > _LARGEST_BITS:
-        raise InvalidValue(f"quantity: a number of {number.bit_length()} bits is too large")
+        raise InvalidArgument(f"quantity: a number of {number.bit_length()} bits is too large")

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from .errors import InvalidValue
+from .errors import InvalidArgument
 from .model import IMPLIED, UNSET, ImpliedList, ImpliedMap, Kind, Model
 from .plan import ListOf, MapOf, Node, Object, Value, plan_of
 from .quantity import Quantity
@@ -30,14 +30,16 @@ def to_builtins(model: Model) -> dict[str, Any]:
     """What would be sent, as plain data of the caller's own.
 
     Raises:
-        InvalidValue: a field holds something that JSON cannot say; its path is named.
+        InvalidArgument: a field holds something that JSON cannot say; its path is named.
     """
     try:
         fields = _object(model)
     except _Unsendable as error:
-        raise InvalidValue(f"cannot send {type(model).__name__}.{error.path}: {error}") from error
+        raise InvalidArgument(
+            f"cannot send {type(model).__name__}.{error.path}: {error}"
+        ) from error
     except RecursionError as error:
-        raise InvalidValue(f"cannot send {type(model).__name__}: nested too deeply") from error
+        raise InvalidArgument(f"cannot send {type(model).__name__}: nested too deeply") from error
     if not isinstance(model, Kind):
         return fields
     said = {"apiVersion": model.api_version, "kind": model.kind}
@@ -45,11 +47,11 @@ def to_builtins(model: Model) -> dict[str, Any]:
 
 
 def to_json(model: Model) -> bytes:
-    """What would be sent, as JSON text. Raises `InvalidValue` as `to_builtins` does."""
+    """What would be sent, as JSON text. Raises `InvalidArgument` as `to_builtins` does."""
     try:
         return msgspec.json.encode(to_builtins(model))
     except UnicodeEncodeError as error:  # half of a surrogate pair is no text
-        raise InvalidValue(f"cannot send {type(model).__name__}: {error}") from error
+        raise InvalidArgument(f"cannot send {type(model).__name__}: {error}") from error
 
 
 def to_yaml(model: Model) -> str:
@@ -197,7 +199,7 @@ def _send_bytes(value: Any) -> str:
 def _checked(send: Callable[[Any], str], value: Any) -> str:
     try:
         return send(value)
-    except (InvalidValue, TypeError, AttributeError) as error:
+    except (InvalidArgument, TypeError, AttributeError) as error:
         raise _Unsendable(str(error)) from error
 
 

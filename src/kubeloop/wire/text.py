@@ -12,10 +12,11 @@ escaped so that the value can be read back).
 
 from __future__ import annotations
 
+import logging
 import re
 from typing import Final
 
-__all__ = ["HIDDEN", "escape_json", "visible"]
+__all__ = ["HIDDEN", "escape_json", "get_logger", "visible"]
 
 # The code points that draw nothing or act on what stands beside them: controls (C0, C1), line
 # and paragraph separators, bidi and other format controls, fillers, tags, and those that Unicode
@@ -54,3 +55,25 @@ def _escape(found: re.Match[str]) -> str:
 def _utf16(char: str) -> str:
     units = char.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
+
+
+def get_logger(name: str) -> logging.Logger:
+    """The logger of a module whose records are one line each, with hidden characters escaped.
+
+    A record without hidden characters keeps its message and its arguments. Tracebacks are not
+    changed: the text of kubeloop's own errors is one line already.
+    """
+    logger = logging.getLogger(name)
+    logger.addFilter(_escape_record)  # adding it a second time changes nothing
+    return logger
+
+
+def _escape_record(record: logging.LogRecord) -> bool:
+    try:
+        message = record.getMessage()
+    except Exception:  # noqa: BLE001 - arguments that do not fit; the handler reports that
+        return True
+    escaped = visible(message)
+    if escaped != message:
+        record.msg, record.args = escaped, ()
+    return True

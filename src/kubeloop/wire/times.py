@@ -16,7 +16,7 @@ from typing import Annotated, Final, TypeAlias, final
 
 import msgspec
 
-from .errors import DecodeError, InvalidValue
+from .errors import DecodeError, InvalidArgument
 
 __all__ = [
     "Duration",
@@ -75,7 +75,7 @@ class MicroTime(datetime):
         """The same moment, in UTC.
 
         Raises:
-            InvalidValue: `moment` has no time zone.
+            InvalidArgument: `moment` has no time zone.
         """
         utc = _in_utc(moment)
         return cls(
@@ -113,7 +113,7 @@ def format_time(moment: datetime) -> str:
     """The API's text of a moment: UTC, whole seconds, the rest cut off.
 
     Raises:
-        InvalidValue: `moment` has no time zone.
+        InvalidArgument: `moment` has no time zone.
     """
     return _in_utc(moment).isoformat(timespec="seconds")[:19] + "Z"
 
@@ -122,7 +122,7 @@ def format_micro_time(moment: datetime) -> str:
     """The API's text of a moment: UTC, six fractional digits.
 
     Raises:
-        InvalidValue: `moment` has no time zone.
+        InvalidArgument: `moment` has no time zone.
     """
     return _in_utc(moment).isoformat(timespec="microseconds")[:26] + "Z"
 
@@ -151,14 +151,14 @@ def _moment(kind: str, text: str, found: re.Match[str]) -> datetime:
 
 def _in_utc(moment: datetime) -> datetime:
     if moment.utcoffset() is None:
-        raise InvalidValue(
+        raise InvalidArgument(
             f"time {moment.isoformat()} has no time zone (use datetime.now(UTC), "
             "or replace(tzinfo=UTC) when UTC is what it means)"
         )
     try:
         return moment.astimezone(UTC)
     except OverflowError as error:
-        raise InvalidValue(
+        raise InvalidArgument(
             f"time {moment.isoformat()} is outside the years 1 to 9999 in UTC"
         ) from error
 
@@ -172,7 +172,7 @@ class Duration:
 
     Raises:
         DecodeError: the text is no duration.
-        InvalidValue: the number does not fit into 64 bits.
+        InvalidArgument: the number does not fit into 64 bits.
     """
 
     __slots__ = ("_nanoseconds",)
@@ -197,7 +197,7 @@ class Duration:
         try:
             exact = Fraction(repr(seconds))
         except ValueError as error:
-            raise InvalidValue(f"duration: {seconds!r} seconds is not a number") from error
+            raise InvalidArgument(f"duration: {seconds!r} seconds is not a number") from error
         return cls(round(exact * _SECOND))
 
     @classmethod
@@ -310,12 +310,12 @@ def _no_duration(value: object) -> DecodeError:
 
 def _checked(nanoseconds: object) -> int:
     if not isinstance(nanoseconds, int) or isinstance(nanoseconds, bool):
-        raise InvalidValue(
+        raise InvalidArgument(
             f"duration {nanoseconds!r:.80}: expected a text or whole nanoseconds "
             "(use Duration.from_seconds or Duration.from_timedelta)"
         )
     if not _MIN_NANOSECONDS <= nanoseconds <= _MAX_NANOSECONDS:
-        raise InvalidValue("duration: the nanoseconds do not fit into 64 bits (292 years)")
+        raise InvalidArgument("duration: the nanoseconds do not fit into 64 bits (292 years)")
     return nanoseconds
 
 

@@ -18,7 +18,7 @@ from typing import Final, final
 
 import yaml
 
-from .errors import InvalidValue
+from .errors import InvalidArgument
 from .text import HIDDEN
 from .yaml_scalars import MAX_DEPTH, SURROGATE, resolve
 
@@ -49,7 +49,7 @@ def dump_documents(*documents: object) -> str:
     """Write values as YAML documents with `---` between them.
 
     Raises:
-        InvalidValue: something in them is no JSON value; its path is named.
+        InvalidArgument: something in them is no JSON value; its path is named.
     """
     return "---\n".join(
         _Writer(f"document {number}" if len(documents) > 1 else "the document").write(document)
@@ -156,10 +156,10 @@ class _Writer:
             return _literal(text, " " * (indent + 2))
         return _quoted(text)
 
-    def _refused(self, found: str) -> InvalidValue:
+    def _refused(self, found: str) -> InvalidArgument:
         steps = "".join(_step(step) for step in self._path).removeprefix(".")
         where = f"{steps} in {self._name}" if steps else self._name
-        return InvalidValue(f"cannot write {where} as YAML: found {found}")
+        return InvalidArgument(f"cannot write {where} as YAML: found {found}")
 
 
 def _is_block(value: object) -> bool:

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Hashable
 from typing import Generic, Protocol, TypeVar, final
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import Clock, Limiter, SystemClock, TokenBucket
-from kubeloop.machinery import InvalidValue
 
 __all__ = [
     "BucketRateLimiter",
@@ -177,7 +177,7 @@ def retry_delay(limiter: RateLimiter[K], key: K, after: float | None) -> float:
 def check_delay(key: object, delay: float | None) -> None:
     """Refuse a delay that no clock can wait for.
 
-    Raises: InvalidValue.
+    Raises: InvalidArgument.
     """
     if delay is not None and math.isnan(delay):
-        raise InvalidValue(f"add {key!r} after {delay} s: not a number (give seconds)")
+        raise InvalidArgument(f"add {key!r} after {delay} s: not a number (give seconds)")

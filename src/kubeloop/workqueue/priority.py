@@ -62,7 +62,7 @@ class PriorityQueue(WorkQueue[K]):
         A key that was added before keeps the higher priority and the earlier time. With
         `after` and `rate_limited` the shorter delay counts (controller-runtime: `AddWithOpts`).
 
-        Raises: InvalidValue when `after` is not a number.
+        Raises: InvalidArgument when `after` is not a number.
         """
         self._add(key, after, rate_limited, priority, None)
 

@@ -38,7 +38,7 @@ class DelayingQueue(WorkQueue[K]):
 
         Zero or less is now, but counts as a retry in the metrics.
 
-        Raises: InvalidValue when `after` is not a number.
+        Raises: InvalidArgument when `after` is not a number.
         """
         if after is None:
             self._add_ready(key)
@@ -91,7 +91,7 @@ class RateLimitingQueue(WorkQueue[K]):
 
         With both options the shorter delay counts.
 
-        Raises: InvalidValue when `after` is not a number.
+        Raises: InvalidArgument when `after` is not a number.
         """
         if rate_limited:
             self._add_rate_limited(key, after, self._now())

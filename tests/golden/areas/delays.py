@@ -9,6 +9,7 @@ import random
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import (
     Backoff,
     KeyedBackoff,
@@ -18,7 +19,6 @@ from kubeloop.kit import (
     retry,
     until_true,
 )
-from kubeloop.machinery import InvalidValue
 from kubeloop.workqueue import (
     ItemExponentialFailureRateLimiter,
     ItemFastSlowRateLimiter,
@@ -233,7 +233,7 @@ async def _retried(given: Any) -> Any:
     try:
         await retry(attempt, when=lambda _: given["Retriable"], clock=clock, backoff=backoff)
     except ValueError as error:
-        raise InvalidValue(str(error)) from error
+        raise InvalidArgument(str(error)) from error
     except _FailedError:
         return {"calls": calls, "failed": True}
     return {"calls": calls, "failed": False}

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from kubeloop.machinery import (
+from kubeloop.meta import (
     GroupKind,
     GroupResource,
     GroupVersion,

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from kubeloop.machinery import apply_json_patch
+from kubeloop.patches import apply_json_patch
 from tests.golden.case import Area, Case
 
 _DOCUMENTS: list[Any] = [

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from kubeloop.machinery import JSONPath
+from kubeloop.jsonpath import JSONPath
 from tests.golden.case import Area, Case
 
 _DATA: dict[str, Any] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 
-from kubeloop.machinery import (
+from kubeloop.meta import (
     problems_of_annotations,
     problems_of_dns_1035_label,
     problems_of_dns_label,

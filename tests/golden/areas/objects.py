@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kubeloop.events import object_reference
-from kubeloop.machinery import (
+from kubeloop.meta import (
     GroupVersionKind,
     controller_of,
     controller_ref,

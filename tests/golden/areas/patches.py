@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from kubeloop.machinery import (
+from kubeloop.patches import (
     apply_merge_patch,
     apply_strategic_patch,
     merge_patch_between,

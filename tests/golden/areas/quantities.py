@@ -8,8 +8,15 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from kubeloop.machinery import InvalidValue, check_int_or_string, parse_int_or_string, scaled_value
-from kubeloop.wire import Quantity, QuantityFormat, decode
+from kubeloop.errors import InvalidArgument
+from kubeloop.wire import (
+    Quantity,
+    QuantityFormat,
+    check_int_or_string,
+    decode,
+    parse_int_or_string,
+    scaled_value,
+)
 from kubeloop.wire.core.v1 import ResourceRequirements
 from tests.golden.case import Area, Case
 
@@ -128,7 +135,7 @@ def _quantity(parsed: Quantity) -> Any:
 def _integer(text: str) -> int | None:
     try:
         return Quantity(text).as_int()
-    except InvalidValue:
+    except InvalidArgument:
         return None
 
 

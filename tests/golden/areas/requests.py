@@ -7,15 +7,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from kubeloop import machinery
+from kubeloop import errors
 from kubeloop.config import ClusterConfig
-from kubeloop.machinery import (
-    ApiError,
-    api_error,
-    client_delay,
-    is_api_error,
-    status_from_object,
-)
+from kubeloop.errors import ApiError, api_error, is_api_error, status_from_object, suggested_delay
 from kubeloop.rest import (
     JsonCodec,
     api_path,
@@ -261,9 +255,9 @@ _KINDS = [
 
 def _failure(error: ApiError) -> Any:
     return {
-        "is": [each for each in _KINDS if is_api_error(error, getattr(machinery, each))],
+        "is": [each for each in _KINDS if is_api_error(error, getattr(errors, each))],
         "reason": error.status.reason or "",
-        "delay": client_delay(error),
+        "delay": suggested_delay(error),
         "code": error.status.code or 0,
         "causes": [each.reason or "" for each in error.causes],
     }

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from kubeloop.machinery import (
+from kubeloop.selectors import (
     FieldSelector,
     Selector,
     escape_field_value,

@@ -13,7 +13,7 @@ from kubeloop.testing.server.apply.fieldsets import EMPTY, FieldSet, path_text
 from kubeloop.testing.server.apply.object_fields import compare, same, set_of
 from kubeloop.testing.server.apply.shapes import DEDUCED, Shape, shape_of
 from kubeloop.testing.server.schema.schemas import Schema
-from kubeloop.wire import FieldFacts, InvalidValue, TypeFacts, facts_of
+from kubeloop.wire import FieldFacts, InvalidArgument, TypeFacts, facts_of
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import Pod
 
@@ -94,7 +94,7 @@ def test_a_sort_of_element_that_nobody_knows_is_left_out() -> None:
     "broken", ["text", {"a": {}}, {"": {}}, {"k:[]": {}}, {"k:{": {}}, {"i:x": {}}, {"f:a": 1}]
 )
 def test_what_is_no_fieldsv1_is_refused(broken: object) -> None:
-    with pytest.raises(InvalidValue, match="fieldsV1"):
+    with pytest.raises(InvalidArgument, match="fieldsV1"):
         FieldSet.parse(broken)
 
 
@@ -266,7 +266,7 @@ def test_an_element_without_a_key_is_an_error_unless_the_key_has_a_default(
     if not said:
         assert '.spec.hostAliases[ip=""]' in texts(set_of({"spec": spec}, POD))
         return
-    with pytest.raises(InvalidValue, match=said):
+    with pytest.raises(InvalidArgument, match=said):
         set_of({"spec": spec}, POD)
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, final
 
 import msgspec
 
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidArgument
 
 from .statuses import (
     Cause,
@@ -218,10 +218,12 @@ class Faults:
         it raises for a real one: 404 is `NotFound`, 409 `AlreadyExists` of a create and else
         `Conflict`, 410 `Expired`, 422 `Invalid`.
 
-        Raises: InvalidValue when `code` is not the code of an error.
+        Raises: InvalidArgument when `code` is not the code of an error.
         """
         if not 400 <= code <= 599:
-            raise InvalidValue(f"fail({code}): not the code of an error (give one of 400 to 599)")
+            raise InvalidArgument(
+                f"fail({code}): not the code of an error (give one of 400 to 599)"
+            )
         self._failures.append(
             _Failure(times, match, lambda seen: _refusal(code, retry_after, seen))
         )

@@ -13,7 +13,7 @@ from typing import final
 
 import msgspec
 
-from kubeloop.machinery import api_version_rank
+from kubeloop.meta import api_version_rank
 from kubeloop.wire import (
     Kind,
     ResourceInfo,

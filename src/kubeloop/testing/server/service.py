@@ -20,7 +20,7 @@ from typing import Any, Self, final
 import msgspec
 
 from kubeloop.kit import Clock, HostGuard, SystemClock, TaskOwner
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidArgument
 
 from .access.security import ADMIN, Security
 from .core import Core
@@ -54,7 +54,7 @@ class Service:
     Where requests need no credentials, those that a web page may have sent are refused
     (`kit.HostGuard`); `allow_hosts` are further names that the server answers to.
 
-    Raises: InvalidValue when one of `allow_hosts` is no host.
+    Raises: InvalidArgument when one of `allow_hosts` is no host.
     """
 
     def __init__(
@@ -233,7 +233,7 @@ class Service:
                 option="allow_hosts=, or --allow-host of kubeloop serve",
             )
         except ValueError as error:
-            raise InvalidValue(f"serve: allow_hosts: {error}") from error
+            raise InvalidArgument(f"serve: allow_hosts: {error}") from error
         # Roles decide what strangers may do, and without them only `anonymous` lets them in.
         open_to_all = not self._guarded or (bool(self._anonymous) and not self._rbac)
         return guard if open_to_all else None

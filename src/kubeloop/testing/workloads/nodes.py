@@ -9,7 +9,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from kubeloop.clients import Client
-from kubeloop.machinery import AlreadyExists, ObjectKey, is_condition_true
+from kubeloop.errors import AlreadyExists
+from kubeloop.meta import ObjectKey, is_condition_true
 from kubeloop.runtime import Context
 from kubeloop.wire import Quantity
 from kubeloop.wire.core.v1 import (

@@ -16,8 +16,9 @@ import msgspec
 
 from kubeloop import clients
 from kubeloop.config import ClusterConfig
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import Clock, SystemClock, running
-from kubeloop.machinery import InvalidValue, ObjectKey
+from kubeloop.meta import ObjectKey
 from kubeloop.runtime import Manager, Watch
 from kubeloop.wire.apps.v1 import DaemonSet, Deployment, ReplicaSet, StatefulSet
 from kubeloop.wire.batch.v1 import Job
@@ -72,7 +73,7 @@ class Workloads:
         clock: Clock | None = None,
     ) -> None:
         if nodes < 0 or not delay >= 0:
-            raise InvalidValue(f"simulate {nodes} nodes with steps of {delay} s: less than none")
+            raise InvalidArgument(f"simulate {nodes} nodes with steps of {delay} s: less than none")
         clock = clock or SystemClock()
         self._nodes = nodes
         self._manager = Manager(
@@ -90,7 +91,7 @@ class Workloads:
         self._declare_pods(Kubelet(delay=delay, clock=clock), Jobs(delay=delay, clock=clock))
 
     def stats(self) -> WorkloadsStats:
-        """A snapshot. Raises: InvalidValue before the block."""
+        """A snapshot. Raises: InvalidArgument before the block."""
         controllers = self._manager.stats().controllers
         return WorkloadsStats(
             nodes=len(self._manager.lister(Node)),

@@ -14,8 +14,8 @@ from typing import Any, Final, final
 
 import msgspec
 
-from kubeloop.machinery.labels import Selector, selector_from_wire
-from kubeloop.wire import InvalidValue
+from kubeloop.selectors import Selector, selector_from_wire
+from kubeloop.wire import InvalidArgument
 
 from ..identity import MASTERS, Attributes, Decision, Objects, User, service_account_name
 from ..values.causes import quoted
@@ -216,7 +216,7 @@ def _selectors(role: Mapping[str, Any]) -> list[Selector]:
     wire = (role.get("aggregationRule") or {}).get("clusterRoleSelectors") or ()
     try:
         return [selector_from_wire(each) for each in wire]
-    except InvalidValue:
+    except InvalidArgument:
         return []  # a selector that cannot be read gathers nothing
 
 

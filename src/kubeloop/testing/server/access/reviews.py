@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from kubeloop.machinery.fields import parse_fields
-from kubeloop.machinery.labels import parse_labels
-from kubeloop.wire import InvalidValue
+from kubeloop.selectors import parse_fields, parse_labels
+from kubeloop.wire import InvalidArgument
 
 from .. import statuses
 from ..identity import Attributes, Authorizer, User
@@ -184,7 +183,7 @@ def _selector_problem(said: Mapping[str, Any]) -> str:
         raw = (said.get(key) or {}).get("rawSelector", "")
         try:
             parse(raw)
-        except InvalidValue:
+        except InvalidArgument:
             told.append(f"spec.resourceAttributes.{key} ignored due to parse error")
     return "; ".join(told)
 

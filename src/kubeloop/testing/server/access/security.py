@@ -13,8 +13,8 @@ from typing import Any, final
 
 import msgspec
 
-from kubeloop.machinery import parse_fields
-from kubeloop.wire import InvalidValue
+from kubeloop.selectors import parse_fields
+from kubeloop.wire import InvalidArgument
 
 from ..identity import AllowAll, Attributes, Authorizer, User, forbidden
 from ..request.incoming import Incoming
@@ -93,7 +93,7 @@ def _selected_name(request: Incoming) -> str:
         return ""
     try:
         return parse_fields(text).exact_value("metadata.name") or ""
-    except InvalidValue:
+    except InvalidArgument:
         return ""  # it is refused for that later
 
 

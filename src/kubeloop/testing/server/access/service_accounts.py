@@ -14,7 +14,7 @@ from typing import Any, Final, final
 
 import msgspec
 
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidArgument
 from kubeloop.wire.times import parse_time
 
 from ..identity import (
@@ -220,7 +220,7 @@ class ServiceAccountTokens:
             return False
         try:
             moment = parse_time(deleted)
-        except InvalidValue:
+        except InvalidArgument:
             return True
         return (self._now() - moment).total_seconds() > _LEEWAY
 

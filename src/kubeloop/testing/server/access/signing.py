@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, final
 
-from kubeloop.wire import InvalidValue, KubeError
+from kubeloop.wire import InvalidArgument, KubeError
 
 from .certs import need_cryptography
 
@@ -37,7 +37,7 @@ class SigningKey:
 
     Raises:
         MissingCryptography: the library that makes keys is not installed.
-        InvalidValue: the PEM is no key of this sort.
+        InvalidArgument: the PEM is no key of this sort.
     """
 
     def __init__(self, pem: bytes | None = None) -> None:
@@ -193,7 +193,9 @@ def _from_pem(pem: bytes) -> EllipticCurvePrivateKey:
     try:
         key = load_pem_private_key(pem, None)
     except (TypeError, ValueError) as error:
-        raise InvalidValue("the signing key: not a private key in PEM without password") from error
+        raise InvalidArgument(
+            "the signing key: not a private key in PEM without password"
+        ) from error
     if not isinstance(key, ec.EllipticCurvePrivateKey) or key.curve.name != "secp256r1":
-        raise InvalidValue("the signing key: not an elliptic key on the curve P-256")
+        raise InvalidArgument("the signing key: not an elliptic key on the curve P-256")
     return key

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias, final
 
 import msgspec
 
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidArgument
 
 from .shapes import Shape
 
@@ -54,7 +54,7 @@ class FieldSet:
         """The set that `fieldsV1` (decoded JSON) writes.
 
         Elements of a sort that nobody knows are left out, as in kube-apiserver.
-        Raises: InvalidValue when it is no FieldsV1.
+        Raises: InvalidArgument when it is no FieldsV1.
         """
         return cls(_read(fields, top=True))
 
@@ -214,7 +214,7 @@ def _paths(tree: Tree, start: Path) -> Iterator[Path]:
 
 def _read(fields: object, *, top: bool = False) -> Tree:
     if not isinstance(fields, Mapping):
-        raise InvalidValue(f"fieldsV1: expected an object, found {type(fields).__name__}")
+        raise InvalidArgument(f"fieldsV1: expected an object, found {type(fields).__name__}")
     tree: Tree = {}
     for key, below in fields.items():
         if key == ".":
@@ -241,7 +241,7 @@ def _written(node: Tree) -> dict[str, Any]:
 def _spelled(key: str) -> str:
     """A path element in the one spelling we keep; empty for a sort that nobody knows."""
     if len(key) < 2 or key[1] != ":":
-        raise InvalidValue(f"fieldsV1: {key!r} is no path element (f:, k:, v: or i: starts one)")
+        raise InvalidArgument(f"fieldsV1: {key!r} is no path element (f:, k:, v: or i: starts one)")
     match key[0]:
         case "f":
             return key
@@ -258,9 +258,9 @@ def _decoded(key: str, wanted: type) -> Any:
     try:
         found = msgspec.json.decode(key[2:])
     except msgspec.DecodeError as error:
-        raise InvalidValue(f"fieldsV1: {key!r} holds no JSON after its colon") from error
+        raise InvalidArgument(f"fieldsV1: {key!r} holds no JSON after its colon") from error
     if not isinstance(found, wanted):
-        raise InvalidValue(f"fieldsV1: {key!r} needs an object after its colon")
+        raise InvalidArgument(f"fieldsV1: {key!r} needs an object after its colon")
     return found
 
 
@@ -268,7 +268,7 @@ def _index(key: str) -> int:
     try:
         return int(key[2:])
     except ValueError as error:
-        raise InvalidValue(f"fieldsV1: {key!r} needs a number after its colon") from error
+        raise InvalidArgument(f"fieldsV1: {key!r} needs a number after its colon") from error
 
 
 def key_element(keys: Mapping[str, Any]) -> str:

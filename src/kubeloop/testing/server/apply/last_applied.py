@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidArgument
 
 from .fieldsets import EMPTY, FieldSet
 from .object_fields import compare, set_of
@@ -31,7 +31,7 @@ def client_side_fields(stored: dict[str, Any], shape: Shape, *, api_version: str
             return EMPTY
         change = compare(said, stored, shape)
         return set_of(said, shape) - change.taken - change.removed
-    except (msgspec.DecodeError, InvalidValue):
+    except (msgspec.DecodeError, InvalidArgument):
         return EMPTY
 
 

@@ -15,11 +15,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from kubeloop.machinery.names import (
-    problems_of_dns_label,
-    problems_of_dns_subdomain,
-    problems_of_label_key,
-)
+from kubeloop.meta import problems_of_dns_label, problems_of_dns_subdomain, problems_of_label_key
 
 from ..schema.schema_validation import alike
 from ..values import causes

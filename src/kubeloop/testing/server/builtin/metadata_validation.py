@@ -2,7 +2,7 @@
 
 Promises: causes have kube-apiserver's paths and reasons; the rules of names are those of the
 kind (a namespace is a label, a role whatever can stand in a path, the rest subdomains).
-Elsewhere: the rules of names themselves (`kubeloop.machinery.names`).
+Elsewhere: the rules of names themselves (`kubeloop.meta.names`).
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from kubeloop.machinery.identity import GroupVersion
-from kubeloop.machinery.names import (
+from kubeloop.meta import (
     ANNOTATIONS_LIMIT,
+    GroupVersion,
     problems_of_dns_label,
     problems_of_dns_subdomain,
     problems_of_label_key,
     problems_of_path_segment,
 )
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidArgument
 
 from ..values import causes
 from .value_rules import Found, labels, listed, name, not_below, not_changed
@@ -166,5 +166,5 @@ def _one_owner(owner: Mapping[str, Any], path: str) -> Found:
 def _is_api_version(text: str) -> bool:
     try:
         return bool(GroupVersion.parse(text).version)
-    except InvalidValue:
+    except InvalidArgument:
         return False

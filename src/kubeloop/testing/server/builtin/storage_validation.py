@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from kubeloop.machinery.names import problems_of_dns_subdomain
-from kubeloop.wire import InvalidValue, Quantity
+from kubeloop.meta import problems_of_dns_subdomain
+from kubeloop.wire import InvalidArgument, Quantity
 
 from ..schema.schema_validation import alike
 from ..values import causes
@@ -43,7 +43,7 @@ def _claim(obj: _Raw, old: _Raw | None) -> Found:
 def _amount(value: Any) -> Quantity:
     try:
         return Quantity(value)
-    except InvalidValue:
+    except InvalidArgument:
         return Quantity("0")
 
 

@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from kubeloop.machinery.names import problems_of_label_key, problems_of_label_value
-from kubeloop.wire import InvalidValue, Quantity
+from kubeloop.meta import problems_of_label_key, problems_of_label_value
+from kubeloop.wire import InvalidArgument, Quantity
 
 from ..schema.schema_validation import alike
 from ..statuses import Cause
@@ -67,7 +67,7 @@ def not_changed(path: str, value: Any, before: Any) -> Found:
 
 
 def name(path: str, value: Any, rule: Callable[[str], list[str]]) -> Found:
-    """`value` by a rule of `kubeloop.machinery.names`."""
+    """`value` by a rule of `kubeloop.meta.names`."""
     yield from (causes.invalid(path, value, problem) for problem in rule(str(value)))
 
 
@@ -134,7 +134,7 @@ def amount(value: Any) -> Quantity | None:
     """A quantity as a number to compare with; None for what is none. There are few, often."""
     try:
         return Quantity(value)
-    except InvalidValue:
+    except InvalidArgument:
         return None
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from kubeloop.machinery.labels import selector_from_map, selector_from_wire
-from kubeloop.wire import InvalidValue
+from kubeloop.selectors import selector_from_map, selector_from_wire
+from kubeloop.wire import InvalidArgument
 
 from ..statuses import Cause
 from ..values import causes
@@ -257,7 +257,7 @@ def _matches(said: Any, found: Mapping[str, str]) -> bool:
     """Whether a selector fits; one that cannot be read has been refused for that already."""
     try:
         return selector_from_wire(said).matches(found)
-    except InvalidValue:
+    except InvalidArgument:
         return True
 
 

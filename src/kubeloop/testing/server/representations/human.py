@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from kubeloop.machinery.labels import selector_from_wire
-from kubeloop.wire import InvalidValue
+from kubeloop.selectors import selector_from_wire
+from kubeloop.wire import InvalidArgument
 from kubeloop.wire.times import parse_time
 
 __all__ = [
@@ -70,7 +70,7 @@ def human_since(moment: object, now: datetime) -> str:
         return "<unknown>"
     try:
         return human_duration((now - parse_time(moment)).total_seconds())
-    except InvalidValue:
+    except InvalidArgument:
         return "<invalid>"
 
 
@@ -106,7 +106,7 @@ def selector_text(selector: Any, *, none: str = "<none>") -> str:
     """A LabelSelector as `kubectl` writes it; `none` where it selects everything or nothing."""
     try:
         return str(selector_from_wire(selector)) or none
-    except InvalidValue:
+    except InvalidArgument:
         return "<error>" if none else "<invalid>"
 
 

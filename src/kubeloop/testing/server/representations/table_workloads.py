@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidArgument
 from kubeloop.wire.times import parse_time
 
 from .human import (
@@ -154,7 +154,7 @@ def _job_duration(obj: Obj, since: Since) -> str:
         return since(started)
     try:
         return human_duration((parse_time(ended) - parse_time(started)).total_seconds())
-    except InvalidValue:
+    except InvalidArgument:
         return "<invalid>"
 
 

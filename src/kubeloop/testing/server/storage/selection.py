@@ -2,7 +2,7 @@
 
 Promises: a field that the kind does not offer is refused, as is text that is no selector;
 neither is ever read as "everything".
-Elsewhere: the grammar of selectors (`kubeloop.machinery`).
+Elsewhere: the grammar of selectors (`kubeloop.selectors`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any, final
 
 import msgspec
 
-from kubeloop.machinery import FieldSelector, Selector, parse_fields, parse_labels
-from kubeloop.wire import InvalidValue
+from kubeloop.selectors import FieldSelector, Selector, parse_fields, parse_labels
+from kubeloop.wire import InvalidArgument
 
 from ..registry import Served
 from ..statuses import bad_request
@@ -142,7 +142,7 @@ def selection(
     try:
         labels = parse_labels(label_selector)
         fields = parse_fields(field_selector)
-    except InvalidValue as error:
+    except InvalidArgument as error:
         raise bad_request(f"unable to parse requirement: {error}") from error
     paths = field_paths(served)
     for term in fields.terms:

@@ -2,7 +2,7 @@
 
 Promises: pure; a patch that cannot be read is 400, one that cannot be applied 422 (JSON
 patch) or 500 (strategic), as kube-apiserver answers; a sort the kind does not know is 415.
-Elsewhere: how patches work (`kubeloop.machinery.patches`), server-side apply (`managed`).
+Elsewhere: how patches work (`kubeloop.patches`), server-side apply (`managed`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from kubeloop.machinery.patches import (
+from kubeloop.patches import (
     MAX_OPERATIONS,
     PatchError,
     apply_json_patch,
