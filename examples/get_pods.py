@@ -9,14 +9,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 
-from kubeloop import ALL, Client, run
+from kubeloop import ALL_NAMESPACES, Client, run
 from kubeloop.clients import Table
 
 
 async def main() -> None:
     api_version, kind = sys.argv[1:3] if len(sys.argv) > 2 else ("v1", "Pod")
     async with Client() as client:
-        table = await client.resource(api_version, kind, namespace=ALL).table()
+        table = await client.resource(api_version, kind, namespace=ALL_NAMESPACES).table()
         print_aligned(lines_of(table))
 
 

@@ -23,7 +23,7 @@ from browser import FLAGS, MISSING, find
 from playwright.async_api import Browser, Page, async_playwright
 
 from kubeloop import Context, Manager, Model, ObjectKey, Resource, Result
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
 from kubeloop.errors import ApiError
 from kubeloop.inspector import Inspector
 from kubeloop.kit import running
@@ -137,7 +137,7 @@ def pod_for(deployment: Deployment, number: int) -> Pod:
     )
 
 
-async def furnish(client: Client) -> None:
+async def furnish(client: APIClient) -> None:
     """What is there before anybody looks."""
     for team in TEAMS:
         await client.apply(Namespace(metadata=ObjectMeta(name=team)))
@@ -150,7 +150,7 @@ def a_secret(name: str, namespace: str, password: str) -> Secret:
     return Secret(metadata=ObjectMeta(name=name, namespace=namespace), data=data, type="Opaque")
 
 
-async def play(client: Client) -> None:
+async def play(client: APIClient) -> None:
     """Create and change sites until cancelled."""
     for turn in itertools.count(1):
         team, name = random.choice(TEAMS), random.choice(SITES)

@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .clients import ALL
+    from .clients import ALL_NAMESPACES
     from .config import ClusterConfig
     from .errors import (
         AlreadyExists,
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     )
     from .kit import run
     from .meta import ObjectKey
-    from .runtime import Client, Context, Manager, Result, TerminalError, Watch
+    from .runtime import Client, Context, Manager, Result, TerminalError, WatchSource
     from .wire import UNSET, Model, Quantity, Resource, dump_yaml, load_yaml
 
 __all__ = [
-    "ALL",
+    "ALL_NAMESPACES",
     "UNSET",
     "AlreadyExists",
     "ApiError",
@@ -57,7 +57,7 @@ __all__ = [
     "TerminalError",
     "TransportError",
     "Unauthorized",
-    "Watch",
+    "WatchSource",
     "__version__",
     "dump_yaml",
     "load_yaml",
@@ -68,12 +68,12 @@ __version__ = "0.1.0"
 
 # Where each name lives; what is not here is a rule or an error of the API.
 _PACKAGES = {
-    "ALL": "clients",
+    "ALL_NAMESPACES": "clients",
     "ClusterConfig": "config",
     "ObjectKey": "meta",
     "run": "kit",
     **dict.fromkeys(
-        ("Client", "Context", "Manager", "Result", "TerminalError", "Watch"), "runtime"
+        ("Client", "Context", "Manager", "Result", "TerminalError", "WatchSource"), "runtime"
     ),
     **dict.fromkeys(("UNSET", "Model", "Quantity", "Resource", "dump_yaml", "load_yaml"), "wire"),
 }

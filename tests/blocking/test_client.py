@@ -10,7 +10,7 @@ from typing import Any, assert_type
 import pytest
 
 from kubeloop.blocking import Client, MetadataClient, ResourceClient, Stream, retry_on_conflict
-from kubeloop.clients import ALL, WaitTimeout, WatchEvent
+from kubeloop.clients import ALL_NAMESPACES, WaitTimeout, WatchEvent
 from kubeloop.config import ClusterConfig
 from kubeloop.errors import AlreadyExists, Conflict, InvalidArgument, NotFound, TransportError
 from kubeloop.meta import GroupResource, GroupVersion, GroupVersionResource
@@ -57,7 +57,7 @@ def test_both_spellings_and_names_lead_to_one_collection(client: Client) -> None
     client.resource(Pod).create(a_pod())
 
     assert client.core_v1.pods().exists("web")
-    assert client.core_v1.pods(ALL).list().items[0].metadata.name == "web"
+    assert client.core_v1.pods(ALL_NAMESPACES).list().items[0].metadata.name == "web"
     assert client.resource("v1", "Pod", namespace="default").get("web")["kind"] == "Pod"
     assert client.dynamic.resource(Pod).get("web")["kind"] == "Pod"
     found = client.resource(GroupVersionResource("", "v1", "pods"), namespace="default")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop.clients import ApplyErrors, Client, entries_in, in_order
+from kubeloop.clients import APIClient, ApplyErrors, entries_in, in_order
 from kubeloop.clients.applying import served_versions
 from kubeloop.errors import (
     AlreadyOwned,
@@ -51,7 +51,7 @@ def test_a_crd_says_where_it_will_be_served() -> None:
 
 
 async def test_a_manifest_in_the_wrong_order_is_applied_in_the_right_one(
-    server: Service, client: Client
+    server: Service, client: APIClient
 ) -> None:
     applied = await client.apply(dump_yaml(WEBSITE, MAP, CRD, NAMESPACE), field_manager="me")
 
@@ -63,7 +63,7 @@ async def test_a_manifest_in_the_wrong_order_is_applied_in_the_right_one(
     assert found["metadata"]["managedFields"][0]["manager"] == "me"
 
 
-async def test_applying_again_changes_nothing(client: Client) -> None:
+async def test_applying_again_changes_nothing(client: APIClient) -> None:
     await client.apply(NAMESPACE)
 
     first = await client.apply([MAP])
@@ -72,7 +72,7 @@ async def test_applying_again_changes_nothing(client: Client) -> None:
     assert [_version(each) for each in first] == [_version(each) for each in second]
 
 
-async def test_a_path_and_a_folder_are_read(client: Client, tmp_path: Path) -> None:
+async def test_a_path_and_a_folder_are_read(client: APIClient, tmp_path: Path) -> None:
     (tmp_path / "b.yaml").write_text(dump_yaml(MAP))
     (tmp_path / "a.yml").write_text(dump_yaml(NAMESPACE))
     (tmp_path / "notes.txt").write_text("not a manifest")
@@ -86,7 +86,7 @@ async def test_a_path_and_a_folder_are_read(client: Client, tmp_path: Path) -> N
         await client.apply("kind: Pod\n")
 
 
-async def test_one_object_comes_back_as_what_it_was(client: Client) -> None:
+async def test_one_object_comes_back_as_what_it_was(client: APIClient) -> None:
     one = await client.apply(ConfigMap(metadata=ObjectMeta(name="m"), data={"a": "b"}))
     plain = await client.apply({**MAP, "metadata": {"name": "n"}})
 
@@ -94,7 +94,7 @@ async def test_one_object_comes_back_as_what_it_was(client: Client) -> None:
     assert plain["metadata"]["namespace"] == "default"
 
 
-async def test_a_namespace_is_for_objects_that_say_none(client: Client) -> None:
+async def test_a_namespace_is_for_objects_that_say_none(client: APIClient) -> None:
     await client.apply(Namespace(metadata=ObjectMeta(name="shop")))
 
     given, own = await client.apply(
@@ -110,7 +110,7 @@ async def test_a_namespace_is_for_objects_that_say_none(client: Client) -> None:
     assert (given.metadata.namespace, own["metadata"]["namespace"]) == ("shop", "default")
 
 
-async def test_an_owner_becomes_the_controller_of_a_copy(client: Client) -> None:
+async def test_an_owner_becomes_the_controller_of_a_copy(client: APIClient) -> None:
     owner = await client.apply(ConfigMap(metadata=ObjectMeta(name="owner")))
     wish = ConfigMap(metadata=ObjectMeta(name="owned"))
 
@@ -121,7 +121,7 @@ async def test_an_owner_becomes_the_controller_of_a_copy(client: Client) -> None
     assert wish.metadata.owner_references == []
 
 
-async def test_a_dry_run_waits_for_no_crd(client: Client) -> None:
+async def test_a_dry_run_waits_for_no_crd(client: APIClient) -> None:
     await client.apply(CRD, dry_run=True)
 
     assert not [
@@ -134,7 +134,7 @@ async def test_a_dry_run_waits_for_no_crd(client: Client) -> None:
 
 @pytest.mark.parametrize("thing", [{}, {"kind": "Pod"}, {"apiVersion": "v1"}])
 async def test_an_object_that_does_not_say_what_it_is_is_refused(
-    client: Client, thing: dict[str, Any]
+    client: APIClient, thing: dict[str, Any]
 ) -> None:
     with pytest.raises(InvalidArgument):
         await client.apply(thing)
@@ -195,7 +195,7 @@ def test_a_text_of_one_line_that_is_no_path_is_an_error_that_does_not_show_it(te
 
 
 async def test_a_long_text_of_one_line_is_an_error_of_ours_and_nothing_is_sent(
-    server: Service, client: Client
+    server: Service, client: APIClient
 ) -> None:
     server.faults.clear_record()
 
@@ -264,7 +264,9 @@ BAD: list[Any] = [
 ]
 
 
-async def test_objects_that_do_not_say_what_they_are_are_named_one_by_one(client: Client) -> None:
+async def test_objects_that_do_not_say_what_they_are_are_named_one_by_one(
+    client: APIClient,
+) -> None:
     with pytest.raises(ApplyErrors) as caught:
         await client.apply([*BAD, {**MAP, "metadata": {"name": "good"}}])
 
@@ -282,7 +284,7 @@ async def test_objects_that_do_not_say_what_they_are_are_named_one_by_one(client
     + [{"ownerReferences": value} for value in (5, "ab", [None], [["a"]], {"a": 1})],
 )
 async def test_metadata_of_the_wrong_type_is_an_error_of_ours(
-    client: Client, metadata: dict[str, Any]
+    client: APIClient, metadata: dict[str, Any]
 ) -> None:
     owner = await client.apply(ConfigMap(metadata=ObjectMeta(name="owner")))
 
@@ -299,7 +301,7 @@ UNKNOWN = "{apiVersion: example.com/v1, kind: Nothing, metadata: {name: c}}"
 REFUSED = "{apiVersion: v1, kind: ConfigMap, metadata: {name: Not A Name}}"
 
 
-async def test_every_fault_is_reported_and_what_is_good_is_applied(client: Client) -> None:
+async def test_every_fault_is_reported_and_what_is_good_is_applied(client: APIClient) -> None:
     good = [dump_yaml({**MAP, "metadata": {"name": name}}) for name in ("a", "z")]
     text = "---\n".join(
         f"{each}\n" for each in (good[0], NO_OBJECT, WRONG_TYPE, UNKNOWN, REFUSED, good[1])
@@ -319,14 +321,14 @@ async def test_every_fault_is_reported_and_what_is_good_is_applied(client: Clien
     assert {each.metadata.name for each in await client.resource(ConfigMap).list()} >= {"a", "z"}
 
 
-async def test_a_single_fault_of_a_single_object_is_raised_itself(client: Client) -> None:
+async def test_a_single_fault_of_a_single_object_is_raised_itself(client: APIClient) -> None:
     with pytest.raises(Invalid):
         await client.apply(REFUSED)
     with pytest.raises(DecodeError, match="YAML document 1: expected an object"):
         await client.apply(NO_OBJECT + "\n")
 
 
-async def test_json_documents_that_follow_each_other_are_applied(client: Client) -> None:
+async def test_json_documents_that_follow_each_other_are_applied(client: APIClient) -> None:
     text = "".join(
         f'{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"{name}"}}}}' for name in "ab"
     )
@@ -358,7 +360,7 @@ async def test_a_namespace_that_is_forbidden_does_not_keep_the_rest_back() -> No
     assert [_name(each) for each in caught.value.applied] == ["m"]
 
 
-async def test_an_object_with_another_owner_is_one_fault_among_others(client: Client) -> None:
+async def test_an_object_with_another_owner_is_one_fault_among_others(client: APIClient) -> None:
     owner = await client.apply(ConfigMap(metadata=ObjectMeta(name="owner")))
     other = await client.apply(ConfigMap(metadata=ObjectMeta(name="other")))
     owned = ConfigMap(metadata=ObjectMeta(name="owned", namespace="default"))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop.clients import ALL, Client, ResourceClient, proxy_name
+from kubeloop.clients import ALL_NAMESPACES, APIClient, ResourceClient, proxy_name
 from kubeloop.errors import InvalidArgument
 from kubeloop.meta import GroupVersionResource
 from kubeloop.rest import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
@@ -211,7 +211,7 @@ async def test_an_apply_is_json_under_the_yaml_type_with_a_manager_and_force() -
     """TYP-5, TYP-6, DYN-7: `force` is always said; what is not set is not sent; a client's own
     manager is used where none is."""
     recorder = Recorder(POD)
-    client = Client(rest=recorder, field_manager="mine")  # type: ignore[arg-type] # fits by shape
+    client = APIClient(rest=recorder, field_manager="mine")  # type: ignore[arg-type] # fits by shape
 
     await client.resource(Pod, namespace="shop").apply(a_pod(app="web"))
 
@@ -271,7 +271,7 @@ async def test_deleting_a_collection_has_selectors_in_the_url_and_options_in_the
     ("build", "line"),
     [
         (lambda c: c.resource(Pod), "GET /api/v1/namespaces/home/pods"),
-        (lambda c: c.resource(Pod, namespace=ALL), "GET /api/v1/pods"),
+        (lambda c: c.resource(Pod, namespace=ALL_NAMESPACES), "GET /api/v1/pods"),
         (lambda c: c.resource(Node), "GET /api/v1/nodes"),
         (lambda c: c.apps_v1.deployments("shop"), "GET /apis/apps/v1/namespaces/shop/deployments"),
         (lambda c: c.core_v1.nodes(), "GET /api/v1/nodes"),
@@ -288,9 +288,9 @@ async def test_deleting_a_collection_has_selectors_in_the_url_and_options_in_the
     ],
 )
 async def test_where_a_collection_is(
-    build: Callable[[Client], ResourceClient[Any]], line: str
+    build: Callable[[APIClient], ResourceClient[Any]], line: str
 ) -> None:
-    """TYP-3, DYN-2, DYN-4: no namespace is the configuration's, `ALL` all of them."""
+    """TYP-3, DYN-2, DYN-4: no namespace is the configuration's, `ALL_NAMESPACES` all of them."""
     recorder = Recorder({"metadata": {}, "items": []})
 
     await build(recorder.client).list()
@@ -367,7 +367,7 @@ async def test_an_object_of_another_namespace_is_refused(recorder: Recorder) -> 
     with pytest.raises(InvalidArgument, match="other"):
         await recorder.client.resource(Event, namespace="shop").create(event)
     assert recorder.requests == []
-    await recorder.client.resource(Event, namespace=ALL).create(event)
+    await recorder.client.resource(Event, namespace=ALL_NAMESPACES).create(event)
     assert recorder.line == "POST /api/v1/namespaces/other/events"
 
 
@@ -384,7 +384,7 @@ async def test_without_a_namespace_the_objects_own_is_used() -> None:
 async def test_a_named_object_needs_a_namespace(recorder: Recorder) -> None:
     """TYP-3, REST-19: refused here, where client-go lets the server refuse."""
     with pytest.raises(InvalidArgument, match="namespace"):
-        await recorder.client.resource(Pod, namespace=ALL).get("web")
+        await recorder.client.resource(Pod, namespace=ALL_NAMESPACES).get("web")
 
 
 async def test_the_dynamic_client_asks_for_json(recorder: Recorder) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
 from kubeloop.errors import Invalid
 from kubeloop.wire.core.v1 import ConfigMap
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -145,7 +145,7 @@ async def test_a_json_patch_of_the_wrong_types_is_a_bad_request(
 
 
 async def test_a_value_that_our_client_tests_is_found_whatever_characters_it_has(
-    client: Client,
+    client: APIClient,
 ) -> None:
     """A test compares texts, and the server escapes some characters in its own."""
     maps, text = client.resource(ConfigMap), '<a href="x">&\u2028\u00e9\U0001f600\x7f\n</a>'
@@ -157,7 +157,7 @@ async def test_a_value_that_our_client_tests_is_found_whatever_characters_it_has
 
 
 @differs("tests of JSON patches")
-async def test_a_json_patch_tests_the_text_of_a_value(api: Caller, client: Client) -> None:
+async def test_a_json_patch_tests_the_text_of_a_value(api: Caller, client: APIClient) -> None:
     await api.create(api.at("configmaps"), config_map("a", x="<a>"))
     maps, patch = client.resource(ConfigMap), b'[{"op":"test","path":"/data/x","value":"<a>"}]'
 

@@ -16,7 +16,7 @@ from kubeloop.runtime import (
     Context,
     Result,
     TerminalError,
-    Watch,
+    WatchSource,
 )
 from kubeloop.runtime.specs import ControllerSpec
 from kubeloop.wire.apps.v1 import Deployment
@@ -314,9 +314,9 @@ async def test_a_failure_is_logged_as_loudly_as_it_deserves(
         ({"resync": float("nan")}, "resync nan"),
         ({"reconcile": None}, "None is no function"),
         ({"name": ""}, "needs a name"),
-        ({"watches": (Watch(ConfigMap),)}, "a watch without `to`"),
+        ({"watches": (WatchSource(ConfigMap),)}, "a watch without `to`"),
         (
-            {"kind": GroupVersionResource("a.b", "v1", "cs"), "owns": (Watch(Deployment),)},
+            {"kind": GroupVersionResource("a.b", "v1", "cs"), "owns": (WatchSource(Deployment),)},
             "owners are known by kind",
         ),
     ],

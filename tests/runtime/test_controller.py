@@ -18,7 +18,7 @@ from kubeloop.runtime import (
     Context,
     NotCached,
     Result,
-    Watch,
+    WatchSource,
     generation_changed,
 )
 from kubeloop.runtime.caches import Caches
@@ -166,7 +166,7 @@ async def test_what_is_done_does_not_come_again(stage: Stage, answer: object) ->
 async def test_changes_of_an_owned_object_are_the_owners(stage: Stage) -> None:
     owned = stage.mirrors.source(Deployment)
     reference = {"apiVersion": "example.com/v1", "kind": "Website", "name": "shop", "uid": "1"}
-    async with stage.running(owns=(Watch(Deployment),)):
+    async with stage.running(owns=(WatchSource(Deployment),)):
         owned.put(
             deployment_for(a_site("shop")), ownerReferences=[{**reference, "controller": True}]
         )
@@ -192,7 +192,7 @@ async def test_changes_of_another_kind_are_mapped_to_keys(stage: Stage, style: s
         return sites_of(config)
 
     to = sites_of if style == "plain" else later
-    async with stage.running(watches=(Watch(ConfigMap, to),)):
+    async with stage.running(watches=(WatchSource(ConfigMap, to),)):
         configs.put(a_config("settings", site="one"))
         await stage.clock.settle()
         configs.put(a_config("settings", site="two"))
@@ -207,7 +207,9 @@ async def test_a_mapping_that_fails_is_logged_with_the_key_and_the_next_is_told(
     configs = stage.mirrors.source(ConfigMap)
 
     async with stage.running(
-        watches=(Watch(ConfigMap, lambda config: [ObjectKey("default", config.data["site"])]),)
+        watches=(
+            WatchSource(ConfigMap, lambda config: [ObjectKey("default", config.data["site"])]),
+        )
     ):
         configs.put(a_config("wrong"))
         configs.put(a_config("right", site="shop"))
@@ -222,7 +224,9 @@ async def test_a_mapping_to_what_is_no_key_is_logged(
 ) -> None:
     configs = stage.mirrors.source(ConfigMap)
 
-    async with stage.running(watches=(Watch(ConfigMap, lambda config: cast("Any", ["shop"])),)):
+    async with stage.running(
+        watches=(WatchSource(ConfigMap, lambda config: cast("Any", ["shop"])),)
+    ):
         configs.put(a_config("settings"))
         await stage.clock.settle()
 
@@ -273,7 +277,7 @@ async def test_nothing_begins_before_the_caches_are_complete(
     never = asyncio.Event()
     stage.mirrors.source(Deployment).list = cast("Any", lambda **_: never.wait())  # type: ignore[method-assign] # a server that does not answer
 
-    async with stage.running(owns=(Watch(Deployment),)):
+    async with stage.running(owns=(WatchSource(Deployment),)):
         await stage.clock.advance(31)
 
         assert stage.names() == []

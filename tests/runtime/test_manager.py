@@ -23,7 +23,7 @@ from kubeloop.runtime import (
     LeaderElection,
     Manager,
     Result,
-    Watch,
+    WatchSource,
 )
 from kubeloop.testing import APIServer
 from kubeloop.wire import Resource
@@ -130,7 +130,7 @@ async def test_functions_that_map_read_the_managers_caches(
     def sites_with(config: ConfigMap) -> list[ObjectKey]:
         return manager.lister(Website).keys_by_index("image", config.data["image"])
 
-    @manager.controller(Website, watches=[Watch(ConfigMap, to=sites_with)])
+    @manager.controller(Website, watches=[WatchSource(ConfigMap, to=sites_with)])
     async def reconcile(key: ObjectKey, ctx: Context) -> None:
         calls.append(key)
 
@@ -337,7 +337,7 @@ def test_two_controllers_need_two_names(managed: Managed) -> None:
 
 
 async def test_a_client_of_the_users_own_is_used_and_left_open(server: APIServer) -> None:
-    own: clients.Client = clients.Client(server.config)
+    own: clients.APIClient = clients.APIClient(server.config)
     manager = Manager(own, signals=False, logs=False, tune_gc=False)
     async with running(manager):
         await until(lambda: manager.stats().state == "running")

@@ -16,7 +16,7 @@ MAP = (DOCS / "from-client-go.md").read_text(encoding="utf-8")
 @pytest.mark.parametrize(
     "name",
     [
-        "Client", "ClusterConfig", "Manager", "NotFound", "Result", "TerminalError", "Watch", "ALL",
+        "Client", "ClusterConfig", "Manager", "NotFound", "Result", "TerminalError", "WatchSource", "ALL_NAMESPACES",
         "NotCached", "WebhookServer", "any_of", "all_of", "none_of", "generation_changed",
     ],
 )  # fmt: skip

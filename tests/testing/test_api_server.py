@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kubeloop import NotFound, TransportError, Unauthorized
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
 from kubeloop.config import ClusterConfig
 from kubeloop.errors import TooManyRequests
 from kubeloop.testing import APIServer, Match, Refusal, Reply, SeenRequest, User
@@ -78,7 +78,7 @@ async def test_manifests_that_are_wrong_are_said_and_nothing_stays(tmp_path: Pat
         async with server:
             pass
 
-    async with Client(ClusterConfig(server=server.url)) as client:
+    async with APIClient(ClusterConfig(server=server.url)) as client:
         with pytest.raises(TransportError):
             await client.core_v1.namespaces().list()
 
@@ -89,7 +89,7 @@ async def test_manifests_that_are_wrong_are_said_and_nothing_stays(tmp_path: Pat
 async def test_the_kubeconfig_says_what_the_config_says(options: dict[str, Any]) -> None:
     async with APIServer(**options) as server:
         config = ClusterConfig.from_kubeconfig(server.kubeconfig())
-        async with Client(config) as client:
+        async with APIClient(config) as client:
             await client.core_v1.namespaces().get("default")
 
         ours = server.config

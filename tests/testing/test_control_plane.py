@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
 from kubeloop.config import ClusterConfig
 from kubeloop.errors import InvalidArgument
 from kubeloop.testing import ControlPlane, ControlPlaneFailed, assets_folder, guardian
@@ -55,7 +55,7 @@ async def test_it_serves_an_administrator_and_leaves_nothing(tmp_path: Path) -> 
         namespaces = plane.client().core_v1.namespaces()
         await namespaces.get("shop")
         await namespaces.create(Namespace(metadata=ObjectMeta(name="other")))
-        async with Client(ClusterConfig.from_kubeconfig(plane.kubeconfig())) as other:
+        async with APIClient(ClusterConfig.from_kubeconfig(plane.kubeconfig())) as other:
             await other.core_v1.namespaces().get("other")
         folder = plane._folder
         assert "etcd" in plane.log("etcd")

@@ -51,7 +51,7 @@ class Elections:
 
 
 @asynccontextmanager
-async def _term(client: clients.Client, election: LeaderElection) -> AsyncIterator[Leadership]:
+async def _term(client: clients.APIClient, election: LeaderElection) -> AsyncIterator[Leadership]:
     from kubeloop.election import USER_AGENT_SUFFIX, LeaderElector
     from kubeloop.wire.coordination.v1 import Lease
 
@@ -59,7 +59,7 @@ async def _term(client: clients.Client, election: LeaderElection) -> AsyncIterat
     agent = f"{default_user_agent()}/{USER_AGENT_SUFFIX}"
     async with RESTClient(client.config, clock=client.rest.clock, user_agent=agent) as rest:
         elector = LeaderElector(
-            clients.Client(rest=rest).resource(Lease, namespace=election.namespace),
+            clients.APIClient(rest=rest).resource(Lease, namespace=election.namespace),
             election.name,
             identity=election.identity or _own_identity(),
             times=election.times,

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from ._generated.clientset import Clientset, Resources
 from .applying import Appliable, ApplyErrors, Manifest, ManifestEntry, entries_in, in_order
-from .client import Client, DynamicClient
-from .collection import ALL, RawCollection
+from .client import APIClient, DynamicClient
+from .collection import ALL_NAMESPACES, RawCollection
 from .extraction import extract
 from .forms import DEFAULT_MANAGER, PatchBody, PatchType
 from .lists import (
@@ -49,13 +49,13 @@ from .writer import is_conflict, retry_on_conflict
 
 __all__ = [
     "ACCEPT_TABLE",
-    "ALL",
+    "ALL_NAMESPACES",
     "DEFAULT_MANAGER",
     "PAGE_SIZE",
+    "APIClient",
     "Appliable",
     "ApplyErrors",
     "ApplyOptions",
-    "Client",
     "Clientset",
     "DeleteOptions",
     "DynamicClient",

@@ -58,7 +58,7 @@ from .waiting import WaitTimeout
 if TYPE_CHECKING:  # for those who look kinds up, and not for every script
     from kubeloop.discovery import DeferredMapper, DiscoveryClient, MemoryCache, VersionInfo
 
-__all__ = ["Client", "DynamicClient"]
+__all__ = ["APIClient", "DynamicClient"]
 
 K = TypeVar("K", bound=Kind)
 
@@ -68,7 +68,7 @@ _CRD_POLL = 0.1
 AnyKind = type[Kind] | str | GroupVersionResource | GroupVersionKind
 
 
-class Client(Clientset):
+class APIClient(Clientset):
     """All of one cluster.
 
         async with Client() as client:                 # kubeconfig, or the pod's own account
@@ -440,7 +440,7 @@ def _limiter(limit: float | Limiter | None, clock: Clock) -> Limiter | None:
 class DynamicClient:
     """Every kind as dicts: `client.dynamic.resource("apps/v1", "Deployment")`."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: APIClient) -> None:
         self._client = client
 
     def resource(

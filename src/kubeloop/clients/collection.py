@@ -28,9 +28,9 @@ from kubeloop.wire import RawList, ResourceInfo
 
 from .options import ListOptions, WatchOptions
 
-__all__ = ["ALL", "Collection", "Lookup", "RawCollection", "RequestOptions"]
+__all__ = ["ALL_NAMESPACES", "Collection", "Lookup", "RawCollection", "RequestOptions"]
 
-ALL = ""
+ALL_NAMESPACES = ""
 """For `namespace`: all of them. None is the one that the configuration names."""
 
 Lookup = Callable[[], Awaitable[ResourceInfo]]
@@ -162,7 +162,9 @@ class Collection:
     def __repr__(self) -> str:
         resource = self._resource
         name = resource.plural if isinstance(resource, ResourceInfo) else "a kind to be looked up"
-        where = {None: self._default, ALL: "all namespaces"}.get(self.namespace, self.namespace)
+        where = {None: self._default, ALL_NAMESPACES: "all namespaces"}.get(
+            self.namespace, self.namespace
+        )
         return f"{name} in {where}"
 
     def _namespace_for(self, info: ResourceInfo, own: str) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .controller import ControllerStats
     from .elections import LeaderElection
     from .finalizer import Cleanup, finalized
-    from .handlers import MapFunction, Watch
+    from .handlers import MapFunction, WatchSource
     from .health import Check, HealthReport, Unhealthy
     from .life import PartEnded, ShutdownTimeout
     from .manager import GRACE, Manager
@@ -73,7 +73,7 @@ __all__ = [
     "TerminalError",
     "Unhealthy",
     "UserInfo",
-    "Watch",
+    "WatchSource",
     "WebhookServer",
     "WebhookStats",
     "all_of",
@@ -101,7 +101,7 @@ _HOMES = {
     **dict.fromkeys(("RECONCILE_WITHIN", "Reconcile"), "specs"),
     "LeaderElection": "elections",
     **dict.fromkeys(("Cleanup", "finalized"), "finalizer"),
-    **dict.fromkeys(("MapFunction", "Watch"), "handlers"),
+    **dict.fromkeys(("MapFunction", "WatchSource"), "handlers"),
     **dict.fromkeys(("Check", "HealthReport", "Unhealthy"), "health"),
     **dict.fromkeys(("PartEnded", "ShutdownTimeout"), "life"),
     **dict.fromkeys(("GRACE", "Manager"), "manager"),

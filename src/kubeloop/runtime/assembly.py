@@ -40,7 +40,7 @@ __all__ = ["Assembly", "ManagerStats", "Plan", "assembled"]
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What was declared."""
 
-    cluster: clients.Client | ClusterConfig | None
+    cluster: clients.APIClient | ClusterConfig | None
     namespace: Namespaces
     field_manager: str
     election: LeaderElection | None
@@ -124,7 +124,7 @@ async def assembled(plan: Plan, stack: AsyncExitStack) -> Assembly:
 
 async def _connected(plan: Plan, stack: AsyncExitStack) -> Client:
     given = plan.cluster
-    if isinstance(given, clients.Client):
+    if isinstance(given, clients.APIClient):
         if plan.field_manager:
             return Client(rest=given.rest, field_manager=plan.field_manager)
         return given if isinstance(given, Client) else Client.over(given)

@@ -22,7 +22,7 @@ from typing import (
 )
 
 from kubeloop import clients
-from kubeloop.clients import ALL, FieldSelection, LabelSelection, PartialObjectMetadata
+from kubeloop.clients import ALL_NAMESPACES, FieldSelection, LabelSelection, PartialObjectMetadata
 from kubeloop.errors import InvalidArgument
 from kubeloop.meta import GroupVersionKind, GroupVersionResource
 from kubeloop.selectors import ALL_FIELDS, EVERYTHING, field_selector_text, selector_text
@@ -64,7 +64,7 @@ class InformerOptions(TypedDict, Generic[T], total=False):
     metrics: CacheMetrics | None
 
 
-class Client(clients.Client):
+class Client(clients.APIClient):
     """All of one cluster, and mirrors of it.
 
         async with Client() as client:                 # kubeconfig, or the pod's own account
@@ -76,7 +76,7 @@ class Client(clients.Client):
     """
 
     @classmethod
-    def over(cls, client: clients.Client) -> Client:
+    def over(cls, client: clients.APIClient) -> Client:
         """A client without informers, with them; its connections stay its own."""
         return cls(rest=client.rest, field_manager=client._field_manager)
 
@@ -111,7 +111,7 @@ class Client(clients.Client):
         *,
         of: type[Any] | None = None,
         metadata_only: bool = False,
-        namespace: str | None = ALL,
+        namespace: str | None = ALL_NAMESPACES,
         labels: LabelSelection | None = None,
         fields: FieldSelection | None = None,
         index: Indexers[Any] | None = None,
@@ -164,7 +164,7 @@ class Client(clients.Client):
         self,
         kind: Watchable,
         *,
-        namespace: str = ALL,
+        namespace: str = ALL_NAMESPACES,
         labels: str = "",
         fields: str = "",
         metadata_only: bool = False,
@@ -179,7 +179,7 @@ class Client(clients.Client):
 
         found = self._find(kind, "", namespace)
         known = found if isinstance(found, ResourceInfo) else None
-        inside = namespace if known is None or known.namespaced else ALL
+        inside = namespace if known is None or known.namespaced else ALL_NAMESPACES
         scope = Scope(
             resource=_resource_name(kind, known),
             namespace=inside,

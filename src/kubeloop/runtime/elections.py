@@ -13,7 +13,7 @@ from typing import final
 
 import msgspec
 
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
 from kubeloop.election import (
     USER_AGENT_SUFFIX,
     ElectionEvents,
@@ -56,7 +56,7 @@ class LeaderElection(msgspec.Struct, frozen=True):
             raise InvalidArgument(f"leader election {self.name!r}: {error}") from error
 
 
-def lease_connection(client: Client) -> RESTClient:
+def lease_connection(client: APIClient) -> RESTClient:
     """A connection for leases alone: no queue of other requests can delay a renewal."""
     return RESTClient(
         client.config,
@@ -67,7 +67,7 @@ def lease_connection(client: Client) -> RESTClient:
 
 def elector_for(
     election: LeaderElection,
-    client: Client,
+    client: APIClient,
     *,
     events: ElectionEvents | None,
     metrics: ElectionMetrics | None,

@@ -13,7 +13,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias, TypeVar
 
-from kubeloop.clients import Client, ResourceClient
+from kubeloop.clients import APIClient, ResourceClient
 from kubeloop.errors import NotFound
 from kubeloop.meta import (
     GroupVersionKind,
@@ -30,7 +30,7 @@ T = TypeVar("T")
 Cleanup: TypeAlias = Callable[[T], Awaitable[object] | object]
 
 
-async def finalized(client: Client, obj: T, name: str, cleanup: Cleanup[T]) -> T | None:
+async def finalized(client: APIClient, obj: T, name: str, cleanup: Cleanup[T]) -> T | None:
     """Have `cleanup` run before `obj` goes: the object to work on, None when it goes.
 
     An object that stays gets the finalizer `name`, if it has it not. One that is being
@@ -73,7 +73,7 @@ async def _let_go(at: ResourceClient[T], obj: T, name: str) -> None:
         await at.modify(ObjectKey.of(_any(obj)).name, remove)
 
 
-def client_of(client: Client, obj: T) -> ResourceClient[T]:
+def client_of(client: APIClient, obj: T) -> ResourceClient[T]:
     """The client of an object's kind and namespace, in the form that the object has."""
     namespace = ObjectKey.of(_any(obj)).namespace or None
     if isinstance(obj, dict):

@@ -23,7 +23,15 @@ from kubeloop.workqueue import LOW_PRIORITY
 
 from .predicates import Predicate
 
-__all__ = ["KeySink", "MapFunction", "Watch", "on_mapped", "on_owned", "on_self", "owner_keys"]
+__all__ = [
+    "KeySink",
+    "MapFunction",
+    "WatchSource",
+    "on_mapped",
+    "on_owned",
+    "on_self",
+    "owner_keys",
+]
 
 log = get_logger(__name__)
 
@@ -31,7 +39,7 @@ MapFunction: TypeAlias = Callable[[Any], Iterable[ObjectKey] | Awaitable[Iterabl
 """From an object to the keys that it concerns, plain or async."""
 
 
-class Watch(msgspec.Struct, frozen=True):
+class WatchSource(msgspec.Struct, frozen=True):
     """Objects of another kind whose changes matter to a controller, and to whom.
 
         watches=[Watch(ConfigMap, to=sites_that_use)]

@@ -27,7 +27,7 @@ from kubeloop.cache import (
     Watchable,
     WatchErrorHandler,
 )
-from kubeloop.clients import ALL, FieldSelection, LabelSelection, PartialObjectMetadata
+from kubeloop.clients import ALL_NAMESPACES, FieldSelection, LabelSelection, PartialObjectMetadata
 from kubeloop.config import ClusterConfig
 from kubeloop.crd import crd_of
 from kubeloop.errors import InvalidArgument
@@ -58,7 +58,7 @@ from .caches import (
 from .client import Client
 from .elections import LeaderElection
 from .endpoints import address_of
-from .handlers import Watch
+from .handlers import WatchSource
 from .health import Check, Checks
 from .life import Life, ManagerState, Part, PartEnded
 from .metrics import AllMetrics
@@ -97,9 +97,9 @@ class Manager:
 
     def __init__(
         self,
-        cluster: clients.Client | ClusterConfig | None = None,
+        cluster: clients.APIClient | ClusterConfig | None = None,
         *,
-        namespace: Namespaces = ALL,
+        namespace: Namespaces = ALL_NAMESPACES,
         leader_election: str | LeaderElection | None = None,
         metrics: int | str | None = None,
         metrics_registry: Any = None,
@@ -147,8 +147,8 @@ class Manager:
         kind: Watchable,
         /,
         *,
-        owns: Sequence[Watchable | Watch] = (),
-        watches: Sequence[Watch] = (),
+        owns: Sequence[Watchable | WatchSource] = (),
+        watches: Sequence[WatchSource] = (),
         predicates: Sequence[Predicate] = (),
         workers: int = 1,
         timeout: float | None = RECONCILE_WITHIN,

@@ -17,7 +17,7 @@ from kubeloop.workqueue import RateLimiter
 
 from .caches import group_kind
 from .context import Context
-from .handlers import Watch
+from .handlers import WatchSource
 from .predicates import Predicate
 from .results import Result, is_delay
 
@@ -35,8 +35,8 @@ class ControllerSpec(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     kind: Watchable
     reconcile: Reconcile
-    owns: tuple[Watch, ...] = ()
-    watches: tuple[Watch, ...] = ()
+    owns: tuple[WatchSource, ...] = ()
+    watches: tuple[WatchSource, ...] = ()
     predicates: tuple[Predicate, ...] = ()
     workers: int = 1
     timeout: float | None = RECONCILE_WITHIN
@@ -75,6 +75,6 @@ def _is_count(given: object) -> bool:
     return isinstance(given, int) and given >= 1
 
 
-def as_watches(wanted: Sequence[Watchable | Watch]) -> tuple[Watch, ...]:
+def as_watches(wanted: Sequence[Watchable | WatchSource]) -> tuple[WatchSource, ...]:
     """Kinds as watches, where a kind alone says enough."""
-    return tuple(each if isinstance(each, Watch) else Watch(each) for each in wanted)
+    return tuple(each if isinstance(each, WatchSource) else WatchSource(each) for each in wanted)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
 from kubeloop.errors import InvalidArgument
 from kubeloop.meta import ObjectKey
 from kubeloop.patches import merge_patch_between
@@ -22,7 +22,7 @@ __all__ = ["written_status"]
 T = TypeVar("T")
 
 
-async def written_status(client: Client, obj: T, *, before: T | None = None) -> T:
+async def written_status(client: APIClient, obj: T, *, before: T | None = None) -> T:
     """Make the server's status what `obj` says; returns the object as the server has it.
 
     `before` is the object as it was read; without it the server is asked. Nothing is sent

@@ -371,18 +371,18 @@ def kube_blocking_client(kube_config: ClusterConfig) -> Iterator[Any]:
 
 
 async def _create_namespace(config: ClusterConfig, name: str) -> None:
-    from kubeloop.clients import Client
+    from kubeloop.clients import APIClient
     from kubeloop.wire.core.v1 import Namespace
     from kubeloop.wire.meta.v1 import ObjectMeta
 
-    async with Client(config) as client:
+    async with APIClient(config) as client:
         await client.core_v1.namespaces().create(Namespace(metadata=ObjectMeta(name=name)))
 
 
 async def _delete_namespace(config: ClusterConfig, name: str) -> None:
-    from kubeloop.clients import Client
+    from kubeloop.clients import APIClient
     from kubeloop.errors import NotFound
 
-    async with Client(config) as client:
+    async with APIClient(config) as client:
         with contextlib.suppress(NotFound):  # the test has done it
             await client.core_v1.namespaces().delete(name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from kubeloop import ALL, Manager, ObjectKey
+from kubeloop import ALL_NAMESPACES, Manager, ObjectKey
 from kubeloop.cache import InformerStats, ReflectorState
 from kubeloop.testing import Match
 from kubeloop.wire.apps.v1 import Deployment
@@ -173,7 +173,7 @@ async def _prove(stage: Stage) -> None:
 
     async def is_equal() -> bool:
         for kind, form in ((Website, Website), (Deployment, Deployment), (Pod, PodView)):
-            there = await stage.client.resource(kind, namespace=ALL).list()
+            there = await stage.client.resource(kind, namespace=ALL_NAMESPACES).list()
             if _versions(there) != _cached(stage.manager, form):
                 return False
             compared[kind.__name__] = len(there.items)

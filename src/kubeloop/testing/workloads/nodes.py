@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
 from kubeloop.errors import AlreadyExists
 from kubeloop.meta import ObjectKey, is_condition_true
 from kubeloop.runtime import Context
@@ -32,7 +32,7 @@ VERSION = "v1.37.0"  # of the kubelet that the nodes pretend to have
 _SIZE = {"cpu": Quantity("8"), "memory": Quantity("32Gi"), "pods": Quantity("1000")}
 
 
-async def register_nodes(client: Client, count: int) -> None:
+async def register_nodes(client: APIClient, count: int) -> None:
     """Have nodes called node-1, node-2, … there. Cancelled, some may be."""
     for number in range(1, count + 1):
         name = f"node-{number}"
