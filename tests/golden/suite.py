@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from kubeloop.machinery import KubeError
+from kubeloop.errors import KubeError
 from tests.golden import areas
 from tests.golden.case import Area, Case, Json
 
