@@ -4,7 +4,7 @@ A block with a title that is no console is a file of that name; blocks with the 
 parts of one file. A console's title is the terminal it stands for. In it, `$ ` begins a command
 and `> ` continues it, `^C` is Ctrl-C, and the rest is what is seen; `…` stands for whatever may
 differ. Python without a title is a program if it calls `run(...)` at its end, tests if it defines
-some, and else lines for `python -m asyncio`. `docs/shop.md` tells readers the same.
+some, and else lines for `python -m asyncio`. `docs/how-to/shop.md` tells readers the same.
 Promises: every command runs in a real process, with the environment of this one and no
 `KUBECONFIG` but one of a server that a page has told to start; of the optional packages only
 those can be imported that a page has told to install; what it shows is waited for, never slept
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 ROOT = Path(__file__).parent.parent
-SHOP = "docs/shop.md"
+SHOP = "docs/how-to/shop.md"
 SERVER = "the server"  # the terminal in which the shop is served
 WITHIN = 60.0  # seconds that a line may be waited for, on a machine that is busy
 
@@ -85,7 +85,7 @@ def _line(text: str, position: int) -> int:
 def links_to_the_shop(page: str) -> bool:
     """Whether a page tells its reader to start a server."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    return "](docs/shop.md)" in text or "](shop.md)" in text
+    return re.search(r"\]\((?:[\w./-]+/)?shop\.md\)", text) is not None
 
 
 def installed_by(*pages: str) -> frozenset[str]:
@@ -152,7 +152,7 @@ class Reader:
         return done.stdout
 
     def open_shop(self) -> None:
-        """Start the server of `docs/shop.md`, and have all that follows use it."""
+        """Start the server of `docs/how-to/shop.md`, and have all that follows use it."""
         for block in blocks_of(SHOP):
             if block.title == SERVER:
                 self._terminal(SERVER).play(block.text)

@@ -12,7 +12,7 @@ import pytest
 import kubeloop
 
 ROOT = Path(__file__).parent.parent
-ARCHITECTURE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+ARCHITECTURE = (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 # What a reader of the package installs; the rest is for those who work on it.
 FOR_USERS = set(PROJECT["project"]["optional-dependencies"]) - {"bench", "dev", "docs", "peers"}
@@ -21,8 +21,11 @@ DOCUMENTS = sorted(
 )
 # Pages that tools/docs_site.py makes of files at the top.
 MADE = {"changelog.md", "code-of-conduct.md", "contributing.md", "security.md"}
-# Pages of the reference that are about no room.
-TABLES = {"extras", "index", "kinds", "metrics"}
+# Pages of the reference that are not about a package.
+TABLES = {
+    "conformance", "differences", "extras", "glossary", "index", "kinds", "metrics",
+    "promises", "versioning",
+}  # fmt: skip
 STATES = dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", ARCHITECTURE, re.MULTILINE))
 
 

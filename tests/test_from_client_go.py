@@ -1,4 +1,4 @@
-"""docs/from-client-go.md maps the words of client-go to names that exist."""
+"""docs/how-to/from-client-go.md maps the words of client-go to names that exist."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import kubeloop
 from kubeloop.testing.server.faults import Faults
 from kubeloop.wire.apps.v1 import Deployment
 
-PAGE = (Path(__file__).parent.parent / "docs/from-client-go.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parent.parent / "docs/how-to/from-client-go.md").read_text(encoding="utf-8")
 
 # Words of common notes on client-go, by package. People look for them, also for the private ones.
 WORDS = re.findall(

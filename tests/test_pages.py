@@ -21,28 +21,28 @@ from tests.test_tutorial import PAGES as TUTORIAL
 
 PAGES = (
     "README.md",
-    "docs/blocking.md",
-    "docs/cache.md",
-    "docs/clients.md",
-    "docs/controllers.md",
-    "docs/credentials.md",
-    "docs/events.md",
-    "docs/from-client-go.md",
+    "docs/how-to/blocking.md",
+    "docs/explanation/cache.md",
+    "docs/how-to/clients.md",
+    "docs/how-to/controllers.md",
+    "docs/how-to/credentials.md",
+    "docs/how-to/events.md",
+    "docs/how-to/from-client-go.md",
     "docs/index.md",
-    "docs/inspector.md",
-    "docs/large-clusters.md",
-    "docs/leader-election.md",
-    "docs/metrics.md",
-    "docs/migrating.md",
-    "docs/models.md",
-    "docs/testing.md",
-    "docs/webhooks.md",
-    "docs/workqueues.md",
+    "docs/how-to/inspector.md",
+    "docs/how-to/large-clusters.md",
+    "docs/how-to/leader-election.md",
+    "docs/how-to/metrics.md",
+    "docs/how-to/migrating.md",
+    "docs/how-to/models.md",
+    "docs/how-to/testing.md",
+    "docs/how-to/webhooks.md",
+    "docs/how-to/workqueues.md",
 )
 # Pages that are run in a way of their own, and the tests that do it.
 ELSEWHERE = {
     **dict.fromkeys(TUTORIAL, "tests/test_tutorial.py"),
-    "docs/cli.md": "tests/cli/test_cli_page.py",
+    "docs/how-to/cli.md": "tests/cli/test_cli_page.py",
 }
 
 
@@ -90,7 +90,7 @@ def rolled_out_by(place: str) -> Callable[[Deployment], bool]:
 
 @pytest.mark.parametrize(
     "place",
-    ["docs/migrating.md", "docs/controllers.md", "examples/deployment.py",
+    ["docs/how-to/migrating.md", "docs/how-to/controllers.md", "examples/deployment.py",
      "examples/blocking_deployment.py"],
 )  # fmt: skip
 def test_a_rollout_is_over_when_all_pods_are_new_and_available(place: str) -> None:
@@ -139,7 +139,7 @@ def test_the_script_for_a_new_image_does_not_call_an_image_that_cannot_be_pulled
         (tmp_path / "kubeconfig").write_text(server.kubeconfig(), encoding="utf-8")
 
         # Two minutes are long for a test; that the time is up is seen after one second too.
-        Reader(tmp_path, instead={"=120": "=1"}).write_files("docs/migrating.md")
+        Reader(tmp_path, instead={"=120": "=1"}).write_files("docs/how-to/migrating.md")
         ended = run_python("new_image.py", folder=tmp_path)
 
         deployments.wait_for("web", condition="Available")  # all the while: the old pods serve
@@ -150,7 +150,7 @@ def test_the_script_for_a_new_image_does_not_call_an_image_that_cannot_be_pulled
 
 @pytest.mark.timeout(120)
 def test_the_tests_of_the_controllers_page_leave_the_readers_cluster_alone(tmp_path: Path) -> None:
-    Reader(tmp_path).write_files("docs/controllers.md")
+    Reader(tmp_path).write_files("docs/how-to/controllers.md")
     with running_in_thread(APIServer()) as cluster:
         (tmp_path / "kubeconfig").write_text(cluster.kubeconfig(), encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""docs/promises.md names a test for every promise, and both are there."""
+"""docs/reference/promises.md names a test for every promise, and both are there."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from kubeloop.runtime import context, health, life, manager, own_writes, specs
 from kubeloop.workqueue import ItemExponentialFailureRateLimiter
 
 ROOT = Path(__file__).parent.parent
-TABLE = "docs/promises.md"
+TABLE = "docs/reference/promises.md"
 PAGES = {
-    "consistency.md": "docs/consistency.md",
-    "cache.md": "docs/cache.md",
-    "controllers.md": "docs/controllers.md",
+    "consistency.md": "docs/explanation/consistency.md",
+    "cache.md": "docs/explanation/cache.md",
+    "controllers.md": "docs/how-to/controllers.md",
     "security.md": "SECURITY.md",  # docs/security.md is made from it
 }
 # Headings under which nothing is promised that a test could break.
@@ -73,7 +73,7 @@ def _plain(text: str) -> str:
 def _rows() -> Iterator[Row]:
     page = section = ""
     for line in _text(TABLE).splitlines():
-        if heading := re.fullmatch(r"### \[(.+)\]\(([\w-]+\.md)#([\w-]+)\)", line):
+        if heading := re.fullmatch(r"### \[(.+)\]\((?:[\w.-]+/)*([\w-]+\.md)#([\w-]+)\)", line):
             section, page = heading[1], heading[2]
             assert heading[3] == _anchor(section), line
         elif line.startswith("| ") and not line.startswith("| promise |"):

@@ -1,4 +1,4 @@
-"""Every rule number that is cited exists in docs/rules, and every rule there is cited."""
+"""Every cited rule number exists in docs/reference/rules, and every rule there is cited."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted((ROOT / "docs" / "rules").glob("*.md"))
+PAGES = sorted((ROOT / "docs" / "reference" / "rules").glob("*.md"))
 RULE = re.compile(r"^- ([A-Z]{3,4}-C?\d+) ", re.MULTILINE)
 RULES = Counter(rule for page in PAGES for rule in RULE.findall(page.read_text(encoding="utf-8")))
 FAMILIES = "|".join(sorted({rule.split("-")[0] for rule in RULES}))
@@ -31,6 +31,6 @@ def test_every_rule_that_is_cited_is_stated() -> None:
 
 
 def test_every_rule_is_cited_by_a_test_or_listed_as_a_difference() -> None:
-    differences = (ROOT / "docs" / "differences.md").read_text(encoding="utf-8")
+    differences = (ROOT / "docs" / "reference" / "differences.md").read_text(encoding="utf-8")
 
     assert sorted(set(RULES) - cited_in("tests") - set(CITED.findall(differences))) == []

@@ -1,4 +1,4 @@
-"""The project's words are those of docs/glossary.md, and fewer others with every change."""
+"""The project uses the words of docs/reference/glossary.md, and ever fewer others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from stop_words import STOP_WORDS, counts, read_table, stop_words
 
-GLOSSARY = (Path(__file__).parent.parent / "docs/glossary.md").read_text(encoding="utf-8")
+GLOSSARY = (Path(__file__).parent.parent / "docs/reference/glossary.md").read_text(encoding="utf-8")
 
 
 @cache
@@ -27,7 +27,7 @@ def test_no_file_has_more_words_that_the_glossary_replaces_than_before() -> None
         if number > allowed.get(name, 0)
     }
 
-    assert more == {}, "make words names them, docs/glossary.md says what to write"
+    assert more == {}, "make words names them, docs/reference/glossary.md says what to write"
 
 
 def test_the_allowed_number_of_a_file_is_what_it_has() -> None:

@@ -70,7 +70,7 @@ def test_the_tests_run_on_the_pythons_that_the_package_promises() -> None:
     assert jobs_in(CI)["test"]["strategy"]["matrix"]["python"] == promised
     assert jobs_in(CI)["dist"]["strategy"]["matrix"]["python"] == [promised[0], promised[-1]]
     assert PROJECT["requires-python"] == f">={promised[0]}"
-    page = (ROOT / "docs" / "versioning.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "versioning.md").read_text(encoding="utf-8")
     assert f"| {', '.join(promised)} |" in page
 
 

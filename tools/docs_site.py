@@ -75,7 +75,7 @@ def _link(found: re.Match[str]) -> str:
         return found[0]
     inside = AT_THE_TOP.get(path) or (path[5:] if path.startswith("docs/") else "")
     if path.rstrip("/") == "examples":
-        inside = "examples.md"
+        inside = "how-to/examples.md"
     return f"[{words}]({inside}{hash_}{anchor})" if inside else words
 
 

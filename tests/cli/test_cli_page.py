@@ -14,7 +14,7 @@ from tests.following import Reader, installed_by
 
 from .test_program import COMMANDS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "cli.md").read_text(encoding="utf-8")
 
 
 def blocks(pattern: str) -> Iterator[re.Match[str]]:
@@ -31,9 +31,9 @@ def lines() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.timeout(300)  # programs start, one after the other
 def test_the_lines_of_the_page_print_what_it_says(tmp_path: Path) -> None:
-    with Reader(tmp_path, installed=installed_by("docs/cli.md")) as reader:
+    with Reader(tmp_path, installed=installed_by("docs/how-to/cli.md")) as reader:
         reader.open_shop()
-        reader.write_files("docs/cli.md")
+        reader.write_files("docs/how-to/cli.md")
 
         for command, expected in lines():
             output = reader.output_of(command)

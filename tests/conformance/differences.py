@@ -1,6 +1,6 @@
 """Where the embedded server is known to answer otherwise than kube-apiserver.
 
-Promises: every line here stands in docs/conformance.md too, and is held by a test that is
+Promises: every line here stands in docs/reference/conformance.md too, and is held by a test that is
 marked with `differs`: against the embedded server that test must fail.
 """
 

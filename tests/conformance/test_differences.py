@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.conformance.differences import DIFFERENCES
 
 HERE = Path(__file__).parent
-DOCUMENT = HERE.parents[1] / "docs" / "conformance.md"
+DOCUMENT = HERE.parents[1] / "docs" / "reference" / "conformance.md"
 
 
 async def test_every_difference_is_held_by_a_test() -> None:

@@ -2,7 +2,7 @@
 
 An area makes its cases deterministically and says how kubeloop answers each operation. The
 answers of client-go are in `answers/`, written by `make golden`; `differences.json` names the
-cases that differ on purpose, each group under its row of docs/differences.md.
+cases that differ on purpose, each group under its row of docs/reference/differences.md.
 See also: `clientgo` (the Go program that answers), `test_golden` (the rules).
 """
 
@@ -39,7 +39,7 @@ _REFUSED = {"refused": True}
 
 
 class Mark(NamedTuple):
-    """Cases of one operation that differ on purpose, and their row of docs/differences.md."""
+    """Cases of one operation that differ on purpose, and their row of the differences page."""
 
     about: str
     operation: str

@@ -1,4 +1,4 @@
-"""kubeloop answers as client-go does, except where docs/differences.md says otherwise."""
+"""kubeloop behaves as client-go does, except where docs/reference/differences.md says so."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_cases_that_are_marked_as_different_do_differ(area: str, operation: str)
 
 
 def test_every_marked_difference_names_a_row_of_the_page() -> None:
-    page = (_ROOT / "docs" / "differences.md").read_text(encoding="utf-8")
+    page = (_ROOT / "docs" / "reference" / "differences.md").read_text(encoding="utf-8")
     rows = {match[1] for match in re.finditer(r"^\| (.+?) \|", page, re.MULTILINE)}
 
     assert {mark.about for mark in marks()} <= rows

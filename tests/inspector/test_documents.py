@@ -8,10 +8,10 @@ from pathlib import Path
 import browser
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "inspector.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "inspector.md"
 
 
-@pytest.mark.parametrize("picture", re.findall(r"\]\((pictures/.*?)\)", PAGE.read_text("utf-8")))
+@pytest.mark.parametrize("picture", re.findall(r"\]\((../pictures/.*?)\)", PAGE.read_text("utf-8")))
 def test_the_pictures_of_the_page_are_there(picture: str) -> None:
     assert (PAGE.parent / picture).exists()
 

@@ -26,7 +26,7 @@ from tests.runtime.conftest import HastyClock
 
 from .shop import PASSWORD, a_config, a_secret, asking, json_of, reached, snapshots, text_of, until
 
-DOCS = Path(__file__).parents[2] / "docs" / "inspector.md"
+DOCS = Path(__file__).parents[2] / "docs" / "how-to" / "inspector.md"
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import kubeloop
 from kubeloop import runtime
 
 DOCS = Path(__file__).parents[2] / "docs"
-MAP = (DOCS / "from-client-go.md").read_text(encoding="utf-8")
+MAP = (DOCS / "how-to" / "from-client-go.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

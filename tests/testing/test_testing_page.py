@@ -1,15 +1,15 @@
-"""What docs/testing.md says is whole; its code runs in `test_pages`."""
+"""What docs/how-to/testing.md says is whole; its code runs in `test_pages`."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parent.parent.parent / "docs" / "testing.md"
+PAGE = Path(__file__).parent.parent.parent / "docs" / "how-to" / "testing.md"
 
 
 def test_the_page_names_every_fixture() -> None:
-    plugin = PAGE.parent.parent / "src/kubeloop/testing/plugin.py"
+    plugin = PAGE.parents[2] / "src/kubeloop/testing/plugin.py"
     fixtures = re.findall(r"^(?:async )?def (kube\w+)\(", plugin.read_text(), re.MULTILINE)
 
     text = PAGE.read_text(encoding="utf-8")

@@ -31,9 +31,9 @@ NAMES = (
 @pytest.mark.parametrize(
     ("at_the_top", "on_the_site"),
     [
-        ("[rooms](docs/architecture.md#the-rooms)", "[rooms](architecture.md#the-rooms)"),
+        ("[a page](docs/explanation/cache.md#its-part)", "[a page](explanation/cache.md#its-part)"),
         ("[changes](CHANGELOG.md)", "[changes](changelog.md)"),
-        ("[examples](examples)", "[examples](examples.md)"),
+        ("[examples](examples)", "[examples](how-to/examples.md)"),
         ("[elsewhere](https://semver.org)", "[elsewhere](https://semver.org)"),
         ("[the tests](tests/conftest.py)", "the tests"),
     ],
