@@ -21,7 +21,7 @@ from kubeloop.kit import ManualClock
 from kubeloop.machinery import GroupVersionResource, InvalidValue
 from kubeloop.wire import Resource
 from kubeloop.wire.core.v1 import ConfigMap, Node, Pod
-from tests.cache.model_server import ModelServer, refusal
+from tests.support.model_server import ModelServer, refusal
 
 SITES = GroupVersionResource("example.com", "v1", "sites")
 

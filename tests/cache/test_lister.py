@@ -12,7 +12,7 @@ import pytest
 from kubeloop.cache import Lister, SharedInformer, UnknownIndex
 from kubeloop.machinery import NOTHING, DecodeError, InvalidValue, ObjectKey
 from kubeloop.wire.core.v1 import Pod
-from tests.cache.model_server import ModelServer
+from tests.support.model_server import ModelServer
 
 
 class _Metadata(msgspec.Struct):

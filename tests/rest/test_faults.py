@@ -19,9 +19,8 @@ from kubeloop.machinery import (
     TransportError,
 )
 from kubeloop.rest import RESTClient, Timeouts, fetch, path_request
-
-from .conftest import (
-    Authority,
+from tests.support.certificates import Authority
+from tests.support.scripted_server import (
     Line,
     Reply,
     Script,
