@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kubeloop.cache import RawPage, SharedInformer
+from kubeloop.errors import DecodeError, ResponseTooLarge
 from kubeloop.kit import ManualClock, running
-from kubeloop.machinery import DecodeError, ResponseTooLarge
 from kubeloop.wire import Raw, RawEvent
 from kubeloop.wire.core.v1 import Pod
 from tests.cache.making import key

@@ -13,7 +13,7 @@ import pytest
 
 from kubeloop.cache import Change, SharedInformer
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 from tests.support.change_history import Story
 from tests.support.model_server import ModelServer
 

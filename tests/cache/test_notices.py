@@ -9,7 +9,7 @@ from kubeloop.cache.changes import Change
 from kubeloop.cache.entry import Entry
 from kubeloop.cache.keeper import Keeper
 from kubeloop.cache.notices import Backlog, Notice
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 from tests.cache.making import entry, key
 from tests.support.change_history import Story
 

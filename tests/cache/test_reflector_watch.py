@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from kubeloop.cache import RawPage
+from kubeloop.errors import ApiError, StreamBroken
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import ApiError, StreamBroken
 from tests.cache.reflecting import reflecting, requests
 from tests.support.model_server import ModelServer, event, expired, refusal, refused
 

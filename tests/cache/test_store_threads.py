@@ -14,7 +14,7 @@ from kubeloop.cache import SharedInformer
 from kubeloop.cache.indexer import Indexer
 from kubeloop.cache.keeper import Keeper
 from kubeloop.cache.keeping import Keeping
-from kubeloop.machinery import parse_labels
+from kubeloop.selectors import parse_labels
 from tests.cache.making import key, pod
 from tests.support.model_server import ModelServer
 

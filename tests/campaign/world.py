@@ -19,7 +19,8 @@ import msgspec
 
 from kubeloop.cache import Change, SharedInformer
 from kubeloop.config import ClusterConfig
-from kubeloop.machinery import KubeError, ObjectKey
+from kubeloop.errors import KubeError
+from kubeloop.meta import ObjectKey
 from kubeloop.runtime import Client
 from kubeloop.testing.threads import LoopThread
 from kubeloop.wire.core.v1 import ConfigMap, Container, PodSpec, PodTemplate, PodTemplateSpec

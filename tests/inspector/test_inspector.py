@@ -14,9 +14,10 @@ import msgspec
 import pytest
 
 from kubeloop.cache import SharedInformerFactory
+from kubeloop.errors import ConfigError, InvalidArgument
 from kubeloop.inspector import EVERY, Inspector, running_inspectors
 from kubeloop.kit import ManualClock, cancel_and_wait, running
-from kubeloop.machinery import ConfigError, InvalidValue, ObjectKey
+from kubeloop.meta import ObjectKey
 from kubeloop.runtime import Client, Context, Manager, Result
 from kubeloop.testing import APIServer, Match
 from kubeloop.wire.core.v1 import ConfigMap, Secret
@@ -134,7 +135,7 @@ async def test_it_lives_once() -> None:
     async with inspector:
         pass
 
-    with pytest.raises(InvalidValue, match="lives once"):
+    with pytest.raises(InvalidArgument, match="lives once"):
         await inspector.__aenter__()
 
 

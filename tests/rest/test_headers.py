@@ -14,9 +14,7 @@ from kubeloop.config import (
     Identity,
     Impersonation,
 )
-from kubeloop.machinery import (
-    Unauthorized,
-)
+from kubeloop.errors import Unauthorized
 from kubeloop.rest import (
     default_user_agent,
     path_request,

@@ -7,8 +7,8 @@ import logging
 
 import pytest
 
+from kubeloop.errors import InFlightTimeout, TimeoutExceeded, TooManyRequests
 from kubeloop.kit import ManualClock, TokenBucket
-from kubeloop.machinery import InFlightTimeout, TimeoutExceeded, TooManyRequests
 from kubeloop.rest import (
     DEFAULT_BURST,
     DEFAULT_QPS,

@@ -8,7 +8,7 @@ import prometheus_client
 import pytest
 
 from kubeloop.config import ClusterConfig
-from kubeloop.machinery import NotFound, StreamBroken
+from kubeloop.errors import NotFound, StreamBroken
 from kubeloop.rest import (
     METRIC_NAMES,
     PrometheusMetrics,

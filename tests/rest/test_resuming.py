@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from kubeloop.kit import Backoff, ManualClock
-from kubeloop.machinery import (
+from kubeloop.errors import (
     ClientClosed,
     Expired,
     Forbidden,
     InternalError,
-    InvalidValue,
+    InvalidArgument,
     Unauthorized,
 )
+from kubeloop.kit import Backoff, ManualClock
 from kubeloop.rest import (
     RESUME_BACKOFF,
     RESUME_INTERVAL,
@@ -55,7 +55,7 @@ async def take(watch: ResumingWatch, count: int) -> list[str]:
 @pytest.mark.parametrize("version", ["", "0"])
 async def test_there_is_no_resuming_from_nowhere(version: str, server: Script) -> None:
     """WTC-1."""
-    with pytest.raises(InvalidValue, match="does not name a state"):
+    with pytest.raises(InvalidArgument, match="does not name a state"):
         resuming(client_for(server), version)
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from kubeloop.kit import ManualClock
-from kubeloop.machinery import (
+from kubeloop.errors import (
     ApiError,
     InternalError,
     ServiceUnavailable,
@@ -19,6 +18,7 @@ from kubeloop.machinery import (
     TimeoutExceeded,
     TooManyRequests,
 )
+from kubeloop.kit import ManualClock
 from kubeloop.rest import RESTClient, Timeouts, path_request, resource_request
 from kubeloop.rest.failures import failure_of
 from kubeloop.rest.watch import WatchEnd

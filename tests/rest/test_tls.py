@@ -15,10 +15,7 @@ from kubeloop.config import (
     Identity,
     StaticCredentials,
 )
-from kubeloop.machinery import (
-    ConnectError,
-    TransportError,
-)
+from kubeloop.errors import ConnectError, TransportError
 from kubeloop.rest import (
     RESTClient,
     path_request,

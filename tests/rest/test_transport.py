@@ -13,13 +13,7 @@ from typing import Any
 import pytest
 
 from kubeloop.config import AuthProvider, ClusterConfig
-from kubeloop.machinery import (
-    ApiError,
-    ConfigError,
-    ConnectError,
-    TimeoutExceeded,
-    TransportError,
-)
+from kubeloop.errors import ApiError, ConfigError, ConnectError, TimeoutExceeded, TransportError
 from kubeloop.rest import (
     KEEP_ALIVE,
     Request,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop.machinery import crd_of
+from kubeloop.crd import crd_of
 from kubeloop.runtime import Client, Manager
 from kubeloop.testing import APIServer
 from tests.support.clocks import FastClock

@@ -11,8 +11,10 @@ import prometheus_client
 import pytest
 
 from kubeloop.config import ClusterConfig
+from kubeloop.crd import crd_of
+from kubeloop.errors import ConfigError, InvalidArgument
 from kubeloop.kit import running
-from kubeloop.machinery import ConfigError, GroupVersionKind, InvalidValue, ObjectKey, crd_of
+from kubeloop.meta import GroupVersionKind, ObjectKey
 from kubeloop.runtime import Client, Context, Manager, PartEnded
 from kubeloop.testing import APIServer
 from kubeloop.wire import Model, Resource
@@ -180,7 +182,7 @@ async def test_an_event_that_is_recorded_while_the_server_is_away_is_written_in_
 
 @pytest.mark.parametrize("grace", [-1, float("nan"), "long", None])
 def test_a_grace_that_is_none_is_refused(managed: Managed, grace: Any) -> None:
-    with pytest.raises(InvalidValue, match="give seconds"):
+    with pytest.raises(InvalidArgument, match="give seconds"):
         managed(grace=grace)
 
 
@@ -188,9 +190,9 @@ def test_a_grace_that_is_none_is_refused(managed: Managed, grace: Any) -> None:
 def test_what_is_no_kind_is_refused_at_once(managed: Managed, kind: Any) -> None:
     manager = managed()
 
-    with pytest.raises(InvalidValue, match="it is no kind of the API"):
+    with pytest.raises(InvalidArgument, match="it is no kind of the API"):
         manager.controller(kind)
-    with pytest.raises(InvalidValue, match="it is no kind of the API"):
+    with pytest.raises(InvalidArgument, match="it is no kind of the API"):
         manager.cache(kind)
 
 

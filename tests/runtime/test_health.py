@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kubeloop.cache import SharedInformer
+from kubeloop.errors import InvalidArgument, TransportError
 from kubeloop.kit import ManualClock, running
-from kubeloop.machinery import InvalidValue, TransportError
 from kubeloop.runtime import HealthReport, Unhealthy
 from kubeloop.runtime.endpoints import Address, address_of
 from kubeloop.runtime.health import Checks, Pulse, current, synced
@@ -86,7 +86,7 @@ def test_a_name_is_given_once(clock: ManualClock) -> None:
     checks = Checks("ready", clock=clock)
     checks.add("disk", fine)
 
-    with pytest.raises(InvalidValue, match="ready check 'disk': there is one"):
+    with pytest.raises(InvalidArgument, match="ready check 'disk': there is one"):
         checks.add("disk", fine)
 
 

@@ -13,14 +13,10 @@ import pytest
 
 from kubeloop.cache import Change, SharedInformer, SharedInformerFactory
 from kubeloop.clients import PartialObjectMetadata
+from kubeloop.crd import crd_of
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import (
-    GroupVersionKind,
-    GroupVersionResource,
-    InvalidValue,
-    ObjectKey,
-    crd_of,
-)
+from kubeloop.meta import GroupVersionKind, GroupVersionResource, ObjectKey
 from kubeloop.runtime import Client
 from kubeloop.testing import APIServer
 from kubeloop.wire.core.v1 import ConfigMap, Namespace, Pod
@@ -110,7 +106,7 @@ async def test_metadata_alone_is_asked_for_as_such(client: Client, server: APISe
 
 
 def test_metadata_alone_has_no_view(client: Client) -> None:
-    with pytest.raises(InvalidValue, match="say one of them"):
+    with pytest.raises(InvalidArgument, match="say one of them"):
         client.informer(Pod, metadata_only=True, of=PlacedPod)  # type: ignore[call-overload] # on purpose
 
 
