@@ -1,20 +1,20 @@
-# Every target sets itself up: a Python of 3.11 or newer is all that has to be there.
-# uv is used when it is installed, venv and pip otherwise.
+# Every target sets up what it needs; only Python 3.11 or newer must be installed.
+# uv is used if it is installed, venv and pip otherwise.
 
 PYTHON ?= python3
 ARGS ?=
 PY := .venv/bin/python
 
-# The tests start many interpreters; without bytecode each would compile everything anew.
+# The tests start many interpreters; without bytecode each would compile every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
-# Recipes name their files relative to here, so that the folder's own path may hold spaces.
+# Recipes use relative paths, so that the path of this folder may contain spaces.
 SHELL := /bin/sh
 .SHELLFLAGS := -eu -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
-# uv reads none of pip's settings; whoever has set these means both.
+# uv does not read pip's settings; these are meant for both.
 empty :=
 comma := ,
 ifdef PIP_FIND_LINKS
@@ -27,10 +27,10 @@ ifdef PIP_NO_INDEX
 export UV_NO_INDEX ?= $(PIP_NO_INDEX)
 endif
 
-# A .venv that uv made has no pip in it.
+# A .venv that uv created has no pip.
 with_pip = $(PY) -m pip --version >/dev/null 2>&1 || $(PY) -m ensurepip --default-pip >/dev/null
 
-# $(call install,EXTRA): this folder, editable, with one extra, at the pinned versions.
+# $(call install,EXTRA): install this folder, editable, with one extra, at the pinned versions.
 define install
 @echo 'setting up .venv: $(1)'; \
 if command -v uv >/dev/null 2>&1; then \
@@ -46,23 +46,27 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: test
-test: .venv/.ready ## run the tests; ARGS="-k word" picks some
+test: .venv/.ready ## run the tests; ARGS="-k word" selects some
 	$(PY) tools/run_tests.py $(ARGS)
 
 .PHONY: check
-check: .venv/.ready ## format, lint, types and the import contract, changing nothing
+check: .venv/.ready ## check format, lint, types and import contracts; changes nothing
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 	.venv/bin/lint-imports
 
 .PHONY: format
-format: .venv/.ready ## rewrite the sources in the project's format
+format: .venv/.ready ## format the sources and apply safe fixes of the linter
 	$(PY) -m ruff check --fix-only --quiet .
 	$(PY) -m ruff format .
 
+.PHONY: hooks
+hooks: .venv/.ready ## check format, lint and words of the changed files at every `git commit`
+	$(PY) -m pre_commit install
+
 .PHONY: names
-names: .venv/.ready ## accept the public names as they are now
+names: .venv/.ready ## write the public names to tests/public_names.txt
 	$(PY) tools/public_names.py tests/public_names.txt
 
 .PHONY: words
@@ -70,83 +74,83 @@ words: .venv/.ready ## lower the numbers of words that the glossary replaces
 	$(PY) tools/stop_words.py
 
 .PHONY: assets
-assets: .venv/.ready ## build or copy etcd, kube-apiserver and kubectl into the user's cache, once
+assets: .venv/.ready ## build or copy etcd, kube-apiserver and kubectl into ~/.cache/kubeloop, once
 	$(PY) tools/assets.py
 
 .PHONY: test-real
-test-real: assets ## conformance, faults, streams and examples against kube-apiserver
+test-real: assets ## run conformance, faults, streams and examples against kube-apiserver
 	$(PY) tools/run_tests.py tests/conformance tests/campaign/test_real_campaign.py tests/kubelet \
 	  tests/examples tests/runtime/test_conversion_asked.py --kube envtest $(ARGS)
 
 .PHONY: golden
-golden: .venv/.ready ## have client-go answer the golden cases anew (needs Go); ARGS=--check compares
+golden: .venv/.ready ## run the golden cases with client-go (needs Go); ARGS=--check only compares
 	$(PY) -m tests.golden $(ARGS)
 
 .PHONY: soak
-soak: .venv/.ready ## run the property tests for long, with examples of chance, and 1,000 faults
+soak: .venv/.ready ## run the property tests for long, with random examples, and 1,000 faults
 	HYPOTHESIS_PROFILE=soak SOAK_FAULTS=$${SOAK_FAULTS:-1000} \
 	  $(PY) -m pytest -m 'hypothesis or campaign' --timeout=1800 $(ARGS)
 
 .PHONY: bench
-bench: .venv/.bench ## measure against the peers; ARGS="--only wire --markdown"
+bench: .venv/.bench ## compare with other clients; ARGS="--only wire --markdown"
 	$(PY) -m bench $(ARGS)
 
 .PHONY: bench-full
-bench-full: .venv/.bench ## the long form, with plots, kept in build/bench
+bench-full: .venv/.bench ## run all benchmarks for longer, with plots in build/bench
 	$(PY) -m bench --full $(ARGS)
 
 .PHONY: demo
-demo: .venv/.ready ## see it work: a server, a controller and a broken watch, live in the terminal
+demo: .venv/.ready ## run the demo: a server, a controller and a broken watch, live in the terminal
 	@exec $(PY) -m kubeloop demo $(ARGS)
 
 .PHONY: docs
-docs: .venv/.docs ## build the documentation's site into build/site
+docs: .venv/.docs ## build the documentation site into build/site
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --site-dir build/site
 
 .PHONY: pictures
-pictures: .venv/.ready ## make the pictures in docs/pictures anew
+pictures: .venv/.ready ## create the pictures in docs/pictures again
 	$(PY) tools/demo_picture.py docs/pictures/demo.svg
 	$(PY) tools/browser.py
 	$(PY) tools/screenshots.py
 
 .PHONY: test-browser
-test-browser: .venv/.ready ## the inspector's page in headless Chromium, which is installed if it can be
+test-browser: .venv/.ready ## test the inspector's page in headless Chromium; installs it if possible
 	$(PY) tools/browser.py
 	$(PY) tools/run_tests.py tests/browser $(ARGS)
 
 .PHONY: dist
-dist: .venv/.ready ## build wheel and sdist, and try both in empty environments
+dist: .venv/.ready ## build wheel and sdist, and test both in empty environments
 	rm -rf dist
 	$(PY) -m build --outdir dist
 	$(PY) tools/smoke.py dist
 
 .PHONY: generate
-generate: .venv/.ready ## rewrite the models; OPENAPI=<folder>, or CLUSTER=<url of `kubectl proxy`>
+generate: .venv/.ready ## generate the models; OPENAPI=<folder>, or CLUSTER=<url of `kubectl proxy`>
 ifdef CLUSTER
 	PYTHONPATH=tools $(PY) -m kubeloop_generate --cluster '$(CLUSTER)'
 else ifdef OPENAPI
 	PYTHONPATH=tools $(PY) -m kubeloop_generate --swagger '$(OPENAPI)'/*swagger.json \
 	  --discovery '$(OPENAPI)'/*discovery.json --protobuf '$(OPENAPI)'/*protobuf-fields.json
 else
-	@echo 'make generate: say where the API is described: OPENAPI=<folder with *swagger.json,' >&2
-	@echo '*discovery.json and *protobuf-fields.json>, or CLUSTER=<address of `kubectl proxy`>' >&2
+	@echo 'make generate: the API description is missing: set OPENAPI=<folder with *swagger.json,' >&2
+	@echo '*discovery.json and *protobuf-fields.json>, or CLUSTER=<URL of `kubectl proxy`>' >&2
 	@exit 2
 endif
 	$(PY) tools/generate_blocking.py
 
 .PHONY: lock
-lock: .venv/.ready ## pin the newest versions of everything in constraints.txt
+lock: .venv/.ready ## pin the newest versions of all dependencies in constraints.txt
 	@command -v uv >/dev/null 2>&1 || { $(with_pip); $(PY) -m pip install --quiet uv; }
 	PATH="$$PATH:.venv/bin" uv pip compile --quiet --upgrade --universal --python-version 3.11 \
 	  --no-annotate --no-header --no-emit-index-url --extra dev --extra bench --extra docs \
 	  pyproject.toml --output-file constraints.txt
 
 .PHONY: clean
-clean: ## remove the environment, the caches and what was built
+clean: ## remove .venv, caches and build output
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Order-only: what the environment holds decides its age, not the interpreter's date.
+# Order-only: the date of the interpreter says nothing about what is installed.
 .venv/.ready: pyproject.toml constraints.txt | .venv/bin/python
 	$(call install,dev)
 	@touch $@
@@ -162,12 +166,12 @@ clean: ## remove the environment, the caches and what was built
 .venv/bin/python:
 	@'$(PYTHON)' -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "kubeloop needs Python 3.11 or newer, and $(PYTHON) is" \
-	    "$$('$(PYTHON)' --version 2>/dev/null || echo 'not there')" \
-	    "(name another: make PYTHON=/path/to/python3.13)" >&2; exit 1; }
+	    "$$('$(PYTHON)' --version 2>/dev/null || echo 'not installed')" \
+	    "(choose another: make PYTHON=/path/to/python3.13)" >&2; exit 1; }
 	@if command -v uv >/dev/null 2>&1; then \
 	  uv venv --quiet --clear --python "$$(command -v '$(PYTHON)')" .venv; \
 	else \
 	  '$(PYTHON)' -m venv --clear .venv || { \
-	    echo "$(PYTHON) cannot make an environment (on Debian and Ubuntu: install" \
+	    echo "$(PYTHON) cannot create a virtual environment (on Debian and Ubuntu: install" \
 	      "python3-venv; or install uv)" >&2; rm -rf .venv; exit 1; }; \
 	fi

@@ -15,7 +15,7 @@ import threading
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
-pytest_plugins = ("tests.open_connections", "tests.sluggish")
+pytest_plugins = ("tests.support.open_connections", "tests.support.slow_process")
 
 # How long an example takes says how busy the machine is, not whether the rule holds.
 UNTIMED = [HealthCheck.too_slow]

@@ -35,9 +35,9 @@ def test_the_architecture_page_marks_the_rooms_that_exist() -> None:
     assert {room for room, state in STATES.items() if state == "today"} == rooms
 
 
-def test_the_architecture_page_names_the_rooms_of_the_import_contract() -> None:
+def test_the_architecture_page_names_the_layers_of_the_import_contract() -> None:
     contracts = PROJECT["tool"]["importlinter"]["contracts"]
-    contract = next(each for each in contracts if each["id"] == "rooms")
+    contract = next(each for each in contracts if each["id"] == "layers")
     layers = [re.findall(r"\w+", layer) for layer in contract["layers"]]
 
     assert {room for layer in layers for room in layer} == set(STATES)

@@ -16,7 +16,7 @@ import pytest
 from kubeloop.blocking import Client
 from kubeloop.testing import APIServer, SeenRequest, Workloads, running_in_thread
 from kubeloop.wire.apps.v1 import Deployment
-from tests.following import ROOT, SHOP, Reader, blocks_of, installed_by, links_to_the_shop
+from tests.support.page_reader import ROOT, SHOP, Reader, blocks_of, installed_by, links_to_the_shop
 from tests.test_tutorial import PAGES as TUTORIAL
 
 PAGES = (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.following import Reader, installed_by
+from tests.support.page_reader import Reader, installed_by
 
 PAGES = (
     "docs/tutorial/first-script.md",

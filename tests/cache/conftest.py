@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubeloop.kit import ManualClock
-from tests.cache.model_server import ModelServer
+from tests.support.model_server import ModelServer
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 from kubeloop.cache import Entry, Intake, Keeper, Reflector
 from kubeloop.kit import ManualClock, TaskOwner
-from tests.cache.model_server import Asked, ModelServer
+from tests.support.model_server import Asked, ModelServer
 
 
 class Told:

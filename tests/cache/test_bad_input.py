@@ -14,8 +14,8 @@ from kubeloop.kit import ManualClock, running
 from kubeloop.wire import Raw, RawEvent
 from kubeloop.wire.core.v1 import Pod
 from tests.cache.making import key
-from tests.cache.model_server import TOO_OLD, ModelServer
-from tests.cache.stories import Story, held
+from tests.support.change_history import Story, held
+from tests.support.model_server import TOO_OLD, ModelServer
 
 BAD_LABELS = {"name": "bad", "namespace": "shop", "resourceVersion": "99", "labels": [1]}
 

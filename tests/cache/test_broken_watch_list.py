@@ -20,7 +20,9 @@ from kubeloop.errors import ApiError, StreamBroken, api_error, failure
 from kubeloop.kit import ManualClock, TaskOwner
 from kubeloop.wire import RawEvent
 from kubeloop.wire.meta.v1 import StatusCause
-from tests.cache.model_server import (
+from tests.cache.reflecting import reflecting, requests
+from tests.support.change_history import held
+from tests.support.model_server import (
     ModelServer,
     bookmark_of,
     event,
@@ -29,8 +31,6 @@ from tests.cache.model_server import (
     refused,
     too_large,
 )
-from tests.cache.reflecting import reflecting, requests
-from tests.cache.stories import held
 
 TEN_MINUTES = 600
 

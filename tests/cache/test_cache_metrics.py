@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry
 
 from kubeloop.cache import CACHE_METRIC_NAMES, Change, PrometheusCacheMetrics, SharedInformer
 from kubeloop.kit import ManualClock, running
-from tests.cache.model_server import ModelServer, refused
+from tests.support.model_server import ModelServer, refused
 
 
 def value(registry: CollectorRegistry, name: str, **labels: str) -> float | None:

@@ -11,7 +11,7 @@ from kubeloop.cache import Controller, Delta, Indexer, Intake, Keeper, RealFIFO,
 from kubeloop.cache.controller import FIRST_BATCH
 from kubeloop.kit import ManualClock, TaskOwner
 from tests.cache.making import entry, hold_the_loop
-from tests.cache.model_server import ModelServer
+from tests.support.model_server import ModelServer
 
 
 def controller_of(

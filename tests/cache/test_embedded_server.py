@@ -21,7 +21,7 @@ from kubeloop.testing.server import Service
 from kubeloop.testing.server.faults import Match
 from kubeloop.wire import RawEvent, split_event, split_list
 from kubeloop.wire.core.v1 import ConfigMap
-from tests.cache.stories import Story, held
+from tests.support.change_history import Story, held
 
 PATH = "/api/v1/namespaces/default/configmaps"
 SPEED = 40

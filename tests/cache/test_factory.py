@@ -22,7 +22,7 @@ from kubeloop.kit import ManualClock
 from kubeloop.meta import GroupVersionResource
 from kubeloop.wire import Resource
 from kubeloop.wire.core.v1 import ConfigMap, Node, Pod
-from tests.cache.model_server import ModelServer, refusal
+from tests.support.model_server import ModelServer, refusal
 
 SITES = GroupVersionResource("example.com", "v1", "sites")
 

@@ -14,8 +14,8 @@ import pytest
 from kubeloop.cache import Change, SharedInformer
 from kubeloop.kit import ManualClock
 from kubeloop.meta import ObjectKey
-from tests.cache.model_server import ModelServer
-from tests.cache.stories import Story
+from tests.support.change_history import Story
+from tests.support.model_server import ModelServer
 
 Pod = dict[str, Any]
 

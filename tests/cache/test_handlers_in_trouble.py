@@ -13,7 +13,7 @@ from kubeloop.cache.handlers import HANDLERS_HOLD, PATIENCE
 from kubeloop.cache.pace import HOLD, Pace
 from kubeloop.kit import ManualClock, TaskOwner
 from tests.cache.making import hold_the_loop
-from tests.cache.model_server import ModelServer
+from tests.support.model_server import ModelServer
 
 Pod = dict[str, Any]
 

@@ -34,8 +34,8 @@ from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock, TaskOwner
 from kubeloop.wire.core.v1 import Pod
 from tests.cache.making import entry
-from tests.cache.model_server import ModelServer, expired, refusal
-from tests.cache.stories import Story, held
+from tests.support.change_history import Story, held
+from tests.support.model_server import ModelServer, expired, refusal
 
 
 async def test_the_block_begins_with_the_first_list_and_ends_with_nothing_running(

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from kubeloop.cache import Change, DeltaFIFO, RealFIFO, SharedInformer
 from kubeloop.kit import ManualClock, TaskOwner
-from tests.cache.model_server import ModelServer, expired, refusal, refused, too_large
-from tests.cache.stories import Story, held
+from tests.support.change_history import Story, held
+from tests.support.model_server import ModelServer, expired, refusal, refused, too_large
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])
 FAULTS: dict[str, Callable[[], Exception]] = {

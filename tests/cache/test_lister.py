@@ -14,7 +14,7 @@ from kubeloop.errors import DecodeError, InvalidArgument
 from kubeloop.meta import ObjectKey
 from kubeloop.selectors import NOTHING
 from kubeloop.wire.core.v1 import Pod
-from tests.cache.model_server import ModelServer
+from tests.support.model_server import ModelServer
 
 
 class _Metadata(msgspec.Struct):

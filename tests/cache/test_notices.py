@@ -11,7 +11,7 @@ from kubeloop.cache.keeper import Keeper
 from kubeloop.cache.notices import Backlog, Notice
 from kubeloop.meta import ObjectKey
 from tests.cache.making import entry, key
-from tests.cache.stories import Story
+from tests.support.change_history import Story
 
 KEEPER = Keeper(dict)
 LATER = ObjectKey("shop", "later")

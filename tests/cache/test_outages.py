@@ -16,8 +16,8 @@ from kubeloop.cache.outage import Outage, after_failure, after_warning
 from kubeloop.errors import ConnectError, DecodeError, StreamBroken, TransportError
 from kubeloop.kit import ManualClock
 from kubeloop.wire import RawEvent
-from tests.cache.model_server import ModelServer, event, refusal, refused
 from tests.cache.reflecting import reflecting
+from tests.support.model_server import ModelServer, event, refusal, refused
 
 
 @pytest.fixture

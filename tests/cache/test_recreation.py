@@ -29,8 +29,8 @@ from kubeloop.kit import ManualClock, TaskOwner
 from kubeloop.meta import ObjectKey
 from kubeloop.wire.core.v1 import Pod
 from tests.cache.making import entry, key
-from tests.cache.model_server import ModelServer
-from tests.cache.stories import Story
+from tests.support.change_history import Story
+from tests.support.model_server import ModelServer
 
 WEB = ObjectKey("shop", "web")
 

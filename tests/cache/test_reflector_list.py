@@ -10,8 +10,8 @@ from kubeloop.cache import RawPage, Scope
 from kubeloop.errors import ApiError, api_error
 from kubeloop.kit import ManualClock
 from kubeloop.wire.meta.v1 import Status, StatusDetails
-from tests.cache.model_server import ModelServer, expired, refusal, too_large
 from tests.cache.reflecting import reflecting, requests
+from tests.support.model_server import ModelServer, expired, refusal, too_large
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ import pytest
 
 from kubeloop.errors import StreamBroken
 from kubeloop.kit import ManualClock
-from tests.cache.model_server import (
+from tests.cache.reflecting import reflecting, requests
+from tests.support.model_server import (
     INITIAL_END,
     ModelServer,
     bookmark_of,
@@ -19,7 +20,6 @@ from tests.cache.model_server import (
     refused,
     too_large,
 )
-from tests.cache.reflecting import reflecting, requests
 
 
 async def test_the_state_and_the_changes_come_on_one_stream(

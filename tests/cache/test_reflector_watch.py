@@ -12,8 +12,8 @@ import pytest
 from kubeloop.cache import RawPage
 from kubeloop.errors import ApiError, StreamBroken
 from kubeloop.kit import ManualClock
-from tests.cache.model_server import ModelServer, event, expired, refusal, refused
 from tests.cache.reflecting import reflecting, requests
+from tests.support.model_server import ModelServer, event, expired, refusal, refused
 
 STATUS_410 = {"kind": "Status", "apiVersion": "v1", "code": 410, "reason": "Expired"}
 

@@ -16,7 +16,7 @@ from kubeloop.cache.keeper import Keeper
 from kubeloop.cache.keeping import Keeping
 from kubeloop.selectors import parse_labels
 from tests.cache.making import key, pod
-from tests.cache.model_server import ModelServer
+from tests.support.model_server import ModelServer
 
 NAMES = [f"p{number}" for number in range(40)]
 ROUNDS = 60

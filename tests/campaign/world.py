@@ -25,7 +25,7 @@ from kubeloop.runtime import Client
 from kubeloop.testing.threads import LoopThread
 from kubeloop.wire.core.v1 import ConfigMap, Container, PodSpec, PodTemplate, PodTemplateSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
-from tests.cache.stories import Identity, Story, held
+from tests.support.change_history import Identity, Story, held
 
 from .leftovers import all_that_is_open, task_names
 from .proxy import Proxy

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kubeloop.cli.failures import ExitCode
-from tests.following import Reader, installed_by
+from tests.support.page_reader import Reader, installed_by
 
 from .test_program import COMMANDS
 

@@ -9,7 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 from kubeloop.cli.following import Changed, follow
 from kubeloop.clients import APIClient
 from kubeloop.wire.core.v1 import Pod
-from tests.rest.conftest import Asked, HurriedClock, Line, chunked, client_for, reply, serving
+from tests.support.clocks import InstantClock
+from tests.support.scripted_server import Asked, Line, chunked, client_for, reply, serving
 
 TABLE = {"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": {"resourceVersion": "5"}}
 ROW = {"cells": ["a"], "object": {"metadata": {"name": "a", "resourceVersion": "6"}}}
@@ -17,7 +18,7 @@ ROW = {"cells": ["a"], "object": {"metadata": {"name": "a", "resourceVersion": "
 
 async def test_a_server_that_ends_each_watch_after_one_event_is_not_stormed() -> None:
     """At most five watches within two seconds, although each of them brings something."""
-    clock = HurriedClock()
+    clock = InstantClock()
     moments: list[float] = []
 
     async def answer(asked: Asked, line: Line) -> None:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kubeloop.wire import visible
-from tests.mutations import CRD, KUBECONFIG, POD, TEXT, mutated
+from tests.support.mutations import CRD, KUBECONFIG, POD, TEXT, mutated
 
 from .conftest import Call
 

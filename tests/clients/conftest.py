@@ -18,7 +18,7 @@ from kubeloop.wire.core.v1 import Container, Pod, PodSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
 
 
-class HastyClock:
+class FastClock:
     """The machine's clocks, but nobody waits for long on purpose."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ async def client(server: Service) -> AsyncIterator[APIClient]:
 async def hasty(server: Service) -> AsyncIterator[APIClient]:
     """A client that does not wait a second before it tries again."""
     config = ClusterConfig(server=server.url, namespace="default")
-    async with APIClient(config, clock=HastyClock()) as connected:
+    async with APIClient(config, clock=FastClock()) as connected:
         yield connected
 
 

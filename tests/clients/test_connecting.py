@@ -14,7 +14,7 @@ from kubeloop.kit import TokenBucket
 from kubeloop.rest import JsonCodec, RESTClient, ServerWarning
 from kubeloop.testing.server.faults import Reply
 from kubeloop.testing.server.service import Service
-from tests.rest.conftest import HurriedClock
+from tests.support.clocks import InstantClock
 
 from .conftest import Recorder
 
@@ -40,7 +40,7 @@ async def test_the_server_is_told_how_long_somebody_waits(server: Service) -> No
 
 
 async def test_requests_beyond_the_limit_wait_for_their_turn(server: Service) -> None:
-    clock = HurriedClock()
+    clock = InstantClock()
 
     async with APIClient(ClusterConfig(server=server.url), rate_limit=0.5, clock=clock) as client:
         await client.version()
@@ -50,7 +50,7 @@ async def test_requests_beyond_the_limit_wait_for_their_turn(server: Service) ->
 
 
 async def test_a_limiter_of_ones_own_can_serve_several_clients(server: Service) -> None:
-    clock = HurriedClock()
+    clock = InstantClock()
     shared = TokenBucket(1, 1, clock=clock)
     config = ClusterConfig(server=server.url)
 

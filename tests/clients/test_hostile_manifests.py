@@ -13,7 +13,7 @@ from kubeloop import Client
 from kubeloop.errors import InvalidArgument, KubeError
 from kubeloop.kit import run
 from kubeloop.testing import APIServer
-from tests.mutations import CRD, POD, mutated
+from tests.support.mutations import CRD, POD, mutated
 
 WEBSITE: dict[str, Any] = {
     "apiVersion": "example.com/v1",

@@ -22,7 +22,7 @@ from kubeloop.kit import TaskOwner
 from kubeloop.testing import ControlPlane
 from kubeloop.wire.core.v1 import Node, Pod
 from kubeloop.wire.meta.v1 import ObjectMeta
-from tests.https import serving_app
+from tests.support.https import serve_app
 
 
 @asynccontextmanager
@@ -55,7 +55,7 @@ async def _kubelet(plane: ControlPlane, logs: dict[str, str]) -> AsyncIterator[i
 
     app = web.Application()
     app.router.add_get("/containerLogs/{namespace}/{pod}/{container}", log)
-    async with serving_app(app, _tls(plane)) as port:
+    async with serve_app(app, _tls(plane)) as port:
         yield port
 
 

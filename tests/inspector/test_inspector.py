@@ -22,7 +22,7 @@ from kubeloop.runtime import Client, Context, Manager, Result
 from kubeloop.testing import APIServer, Match
 from kubeloop.wire.core.v1 import ConfigMap, Secret
 from kubeloop.workqueue import WorkQueue
-from tests.runtime.conftest import HastyClock
+from tests.support.clocks import FastClock
 
 from .shop import PASSWORD, a_config, a_secret, asking, json_of, reached, snapshots, text_of, until
 
@@ -250,7 +250,7 @@ async def test_what_is_not_there_is_said_in_one_line(
 
 
 async def test_a_broken_watch_is_seen_and_its_healing_too(server: APIServer) -> None:
-    hasty = HastyClock()
+    hasty = FastClock()
     async with (
         Client(server.config, clock=hasty) as client,
         client.informer(ConfigMap, namespace="default") as configs,

@@ -57,7 +57,7 @@ from kubeloop.selectors import (
 from kubeloop.wire import Duration, Quantity, dump_yaml, facts_of, load_yaml, parse_time
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.core.v1 import Pod
-from tests.mutations import CRD, JSON, KUBECONFIG, POD, STATUS, TEXT, mutated
+from tests.support.mutations import CRD, JSON, KUBECONFIG, POD, STATUS, TEXT, mutated
 
 SELECTOR = {
     "matchLabels": {"a": "b"},

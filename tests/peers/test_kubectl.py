@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kubeloop.testing import APIServer
-from tests.peers.conftest import Kubectl
+from tests.support.kubectl import Kubectl
 
 DEPLOYMENT = """
 apiVersion: apps/v1

@@ -29,8 +29,7 @@ from kubeloop.errors import (
 from kubeloop.rest import Answer, JsonCodec, error_of, is_success, resource_request
 from kubeloop.wire.core.v1 import Pod
 from kubeloop.wire.meta.v1 import Status
-
-from .conftest import PODS
+from tests.support.scripted_server import PODS
 
 GET = resource_request("get", PODS, namespace="shop", name="web")
 POST = resource_request("create", PODS, namespace="shop", body=b"{}")

@@ -12,8 +12,7 @@ from kubeloop.rest import Codec, JsonCodec, path_request, resource_request
 from kubeloop.rest.codec import media_type_of
 from kubeloop.wire import RawEvent, split_event
 from kubeloop.wire.core.v1 import Pod
-
-from .conftest import PODS, Script, chunked, client_for, reply
+from tests.support.scripted_server import PODS, Script, chunked, client_for, reply
 
 T = TypeVar("T")
 

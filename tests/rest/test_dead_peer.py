@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from kubeloop.rest import Timeouts, WatchEnd, connections, resource_request
+from tests.support.scripted_server import PODS, Asked, Line, Script, chunked, client_for
 
-from .conftest import PODS, Asked, Line, Script, chunked, client_for
 from .test_watch import event
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="options have other names there")

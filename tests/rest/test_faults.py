@@ -13,9 +13,8 @@ from kubeloop.config import ClusterConfig
 from kubeloop.errors import ConnectError, KubeError, StreamBroken, TimeoutExceeded, TransportError
 from kubeloop.kit import ManualClock
 from kubeloop.rest import RESTClient, Timeouts, fetch, path_request
-
-from .conftest import (
-    Authority,
+from tests.support.certificates import Authority
+from tests.support.scripted_server import (
     Line,
     Reply,
     Script,

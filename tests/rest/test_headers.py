@@ -20,15 +20,8 @@ from kubeloop.rest import (
     path_request,
     resource_request,
 )
-
-from .conftest import (
-    PODS,
-    HurriedClock,
-    Script,
-    chunked,
-    client_for,
-    reply,
-)
+from tests.support.clocks import InstantClock
+from tests.support.scripted_server import PODS, Script, chunked, client_for, reply
 
 GET = path_request("GET", "/x")
 
@@ -222,7 +215,7 @@ async def test_a_watch_is_opened_with_renewed_credentials_too(server: Script) ->
 
 
 async def test_a_token_file_that_is_rewritten_is_read_again(
-    server: Script, hurried: HurriedClock, tmp_path: Path
+    server: Script, hurried: InstantClock, tmp_path: Path
 ) -> None:
     """REST-79, TRN-17, TRN-C4, TRN-C5: not before 50 s, and without its newline."""
     server.says(reply())

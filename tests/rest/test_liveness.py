@@ -35,11 +35,11 @@ from kubeloop.rest import (
 )
 from kubeloop.rest.failures import failure_of, is_unreachable
 from kubeloop.rest.liveness import PROBE_WITHIN, SilenceLimits, Wait
-
-from .conftest import (
+from tests.support.certificates import Authority
+from tests.support.relay import relay_process
+from tests.support.scripted_server import (
     PODS,
     Asked,
-    Authority,
     Line,
     Reply,
     Script,
@@ -48,10 +48,10 @@ from .conftest import (
     cut,
     eventually,
     hang,
-    relay_process,
     reply,
     serving,
 )
+
 from .test_watch import WATCH, event
 
 # --- the decision

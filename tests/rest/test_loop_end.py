@@ -17,8 +17,7 @@ from kubeloop.errors import ClientClosed
 from kubeloop.kit import new_event_loop
 from kubeloop.rest import Request, RESTClient
 from kubeloop.testing.server.access.certs import Authority
-
-from .conftest import Script, client_for, hang, reply
+from tests.support.scripted_server import Script, client_for, hang, reply
 
 BEGUN = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nbegun\n\r\n"
 

@@ -16,8 +16,9 @@ from kubeloop.rest import (
     path_request,
     url_template,
 )
-
-from .conftest import Authority, HurriedClock, Script, client_for, cut, reply, serving
+from tests.support.certificates import Authority
+from tests.support.clocks import InstantClock
+from tests.support.scripted_server import Script, client_for, cut, reply, serving
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def registry() -> prometheus_client.CollectorRegistry:
 
 
 async def test_attempts_retries_sizes_and_durations_are_counted(
-    server: Script, hurried: HurriedClock, registry: prometheus_client.CollectorRegistry
+    server: Script, hurried: InstantClock, registry: prometheus_client.CollectorRegistry
 ) -> None:
     """REST-80, REST-81."""
     server.says(reply(503, headers={"Retry-After": "1"}), reply(body=b"12345"))
@@ -81,7 +82,7 @@ async def test_looking_up_a_name_is_timed(
 async def test_looks_at_the_ca_file_are_counted(
     tmp_path: Path,
     authority: Authority,
-    hurried: HurriedClock,
+    hurried: InstantClock,
     registry: prometheus_client.CollectorRegistry,
 ) -> None:
     """TRN-16: `rest_client_transport_ca_reload_total` by result and reason."""

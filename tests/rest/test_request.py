@@ -25,8 +25,7 @@ from kubeloop.rest import (
     uri_request,
 )
 from kubeloop.wire import ResourceInfo
-
-from .conftest import DEPLOYMENTS, NODES, PODS
+from tests.support.scripted_server import DEPLOYMENTS, NODES, PODS
 
 BASE = "https://h:6443/"
 

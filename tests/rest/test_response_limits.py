@@ -35,8 +35,17 @@ from kubeloop.rest import (
 )
 from kubeloop.rest.response_limits import DEFAULT_RESPONSE_LIMITS, RATIO_APPLIES_FROM
 from kubeloop.rest.unpacking import PIECE
-
-from .conftest import PODS, Asked, Line, Reply, Script, chunked, client_for, reply, serving
+from tests.support.scripted_server import (
+    PODS,
+    Asked,
+    Line,
+    Reply,
+    Script,
+    chunked,
+    client_for,
+    reply,
+    serving,
+)
 
 MIB = 2**20
 GET = resource_request("get", PODS, namespace="shop", name="web")

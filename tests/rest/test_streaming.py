@@ -10,8 +10,7 @@ import pytest
 from kubeloop.errors import DecodeError, NotFound, StreamBroken, TimeoutExceeded
 from kubeloop.kit import ManualClock
 from kubeloop.rest import Timeouts, path_request, resource_request
-
-from .conftest import PODS, Script, chunked, client_for, reply
+from tests.support.scripted_server import PODS, Script, chunked, client_for, reply
 
 LOG = resource_request("get", PODS, namespace="shop", name="web", subresource="log")
 LIST = resource_request("list", PODS)

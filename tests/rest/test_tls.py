@@ -21,14 +21,9 @@ from kubeloop.rest import (
     path_request,
     resource_request,
 )
-
-from .conftest import (
-    PODS,
-    Authority,
-    HurriedClock,
-    reply,
-    serving,
-)
+from tests.support.certificates import Authority
+from tests.support.clocks import InstantClock
+from tests.support.scripted_server import PODS, reply, serving
 
 GET = path_request("GET", "/x")
 
@@ -112,7 +107,7 @@ async def test_a_port_that_speaks_no_http_is_told() -> None:
 
 
 async def test_a_new_client_certificate_is_shown_while_a_watch_goes_on(
-    tmp_path: Path, authority: Authority, hurried: HurriedClock
+    tmp_path: Path, authority: Authority, hurried: InstantClock
 ) -> None:
     """TRN-15, TRN-C9, X-3: new connections show the new one; what runs is not cut."""
     one, two = authority.issue("one"), authority.issue("two")
@@ -154,7 +149,7 @@ async def test_a_new_client_certificate_is_shown_while_a_watch_goes_on(
 
 
 async def test_a_new_ca_is_trusted_after_five_minutes_and_garbage_never(
-    tmp_path: Path, authority: Authority, hurried: HurriedClock
+    tmp_path: Path, authority: Authority, hurried: InstantClock
 ) -> None:
     """TRN-16, TRN-C10: X-3 for the CA."""
     other = Authority("the next CA")

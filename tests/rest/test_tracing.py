@@ -12,8 +12,7 @@ import pytest
 from kubeloop.errors import NotFound, StreamBroken
 from kubeloop.rest import Request, path_request, resource_request
 from kubeloop.rest.tracing import OpenTelemetryTracer, installed_tracer
-
-from .conftest import PODS, Script, client_for, cut, reply
+from tests.support.scripted_server import PODS, Script, client_for, cut, reply
 
 
 class Seen:

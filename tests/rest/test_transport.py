@@ -23,11 +23,10 @@ from kubeloop.rest import (
     path_request,
     resource_request,
 )
-
-from .conftest import (
+from tests.support.clocks import InstantClock
+from tests.support.scripted_server import (
     PODS,
     Asked,
-    HurriedClock,
     Line,
     Script,
     chunked,
@@ -180,7 +179,7 @@ async def test_redirects_without_end_are_an_error_after_ten(server: Script) -> N
 
 
 async def test_all_redirects_together_take_no_longer_than_the_call_may(server: Script) -> None:
-    clock = HurriedClock()
+    clock = InstantClock()
 
     async def onward(asked: Asked, line: Line) -> None:
         await clock.sleep(4)

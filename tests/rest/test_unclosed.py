@@ -15,8 +15,7 @@ import pytest
 from kubeloop import Client
 from kubeloop.config import ClusterConfig
 from kubeloop.rest import RESTClient, path_request
-
-from .conftest import Script, reply
+from tests.support.scripted_server import Script, reply
 
 GET = path_request("GET", "/x")
 

@@ -32,8 +32,17 @@ from kubeloop.rest import (
 )
 from kubeloop.rest.answer import WATCH_DECODING
 from kubeloop.rest.watch import GRACE, with_life
-
-from .conftest import PODS, Asked, Line, Script, chunked, client_for, cut, eventually, reply
+from tests.support.scripted_server import (
+    PODS,
+    Asked,
+    Line,
+    Script,
+    chunked,
+    client_for,
+    cut,
+    eventually,
+    reply,
+)
 
 WATCH = resource_request("watch", PODS, params={"watch": True, "timeoutSeconds": 400})
 

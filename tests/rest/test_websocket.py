@@ -11,8 +11,17 @@ import pytest
 
 from kubeloop.errors import ApiError, Forbidden, TimeoutExceeded, TransportError
 from kubeloop.rest import ResponseLimits, Timeouts, resource_request
-
-from .conftest import PODS, Asked, Line, Script, client_for, cut, hang, reply, serving
+from tests.support.scripted_server import (
+    PODS,
+    Asked,
+    Line,
+    Script,
+    client_for,
+    cut,
+    hang,
+    reply,
+    serving,
+)
 
 EXEC = resource_request(
     "GET", PODS, namespace="shop", name="web", subresource="exec", params={"command": ["ls", "-l"]}

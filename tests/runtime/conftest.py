@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
 
 from kubeloop.crd import crd_of
-from kubeloop.kit import SystemClock
 from kubeloop.runtime import Client, Manager
 from kubeloop.testing import APIServer
+from tests.support.clocks import FastClock
 
 from .sites import Website
 from .stage import Stage
-
-
-class HastyClock:
-    """The machine's clocks, but nobody waits for long on purpose."""
-
-    def __init__(self) -> None:
-        clock = SystemClock()
-        self._now, self.time, self.timeout = clock.now, clock.time, clock.timeout
-        self._ahead = 0.0
-
-    def now(self) -> float:
-        return self._now() + self._ahead
-
-    def skip(self, seconds: float) -> None:
-        """Let time pass that nobody waits through."""
-        self._ahead += seconds
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(0.002 if seconds > 0 else 0)
 
 
 @pytest.fixture
@@ -51,7 +31,7 @@ async def client(server: APIServer) -> AsyncIterator[Client]:
 @pytest.fixture
 async def hasty(server: APIServer) -> AsyncIterator[Client]:
     """A client that does not wait a second before it tries again."""
-    async with Client(server.config, clock=HastyClock()) as connected:
+    async with Client(server.config, clock=FastClock()) as connected:
         yield connected
 
 

@@ -21,8 +21,8 @@ from kubeloop.wire import Model, Resource
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.core.v1 import ConfigMap, Event
 from kubeloop.wire.meta.v1 import ObjectMeta
+from tests.support.clocks import FastClock
 
-from .conftest import HastyClock
 from .sites import SHOP, Website, WebsiteStatus, a_config, a_site, own_tasks, until
 
 Managed = Callable[..., Manager]
@@ -99,7 +99,7 @@ async def test_who_waits_for_a_manager_that_ends_is_told(managed: Managed) -> No
 async def test_a_kind_that_goes_and_comes_back_is_reconciled_again(
     server: APIServer, with_sites: Client
 ) -> None:
-    manager = Manager(server.config, clock=HastyClock(), signals=False, logs=False)
+    manager = Manager(server.config, clock=FastClock(), signals=False, logs=False)
     seen: list[bool] = []
 
     @manager.controller(Website)
@@ -158,7 +158,7 @@ async def test_an_event_that_is_recorded_while_the_server_is_away_is_written_in_
     server: APIServer, client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", logger="kubeloop.events")
-    manager = Manager(server.config, clock=HastyClock(), signals=False, logs=False)
+    manager = Manager(server.config, clock=FastClock(), signals=False, logs=False)
     is_away = asyncio.Event()
 
     @manager.controller(ConfigMap)

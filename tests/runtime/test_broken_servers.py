@@ -25,7 +25,8 @@ from kubeloop.kit import Clock, ManualClock, Timeout, running
 from kubeloop.rest import RESTClient
 from kubeloop.runtime import Client, Manager
 from kubeloop.wire.core.v1 import ConfigMap, Pod
-from tests.rest.conftest import Asked, Line, client_for, eventually, relay_process, reply, serving
+from tests.support.relay import relay_process
+from tests.support.scripted_server import Asked, Line, client_for, eventually, reply, serving
 
 SPEED = 60  # ten minutes are longer than a test may take
 INITIAL_END = {"k8s.io/initial-events-end": "true"}

@@ -13,7 +13,7 @@ from kubeloop.kit import ManualClock, running
 from kubeloop.runtime import HealthReport, Unhealthy
 from kubeloop.runtime.endpoints import Address, address_of
 from kubeloop.runtime.health import Checks, Pulse, current, synced
-from tests.cache.model_server import refusal
+from tests.support.model_server import refusal
 
 from .mirrors import Source
 from .sites import Website

@@ -21,8 +21,8 @@ from kubeloop.runtime import Client
 from kubeloop.testing import APIServer
 from kubeloop.wire.core.v1 import ConfigMap, Namespace, Pod
 from kubeloop.wire.meta.v1 import ObjectMeta
+from tests.support.clocks import FastClock
 
-from .conftest import HastyClock
 from .sites import Website, a_config, a_pod, a_site, own_tasks, until
 
 SITES = GroupVersionKind("example.com", "v1", "Website")
@@ -219,7 +219,7 @@ async def test_a_version_that_expired_costs_one_list_and_no_change(
 async def test_a_rotation_loses_no_event(tmp_path: Path, what: str) -> None:
     """X-3: a watch that is open meanwhile, or cut off because of it, tells everything."""
     async with APIServer(rbac=True) as server:
-        token, ca, clock = tmp_path / "token", tmp_path / "ca.crt", HastyClock()
+        token, ca, clock = tmp_path / "token", tmp_path / "ca.crt", FastClock()
 
         def write() -> None:
             token.write_text(server.config.token)

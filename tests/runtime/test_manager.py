@@ -31,8 +31,8 @@ from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.coordination.v1 import Lease
 from kubeloop.wire.core.v1 import ConfigMap, Event
+from tests.support.clocks import FastClock
 
-from .conftest import HastyClock
 from .sites import (
     SHOP,
     Website,
@@ -148,7 +148,7 @@ async def test_a_kind_that_is_not_served_yet_holds_up_nobody_else(
     server: APIServer, client: Client
 ) -> None:
     manager = Manager(
-        server.config, clock=HastyClock(), health="127.0.0.1:0", signals=False, logs=False
+        server.config, clock=FastClock(), health="127.0.0.1:0", signals=False, logs=False
     )
     calls: list[str] = []
 

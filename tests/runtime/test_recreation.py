@@ -13,8 +13,8 @@ from kubeloop.testing import APIServer
 from kubeloop.testing.server.faults import Match
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import ConfigMap
+from tests.support.clocks import FastClock
 
-from .conftest import HastyClock
 from .sites import a_config, a_site, deployment_for, until
 from .stage import Stage
 
@@ -45,9 +45,9 @@ def told(change: Change[Any]) -> tuple[str, str, bool]:
 async def test_every_informer_reports_a_re_creation_as_a_delete_and_an_add(
     server: APIServer, form: str
 ) -> None:
-    async with Client(server.config, clock=HastyClock()) as client:
+    async with Client(server.config, clock=FastClock()) as client:
         await client.core_v1.config_maps().create(a_config("settings", value="old"))
-        async with SharedInformerFactory(client, clock=HastyClock()) as factory:
+        async with SharedInformerFactory(client, clock=FastClock()) as factory:
             made: dict[str, SharedInformer[Any]] = {
                 "typed": client.informer(ConfigMap, namespace="default"),
                 "dict": client.informer(ConfigMap, of=dict, namespace="default"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kubeloop.kit import run
 from kubeloop.testing import APIServer
-from tests.mutations import CRD, POD, TEXT, mutated
+from tests.support.mutations import CRD, POD, TEXT, mutated
 
 WEBSITE: dict[str, Any] = {
     "apiVersion": "example.com/v1",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.peers.conftest import Kubectl, kubectl, kubectl_cache, kubectl_program
+from tests.support.kubectl import Kubectl, kubectl, kubectl_cache, kubectl_program
 
 __all__ = ["kubectl", "kubectl_cache", "kubectl_program"]  # fixtures
 

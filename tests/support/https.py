@@ -10,11 +10,11 @@ from aiohttp import web
 
 from kubeloop.kit import listening
 
-__all__ = ["serving_app"]
+__all__ = ["serve_app"]
 
 
 @asynccontextmanager
-async def serving_app(app: web.Application, tls: ssl.SSLContext) -> AsyncIterator[int]:
+async def serve_app(app: web.Application, tls: ssl.SSLContext) -> AsyncIterator[int]:
     """Serve while the block lasts; the block is told the port."""
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()

@@ -36,7 +36,7 @@ __all__ = [
     "links_to_the_shop",
 ]
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 SHOP = "docs/how-to/shop.md"
 SERVER = "the server"  # the terminal in which the shop is served
 WITHIN = 60.0  # seconds that a line may be waited for, on a machine that is busy

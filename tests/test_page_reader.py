@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests import following
-from tests.following import OPTIONAL, Block, Reader, installed_by, kind_of
+from tests.support import page_reader
+from tests.support.page_reader import OPTIONAL, Block, Reader, installed_by, kind_of
 
 pytestmark = pytest.mark.timeout(120)  # interpreters start
 
@@ -18,7 +18,7 @@ def follow(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     docs = folder / "docs"
     docs.mkdir()
     (docs / "page.md").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(following, "ROOT", docs)
+    monkeypatch.setattr(page_reader, "ROOT", docs)
     with Reader(folder) as reader:
         reader.follow("page.md")
 
@@ -107,7 +107,7 @@ import click
 """
     (tmp_path / "page.md").write_text(page, encoding="utf-8")
     (tmp_path / "home").mkdir()
-    monkeypatch.setattr(following, "ROOT", tmp_path)
+    monkeypatch.setattr(page_reader, "ROOT", tmp_path)
     installed = installed_by("page.md")
 
     assert installed == {"metrics", "pytest"}

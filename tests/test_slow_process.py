@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sluggish import Rests
+from tests.support.slow_process import Rests
 
 pytest_plugins = ("pytester",)
 
@@ -49,5 +49,5 @@ def test_loops_and_threads_still_come_to_their_end(
                 assert asyncio.run(both()) == b"hello"
         """
     )
-    result = pytester.runpytest_subprocess("-p", "tests.sluggish", "--sluggish", "7")
+    result = pytester.runpytest_subprocess("-p", "tests.support.slow_process", "--sluggish", "7")
     result.assert_outcomes(passed=1)
