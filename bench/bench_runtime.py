@@ -18,7 +18,7 @@ from kubeloop.cache import RawPage, Scope, SharedInformer, Watchable
 from kubeloop.events import FakeRecorder
 from kubeloop.kit import SystemClock, TaskOwner, running
 from kubeloop.kit import run as run_loop
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 from kubeloop.runtime import Client, Context, Manager, calm_collector
 from kubeloop.runtime.caches import Cached, Caches
 from kubeloop.runtime.context import Surroundings

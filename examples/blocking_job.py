@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from kubeloop.blocking import Client, ResourceClient
-from kubeloop.machinery import is_condition_true
+from kubeloop.meta import is_condition_true
 from kubeloop.wire.batch.v1 import Job, JobSpec
 from kubeloop.wire.core.v1 import Container, PodSpec, PodTemplateSpec
 from kubeloop.wire.meta.v1 import ObjectMeta

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from kubeloop import Client, run
 from kubeloop.clients import ResourceClient
-from kubeloop.machinery import is_condition_true
+from kubeloop.meta import is_condition_true
 from kubeloop.wire.batch.v1 import Job, JobSpec
 from kubeloop.wire.core.v1 import Container, PodSpec, PodTemplateSpec
 from kubeloop.wire.meta.v1 import ObjectMeta

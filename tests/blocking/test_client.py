@@ -10,18 +10,10 @@ from typing import Any, assert_type
 import pytest
 
 from kubeloop.blocking import Client, MetadataClient, ResourceClient, Stream, retry_on_conflict
-from kubeloop.clients import ALL, WaitTimeout, WatchEvent
+from kubeloop.clients import ALL_NAMESPACES, WaitTimeout, WatchEvent
 from kubeloop.config import ClusterConfig
-from kubeloop.machinery import (
-    AlreadyExists,
-    Conflict,
-    GroupResource,
-    GroupVersion,
-    GroupVersionResource,
-    InvalidValue,
-    NotFound,
-    TransportError,
-)
+from kubeloop.errors import AlreadyExists, Conflict, InvalidArgument, NotFound, TransportError
+from kubeloop.meta import GroupResource, GroupVersion, GroupVersionResource
 from kubeloop.rest import RESTClient, path_request
 from kubeloop.testing import APIServer
 from kubeloop.wire.apps.v1 import Deployment
@@ -65,7 +57,7 @@ def test_both_spellings_and_names_lead_to_one_collection(client: Client) -> None
     client.resource(Pod).create(a_pod())
 
     assert client.core_v1.pods().exists("web")
-    assert client.core_v1.pods(ALL).list().items[0].metadata.name == "web"
+    assert client.core_v1.pods(ALL_NAMESPACES).list().items[0].metadata.name == "web"
     assert client.resource("v1", "Pod", namespace="default").get("web")["kind"] == "Pod"
     assert client.dynamic.resource(Pod).get("web")["kind"] == "Pod"
     found = client.resource(GroupVersionResource("", "v1", "pods"), namespace="default")
@@ -76,7 +68,7 @@ def test_both_spellings_and_names_lead_to_one_collection(client: Client) -> None
 def test_what_names_no_kind_is_refused_by_the_first_call(client: Client) -> None:
     nothing = client.resource("v1", "")
 
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         nothing.list()
 
 
@@ -403,7 +395,7 @@ def test_the_way_to_the_server_may_be_made_by_a_function(server: APIServer) -> N
 
 
 def test_a_configuration_and_a_function_are_one_too_many(server: APIServer) -> None:
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         Client(server.config, rest=lambda: RESTClient(server.config))
 
 

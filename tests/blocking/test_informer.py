@@ -15,7 +15,7 @@ from kubeloop.blocking.worker import Worker
 from kubeloop.cache import ChangeType, InformerStopped, NotYet
 from kubeloop.clients import PartialObjectMetadata
 from kubeloop.election import ElectionTimes, LeadershipLost
-from kubeloop.machinery import GroupVersionKind, ObjectKey
+from kubeloop.meta import GroupVersionKind, ObjectKey
 from kubeloop.runtime import LeaderElection
 from kubeloop.testing import APIServer
 from kubeloop.testing.server.faults import Match

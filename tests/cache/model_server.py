@@ -14,7 +14,8 @@ from typing import Any
 import msgspec
 
 from kubeloop.cache import RawPage, Scope
-from kubeloop.machinery import ApiError, ConnectError, ObjectKey, api_error
+from kubeloop.errors import ApiError, ConnectError, api_error
+from kubeloop.meta import ObjectKey
 from kubeloop.wire import Raw, RawEvent
 from kubeloop.wire.meta.v1 import Status, StatusCause, StatusDetails
 

@@ -14,14 +14,9 @@ import msgspec
 import pytest
 
 from kubeloop.cache import RawPage, Scope, SharedInformer
+from kubeloop.errors import ConnectError, StreamBroken, api_error, status_from_object
 from kubeloop.kit import Timeout
-from kubeloop.machinery import (
-    ConnectError,
-    ObjectKey,
-    StreamBroken,
-    api_error,
-    status_from_object,
-)
+from kubeloop.meta import ObjectKey
 from kubeloop.testing.server import Service
 from kubeloop.testing.server.faults import Match
 from kubeloop.wire import RawEvent, split_event, split_list

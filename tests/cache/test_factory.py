@@ -17,8 +17,9 @@ from kubeloop.cache import (
     SharedInformerFactory,
     Watchable,
 )
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import GroupVersionResource, InvalidValue
+from kubeloop.meta import GroupVersionResource
 from kubeloop.wire import Resource
 from kubeloop.wire.core.v1 import ConfigMap, Node, Pod
 from tests.cache.model_server import ModelServer, refusal
@@ -175,7 +176,7 @@ async def test_a_second_request_may_add_indexes_but_not_change_how_it_is_kept(
     assert pods.indexer.index_names() == ("namespace", "node", "phase")
     with pytest.raises(IndexConflict):
         factory.informer(Pod, index={"node": "spec.nodeName"})
-    with pytest.raises(InvalidValue, match="it keeps bytes"):
+    with pytest.raises(InvalidArgument, match="it keeps bytes"):
         factory.informer(Pod, keeping="objects")
 
 
@@ -245,7 +246,7 @@ async def test_shut_down_before_the_start_nothing_starts(
 
 
 async def test_a_factory_that_is_not_open_cannot_start(factory: SharedInformerFactory) -> None:
-    with pytest.raises(InvalidValue, match="not open"):
+    with pytest.raises(InvalidArgument, match="not open"):
         factory.start()
 
 
@@ -276,10 +277,10 @@ async def test_a_kind_that_the_client_does_not_know_is_its_error(clock: ManualCl
 
     class Unknowing(Cluster):
         def list_watch(self, kind: Watchable, **_: Any) -> ModelServer:
-            raise InvalidValue(f"no resource for {kind}")
+            raise InvalidArgument(f"no resource for {kind}")
 
     factory = SharedInformerFactory(Unknowing(), clock=clock)
 
-    with pytest.raises(InvalidValue, match="no resource"):
+    with pytest.raises(InvalidArgument, match="no resource"):
         factory.informer(SITES)
     assert factory.stats().informers == ()

@@ -30,8 +30,8 @@ from kubeloop.cache import (
 from kubeloop.cache.applying import Applying
 from kubeloop.cache.entry import added
 from kubeloop.cache.notices import Notice
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock, TaskOwner
-from kubeloop.machinery import InvalidValue
 from kubeloop.wire.core.v1 import Pod
 from tests.cache.making import entry
 from tests.cache.model_server import ModelServer, expired, refusal
@@ -350,7 +350,7 @@ async def test_waiting_for_a_write_has_a_deadline(server: ModelServer, clock: Ma
 
         with pytest.raises(NotYet, match="version 99 of pods: not within 5 s"):
             await wait
-        with pytest.raises(InvalidValue, match="no number"):
+        with pytest.raises(InvalidArgument, match="no number"):
             await pods.wait_for_version("")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kubeloop.clients import PAGE_SIZE, ListOptions, ObjectList, Pager
-from kubeloop.machinery import DecodeError, Expired, Gone, InvalidValue, api_error, failure
+from kubeloop.errors import DecodeError, Expired, Gone, InvalidArgument, api_error, failure
 from kubeloop.wire.meta.v1 import ListMeta
 
 from .conftest import Recorder
@@ -80,7 +80,7 @@ async def test_a_limit_in_the_options_wins_and_zero_disables_paging() -> None:
 
     assert [options.limit for options in limited.asked] == [4, 4, 4]
     assert [options.limit for options in whole.asked] == [0]
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         Pager(whole.fetch, page_size=-1)
 
 

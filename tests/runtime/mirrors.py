@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 
 from kubeloop.cache import RawPage, Scope, SharedInformer, Watchable
+from kubeloop.errors import Expired
 from kubeloop.kit import Clock
-from kubeloop.machinery import Expired, ObjectKey
+from kubeloop.meta import ObjectKey
 from kubeloop.runtime.caches import named
 from kubeloop.wire import Raw, RawEvent, Resource, resource_of
 from kubeloop.wire.meta.v1 import Status

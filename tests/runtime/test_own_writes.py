@@ -15,8 +15,8 @@ from prometheus_client import CollectorRegistry
 from kubeloop.cache import NotYet, Scope
 from kubeloop.discovery import NoKindMatch
 from kubeloop.kit import ManualClock, running
-from kubeloop.machinery import GroupKind, GroupResource, GroupVersionResource, ObjectKey
-from kubeloop.runtime import Client, Context, Manager, Result, Unhealthy, Watch
+from kubeloop.meta import GroupKind, GroupResource, GroupVersionResource, ObjectKey
+from kubeloop.runtime import Client, Context, Manager, Result, Unhealthy, WatchSource
 from kubeloop.runtime.caches import Cached, Caches
 from kubeloop.runtime.controller import caught_up
 from kubeloop.runtime.metrics import PrometheusReconcileMetrics
@@ -272,7 +272,7 @@ async def test_a_deleted_object_is_waited_for_until_the_cache_has_passed_it(stag
     deployments = stage.mirrors.source(Deployment)
     deployments.put(deployment_for(a_site("shop")))
     deployments.lags = True
-    async with stage.running(reconcile, owns=[Watch(Deployment)]):
+    async with stage.running(reconcile, owns=[WatchSource(Deployment)]):
         stage.sites.put(a_site("shop"))
         await stage.clock.advance(60)
         assert held == [True]
@@ -296,7 +296,7 @@ async def test_an_object_that_was_created_and_deleted_is_waited_for_until_it_has
 
     deployments = stage.mirrors.source(Deployment)
     deployments.lags = True
-    async with stage.running(reconcile, owns=[Watch(Deployment)]):
+    async with stage.running(reconcile, owns=[WatchSource(Deployment)]):
         stage.sites.put(a_site("shop"))
         await stage.clock.advance(5)
         deployments.deliver(1)  # the cache has it now, and the delete is still to come
@@ -544,7 +544,7 @@ async def _interleave(  # noqa: C901 - a table of steps and deeds
 
     there: set[ObjectKey] = set()
     failures: list[str] = []
-    async with stage.running(reconcile, owns=[Watch(Deployment)], workers=workers):
+    async with stage.running(reconcile, owns=[WatchSource(Deployment)], workers=workers):
         stage.sites.lags = deployments.lags = True
         for step, number in steps:
             if step == "change":

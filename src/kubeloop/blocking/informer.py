@@ -25,8 +25,9 @@ from typing import (
 )
 
 from kubeloop.clients import PartialObjectMetadata
-from kubeloop.machinery import EVERYTHING, GroupVersionKind, GroupVersionResource, ObjectKey
+from kubeloop.meta import GroupVersionKind, GroupVersionResource, ObjectKey
 from kubeloop.runtime import Client, InformerOptions
+from kubeloop.selectors import EVERYTHING
 from kubeloop.wire import Resource
 
 from .errors import OpenedBeforeFork
@@ -142,7 +143,7 @@ class SharedInformer(Generic[T]):
     def wait_for_version(self, version: str, *, timeout: float | None = 10.0) -> None:
         """Wait until the mirror has seen what was written as `version`.
 
-        Raises: NotYet, InformerStopped, InvalidValue for what is no resource version.
+        Raises: NotYet, InformerStopped, InvalidArgument for what is no resource version.
         """
         self._here().call(lambda to: to.wait_for_version(version, timeout=timeout))
 

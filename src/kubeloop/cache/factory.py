@@ -16,14 +16,13 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar, final, overload
 
 import msgspec
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import Clock, SystemClock, TaskOwner
-from kubeloop.machinery import (
+from kubeloop.meta import GroupVersionKind, GroupVersionResource
+from kubeloop.selectors import (
     ALL_FIELDS,
     EVERYTHING,
     FieldSelector,
-    GroupVersionKind,
-    GroupVersionResource,
-    InvalidValue,
     field_selector_text,
     selector_text,
 )
@@ -215,7 +214,7 @@ class SharedInformerFactory:
         only the fields you want. `index` is added to what the informer has.
 
         Raises:
-            InvalidValue: it exists, and keeps or transforms objects in another way.
+            InvalidArgument: it exists, and keeps or transforms objects in another way.
             IndexConflict: it exists, and has an index of one of the names.
         """
         of = view or (kind if isinstance(kind, type) else dict)
@@ -247,7 +246,7 @@ class SharedInformerFactory:
 
     async def __aenter__(self) -> Self:
         if self._tasks is not None or self._is_shut_down:
-            raise InvalidValue("begin a factory again: it lives once (make another one)")
+            raise InvalidArgument("begin a factory again: it lives once (make another one)")
         self._tasks = await self._life.enter_async_context(TaskOwner())
         return self
 
@@ -266,12 +265,12 @@ class SharedInformerFactory:
         Nothing happens once the factory is shut down.
 
         Raises:
-            InvalidValue: the factory's block has not begun.
+            InvalidArgument: the factory's block has not begun.
         """
         if self._is_shut_down:
             return
         if self._tasks is None:
-            raise InvalidValue("start informers: the factory is not open (use `async with`)")
+            raise InvalidArgument("start informers: the factory is not open (use `async with`)")
         for informer in self._informers.values():
             if informer not in self._started and informer.state is InformerState.NEW:
                 self._started.append(informer)
@@ -350,7 +349,7 @@ class SharedInformerFactory:
         if found is None:
             return self._made(wanted, index=index, keeping=keeping, transform=transform)
         if keeping not in {None, found.keeping} or transform not in {None, found.transform}:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"share the informer of {found.name}: it keeps {found.keeping}, or transforms "
                 "objects differently (ask for it as the others do, or make one of your own)"
             )

@@ -13,8 +13,10 @@ from typing import Any, final
 
 import msgspec
 
+from kubeloop.errors import DecodeError
 from kubeloop.kit import Clock
-from kubeloop.machinery import DecodeError, ObjectKey, PageProgress, get_logger
+from kubeloop.meta import ObjectKey, PageProgress
+from kubeloop.wire import get_logger
 
 from .entry import Entry
 from .intake import Intake

@@ -19,7 +19,9 @@ from typing import Generic, Self, TypeVar, final
 import msgspec
 
 from kubeloop.kit import Clock, SystemClock, TaskOwner
-from kubeloop.machinery import EVERYTHING, ObjectKey, as_selector, get_logger
+from kubeloop.meta import ObjectKey
+from kubeloop.selectors import EVERYTHING, as_selector
+from kubeloop.wire import get_logger
 
 from .applying import Applying
 from .callbacks import Callback, by_key, filtered, split
@@ -277,7 +279,7 @@ class SharedInformer(Generic[T]):
         Raises:
             NotYet: `timeout` seconds have passed first.
             InformerStopped: it ended before.
-            InvalidValue: it is no resource version.
+            InvalidArgument: it is no resource version.
         """
         check_version(version)
         await self._progress.until(

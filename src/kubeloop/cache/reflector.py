@@ -19,6 +19,15 @@ import random as chance
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol, final
 
+from kubeloop.errors import (
+    ConnectError,
+    KubeError,
+    TimeoutExceeded,
+    TooManyRequests,
+    TransportError,
+    find_api_error,
+    is_api_error,
+)
 from kubeloop.kit import (
     Backoff,
     Clock,
@@ -29,18 +38,8 @@ from kubeloop.kit import (
     TaskOwner,
     is_ending,
 )
-from kubeloop.machinery import (
-    ConnectError,
-    KubeError,
-    ObjectKey,
-    TimeoutExceeded,
-    TooManyRequests,
-    TransportError,
-    find_api_error,
-    get_logger,
-    is_api_error,
-)
-from kubeloop.wire import RawEvent
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import RawEvent, get_logger
 
 from .entry import Entry
 from .fetching import Fetching, State

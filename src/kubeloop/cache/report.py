@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 
 from .list_watch import Scope
 from .outage import OutageStats

@@ -13,7 +13,7 @@ import msgspec
 
 from kubeloop.cache import CacheLine, Keeping, cache_report
 from kubeloop.kit import run
-from kubeloop.machinery import GroupVersionKind
+from kubeloop.meta import GroupVersionKind
 from kubeloop.runtime import Client
 from kubeloop.wire import ResourceInfo, visible
 

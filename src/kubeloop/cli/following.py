@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from kubeloop.clients import ACCEPT_TABLE, ResourceClient, Table, TableRow, WatchOptions
+from kubeloop.errors import ApiError, TransportError
 from kubeloop.kit import Backoff
-from kubeloop.machinery import ApiError, TransportError
 from kubeloop.rest import RequestSender
 from kubeloop.wire import decode
 

@@ -13,7 +13,7 @@ import msgspec
 
 from kubeloop.clients import PAGE_SIZE, ResourceClient, Table
 from kubeloop.kit import run
-from kubeloop.machinery import PageProgress
+from kubeloop.meta import PageProgress
 from kubeloop.runtime import Client
 from kubeloop.wire import ResourceInfo
 

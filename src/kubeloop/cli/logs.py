@@ -13,9 +13,10 @@ from typing import Any
 
 import click
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import run
-from kubeloop.machinery import InvalidValue, selector_from_wire
 from kubeloop.runtime import Client
+from kubeloop.selectors import selector_from_wire
 from kubeloop.wire.core.v1 import Pod
 
 from .durations import DurationType
@@ -106,7 +107,7 @@ def _selector(wanted: str, found: dict[str, Any]) -> str:
     """The labels of the pods that an object selects: some kinds say it in the old form."""
     said = (found.get("spec") or {}).get("selector")
     if not isinstance(said, dict) or not said:
-        raise InvalidValue(f"logs of {wanted}: it selects no pods (name a pod)")
+        raise InvalidArgument(f"logs of {wanted}: it selects no pods (name a pod)")
     structured = (
         said if {"matchLabels", "matchExpressions"} & said.keys() else {"matchLabels": said}
     )

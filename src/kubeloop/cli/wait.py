@@ -10,8 +10,8 @@ from typing import Any, final
 
 import click
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import run
-from kubeloop.machinery import InvalidValue
 from kubeloop.runtime import Client
 from kubeloop.wire import ResourceInfo
 
@@ -101,7 +101,9 @@ async def _objects(
 
 async def _names(client: Client, info: ResourceInfo, labels: str) -> list[str]:
     if not labels:
-        raise InvalidValue(f"wait for {info.plural}: which? (name one, or give a selector with -l)")
+        raise InvalidArgument(
+            f"wait for {info.plural}: which? (name one, or give a selector with -l)"
+        )
     page = await collection_of(client, info).list(selector=labels)
     names = [str(obj["metadata"]["name"]) for obj in page]
     if not names:

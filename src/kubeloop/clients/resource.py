@@ -17,7 +17,7 @@ from contextlib import aclosing, asynccontextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, cast, final, overload
 
-from kubeloop.machinery import Cause, DecodeError, InvalidValue, NotFound, has_cause
+from kubeloop.errors import Cause, DecodeError, InvalidArgument, NotFound, has_cause
 from kubeloop.rest import APPLY_PATCH, Params, ResumingWatch, Timeouts, query_options
 from kubeloop.wire import ResourceInfo, format_time
 
@@ -313,7 +313,7 @@ class ResourceClient(Generic[T]):
         The version and uid in `obj` are sent, so that an object from a stale cache is
         refused. One without a version would erase what others wrote since: it is not sent,
         unless `unconditional`, which leaves the version out and replaces whatever is there.
-        Raises: Conflict when the object has changed since it was read; Invalid; InvalidValue
+        Raises: Conflict when the object has changed since it was read; Invalid; InvalidArgument
         for an object without a version. A cancelled call may have changed it.
         """
         params = self._write_params("update", options)
@@ -341,7 +341,7 @@ class ResourceClient(Generic[T]):
         A cancelled call may have changed it.
         """
         if force is not None and type != "apply":
-            raise InvalidValue(f"patch of type {type!r}: force is for apply only")
+            raise InvalidArgument(f"patch of type {type!r}: force is for apply only")
         is_apply = type == "apply"
         params = self._write_params(
             "patch",
@@ -385,7 +385,7 @@ class ResourceClient(Generic[T]):
         raises or changes nothing; afterwards the object is as the server has it. What only
         the server writes (version, generation, managed fields) is neither sent nor compared.
         Raises: Conflict when nothing was stored because of another writer, also when the
-        object was deleted and created again; TimeoutExceeded; InvalidValue for a change
+        object was deleted and created again; TimeoutExceeded; InvalidArgument for a change
         that the server would ignore. A cancelled call may have stored the change.
         """
         params = self._write_params("edit", options)
@@ -411,7 +411,7 @@ class ResourceClient(Generic[T]):
         object that is stored. It is never called again after a change that may be stored.
         A call of it is not interrupted by the timeout. Returns the object as the server has
         it; nothing is sent when nothing was changed.
-        Raises: TimeoutExceeded when others were faster all the time; InvalidValue for a
+        Raises: TimeoutExceeded when others were faster all the time; InvalidArgument for a
         change that the server would ignore. A cancelled call may have stored the change.
         """
         params = self._write_params("modify", options)

@@ -45,7 +45,7 @@ class SubresourceClient(Generic[T]):
     async def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
         """Post to the part of the object whose name `obj` has, and return the answer.
 
-        Raises: InvalidValue without a name. A cancelled call may have done it.
+        Raises: InvalidArgument without a name. A cancelled call may have done it.
         """
         return await self._client.create(obj, **options)
 

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
 
-from kubeloop.machinery import Expired, InvalidValue, KubeError
+from kubeloop.errors import Expired, InvalidArgument, KubeError
 
 from .lists import WatchEvent
 
@@ -72,9 +72,9 @@ def goal_of(
     deleted: bool = False,
     function: Callable[[T], bool] | None = None,
 ) -> Goal[T]:
-    """The goal that is meant. Raises: InvalidValue unless exactly one is given."""
+    """The goal that is meant. Raises: InvalidArgument unless exactly one is given."""
     if sum(map(bool, (condition, jsonpath, deleted, function))) != 1:
-        raise InvalidValue("wait_for: give one of condition, jsonpath, deleted and function")
+        raise InvalidArgument("wait_for: give one of condition, jsonpath, deleted and function")
     if condition:
         return _condition_goal(condition)
     if jsonpath:
@@ -128,7 +128,7 @@ def _inside(data: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _jsonpath_goal(text: str) -> Goal[T]:
-    from kubeloop.machinery import JSONPath, JSONPathError, relaxed  # for those who wait for one
+    from kubeloop.jsonpath import JSONPath, JSONPathError, relaxed  # for those who wait for one
 
     expression, wanted = _divided(text)
     path = JSONPath(relaxed(expression), allow_missing_keys=True)
@@ -154,7 +154,7 @@ def _divided(text: str) -> tuple[str, str | None]:
     if text.startswith("{") and "}" in text:
         path, _, rest = text.rpartition("}")
         if rest and not rest.startswith("="):
-            raise InvalidValue(f"wait_for jsonpath {text!r}: expected {{path}}=value")
+            raise InvalidArgument(f"wait_for jsonpath {text!r}: expected {{path}}=value")
         return f"{path}}}", rest[1:] if rest else None
     path, equals, wanted = text.partition("=")
     return path, wanted if equals else None

@@ -16,9 +16,9 @@ from typing import Final, Protocol, final
 
 import msgspec
 
+from kubeloop.errors import InvalidArgument, NotFound
 from kubeloop.kit import Backoff, Clock, SystemClock, TaskOwner, TokenBucket
-from kubeloop.machinery import InvalidValue, NotFound, get_logger
-from kubeloop.wire import MicroTime
+from kubeloop.wire import MicroTime, get_logger
 from kubeloop.wire.coordination.v1beta1 import LeaseCandidate, LeaseCandidateSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
 
@@ -72,7 +72,7 @@ class Candidacy:
     """Keeps one candidate's object fresh while `run()` runs (client-go: `LeaseCandidate`).
 
     Raises:
-        InvalidValue: no name or no lease.
+        InvalidArgument: no name or no lease.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Candidacy:
         clock: Clock | None = None,
     ) -> None:
         if not name or not lease:
-            raise InvalidValue(f"candidate {name!r} for lease {lease!r}: both need a name")
+            raise InvalidArgument(f"candidate {name!r} for lease {lease!r}: both need a name")
         self._store = store
         self._name = name
         self._spec = LeaseCandidateSpec(

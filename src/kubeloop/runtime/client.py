@@ -22,16 +22,10 @@ from typing import (
 )
 
 from kubeloop import clients
-from kubeloop.clients import ALL, FieldSelection, LabelSelection, PartialObjectMetadata
-from kubeloop.machinery import (
-    ALL_FIELDS,
-    EVERYTHING,
-    GroupVersionKind,
-    GroupVersionResource,
-    InvalidValue,
-    field_selector_text,
-    selector_text,
-)
+from kubeloop.clients import ALL_NAMESPACES, FieldSelection, LabelSelection, PartialObjectMetadata
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import GroupVersionKind, GroupVersionResource
+from kubeloop.selectors import ALL_FIELDS, EVERYTHING, field_selector_text, selector_text
 from kubeloop.wire import Resource, ResourceInfo
 
 if TYPE_CHECKING:  # for those who ask for an informer, and not for every script
@@ -70,7 +64,7 @@ class InformerOptions(TypedDict, Generic[T], total=False):
     metrics: CacheMetrics | None
 
 
-class Client(clients.Client):
+class Client(clients.APIClient):
     """All of one cluster, and mirrors of it.
 
         async with Client() as client:                 # kubeconfig, or the pod's own account
@@ -82,7 +76,7 @@ class Client(clients.Client):
     """
 
     @classmethod
-    def over(cls, client: clients.Client) -> Client:
+    def over(cls, client: clients.APIClient) -> Client:
         """A client without informers, with them; its connections stay its own."""
         return cls(rest=client.rest, field_manager=client._field_manager)
 
@@ -117,7 +111,7 @@ class Client(clients.Client):
         *,
         of: type[Any] | None = None,
         metadata_only: bool = False,
-        namespace: str | None = ALL,
+        namespace: str | None = ALL_NAMESPACES,
         selector: LabelSelection | None = None,
         field_selector: FieldSelection | None = None,
         index: Indexers[Any] | None = None,
@@ -137,12 +131,12 @@ class Client(clients.Client):
         `on_watch_error` is called with the error of every failed round, in place of a log
         line. The rest is as for `SharedInformer`.
 
-        Raises: InvalidValue when a selector or an index cannot be read.
+        Raises: InvalidArgument when a selector or an index cannot be read.
         """
         from kubeloop.cache import SharedInformer
 
         if metadata_only and of is not None:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"informer of {kind}: metadata only, and as {of.__name__} (say one of them)"
             )
         source = self.list_watch(
@@ -172,7 +166,7 @@ class Client(clients.Client):
         self,
         kind: Watchable,
         *,
-        namespace: str = ALL,
+        namespace: str = ALL_NAMESPACES,
         selector: str = "",
         field_selector: str = "",
         metadata_only: bool = False,
@@ -187,7 +181,7 @@ class Client(clients.Client):
 
         found = self._find(kind, "", namespace)
         known = found if isinstance(found, ResourceInfo) else None
-        inside = namespace if known is None or known.namespaced else ALL
+        inside = namespace if known is None or known.namespaced else ALL_NAMESPACES
         scope = Scope(
             resource=_resource_name(kind, known),
             namespace=inside,

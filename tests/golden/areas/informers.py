@@ -9,8 +9,9 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from kubeloop.cache import Change, ChangeType, Entry, RawPage, Scope, SharedInformer
+from kubeloop.errors import api_error, failure
 from kubeloop.kit import ManualClock, TaskOwner
-from kubeloop.machinery import ObjectKey, api_error, failure
+from kubeloop.meta import ObjectKey
 from kubeloop.wire import Raw, RawEvent
 from tests.golden.case import Area, Case
 

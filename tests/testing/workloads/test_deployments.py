@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kubeloop.cache import Change
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import is_condition_true
+from kubeloop.meta import is_condition_true
 from kubeloop.runtime import Client
 from kubeloop.testing import Workloads
 from kubeloop.testing.workloads import OUTCOME

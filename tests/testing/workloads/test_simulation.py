@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import InvalidValue
 from kubeloop.runtime import Client
 from kubeloop.testing import APIServer, Workloads
 from kubeloop.wire.apps.v1 import Deployment
@@ -92,7 +92,7 @@ async def test_many_pods_cost_a_few_requests_each(server: APIServer, happens: Ha
 
 @pytest.mark.parametrize(("nodes", "delay"), [(-1, 0.1), (3, -0.1), (3, float("nan"))])
 def test_less_than_nothing_is_refused(server: APIServer, nodes: int, delay: float) -> None:
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         Workloads(server.config, nodes=nodes, delay=delay)
 
 

@@ -41,7 +41,7 @@ from kubeloop.discovery import (
     OpenApiPath,
     VersionInfo,
 )
-from kubeloop.machinery import (
+from kubeloop.meta import (
     GroupKind,
     GroupResource,
     GroupVersion,
@@ -275,7 +275,7 @@ class ResourceClient(Generic[T]):
         The version and uid in `obj` are sent, so that an object from a stale cache is
         refused. One without a version would erase what others wrote since: it is not sent,
         unless `unconditional`, which leaves the version out and replaces whatever is there.
-        Raises: Conflict when the object has changed since it was read; Invalid; InvalidValue
+        Raises: Conflict when the object has changed since it was read; Invalid; InvalidArgument
         for an object without a version. One broken off may have changed it.
         """
         return self._route.call(lambda to: to.update(obj, unconditional=unconditional, **options))
@@ -330,7 +330,7 @@ class ResourceClient(Generic[T]):
         raises or changes nothing; afterwards the object is as the server has it. What only
         the server writes (version, generation, managed fields) is neither sent nor compared.
         Raises: Conflict when nothing was stored because of another writer, also when the
-        object was deleted and created again; TimeoutExceeded; InvalidValue for a change
+        object was deleted and created again; TimeoutExceeded; InvalidArgument for a change
         that the server would ignore. One broken off may have stored the change.
         """
         return self._route.scope(
@@ -353,7 +353,7 @@ class ResourceClient(Generic[T]):
         object that is stored. It is never called again after a change that may be stored.
         A call of it is not interrupted by the timeout. Returns the object as the server has
         it; nothing is sent when nothing was changed.
-        Raises: TimeoutExceeded when others were faster all the time; InvalidValue for a
+        Raises: TimeoutExceeded when others were faster all the time; InvalidArgument for a
         change that the server would ignore. One broken off may have stored the change.
         """
         return self._route.call(
@@ -532,7 +532,7 @@ class SubresourceClient(Generic[T]):
     def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
         """Post to the part of the object whose name `obj` has, and return the answer.
 
-        Raises: InvalidValue without a name. One broken off may have done it.
+        Raises: InvalidArgument without a name. One broken off may have done it.
         """
         return self._route.call(lambda to: to.create(obj, **options))
 
@@ -745,7 +745,7 @@ class ScaleClient:
     ) -> Scale:
         """Put a scale in place of the one there is.
 
-        Raises: Conflict, InvalidValue when the resource has no scale.
+        Raises: Conflict, InvalidArgument when the resource has no scale.
         One broken off may have changed it.
         """
         return self._route.call(lambda to: to.update(resource, namespace, scale, dry_run=dry_run))
@@ -833,7 +833,7 @@ class DiscoveryClient:
     def resources(self, version: GroupVersion) -> tuple[ApiResource, ...]:
         """The resources of one group version, parts such as `pods/status` included.
 
-        Raises: InvalidValue for an empty version; what the server answers, but a missing
+        Raises: InvalidArgument for an empty version; what the server answers, but a missing
         `v1` is an empty one.
         """
         return self._route.call(lambda to: to.resources(version))
@@ -882,7 +882,7 @@ class OpenApiV3:
     def document(self, key: str | GroupVersion) -> dict[str, Any]:
         """The document of a group version, or of any other key of the index. Safe to break off.
 
-        Raises: InvalidValue when the index has no such key.
+        Raises: InvalidArgument when the index has no such key.
         """
         return self._route.call(lambda to: to.document(key))
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from kubeloop.machinery import AlreadyExists, ObjectKey, controller_ref
+from kubeloop.errors import AlreadyExists
+from kubeloop.meta import ObjectKey, controller_ref
 from kubeloop.runtime import Context, Result
 from kubeloop.wire.apps.v1 import Deployment, ReplicaSet, ReplicaSetSpec
 from kubeloop.wire.core.v1 import Pod, PodTemplateSpec

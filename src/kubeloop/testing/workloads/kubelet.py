@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import final
 
+from kubeloop.errors import Conflict, NotFound
 from kubeloop.kit import Clock
-from kubeloop.machinery import Conflict, NotFound, ObjectKey, find_condition
+from kubeloop.meta import ObjectKey, find_condition
 from kubeloop.runtime import Context, Result
 from kubeloop.wire.core.v1 import Node, Pod, PodCondition, PodStatus
 

@@ -14,14 +14,8 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from kubeloop.machinery import (
-    NotFound,
-    ObjectKey,
-    Owner,
-    controller_ref,
-    find_condition,
-    is_condition_true,
-)
+from kubeloop.errors import NotFound
+from kubeloop.meta import ObjectKey, Owner, controller_ref, find_condition, is_condition_true
 from kubeloop.runtime import Context, Result, written_status
 from kubeloop.wire import Model, Resource
 from kubeloop.wire.core.v1 import Pod, PodTemplateSpec
