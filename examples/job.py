@@ -59,7 +59,7 @@ def is_finished(job: Job) -> bool:
 
 async def print_logs(client: Client, name: str) -> None:
     pods = client.core_v1.pods()
-    for pod in await pods.list(labels={"batch.kubernetes.io/job-name": name}):
+    for pod in await pods.list(selector={"batch.kubernetes.io/job-name": name}):
         async for line in pods.logs(pod.metadata.name):
             print(f"{pod.metadata.name}: {line}")
 

@@ -267,7 +267,7 @@ def test_leaving_a_watch_ends_it_at_the_server(
     version = pods.list().version
     pods.create(a_pod("second"))
 
-    for _ in pods.watch(since=version):
+    for _ in pods.watch(resource_version=version):
         assert server.stats().watches.watchers == 1
         break
 
@@ -278,7 +278,7 @@ def test_an_error_comes_behind_the_items(pods: ResourceClient[Pod], server: APIS
     pods.create(a_pod())
     server.expire_history()
 
-    events = pods.watch(since="1")
+    events = pods.watch(resource_version="1")
 
     with pytest.raises(Exception, match="410"):
         next(events)
@@ -305,7 +305,7 @@ def test_events_are_waited_for(pods: ResourceClient[Pod]) -> None:
     version = pods.list().version
     pods.create(a_pod())
 
-    event = pods.until(lambda event: event.object.metadata.name == "web", since=version)
+    event = pods.until(lambda event: event.object.metadata.name == "web", resource_version=version)
 
     assert event is not None
     assert event.type == "ADDED"
@@ -361,7 +361,7 @@ def test_closing_ends_what_other_threads_wait_for(server: APIServer) -> None:
     pods = client.core_v1.pods()
     version = pods.list().version
     with ThreadPoolExecutor(2) as pool:
-        waiting = pool.submit(next, pods.watch(since=version))
+        waiting = pool.submit(next, pods.watch(resource_version=version))
         other = pool.submit(lambda: pods.wait_for("web", condition="Ready", timeout=None))
         until(lambda: server.stats().watches.watchers == 2)
 

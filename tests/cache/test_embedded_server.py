@@ -56,18 +56,20 @@ class HttpListWatch:
         self._server = server
         self._session = session
 
-    async def list(self, *, version: str, version_match: str, limit: int, page: str) -> RawPage:
-        query = {"resourceVersion": version, "limit": str(limit or ""), "continue": page}
+    async def list(
+        self, *, resource_version: str, resource_version_match: str, limit: int, page: str
+    ) -> RawPage:
+        query = {"resourceVersion": resource_version, "limit": str(limit or ""), "continue": page}
         async with self._get({name: value for name, value in query.items() if value}) as answer:
             found = split_list(await answer.read())
         return RawPage(found.items or [], found.version, found.next_page, kind=found.kind)
 
     async def watch(
-        self, *, since: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
+        self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
     ) -> AsyncIterator[RawEvent]:
         query = {
             "watch": "true",
-            "resourceVersion": since,
+            "resourceVersion": resource_version,
             "allowWatchBookmarks": str(bookmarks).lower(),
             "timeoutSeconds": str(timeout_seconds),
         }
@@ -154,9 +156,9 @@ async def world() -> AsyncIterator[World]:
 
 async def test_it_follows_and_writes_can_be_read_at_once(world: World) -> None:
     version = await world.put("web", "1")
-    first = await world.informer.get("web", namespace="default", at_least=version)
+    first = await world.informer.get("web", namespace="default", resource_version=version)
     version = await world.put("web", "2")
-    second = await world.informer.get("web", namespace="default", at_least=version)
+    second = await world.informer.get("web", namespace="default", resource_version=version)
 
     assert first is not None
     assert second is not None

@@ -329,7 +329,9 @@ async def test_a_mutation_of_a_shared_object_makes_the_informer_fail(
 
 async def test_a_write_can_be_waited_for(server: ModelServer, clock: ManualClock) -> None:
     async with SharedInformer(server, dict, clock=clock) as pods:
-        wait = asyncio.create_task(pods.get("web", namespace="shop", at_least="11", timeout=5))
+        wait = asyncio.create_task(
+            pods.get("web", namespace="shop", resource_version="11", timeout=5)
+        )
         await clock.settle()
         assert not wait.done()
 
@@ -508,7 +510,7 @@ async def test_a_write_is_waited_for_ten_seconds_by_default(
     async with SharedInformer(server, dict, clock=clock) as pods:
         waits = [
             asyncio.create_task(pods.wait_for_version("99")),
-            asyncio.create_task(pods.get("web", at_least="99")),
+            asyncio.create_task(pods.get("web", resource_version="99")),
         ]
         await clock.advance(9.9)
         assert not any(wait.done() for wait in waits)

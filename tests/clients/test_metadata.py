@@ -57,8 +57,8 @@ async def test_deleting_sends_json() -> None:
     recorder = Recorder()
     pods = recorder.client.metadata(Pod, namespace="shop")
 
-    await pods.delete("web", uid="u")
-    await pods.delete_collection(labels="a=b")
+    await pods.delete("web", expected_uid="u")
+    await pods.delete_collection(selector="a=b")
 
     assert recorder.body["kind"] == "DeleteOptions"
     assert not hasattr(pods, "create")

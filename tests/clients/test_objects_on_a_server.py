@@ -81,10 +81,10 @@ async def test_the_life_of_an_object(client: APIClient) -> None:
     )
     assert replaced.metadata.labels == {"app": "x"}
 
-    page = await pods.list(labels="app=x")
+    page = await pods.list(selector="app=x")
     assert [pod.metadata.name for pod in page] == ["web"]
     assert page.version
-    await pods.delete("web", grace_period=0, uid=made.metadata.uid)
+    await pods.delete("web", grace_period=0, expected_uid=made.metadata.uid)
     assert not await pods.exists("web")
 
 
@@ -127,9 +127,9 @@ async def test_delete_keeps_its_preconditions(client: APIClient) -> None:
     made = await pods.create(a_pod())
 
     with pytest.raises(Conflict):
-        await pods.delete("web", uid="another")
+        await pods.delete("web", expected_uid="another")
     with pytest.raises(Conflict):
-        await pods.delete("web", version="1")
+        await pods.delete("web", expected_version="1")
 
     assert (await pods.get("web")).metadata.uid == made.metadata.uid
 
@@ -140,9 +140,9 @@ async def test_a_collection_is_deleted_by_selector(client: APIClient) -> None:
     for name, tier in (("a", "x"), ("b", "x"), ("c", "y")):
         await maps.create(ConfigMap(metadata=ObjectMeta(name=name, labels={"tier": tier})))
 
-    await maps.delete_collection(labels="tier=x")
+    await maps.delete_collection(selector="tier=x")
 
-    left = [each.metadata.name for each in await maps.list(labels="tier")]
+    left = [each.metadata.name for each in await maps.list(selector="tier")]
     assert left == ["c"]
 
 
@@ -318,7 +318,7 @@ async def test_a_scale_is_read_and_set(client: APIClient) -> None:
 
     assert (await deployments.get("web")).spec.replicas == 5
     with pytest.raises(Conflict):
-        await deployments.scale.set("web", 7, version="1")
+        await deployments.scale.set("web", 7, expected_version="1")
 
 
 async def test_a_pod_is_bound_and_evicted(client: APIClient) -> None:
@@ -375,7 +375,7 @@ async def test_metadata_of_any_kind(client: APIClient) -> None:
     await client.resource(Pod).create(a_pod(app="web"))
     pods = client.metadata("v1", "Pod")
 
-    page = await pods.list(labels="app=web")
+    page = await pods.list(selector="app=web")
     assert page[0].metadata.name == "web"
     assert page[0].to_dict()["kind"] == "PartialObjectMetadata"
     await pods.patch("web", {"metadata": {"labels": {"x": "y"}}}, type="merge")
@@ -390,8 +390,8 @@ async def test_everything_is_walked_over_in_pages(server: Service, client: APICl
         await maps.create(ConfigMap(metadata=ObjectMeta(name=f"m{number}", labels={"a": "b"})))
     server.faults.clear_record()
 
-    walked = [each.metadata.name async for each in maps.each(labels="a=b", page_size=3)]
-    listed = await maps.list_all(labels="a=b", page_size=3)
+    walked = [each.metadata.name async for each in maps.each(selector="a=b", page_size=3)]
+    listed = await maps.list_all(selector="a=b", page_size=3)
 
     assert walked == [each.metadata.name for each in listed] == [f"m{n}" for n in range(7)]
     assert len(server.faults.requests) == 6
@@ -403,13 +403,13 @@ async def test_a_walk_survives_a_server_that_forgets(server: Service, client: AP
     for number in range(6):
         await maps.create(ConfigMap(metadata=ObjectMeta(name=f"m{number}", labels={"a": "b"})))
 
-    page = await maps.list(labels="a=b", limit=2)
+    page = await maps.list(selector="a=b", limit=2)
     await maps.patch("m5", {"data": {"k": "v"}}, type="merge")
     server.expire_history()
     with pytest.raises(Expired):
-        await maps.list(labels="a=b", limit=2, next_page=page.next_page)
+        await maps.list(selector="a=b", limit=2, next_page=page.next_page)
     walked: list[str] = []
-    async for each in maps.each(labels="a=b", page_size=2):
+    async for each in maps.each(selector="a=b", page_size=2):
         walked.append(each.metadata.name)
         if len(walked) == 2:
             await maps.patch("m5", {"data": {"k": "w"}}, type="merge")

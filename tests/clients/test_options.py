@@ -15,10 +15,10 @@ from kubeloop.selectors import NOTHING, Label
 @pytest.mark.parametrize(
     "options",
     [
-        {"version_match": "Exact"},
-        {"version_match": "NotOlderThan", "version": "5", "next_page": "t"},
-        {"version_match": "Exact", "version": "0"},
-        {"version_match": "Roughly", "version": "5"},
+        {"resource_version_match": "Exact"},
+        {"resource_version_match": "NotOlderThan", "resource_version": "5", "next_page": "t"},
+        {"resource_version_match": "Exact", "resource_version": "0"},
+        {"resource_version_match": "Roughly", "resource_version": "5"},
         {"limit": -1},
     ],
 )
@@ -30,7 +30,9 @@ def test_list_options_that_contradict_each_other_are_refused(options: dict[str, 
 
 def test_selectors_are_what_people_write_and_are_sent_in_the_apis_form() -> None:
     """TYP-12."""
-    options = ListOptions.of(labels=Label("app").in_("b", "a"), fields={"metadata.name": "a"})
+    options = ListOptions.of(
+        selector=Label("app").in_("b", "a"), field_selector={"metadata.name": "a"}
+    )
 
     assert options.params() == {
         "labelSelector": "app in (a,b)",
@@ -38,18 +40,18 @@ def test_selectors_are_what_people_write_and_are_sent_in_the_apis_form() -> None
     }
 
 
-@pytest.mark.parametrize("labels", ["a in", "a==b==c", NOTHING])
-def test_a_selector_that_cannot_be_sent_is_never_everything(labels: Any) -> None:
+@pytest.mark.parametrize("selection", ["a in", "a==b==c", NOTHING])
+def test_a_selector_that_cannot_be_sent_is_never_everything(selection: Any) -> None:
     with pytest.raises(InvalidArgument):
-        ListOptions.of(labels=labels)
+        ListOptions.of(selector=selection)
 
 
 @pytest.mark.parametrize("selection", [["app=web"], 7, ("a", "b")])
 def test_what_is_no_selector_at_all_is_named(selection: Any) -> None:
     with pytest.raises(InvalidArgument, match=r"label selector .*expected text"):
-        ListOptions.of(labels=selection)
+        ListOptions.of(selector=selection)
     with pytest.raises(InvalidArgument, match=r"field selector .*expected text"):
-        WatchOptions.of(fields=selection)
+        WatchOptions.of(field_selector=selection)
 
 
 def test_a_zero_that_was_set_is_sent() -> None:
@@ -61,7 +63,7 @@ def test_a_zero_that_was_set_is_sent() -> None:
 
 def test_a_watch_says_a_match_only_with_initial_events() -> None:
     """TYP-13, TYP-C10."""
-    assert "resourceVersionMatch" not in WatchOptions(since="5").params()
+    assert "resourceVersionMatch" not in WatchOptions(resource_version="5").params()
     assert WatchOptions(initial_events=True).params()["resourceVersionMatch"] == "NotOlderThan"
     assert "allowWatchBookmarks" not in WatchOptions(bookmarks=False).params()
 

@@ -47,13 +47,21 @@ async def test_501_items_take_two_requests() -> None:
     source = Source(501)
 
     found, paged = await Pager(source.fetch).list(
-        ListOptions(version="5", version_match="NotOlderThan")
+        ListOptions(resource_version="5", resource_version_match="NotOlderThan")
     )
 
     assert (len(found), found.version, paged, PAGE_SIZE) == (501, "7", True, 500)
     first, second = source.asked
-    assert (first.limit, first.version, first.version_match) == (500, "5", "NotOlderThan")
-    assert (second.next_page, second.version, second.version_match) == ("500", "", None)
+    assert (first.limit, first.resource_version, first.resource_version_match) == (
+        500,
+        "5",
+        "NotOlderThan",
+    )
+    assert (second.next_page, second.resource_version, second.resource_version_match) == (
+        "500",
+        "",
+        None,
+    )
 
 
 async def test_one_page_is_the_servers_own_list() -> None:
@@ -80,10 +88,10 @@ async def test_a_forgotten_page_means_one_full_list() -> None:
     """WTC-11, WTC-C7: limit 0, no token, the original version."""
     source = Source(10, forget=2)
 
-    found, paged = await Pager(source.fetch, page_size=4).list(ListOptions(version="5"))
+    found, paged = await Pager(source.fetch, page_size=4).list(ListOptions(resource_version="5"))
 
     assert (found.items, paged) == (list(range(10)), True)
-    assert (source.asked[2].limit, source.asked[2].next_page, source.asked[2].version) == (
+    assert (source.asked[2].limit, source.asked[2].next_page, source.asked[2].resource_version) == (
         0,
         "",
         "5",

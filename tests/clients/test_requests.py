@@ -66,7 +66,7 @@ async def test_a_misspelt_keyword_is_an_error_of_its_verb_and_nothing_is_sent(
     ("call", "line"),
     [
         (lambda pods: pods.get("web"), f"GET {PODS}/web"),
-        (lambda pods: pods.get("web", version="0"), f"GET {PODS}/web?resourceVersion=0"),
+        (lambda pods: pods.get("web", resource_version="0"), f"GET {PODS}/web?resourceVersion=0"),
         (lambda pods: pods.create(a_pod()), f"POST {PODS}"),
         (
             lambda pods: pods.create(
@@ -112,15 +112,17 @@ async def test_verbs_of_objects(call: Call, line: str) -> None:
     [
         (lambda pods: pods.delete("web"), f"DELETE {PODS}/web"),
         (
-            lambda pods: pods.delete_collection(labels="app=web", fields="status.phase=Failed"),
+            lambda pods: pods.delete_collection(
+                selector="app=web", field_selector="status.phase=Failed"
+            ),
             f"DELETE {PODS}?fieldSelector=status.phase%3DFailed&labelSelector=app%3Dweb",
         ),
         (
-            lambda pods: pods.list(labels={"app": "web"}, limit=500),
+            lambda pods: pods.list(selector={"app": "web"}, limit=500),
             f"GET {PODS}?labelSelector=app%3Dweb&limit=500",
         ),
         (
-            lambda pods: pods.list(version="7", version_match="NotOlderThan"),
+            lambda pods: pods.list(resource_version="7", resource_version_match="NotOlderThan"),
             f"GET {PODS}?resourceVersion=7&resourceVersionMatch=NotOlderThan",
         ),
         (lambda pods: pods.list(next_page="t"), f"GET {PODS}?continue=t"),
@@ -157,7 +159,7 @@ async def test_a_watch_asks_for_what_a_server_allows(recorder: Recorder) -> None
 
     raw = recorder.client.resource(Pod, namespace="shop").raw
 
-    plain = await raw.watch_request(WatchOptions(since="7", labels="a=b"))
+    plain = await raw.watch_request(WatchOptions(resource_version="7", selector="a=b"))
     streaming = await raw.watch_request(WatchOptions(initial_events=True, timeout_seconds=60))
 
     assert plain.url("") == (
@@ -242,7 +244,12 @@ async def test_an_apply_without_a_name_or_with_managed_fields_is_refused(
 async def test_delete_sends_its_options_as_a_body(recorder: Recorder) -> None:
     """TYP-10, DYN-8, REST-23."""
     await recorder.client.resource(Pod, namespace="shop").delete(
-        "web", propagation="Foreground", grace_period=0, uid="u", version="7", dry_run=True
+        "web",
+        propagation="Foreground",
+        grace_period=0,
+        expected_uid="u",
+        expected_version="7",
+        dry_run=True,
     )
 
     assert recorder.body == {
@@ -260,7 +267,7 @@ async def test_deleting_a_collection_has_selectors_in_the_url_and_options_in_the
 ) -> None:
     """TYP-C6, DYN-8, REST-42."""
     await recorder.client.resource(Pod, namespace="shop").delete_collection(
-        labels="app=web", grace_period=5, timeout_seconds=3
+        selector="app=web", grace_period=5, timeout_seconds=3
     )
 
     assert recorder.line == f"DELETE {PODS}?labelSelector=app%3Dweb&timeout=3s&timeoutSeconds=3"

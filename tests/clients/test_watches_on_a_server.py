@@ -28,7 +28,7 @@ async def test_changes_come_typed_and_in_order(client: APIClient) -> None:
     maps = client.resource(ConfigMap)
     page = await maps.list()
 
-    async with aclosing(maps.watch(since=page.version, labels="mine")) as events:
+    async with aclosing(maps.watch(resource_version=page.version, selector="mine")) as events:
         await maps.create(a_map("a"))
         await maps.patch("a", {"data": {"k": "v"}}, type="merge")
         await maps.delete("a")
@@ -43,7 +43,7 @@ async def test_without_a_version_what_is_there_comes_first(client: APIClient) ->
     maps = client.resource(ConfigMap)
     await maps.create(a_map("a"))
 
-    async with aclosing(maps.watch(labels="mine")) as events:
+    async with aclosing(maps.watch(selector="mine")) as events:
         first = await anext(events)
         await maps.create(a_map("b"))
         second = await anext(events)
@@ -59,7 +59,7 @@ async def test_a_broken_stream_is_resumed_without_loss(server: Service, hasty: A
     maps = hasty.resource(ConfigMap)
     page = await maps.list()
 
-    async with aclosing(maps.watch(since=page.version, labels="mine")) as events:
+    async with aclosing(maps.watch(resource_version=page.version, selector="mine")) as events:
         await maps.create(a_map("a"))
         assert (await anext(events)).object.metadata.name == "a"
         server.drop_connections()
@@ -77,14 +77,14 @@ async def test_a_version_that_is_too_old_is_said_to_be_so(
     server.expire_history()
 
     with pytest.raises(Expired):
-        await anext(maps.watch(since=page.version))
+        await anext(maps.watch(resource_version=page.version))
 
 
 async def test_a_version_that_names_no_state_is_refused(client: APIClient) -> None:
     """WTC-1."""
     for since in ("", "0"):
         with pytest.raises(InvalidArgument):
-            await anext(client.resource(ConfigMap).watch(since=since))
+            await anext(client.resource(ConfigMap).watch(resource_version=since))
 
 
 async def test_a_watch_of_dicts_and_of_metadata(client: APIClient) -> None:
@@ -92,8 +92,8 @@ async def test_a_watch_of_dicts_and_of_metadata(client: APIClient) -> None:
     page = await client.resource(ConfigMap).list()
     await client.resource(ConfigMap).create(a_map("a", k="v"))
 
-    plain = await anext(client.resource("v1", "ConfigMap").watch(since=page.version))
-    partial = await anext(client.metadata(ConfigMap).watch(since=page.version))
+    plain = await anext(client.resource("v1", "ConfigMap").watch(resource_version=page.version))
+    partial = await anext(client.metadata(ConfigMap).watch(resource_version=page.version))
 
     assert plain.object["data"] == {"k": "v"}
     assert plain.object["kind"] == "ConfigMap"
@@ -105,7 +105,7 @@ async def test_the_raw_form_is_bytes(client: APIClient) -> None:
     await maps.create(a_map("a"))
 
     page = await maps.raw.list()
-    async with await maps.raw.watch(WatchOptions(initial_events=True, labels="mine")) as watch:
+    async with await maps.raw.watch(WatchOptions(initial_events=True, selector="mine")) as watch:
         event = await anext(watch)
     async with await maps.raw.items() as items:
         texts = [item async for item in items]
@@ -117,7 +117,9 @@ async def test_the_raw_form_is_bytes(client: APIClient) -> None:
 async def test_being_cancelled_ends_a_watch_at_once(server: Service, client: APIClient) -> None:
     """X-7."""
     page = await client.resource(ConfigMap).list()
-    task = asyncio.ensure_future(anext(client.resource(ConfigMap).watch(since=page.version)))
+    task = asyncio.ensure_future(
+        anext(client.resource(ConfigMap).watch(resource_version=page.version))
+    )
     await until_watched(server)
 
     task.cancel()
@@ -136,8 +138,8 @@ async def test_until_each_condition_was_met(client: APIClient) -> None:
     found = await maps.until(
         lambda event: event.type == "ADDED",
         lambda event: event.type == "DELETED",
-        since=page.version,
-        labels="mine",
+        resource_version=page.version,
+        selector="mine",
     )
 
     assert found is not None

@@ -49,8 +49,8 @@ class Candidates:
         self.object = candidate
         return candidate
 
-    async def watch(self, *, fields: str) -> AsyncGenerator[Change, None]:
-        self._ask(f"WATCH {fields}")
+    async def watch(self, *, field_selector: str) -> AsyncGenerator[Change, None]:
+        self._ask(f"WATCH {field_selector}")
         while True:
             yield await self.changes.get()
 

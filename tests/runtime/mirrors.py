@@ -84,7 +84,9 @@ class Source:
         self._undelivered.clear()
         self._events.put_nowait(Expired("WATCH", Status(code=410, reason="Expired")))
 
-    async def list(self, *, version: str, version_match: str, limit: int, page: str) -> RawPage:
+    async def list(
+        self, *, resource_version: str, resource_version_match: str, limit: int, page: str
+    ) -> RawPage:
         while not self._events.empty():  # the list has it already
             self._events.get_nowait()
         self._undelivered.clear()
@@ -93,7 +95,7 @@ class Source:
         return RawPage(items, str(self.version))
 
     async def watch(
-        self, *, since: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
+        self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
     ) -> AsyncIterator[RawEvent]:
         while True:
             event = await self._events.get()

@@ -58,7 +58,7 @@ async def test_an_informer_follows_what_changes(client: Client) -> None:
         made = await pods.create(a_pod("web", node="node-7", app="web"))
 
         found = await mirror.get(
-            ObjectKey("default", "web"), at_least=made.metadata.resource_version
+            ObjectKey("default", "web"), resource_version=made.metadata.resource_version
         )
 
         assert found is not None
@@ -72,8 +72,8 @@ async def test_selectors_go_to_the_server(client: Client) -> None:
         await client.core_v1.pods().create(pod)
 
     async with (
-        client.informer(Pod, labels={"app": "web"}) as labelled,
-        client.informer(Pod, fields="spec.nodeName=node-1") as placed,
+        client.informer(Pod, selector={"app": "web"}) as labelled,
+        client.informer(Pod, field_selector="spec.nodeName=node-1") as placed,
     ):
         assert names(labelled) == ["one"]
         assert names(placed) == ["two"]

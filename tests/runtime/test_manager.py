@@ -333,7 +333,7 @@ def test_two_controllers_need_two_names(managed: Managed) -> None:
     with pytest.raises(InvalidArgument, match="'configmap': there is one of that name already"):
         manager.controller(ConfigMap)(reconcile)
     with pytest.raises(InvalidArgument, match="declared already"):
-        manager.cache(ConfigMap, labels="app=web")
+        manager.cache(ConfigMap, selector="app=web")
 
 
 async def test_a_client_of_the_users_own_is_used_and_left_open(server: APIServer) -> None:

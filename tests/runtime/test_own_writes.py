@@ -101,7 +101,7 @@ async def test_deleting_a_collection_reports_each_object(client: Client) -> None
     made = [await own.create(a_config(name, by="us")) for name in ("one", "two")]
     noted.clear()
 
-    await own.delete_collection(fields="metadata.namespace=default")
+    await own.delete_collection(field_selector="metadata.namespace=default")
 
     assert {write.uid for write in noted if write.gone} >= {each.metadata.uid for each in made}
 
@@ -125,11 +125,11 @@ async def test_scaling_reports_a_write_of_the_scaled_object(client: Client) -> N
         (Scope("configmaps"), True),
         (Scope("configmaps", namespace="default"), True),
         (Scope("configmaps", namespace="other"), False),
-        (Scope("configmaps", labels="app=web"), True),
-        (Scope("configmaps", labels="app=other"), False),
-        (Scope("configmaps", fields="metadata.name=one"), True),
-        (Scope("configmaps", fields="metadata.name=two"), False),
-        (Scope("configmaps", fields="data.a!=b"), False),
+        (Scope("configmaps", selector="app=web"), True),
+        (Scope("configmaps", selector="app=other"), False),
+        (Scope("configmaps", field_selector="metadata.name=one"), True),
+        (Scope("configmaps", field_selector="metadata.name=two"), False),
+        (Scope("configmaps", field_selector="data.a!=b"), False),
     ],
     ids=str,
 )
@@ -590,7 +590,7 @@ async def _delete(client: Client) -> None:
 
 
 async def _delete_collection(client: Client) -> None:
-    await client.resource(ConfigMap).delete_collection(labels="app=web")
+    await client.resource(ConfigMap).delete_collection(selector="app=web")
 
 
 async def _finalize(client: Client) -> None:
@@ -626,7 +626,7 @@ async def test_a_reconcile_waits_for_a_watch_that_lags(
 ) -> None:
     deed, after = case
     manager = managed(clock=(clock := ManualClock()))
-    manager.cache(kind, labels="app=web")
+    manager.cache(kind, selector="app=web")
     read: list[dict[str, str] | None] = []
 
     @manager.controller(kind)

@@ -65,12 +65,12 @@ async def reading(client: APIClient) -> None:
     assert_type(pod.spec.containers[0].image, str | None)
     assert_type(await pods.get_or_none("web"), Pod | None)
     assert_type(await pods.exists("web"), bool)
-    page = await pods.list(labels="app=web", fields={"spec.nodeName": "n1"}, limit=500)
+    page = await pods.list(selector="app=web", field_selector={"spec.nodeName": "n1"}, limit=500)
     assert_type(page, ObjectList[Pod])
     assert_type([each.metadata.name for each in page], list[str])
-    async for each in pods.each(labels={"app": "web"}):
+    async for each in pods.each(selector={"app": "web"}):
         assert_type(each, Pod)
-    async for event in pods.watch(since=page.version):
+    async for event in pods.watch(resource_version=page.version):
         assert_type(event, WatchEvent[Pod])
         assert_type(event.object.metadata.name, str)
     async for line in pods.logs("web", follow=True, tail_lines=10):

@@ -3,7 +3,7 @@
     from kubeloop.blocking import Client
 
     with Client() as client:
-        for pod in client.core_v1.pods("shop").each(labels="app=web"):
+        for pod in client.core_v1.pods("shop").each(selector="app=web"):
             print(pod.metadata.name)
 
 Promises: one event loop in one thread, made by the first call; safe from many threads; Ctrl-C

@@ -152,15 +152,17 @@ class SharedInformer(Generic[T]):
         name: str | ObjectKey,
         *,
         namespace: str = "",
-        at_least: str,
+        resource_version: str,
         timeout: float | None = 10.0,
     ) -> T | None:
-        """As `lister.get`, from a mirror that has seen the version `at_least`.
+        """As `lister.get`, from a mirror that has seen the version `resource_version`.
 
         Raises as `wait_for_version` does.
         """
         return self._here().call(
-            lambda to: to.get(name, namespace=namespace, at_least=at_least, timeout=timeout)
+            lambda to: to.get(
+                name, namespace=namespace, resource_version=resource_version, timeout=timeout
+            )
         )
 
     # --- being told

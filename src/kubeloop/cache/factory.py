@@ -56,8 +56,8 @@ class ListWatches(Protocol):
         kind: Watchable,
         *,
         namespace: str,
-        labels: str,
-        fields: str,
+        selector: str,
+        field_selector: str,
         metadata_only: bool,
     ) -> ListWatch:
         """The collection of that kind. Cluster-wide kinds ignore the namespace.
@@ -98,8 +98,8 @@ class _Wanted(msgspec.Struct, frozen=True):
 
     kind: Watchable
     namespace: str
-    labels: str
-    fields: str
+    selector: str
+    field_selector: str
     of: type[Any]
     metadata_only: bool
 
@@ -125,8 +125,8 @@ class SharedInformerFactory:
         client: ListWatches,
         *,
         namespace: str = "",
-        labels: SelectorLike = EVERYTHING,
-        fields: FieldSelector | str | Mapping[str, str] = ALL_FIELDS,
+        selector: SelectorLike = EVERYTHING,
+        field_selector: FieldSelector | str | Mapping[str, str] = ALL_FIELDS,
         resync: float = 0.0,
         resync_of: Mapping[Watchable, float] | None = None,
         keeping: Keeping = "bytes",
@@ -138,8 +138,8 @@ class SharedInformerFactory:
     ) -> None:
         self._client = client
         self._namespace = namespace
-        self._labels = selector_text(labels)
-        self._fields = field_selector_text(fields)
+        self._labels = selector_text(selector)
+        self._fields = field_selector_text(field_selector)
         self._resync = resync
         self._resync_of = dict(resync_of or {})
         self._keeping: Keeping = keeping
@@ -162,8 +162,8 @@ class SharedInformerFactory:
         kind: type[R],
         *,
         namespace: str | None = ...,
-        labels: SelectorLike | None = ...,
-        fields: FieldSelector | str | Mapping[str, str] | None = ...,
+        selector: SelectorLike | None = ...,
+        field_selector: FieldSelector | str | Mapping[str, str] | None = ...,
         index: Indexers[R] | None = ...,
         keeping: Keeping | None = ...,
         transform: Transform[R] | None = ...,
@@ -175,8 +175,8 @@ class SharedInformerFactory:
         kind: GroupVersionKind | GroupVersionResource,
         *,
         namespace: str | None = ...,
-        labels: SelectorLike | None = ...,
-        fields: FieldSelector | str | Mapping[str, str] | None = ...,
+        selector: SelectorLike | None = ...,
+        field_selector: FieldSelector | str | Mapping[str, str] | None = ...,
         index: Indexers[dict[str, Any]] | None = ...,
         keeping: Keeping | None = ...,
         transform: Transform[dict[str, Any]] | None = ...,
@@ -189,8 +189,8 @@ class SharedInformerFactory:
         *,
         view: type[T],
         namespace: str | None = ...,
-        labels: SelectorLike | None = ...,
-        fields: FieldSelector | str | Mapping[str, str] | None = ...,
+        selector: SelectorLike | None = ...,
+        field_selector: FieldSelector | str | Mapping[str, str] | None = ...,
         index: Indexers[T] | None = ...,
         keeping: Keeping | None = ...,
         transform: Transform[T] | None = ...,
@@ -202,8 +202,8 @@ class SharedInformerFactory:
         *,
         view: type[Any] | None = None,
         namespace: str | None = None,
-        labels: SelectorLike | None = None,
-        fields: FieldSelector | str | Mapping[str, str] | None = None,
+        selector: SelectorLike | None = None,
+        field_selector: FieldSelector | str | Mapping[str, str] | None = None,
         index: Indexers[Any] | None = None,
         keeping: Keeping | None = None,
         transform: Transform[Any] | None = None,
@@ -218,7 +218,9 @@ class SharedInformerFactory:
             IndexConflict: it exists, and has an index of one of the names.
         """
         of = view or (kind if isinstance(kind, type) else dict)
-        wanted = self._wanted(kind, of, namespace=namespace, labels=labels, fields=fields)
+        wanted = self._wanted(
+            kind, of, namespace=namespace, selector=selector, field_selector=field_selector
+        )
         return self._shared(wanted, index=index, keeping=keeping, transform=transform)
 
     def metadata_informer(
@@ -226,16 +228,16 @@ class SharedInformerFactory:
         kind: Watchable,
         *,
         namespace: str | None = None,
-        labels: SelectorLike | None = None,
-        fields: FieldSelector | str | Mapping[str, str] | None = None,
+        selector: SelectorLike | None = None,
+        field_selector: FieldSelector | str | Mapping[str, str] | None = None,
     ) -> SharedInformer[Resource]:
         """An informer that asks the server only for metadata (PartialObjectMetadata)."""
         wanted = self._wanted(
             kind,
             Resource,
             namespace=namespace,
-            labels=labels,
-            fields=fields,
+            selector=selector,
+            field_selector=field_selector,
             metadata_only=True,
         )
         return self._shared(wanted, index=None, keeping=None, transform=None)
@@ -322,15 +324,15 @@ class SharedInformerFactory:
         of: type[Any],
         *,
         namespace: str | None,
-        labels: SelectorLike | None,
-        fields: FieldSelector | str | Mapping[str, str] | None,
+        selector: SelectorLike | None,
+        field_selector: FieldSelector | str | Mapping[str, str] | None,
         metadata_only: bool = False,
     ) -> _Wanted:
         return _Wanted(
             kind,
             self._namespace if namespace is None else namespace,
-            self._labels if labels is None else selector_text(labels),
-            self._fields if fields is None else field_selector_text(fields),
+            self._labels if selector is None else selector_text(selector),
+            self._fields if field_selector is None else field_selector_text(field_selector),
             of,
             metadata_only,
         )
@@ -366,8 +368,8 @@ class SharedInformerFactory:
         source = self._client.list_watch(
             wanted.kind,
             namespace=wanted.namespace,
-            labels=wanted.labels,
-            fields=wanted.fields,
+            selector=wanted.selector,
+            field_selector=wanted.field_selector,
             metadata_only=wanted.metadata_only,
         )
         made: SharedInformer[Any] = SharedInformer(

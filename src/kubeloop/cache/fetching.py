@@ -136,7 +136,7 @@ class Fetching:
         self.lists += 1
         self._first = None
         found = await self._source.list(
-            version=version, version_match=version_match, limit=limit, page=page
+            resource_version=version, resource_version_match=version_match, limit=limit, page=page
         )
         pace = Pace()
         if isinstance(found, RawPage):

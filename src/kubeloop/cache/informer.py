@@ -310,14 +310,14 @@ class SharedInformer(Generic[T]):
         name: str | ObjectKey,
         *,
         namespace: str = "",
-        at_least: str,
+        resource_version: str,
         timeout: float | None = 10.0,
     ) -> T | None:
-        """As `lister.get`, from a cache that has seen the version `at_least`.
+        """As `lister.get`, from a cache that has seen the version `resource_version`.
 
         Raises as `wait_for_version` does. Safe to cancel.
         """
-        await self.wait_for_version(at_least, timeout=timeout)
+        await self.wait_for_version(resource_version, timeout=timeout)
         return self.lister.get(name, namespace=namespace)
 
     # --- being told

@@ -24,19 +24,19 @@ class Scope(msgspec.Struct, frozen=True):
 
     resource: str  # `pods`, `deployments.apps`
     namespace: str = ""  # none means all
-    labels: str = ""
-    fields: str = ""
+    selector: str = ""
+    field_selector: str = ""
     kind: str = ""  # of the objects; none means that any kind is taken
     api_version: str = ""
 
     @property
     def is_filtered(self) -> bool:
         """Whether it is less than the whole collection."""
-        return bool(self.namespace or self.labels or self.fields)
+        return bool(self.namespace or self.selector or self.field_selector)
 
     def __str__(self) -> str:
         where = f" in {self.namespace}" if self.namespace else ""
-        which = ",".join(filter(None, (self.labels, self.fields)))
+        which = ",".join(filter(None, (self.selector, self.field_selector)))
         return f"{self.resource}{where}{f' ({which})' if which else ''}"
 
 
@@ -94,22 +94,22 @@ class ListWatch(Protocol):
         ...
 
     async def list(
-        self, *, version: str, version_match: str, limit: int, page: str
+        self, *, resource_version: str, resource_version_match: str, limit: int, page: str
     ) -> RawPage | PageStream:
         """One page; a `limit` of 0 asks for all. `page` is the token of a further one.
 
-        `version` is "" for the newest, "0" for whatever the server has at hand, else at least
-        that one, or exactly that one with the `version_match` "Exact".
+        `resource_version` is "" for the newest, "0" for any version that the server has cached,
+        else a minimum; with the `resource_version_match` "Exact" it is that version.
         """
         ...
 
     def watch(
-        self, *, since: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
+        self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
     ) -> AsyncIterator[RawEvent]:
-        """Events after `since`. Asked for by the first `anext`, ended by `aclose`, if any.
+        """Events after `resource_version`. The first `anext` sends it, `aclose`, if any, ends it.
 
-        With `initial_events` first the state itself, not older than `since`, and a bookmark
-        that says where it ends (sendInitialEvents, resourceVersionMatch=NotOlderThan).
+        With `initial_events` first the state itself, not older than `resource_version`, and a
+        bookmark where it ends (sendInitialEvents, resourceVersionMatch=NotOlderThan).
         An iterator that also has `batch()`, as `PageStream` does, is read in batches; one with
         `open()`, which waits until the server has accepted the watch, is known to be open then.
         """

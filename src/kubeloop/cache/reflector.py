@@ -502,7 +502,7 @@ class Reflector:
         else:
             self._watches += 1
         stream = self._source.watch(
-            since=since, bookmarks=True, timeout_seconds=seconds, initial_events=initial
+            resource_version=since, bookmarks=True, timeout_seconds=seconds, initial_events=initial
         )
         return OpenWatch(stream, since=since, seconds=seconds, has_state=initial)
 

@@ -115,7 +115,7 @@ def _line(stats: Any) -> CacheLine:
         name=stats.name,
         resource=scope.resource,
         namespace=scope.namespace,
-        selectors=",".join(filter(None, (scope.labels, scope.fields))),
+        selectors=",".join(filter(None, (scope.selector, scope.field_selector))),
         keeping=stats.keeper.keeping,
         objects=stats.store.objects,
         bytes=stats.store.bytes,

@@ -64,11 +64,14 @@ async def follow(
     delays, is_known = _RETRY.delays(), False
     while True:
         try:
-            table = await collection.table(labels=labels, fields=fields)
+            table = await collection.table(selector=labels, field_selector=fields)
             yield Listed(table)
             is_known = True
             options = WatchOptions.of(
-                labels=labels, fields=fields, since=table.version, bookmarks=False
+                selector=labels,
+                field_selector=fields,
+                resource_version=table.version,
+                bookmarks=False,
             )
             async with aclosing(_changes(rest, collection, options)) as changes:
                 async for change in changes:

@@ -134,7 +134,7 @@ def _first_key(page: Table) -> str | None:
 
 async def _page(collection: ResourceClient[dict[str, Any]], chosen: Selection, token: str) -> Table:
     return await collection.table(
-        labels=chosen.labels, fields=chosen.fields, limit=PAGE_SIZE, next_page=token
+        selector=chosen.labels, field_selector=chosen.fields, limit=PAGE_SIZE, next_page=token
     )
 
 
@@ -177,7 +177,7 @@ async def _objects(
     if each.names:
         return [await collection.get(name) for name in each.names]
     found = []
-    async for obj in collection.each(labels=chosen.labels, fields=chosen.fields):
+    async for obj in collection.each(selector=chosen.labels, field_selector=chosen.fields):
         progress.advance()
         found.append(obj)
     return found

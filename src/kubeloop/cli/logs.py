@@ -94,7 +94,7 @@ async def _pod(client: Client, wanted: str) -> Pod:
     if (info.group, info.kind) == ("", "Pod"):
         return await client.core_v1.pods().get(asked.names[0])
     found = await collection_of(client, info).get(asked.names[0])
-    pods = await client.core_v1.pods().list(labels=_selector(wanted, found))
+    pods = await client.core_v1.pods().list(selector=_selector(wanted, found))
     if not pods.items:
         raise CommandFailed(f"logs of {wanted}: it has no pods (is it scaled to zero?)")
     chosen = pods[0]

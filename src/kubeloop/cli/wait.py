@@ -104,7 +104,7 @@ async def _names(client: Client, info: ResourceInfo, labels: str) -> list[str]:
         raise InvalidArgument(
             f"wait for {info.plural}: which? (name one, or give a selector with -l)"
         )
-    page = await collection_of(client, info).list(labels=labels)
+    page = await collection_of(client, info).list(selector=labels)
     names = [str(obj["metadata"]["name"]) for obj in page]
     if not names:
         raise CommandFailed(f"wait for {info.plural}: none has the labels {labels}")

@@ -87,9 +87,9 @@ class MetadataClient:
         """Lists and watches as the bytes that come, for caches; a watch has its own form."""
         return RawCollection(self._client._collection, _MANY, watch_accept=_ONE)
 
-    async def get(self, name: str, *, version: str = "") -> PartialObjectMetadata:
+    async def get(self, name: str, *, resource_version: str = "") -> PartialObjectMetadata:
         """As `ResourceClient.get`."""
-        return await self._client.get(name, version=version)
+        return await self._client.get(name, resource_version=resource_version)
 
     async def list(self, **options: Unpack[ListArguments]) -> ObjectList[PartialObjectMetadata]:
         """As `ResourceClient.list`."""
@@ -100,10 +100,10 @@ class MetadataClient:
         return self._client.each(**selectors)
 
     def watch(
-        self, *, since: str | None = None, **selectors: Unpack[Selectors]
+        self, *, resource_version: str | None = None, **selectors: Unpack[Selectors]
     ) -> AsyncGenerator[WatchEvent[PartialObjectMetadata], None]:
         """As `ResourceClient.watch`."""
-        return self._client.watch(since=since, **selectors)
+        return self._client.watch(resource_version=resource_version, **selectors)
 
     async def patch(
         self,

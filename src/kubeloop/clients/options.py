@@ -81,12 +81,12 @@ class ApplyOptions(WriteOptions, total=False):
 
 
 class DeleteOptions(TypedDict, total=False):
-    """Keywords of a delete; an object with another `uid` or `version` is not deleted."""
+    """Keywords of a delete; an object that has another uid or resource version is not deleted."""
 
     propagation: Propagation | None
     grace_period: int | None
-    uid: str
-    version: str
+    expected_uid: str
+    expected_version: str
     dry_run: bool
     orphan_dependents: bool | None
     ignore_store_read_error: bool
@@ -95,22 +95,22 @@ class DeleteOptions(TypedDict, total=False):
 class Selectors(TypedDict, total=False):
     """Keywords of the verbs that select objects; without them, all are selected."""
 
-    labels: LabelSelection | None
-    fields: FieldSelection | None
+    selector: LabelSelection | None
+    field_selector: FieldSelection | None
 
 
 class _PageArguments(TypedDict, total=False):
     limit: int
     next_page: str
-    version: str
-    version_match: VersionMatch | None
+    resource_version: str
+    resource_version_match: VersionMatch | None
     timeout_seconds: int | None
     shard: str
 
 
 class _ListFields(_PageArguments, total=False):
-    labels: str
-    fields: str
+    selector: str
+    field_selector: str
 
 
 class ListArguments(Selectors, _PageArguments, total=False):
@@ -118,7 +118,7 @@ class ListArguments(Selectors, _PageArguments, total=False):
 
 
 class _StreamArguments(TypedDict, total=False):
-    since: str
+    resource_version: str
     bookmarks: bool
     initial_events: bool
     timeout_seconds: int | None
@@ -128,12 +128,12 @@ class _StreamArguments(TypedDict, total=False):
 class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What a list is asked for; `next_page` is the token of the page before."""
 
-    labels: str = ""
-    fields: str = ""
+    selector: str = ""
+    field_selector: str = ""
     limit: int = 0
     next_page: str = ""
-    version: str = ""
-    version_match: VersionMatch | None = None
+    resource_version: str = ""
+    resource_version_match: VersionMatch | None = None
     timeout_seconds: int | None = None
     shard: str = ""
 
@@ -141,40 +141,44 @@ class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
     def of(
         cls,
         *,
-        labels: LabelSelection | None = None,
-        fields: FieldSelection | None = None,
+        selector: LabelSelection | None = None,
+        field_selector: FieldSelection | None = None,
         **others: Unpack[_PageArguments],
     ) -> ListOptions:
         """The options with selectors as people write them.
 
         Raises: InvalidArgument when they contradict each other, or a selector cannot be read.
         """
-        return cls(labels=_labels(labels), fields=_fields(fields), **others)
+        return cls(selector=_labels(selector), field_selector=_fields(field_selector), **others)
 
     def __post_init__(self) -> None:
         if self.limit < 0:
             raise InvalidArgument(f"list: limit {self.limit} is negative (0 is none)")
-        if self.version_match is None:
+        if self.resource_version_match is None:
             return
-        _check_match(self.version_match)
-        if not self.version:
-            raise InvalidArgument("list: version_match without a version (say which version)")
+        _check_match(self.resource_version_match)
+        if not self.resource_version:
+            raise InvalidArgument(
+                "list: resource_version_match without resource_version (give both, or neither)"
+            )
         if self.next_page:
             raise InvalidArgument(
-                "list: version_match on a further page (its token says the version)"
+                "list: resource_version_match with next_page (the token already names the version)"
             )
-        if self.version_match == "Exact" and self.version == "0":
-            raise InvalidArgument('list: version "0" means any, and cannot be met exactly')
+        if self.resource_version_match == "Exact" and self.resource_version == "0":
+            raise InvalidArgument(
+                'list: resource_version "0" means any version, so that it cannot be matched exactly'
+            )
 
     def params(self) -> Params:
         """As they stand in the URL."""
         return query_options(
-            label_selector=self.labels,
-            field_selector=self.fields,
+            label_selector=self.selector,
+            field_selector=self.field_selector,
             limit=self.limit,
             continue_=self.next_page,
-            resource_version=self.version,
-            resource_version_match=self.version_match,
+            resource_version=self.resource_version,
+            resource_version_match=self.resource_version_match,
             timeout_seconds=self.timeout_seconds,
             shard_selector=self.shard,
         )
@@ -190,9 +194,9 @@ class WatchOptions(msgspec.Struct, frozen=True, kw_only=True):
     `initial_events` streams what is there before what changes (client-go: WatchList).
     """
 
-    labels: str = ""
-    fields: str = ""
-    since: str = ""
+    selector: str = ""
+    field_selector: str = ""
+    resource_version: str = ""
     bookmarks: bool = True
     initial_events: bool = False
     timeout_seconds: int | None = None
@@ -202,20 +206,20 @@ class WatchOptions(msgspec.Struct, frozen=True, kw_only=True):
     def of(
         cls,
         *,
-        labels: LabelSelection | None = None,
-        fields: FieldSelection | None = None,
+        selector: LabelSelection | None = None,
+        field_selector: FieldSelection | None = None,
         **others: Unpack[_StreamArguments],
     ) -> WatchOptions:
         """The options with selectors as people write them. Raises: InvalidArgument."""
-        return cls(labels=_labels(labels), fields=_fields(fields), **others)
+        return cls(selector=_labels(selector), field_selector=_fields(field_selector), **others)
 
     def params(self) -> Params:
         """As they stand in the URL; a match goes only with initial events, or it is refused."""
         return query_options(
             watch=True,
-            label_selector=self.labels,
-            field_selector=self.fields,
-            resource_version=self.since,
+            label_selector=self.selector,
+            field_selector=self.field_selector,
+            resource_version=self.resource_version,
             allow_watch_bookmarks=self.bookmarks or self.initial_events,
             send_initial_events=True if self.initial_events else None,
             resource_version_match="NotOlderThan" if self.initial_events else None,
@@ -257,13 +261,13 @@ def delete_options(
     *,
     propagation: Propagation | None = None,
     grace_period: int | None = None,
-    uid: str = "",
-    version: str = "",
+    expected_uid: str = "",
+    expected_version: str = "",
     dry_run: bool = False,
     orphan_dependents: bool | None = None,
     ignore_store_read_error: bool = False,
 ) -> dict[str, Any]:
-    """The body of a delete; `uid` and `version` must be the object's, or it stays."""
+    """The body of a delete; an object with another uid or version is not deleted."""
     if propagation is not None and propagation not in get_args(Propagation):
         raise InvalidArgument(
             f"propagation={propagation!r}: expected Orphan, Background or Foreground"
@@ -272,7 +276,7 @@ def delete_options(
         raise InvalidArgument(
             "delete: propagation and the deprecated orphan_dependents exclude each other"
         )
-    conditions = {"uid": uid, "resourceVersion": version}
+    conditions = {"uid": expected_uid, "resourceVersion": expected_version}
     said: dict[str, Any] = {
         "gracePeriodSeconds": grace_period,
         "preconditions": {key: value for key, value in conditions.items() if value} or None,
@@ -289,7 +293,7 @@ def delete_options(
 
 
 def about(obj: Any) -> FieldSelector:
-    """Selects the events about an object: `events.list(fields=about(pod))`.
+    """Selects the events about an object: `events.list(field_selector=about(pod))`.
 
     What the object does not say (no uid, say) is not asked for.
     """
@@ -321,4 +325,4 @@ def _fields(given: FieldSelection | None) -> str:
 
 def _check_match(match: str) -> None:
     if match not in get_args(VersionMatch):
-        raise InvalidArgument(f"version_match={match!r}: expected Exact or NotOlderThan")
+        raise InvalidArgument(f"resource_version_match={match!r}: expected Exact or NotOlderThan")

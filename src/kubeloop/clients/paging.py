@@ -149,7 +149,7 @@ def _first_key(page: ObjectList[T], key: Callable[[T], Hashable] | None) -> Hash
 
 def _further(options: ListOptions, token: str) -> ListOptions:
     """The options of a further page: the token alone says which version it is of."""
-    return options.replace(next_page=token, version="", version_match=None)
+    return options.replace(next_page=token, resource_version="", resource_version_match=None)
 
 
 @final

@@ -110,26 +110,26 @@ class ResourceClient(Generic[T]):
 
     # --- reading
 
-    async def get(self, name: str, *, version: str = "") -> T:
-        """The object; with `version="0"` one from the server's cache will do.
+    async def get(self, name: str, *, resource_version: str = "") -> T:
+        """The object; with `resource_version="0"` one from the server's cache will do.
 
         Raises: NotFound. Safe to cancel.
         """
         answer = await self._collection.send(
             "get",
             name=name,
-            params={"resourceVersion": version} if version else None,
+            params={"resourceVersion": resource_version} if resource_version else None,
             accept=self._form.accept_one,
         )
         return self._form.read(answer)
 
-    async def get_or_none(self, name: str, *, version: str = "") -> T | None:
+    async def get_or_none(self, name: str, *, resource_version: str = "") -> T | None:
         """The object, or None when there is none of this name. Safe to cancel.
 
         Raises: NotFound when it is the kind that the server does not have.
         """
         try:
-            return await self.get(name, version=version)
+            return await self.get(name, resource_version=resource_version)
         except NotFound as error:
             if _is_about(error, name):
                 return None
@@ -151,7 +151,7 @@ class ResourceClient(Generic[T]):
     async def list(self, **options: Unpack[ListArguments]) -> ObjectList[T]:
         """One page of the collection; without `limit`, all of it. Safe to cancel.
 
-        Raises: Expired when `version` or `next_page` is too old.
+        Raises: Expired when `resource_version` or `next_page` is too old.
         """
         check_keywords("list", options, ListArguments)
         return await self._pages.objects(ListOptions.of(**options))
@@ -160,8 +160,8 @@ class ResourceClient(Generic[T]):
         self,
         *,
         page_size: int = PAGE_SIZE,
-        version: str = "",
-        version_match: VersionMatch | None = None,
+        resource_version: str = "",
+        resource_version_match: VersionMatch | None = None,
         **selectors: Unpack[Selectors],
     ) -> ObjectList[T]:
         """The whole collection, fetched in pages. Safe to cancel.
@@ -169,7 +169,11 @@ class ResourceClient(Generic[T]):
         When the server forgets in the middle, it is fetched anew in one.
         """
         check_keywords("list_all", selectors, Selectors)
-        options = ListOptions.of(version=version, version_match=version_match, **selectors)
+        options = ListOptions.of(
+            resource_version=resource_version,
+            resource_version_match=resource_version_match,
+            **selectors,
+        )
         pager = Pager(self._pages.objects, page_size=page_size)
         return (await pager.list(options, key=key_of))[0]
 
@@ -210,29 +214,30 @@ class ResourceClient(Generic[T]):
     async def watch(
         self,
         *,
-        since: str | None = None,
+        resource_version: str | None = None,
         timeout_seconds: int | None = None,
         **selectors: Unpack[Selectors],
     ) -> AsyncGenerator[WatchEvent[T], None]:
-        """Changes after the version `since`, for as long as you like to listen.
+        """The changes after `resource_version`, until you close the watch.
 
-        Broken streams are resumed where they broke. Without `since`, all objects that there
-        are come first, as ADDED. Close it when you leave early (`contextlib.aclosing`).
+        A stream that breaks is resumed at its last version. Without `resource_version`, all
+        existing objects come first, as ADDED.
+        If you leave early, close it (`contextlib.aclosing`).
         Raises: Expired when the version is too old: list, and watch from there.
         """
         check_keywords("watch", selectors, Selectors)
         options = WatchOptions.of(timeout_seconds=timeout_seconds, **selectors)
-        if since is None:
+        if resource_version is None:
             page = await self.list(**selectors)
             for obj in page:
                 yield WatchEvent("ADDED", obj)
-            since = page.version
+            resource_version = page.version
         request = await self.raw.watch_request(options)
 
         rest = self._collection.rest
         resuming = ResumingWatch(
             lambda version: rest.watch(request.with_params({"resourceVersion": version})),
-            since,
+            resource_version,
             clock=rest.clock,
         )
         async with resuming as events:
@@ -242,13 +247,13 @@ class ResourceClient(Generic[T]):
                 yield WatchEvent(kind, self._form.read_item(event.object, None))
 
     async def until(
-        self, *conditions: EventCondition[T], since: str, **selectors: Unpack[Selectors]
+        self, *conditions: EventCondition[T], resource_version: str, **selectors: Unpack[Selectors]
     ) -> WatchEvent[T] | None:
         """Watch until each condition was met in turn (client-go: `watch.Until`).
 
-        Raises: Expired when `since` is too old. Safe to cancel.
+        Raises: Expired when `resource_version` is too old. Safe to cancel.
         """
-        return await until(self.watch(since=since, **selectors), *conditions)
+        return await until(self.watch(resource_version=resource_version, **selectors), *conditions)
 
     @overload
     async def wait_for(
@@ -438,13 +443,16 @@ class ResourceClient(Generic[T]):
         dry_run: bool = False,
         timeout_seconds: int | None = None,
         limit: int = 0,
-        version: str = "",
+        resource_version: str = "",
         **selectors: Unpack[Selectors],
     ) -> None:
         """Delete all objects that the selectors select. A cancelled call may have begun."""
         check_keywords("delete_collection", selectors, Selectors)
         selected = ListOptions.of(
-            limit=limit, version=version, timeout_seconds=timeout_seconds, **selectors
+            limit=limit,
+            resource_version=resource_version,
+            timeout_seconds=timeout_seconds,
+            **selectors,
         )
         options = delete_options(
             propagation=propagation, grace_period=grace_period, dry_run=dry_run

@@ -38,9 +38,9 @@ class SubresourceClient(Generic[T]):
     def __repr__(self) -> str:
         return _repr_of(self, self._client)
 
-    async def get(self, name: str, *, version: str = "") -> T:
+    async def get(self, name: str, *, resource_version: str = "") -> T:
         """As `ResourceClient.get`."""
-        return await self._client.get(name, version=version)
+        return await self._client.get(name, resource_version=resource_version)
 
     async def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
         """Post to the part of the object whose name `obj` has, and return the answer.
@@ -104,9 +104,9 @@ class ScaleVerbs:
     def __repr__(self) -> str:
         return _repr_of(self, self._client)
 
-    async def get(self, name: str, *, version: str = "") -> Scale:
+    async def get(self, name: str, *, resource_version: str = "") -> Scale:
         """As `ResourceClient.get`."""
-        return await self._client.get(name, version=version)
+        return await self._client.get(name, resource_version=resource_version)
 
     async def set(
         self,
@@ -115,15 +115,15 @@ class ScaleVerbs:
         *,
         dry_run: bool = False,
         field_manager: str = "",
-        version: str = "",
+        expected_version: str = "",
     ) -> Scale:
-        """Ask for so many replicas; with `version`, only if the object is still at it.
+        """Ask for so many replicas; with `expected_version`, only if the object is still at it.
 
         Raises: Conflict when it is not. A cancelled call may have changed it.
         """
         patch: dict[str, object] = {"spec": {"replicas": replicas}}
-        if version:
-            patch["metadata"] = {"resourceVersion": version}
+        if expected_version:
+            patch["metadata"] = {"resourceVersion": expected_version}
         return await self._client.patch(
             name, patch, type="merge", dry_run=dry_run, field_manager=field_manager
         )

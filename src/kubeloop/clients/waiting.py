@@ -242,7 +242,7 @@ class _Sight(Generic[T]):
 
     async def look(self) -> bool:
         """See it as it is now."""
-        page = await self._client.list(fields=self._only)
+        page = await self._client.list(field_selector=self._only)
         self._version = page.version
         return self._see(page.items[0] if page.items else None)
 
@@ -252,7 +252,9 @@ class _Sight(Generic[T]):
             if await self.look():
                 return self.obj
             try:
-                watch = self._client.watch(since=self._version, fields=self._only)
+                watch = self._client.watch(
+                    resource_version=self._version, field_selector=self._only
+                )
                 async with aclosing(watch) as events:
                     async for event in events:
                         if self._see(None if event.type == "DELETED" else event.object):

@@ -56,7 +56,7 @@ class CandidateStore(Protocol):
     async def get(self, name: str, /) -> LeaseCandidate: ...
     async def create(self, candidate: LeaseCandidate, /) -> LeaseCandidate: ...
     async def update(self, candidate: LeaseCandidate, /) -> LeaseCandidate: ...
-    def watch(self, *, fields: str) -> AsyncGenerator[CandidateChange, None]: ...
+    def watch(self, *, field_selector: str) -> AsyncGenerator[CandidateChange, None]: ...
 
 
 class CandidateStats(msgspec.Struct, frozen=True):
@@ -144,7 +144,7 @@ class Candidacy:
             await self._clock.sleep(self._watch_delays.next())
 
     async def _follow(self) -> None:
-        changes = self._store.watch(fields=f"metadata.name={self._name}")
+        changes = self._store.watch(field_selector=f"metadata.name={self._name}")
         async with aclosing(changes):
             async for change in changes:
                 self._watch_delays.reset()

@@ -59,8 +59,8 @@ class Cached(msgspec.Struct, frozen=True, kw_only=True):
     of: type[Any]
     metadata_only: bool = False
     namespace: Namespaces | None = None  # None: the manager's
-    labels: LabelSelection | None = None
-    fields: FieldSelection | None = None
+    selector: LabelSelection | None = None
+    field_selector: FieldSelection | None = None
     index: Indexers[Any] | None = None
     keeping: Keeping = "bytes"
     transform: Transform[Any] | None = None
@@ -234,8 +234,8 @@ def _made(
 ) -> SharedInformer[Any]:
     options: InformerOptions[Any] = {
         "namespace": namespace,
-        "labels": cached.labels,
-        "fields": cached.fields,
+        "selector": cached.selector,
+        "field_selector": cached.field_selector,
         "index": cached.index,
         "keeping": cached.keeping,
         "transform": cached.transform,

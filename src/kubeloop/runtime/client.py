@@ -52,8 +52,8 @@ class InformerOptions(TypedDict, Generic[T], total=False):
     """Keywords of `Client.informer`, for objects of type `T`."""
 
     namespace: str | None
-    labels: LabelSelection | None
-    fields: FieldSelection | None
+    selector: LabelSelection | None
+    field_selector: FieldSelection | None
     index: Indexers[T] | None
     keeping: Keeping
     transform: Transform[T] | None
@@ -112,8 +112,8 @@ class Client(clients.APIClient):
         of: type[Any] | None = None,
         metadata_only: bool = False,
         namespace: str | None = ALL_NAMESPACES,
-        labels: LabelSelection | None = None,
-        fields: FieldSelection | None = None,
+        selector: LabelSelection | None = None,
+        field_selector: FieldSelection | None = None,
         index: Indexers[Any] | None = None,
         keeping: Keeping = "bytes",
         transform: Transform[Any] | None = None,
@@ -142,8 +142,10 @@ class Client(clients.APIClient):
         source = self.list_watch(
             kind,
             namespace=self.namespace if namespace is None else namespace,
-            labels=selector_text(EVERYTHING if labels is None else labels),
-            fields=field_selector_text(ALL_FIELDS if fields is None else fields),
+            selector=selector_text(EVERYTHING if selector is None else selector),
+            field_selector=field_selector_text(
+                ALL_FIELDS if field_selector is None else field_selector
+            ),
             metadata_only=metadata_only,
         )
         return SharedInformer(
@@ -165,8 +167,8 @@ class Client(clients.APIClient):
         kind: Watchable,
         *,
         namespace: str = ALL_NAMESPACES,
-        labels: str = "",
-        fields: str = "",
+        selector: str = "",
+        field_selector: str = "",
         metadata_only: bool = False,
     ) -> CollectionSource:
         """The collection of a kind as a reflector asks for it; nothing is sent yet.
@@ -183,8 +185,8 @@ class Client(clients.APIClient):
         scope = Scope(
             resource=_resource_name(kind, known),
             namespace=inside,
-            labels=labels,
-            fields=fields,
+            selector=selector,
+            field_selector=field_selector,
             # Metadata alone says that it is a PartialObjectMetadata, whatever it is of.
             kind="" if metadata_only else _kind_name(kind, known),
             api_version="" if metadata_only else _api_version(kind, known),

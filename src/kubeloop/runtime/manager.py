@@ -201,8 +201,8 @@ class Manager:
         of: type[Any] | None = None,
         metadata_only: bool = False,
         namespace: Namespaces | None = None,
-        labels: LabelSelection | None = None,
-        fields: FieldSelection | None = None,
+        selector: LabelSelection | None = None,
+        field_selector: FieldSelection | None = None,
         index: Indexers[Any] | None = None,
         keeping: Keeping = "bytes",
         transform: Transform[Any] | None = None,
@@ -210,8 +210,8 @@ class Manager:
     ) -> None:
         """Mirror a kind, for contexts to read, in another way than the default.
 
-        Before the controllers that use it. `labels`, `fields` and `namespace` make the cache
-        smaller, and so does `of`, a struct with only the fields you want, as which the
+        Before the controllers that use it. `selector`, `field_selector` and `namespace` make the
+        cache smaller, and so does `of`, a struct with only the fields you want, as which the
         objects are then read. `on_watch_error` takes the place of the manager's. The rest is
         as for `Client.informer`.
 
@@ -225,8 +225,8 @@ class Manager:
                 of=form if isinstance(form, type) else dict,
                 metadata_only=metadata_only,
                 namespace=None if namespace is None else checked_namespaces(namespace),
-                labels=labels,
-                fields=fields,
+                selector=selector,
+                field_selector=field_selector,
                 index=index,
                 keeping=keeping,
                 transform=transform,

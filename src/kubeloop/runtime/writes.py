@@ -138,11 +138,13 @@ def would_hold(write: Write, scope: Scope) -> bool:
     """Whether a cache of that scope holds the object, once it has seen the write."""
     if write.gone or (write.key.namespace and scope.namespace not in {"", write.key.namespace}):
         return False
-    if scope.labels and (
-        write.labels is None or not parse_labels(scope.labels).matches(write.labels)
+    if scope.selector and (
+        write.labels is None or not parse_labels(scope.selector).matches(write.labels)
     ):
         return False
-    return not scope.fields or parse_fields(scope.fields).matches(_field_reader(write))
+    return not scope.field_selector or parse_fields(scope.field_selector).matches(
+        _field_reader(write)
+    )
 
 
 def _field_reader(write: Write) -> Callable[[str], str]:

@@ -157,7 +157,9 @@ class _Scripted:
         self._history = history
         self._lists = self._watches = 0
 
-    async def list(self, *, version: str, version_match: str, limit: int, page: str) -> RawPage:
+    async def list(
+        self, *, resource_version: str, resource_version_match: str, limit: int, page: str
+    ) -> RawPage:
         lists = self._history["lists"]
         found = lists[min(self._lists, len(lists) - 1)]
         self._lists += 1
@@ -167,7 +169,7 @@ class _Scripted:
         return RawPage([_text(each) for each in found["items"]], found["version"])
 
     async def watch(
-        self, *, since: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
+        self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
     ) -> AsyncIterator[RawEvent]:
         index = self._watches
         self._watches += 1

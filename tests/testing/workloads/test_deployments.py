@@ -21,7 +21,7 @@ async def test_a_deployment_becomes_pods_that_run_on_all_nodes(
 ) -> None:
     deployment = await roll_out(client, happens, a_deployment(6))
 
-    pods = list(await client.resource(Pod).list(labels="app=web"))
+    pods = list(await client.resource(Pod).list(selector="app=web"))
     assert sorted(str(pod.spec.node_name) for pod in pods) == sorted(
         ["node-1", "node-2", "node-3"] * 2
     )

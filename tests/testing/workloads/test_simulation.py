@@ -25,14 +25,14 @@ async def test_a_service_has_the_addresses_of_its_pods(client: Client, happens: 
 
     async def is_complete() -> bool:
         slices = list(
-            await client.resource(EndpointSlice).list(labels="kubernetes.io/service-name=web")
+            await client.resource(EndpointSlice).list(selector="kubernetes.io/service-name=web")
         )
         ready = [each.conditions.ready for each in slices[0].endpoints] if slices else []
         return ready == [True, True]
 
     await happens(is_complete)
 
-    (found,) = await client.resource(EndpointSlice).list(labels="kubernetes.io/service-name=web")
+    (found,) = await client.resource(EndpointSlice).list(selector="kubernetes.io/service-name=web")
     pods = await client.resource(Pod).list()
     assert {each.addresses[0] for each in found.endpoints} == {pod.status.pod_ip for pod in pods}
     assert [port.port for port in found.ports] == [80]

@@ -107,19 +107,19 @@ class ResourceClient(Generic[T]):
         """
         return self._route.call(lambda to: to.info())
 
-    def get(self, name: str, *, version: str = "") -> T:
-        """The object; with `version="0"` one from the server's cache will do.
+    def get(self, name: str, *, resource_version: str = "") -> T:
+        """The object; with `resource_version="0"` one from the server's cache will do.
 
         Raises: NotFound. Safe to break off.
         """
-        return self._route.call(lambda to: to.get(name, version=version))
+        return self._route.call(lambda to: to.get(name, resource_version=resource_version))
 
-    def get_or_none(self, name: str, *, version: str = "") -> T | None:
+    def get_or_none(self, name: str, *, resource_version: str = "") -> T | None:
         """The object, or None when there is none of this name. Safe to break off.
 
         Raises: NotFound when it is the kind that the server does not have.
         """
-        return self._route.call(lambda to: to.get_or_none(name, version=version))
+        return self._route.call(lambda to: to.get_or_none(name, resource_version=resource_version))
 
     def exists(self, name: str) -> bool:
         """Whether there is an object of this name. Safe to break off.
@@ -131,7 +131,7 @@ class ResourceClient(Generic[T]):
     def list(self, **options: Unpack[ListArguments]) -> ObjectList[T]:
         """One page of the collection; without `limit`, all of it. Safe to break off.
 
-        Raises: Expired when `version` or `next_page` is too old.
+        Raises: Expired when `resource_version` or `next_page` is too old.
         """
         return self._route.call(lambda to: to.list(**options))
 
@@ -139,8 +139,8 @@ class ResourceClient(Generic[T]):
         self,
         *,
         page_size: int = PAGE_SIZE,
-        version: str = "",
-        version_match: VersionMatch | None = None,
+        resource_version: str = "",
+        resource_version_match: VersionMatch | None = None,
         **selectors: Unpack[Selectors],
     ) -> ObjectList[T]:
         """The whole collection, fetched in pages. Safe to break off.
@@ -149,7 +149,10 @@ class ResourceClient(Generic[T]):
         """
         return self._route.call(
             lambda to: to.list_all(
-                page_size=page_size, version=version, version_match=version_match, **selectors
+                page_size=page_size,
+                resource_version=resource_version,
+                resource_version_match=resource_version_match,
+                **selectors,
             )
         )
 
@@ -180,28 +183,33 @@ class ResourceClient(Generic[T]):
     def watch(
         self,
         *,
-        since: str | None = None,
+        resource_version: str | None = None,
         timeout_seconds: int | None = None,
         **selectors: Unpack[Selectors],
     ) -> Stream[WatchEvent[T]]:
-        """Changes after the version `since`, for as long as you like to listen.
+        """The changes after `resource_version`, until you close the watch.
 
-        Broken streams are resumed where they broke. Without `since`, all objects that there
-        are come first, as ADDED. Close it when you leave early (or use `with`).
+        A stream that breaks is resumed at its last version. Without `resource_version`, all
+        existing objects come first, as ADDED.
+        If you leave early, close it (or use `with`).
         Raises: Expired when the version is too old: list, and watch from there.
         """
         return self._route.stream(
-            lambda to: to.watch(since=since, timeout_seconds=timeout_seconds, **selectors)
+            lambda to: to.watch(
+                resource_version=resource_version, timeout_seconds=timeout_seconds, **selectors
+            )
         )
 
     def until(
-        self, *conditions: EventCondition[T], since: str, **selectors: Unpack[Selectors]
+        self, *conditions: EventCondition[T], resource_version: str, **selectors: Unpack[Selectors]
     ) -> WatchEvent[T] | None:
         """Watch until each condition was met in turn (client-go: `watch.Until`).
 
-        Raises: Expired when `since` is too old. Safe to break off.
+        Raises: Expired when `resource_version` is too old. Safe to break off.
         """
-        return self._route.call(lambda to: to.until(*conditions, since=since, **selectors))
+        return self._route.call(
+            lambda to: to.until(*conditions, resource_version=resource_version, **selectors)
+        )
 
     @overload
     def wait_for(
@@ -370,7 +378,7 @@ class ResourceClient(Generic[T]):
         dry_run: bool = False,
         timeout_seconds: int | None = None,
         limit: int = 0,
-        version: str = "",
+        resource_version: str = "",
         **selectors: Unpack[Selectors],
     ) -> None:
         """Delete all objects that the selectors select. One broken off may have begun."""
@@ -381,7 +389,7 @@ class ResourceClient(Generic[T]):
                 dry_run=dry_run,
                 timeout_seconds=timeout_seconds,
                 limit=limit,
-                version=version,
+                resource_version=resource_version,
                 **selectors,
             )
         )
@@ -517,9 +525,9 @@ class SubresourceClient(Generic[T]):
     def __repr__(self) -> str:
         return f"blocking {self._route!r}"
 
-    def get(self, name: str, *, version: str = "") -> T:
+    def get(self, name: str, *, resource_version: str = "") -> T:
         """As `ResourceClient.get`."""
-        return self._route.call(lambda to: to.get(name, version=version))
+        return self._route.call(lambda to: to.get(name, resource_version=resource_version))
 
     def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
         """Post to the part of the object whose name `obj` has, and return the answer.
@@ -587,9 +595,9 @@ class ScaleVerbs:
     def __repr__(self) -> str:
         return f"blocking {self._route!r}"
 
-    def get(self, name: str, *, version: str = "") -> Scale:
+    def get(self, name: str, *, resource_version: str = "") -> Scale:
         """As `ResourceClient.get`."""
-        return self._route.call(lambda to: to.get(name, version=version))
+        return self._route.call(lambda to: to.get(name, resource_version=resource_version))
 
     def set(
         self,
@@ -598,15 +606,19 @@ class ScaleVerbs:
         *,
         dry_run: bool = False,
         field_manager: str = "",
-        version: str = "",
+        expected_version: str = "",
     ) -> Scale:
-        """Ask for so many replicas; with `version`, only if the object is still at it.
+        """Ask for so many replicas; with `expected_version`, only if the object is still at it.
 
         Raises: Conflict when it is not. One broken off may have changed it.
         """
         return self._route.call(
             lambda to: to.set(
-                name, replicas, dry_run=dry_run, field_manager=field_manager, version=version
+                name,
+                replicas,
+                dry_run=dry_run,
+                field_manager=field_manager,
+                expected_version=expected_version,
             )
         )
 
@@ -675,9 +687,9 @@ class MetadataClient:
         """The same kind in another namespace; this one stays what it is."""
         return MetadataClient(self._route.then(lambda to: to.in_namespace(namespace)))
 
-    def get(self, name: str, *, version: str = "") -> PartialObjectMetadata:
+    def get(self, name: str, *, resource_version: str = "") -> PartialObjectMetadata:
         """As `ResourceClient.get`."""
-        return self._route.call(lambda to: to.get(name, version=version))
+        return self._route.call(lambda to: to.get(name, resource_version=resource_version))
 
     def list(self, **options: Unpack[ListArguments]) -> ObjectList[PartialObjectMetadata]:
         """As `ResourceClient.list`."""
@@ -688,10 +700,12 @@ class MetadataClient:
         return self._route.stream(lambda to: to.each(**selectors))
 
     def watch(
-        self, *, since: str | None = None, **selectors: Unpack[Selectors]
+        self, *, resource_version: str | None = None, **selectors: Unpack[Selectors]
     ) -> Stream[WatchEvent[PartialObjectMetadata]]:
         """As `ResourceClient.watch`."""
-        return self._route.stream(lambda to: to.watch(since=since, **selectors))
+        return self._route.stream(
+            lambda to: to.watch(resource_version=resource_version, **selectors)
+        )
 
     def patch(
         self, name: str, patch: PatchBody, *, type: PatchType, **options: Unpack[WriteOptions]

@@ -163,4 +163,4 @@ async def _forget_history(ctx: Context, deployment: Deployment, old: Sequence[Re
     by_revision = sorted(empty, key=_revision)
     at = ctx.client.resource(ReplicaSet, namespace=deployment.metadata.namespace)
     for each in by_revision[: max(0, len(empty) - (_HISTORY if limit is None else limit))]:
-        await at.delete(each.metadata.name, uid=each.metadata.uid, missing_ok=True)
+        await at.delete(each.metadata.name, expected_uid=each.metadata.uid, missing_ok=True)

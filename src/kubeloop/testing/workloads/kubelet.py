@@ -84,7 +84,7 @@ class Kubelet:
             return Result(requeue_after=left)
         at = ctx.client.resource(Pod, namespace=pod.metadata.namespace)
         uid, name = pod.metadata.uid, pod.metadata.name
-        await at.delete(name, uid=uid, grace_period=0, missing_ok=True)
+        await at.delete(name, expected_uid=uid, grace_period=0, missing_ok=True)
         return None
 
 

@@ -146,7 +146,7 @@ async def delete_pods(ctx: Context, pods: Sequence[Pod]) -> None:
 
     async def delete(number: int) -> None:
         metadata = pods[number].metadata
-        await at.delete(str(metadata.name), uid=str(metadata.uid), missing_ok=True)
+        await at.delete(str(metadata.name), expected_uid=str(metadata.uid), missing_ok=True)
 
     await parallelize(delete, len(pods), workers=AT_ONCE)
 
