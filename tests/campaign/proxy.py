@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Self, cast, final
 
-from kubeloop.kit import listening
+from kubeloop.kit import listen
 
 __all__ = ["Proxy"]
 
@@ -53,7 +53,7 @@ class Proxy:
             return
         door = AsyncExitStack()
         self.port = await door.enter_async_context(
-            listening(lambda: _ClientEnd(self), "127.0.0.1", self.port, finish=self._end_lines)
+            listen(lambda: _ClientEnd(self), "127.0.0.1", self.port, finish=self._end_lines)
         )
         self._door = door
 

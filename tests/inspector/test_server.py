@@ -56,7 +56,7 @@ def server(pages: StandIn, clock: ManualClock) -> Server:
 
 @pytest.fixture
 async def url(server: Server) -> AsyncIterator[str]:
-    async with server.listening("127.0.0.1", 0) as port:
+    async with server.listen("127.0.0.1", 0) as port:
         yield f"http://127.0.0.1:{port}"
 
 
@@ -121,7 +121,7 @@ async def test_a_page_of_another_origin_is_refused(url: str, headers: dict[str, 
 async def test_a_token_in_the_address_becomes_a_cookie(pages: StandIn, clock: ManualClock) -> None:
     server = Server(pages, Guard("127.0.0.1", "open-sesame"), clock=clock)
     async with (
-        server.listening("127.0.0.1", 0) as port,
+        server.listen("127.0.0.1", 0) as port,
         asking(f"http://127.0.0.1:{port}") as session,
     ):
         async with session.get("/search") as before:
@@ -200,7 +200,7 @@ async def test_too_many_pages_are_refused(server: Server, url: str) -> None:
 async def test_streams_end_with_the_server(pages: StandIn, clock: ManualClock) -> None:
     server = Server(pages, Guard("127.0.0.1"), clock=clock)
     async with aiohttp.ClientSession() as session:
-        async with server.listening("127.0.0.1", 0) as port:
+        async with server.listen("127.0.0.1", 0) as port:
             answer = await session.get(f"http://127.0.0.1:{port}/stream")
             await until(lambda: pages.made == 1)
 
@@ -213,5 +213,5 @@ async def test_a_port_in_use_is_one_clear_line(server: Server, url: str, pages: 
     other = Server(pages, Guard("127.0.0.1"), clock=ManualClock())
 
     with pytest.raises(ConfigError, match=r"listen at 127\.0\.0\.1:\d+: .* \(give another port"):
-        async with other.listening("127.0.0.1", taken):
+        async with other.listen("127.0.0.1", taken):
             pass

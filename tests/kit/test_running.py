@@ -46,14 +46,14 @@ def test_without_uvloop_the_standard_loop_is_used(monkeypatch: pytest.MonkeyPatc
 def test_what_is_no_coroutine_is_refused() -> None:
     async def main() -> None: ...
 
-    with pytest.raises(TypeError, match=r"it is no coroutine \(call the async function"):
+    with pytest.raises(TypeError, match=r"it is not a coroutine \(call the async function"):
         run(main)  # type: ignore[arg-type] # the mistake
 
 
 async def test_a_running_loop_is_an_error_and_main_is_closed() -> None:
     async def main() -> None: ...
 
-    with pytest.raises(RuntimeError, match="a loop is running in this thread already"):
+    with pytest.raises(RuntimeError, match="an event loop is already running in this thread"):
         run(main())
 
 
@@ -159,7 +159,7 @@ def test_threads_of_a_block_are_waited_for_although_their_callers_were_cancelled
         await asyncio.to_thread(lambda: [begun.acquire() for _ in range(2)])  # no call of the block
         for task in (outer, inner):
             task.cancel()
-        ended = asyncio.create_task(calls.ended())
+        ended = asyncio.create_task(calls.wait())
         await asyncio.sleep(0)
         ended.cancel()  # put off: the threads still run
         await asyncio.sleep(0.01)
@@ -178,6 +178,6 @@ def test_without_threads_nothing_is_waited_for() -> None:
     async def main() -> None:
         with ThreadCalls() as calls:
             await asyncio.to_thread(int)
-        await calls.ended()
+        await calls.wait()
 
     run(main())

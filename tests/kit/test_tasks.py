@@ -12,8 +12,8 @@ from kubeloop.kit import (
     TaskOwner,
     cancel_and_wait,
     leaf_tasks,
+    run_to_completion,
     running,
-    to_the_end,
 )
 
 
@@ -490,7 +490,7 @@ async def test_what_must_end_ends_before_the_cancellation_is_raised(clock: Manua
         left.append(clock.now())
         return "left"
 
-    caller = asyncio.create_task(to_the_end(leave_in_order()))
+    caller = asyncio.create_task(run_to_completion(leave_in_order()))
     await clock.advance(1)
     caller.cancel()
     await clock.advance(1)
@@ -509,9 +509,9 @@ async def test_what_runs_to_its_end_gives_its_result_or_its_error(clock: ManualC
     async def fails() -> int:
         raise LookupError
 
-    assert await to_the_end(seven()) == 7
+    assert await run_to_completion(seven()) == 7
     with pytest.raises(LookupError):
-        await to_the_end(fails())
+        await run_to_completion(fails())
 
 
 async def test_what_runs_below_a_task_can_be_found(clock: ManualClock) -> None:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeloop.kit import (
+    ConcurrencyLimit,
     DeadlineTooSoon,
-    Gate,
     Limiter,
     ManualClock,
     TaskOwner,
@@ -244,7 +244,7 @@ async def test_without_a_limit_everything_passes() -> None:
 
 
 async def test_a_gate_lets_so_many_in_and_the_others_in_order(clock: ManualClock) -> None:
-    gate = Gate(2)
+    gate = ConcurrencyLimit(2)
     entered: list[tuple[int, float]] = []
 
     async def visit(number: int) -> None:
@@ -256,16 +256,16 @@ async def test_a_gate_lets_so_many_in_and_the_others_in_order(clock: ManualClock
         for number in range(5):
             tasks.spawn(visit(number), name=str(number))
         await clock.settle()
-        assert (gate.stats().inside, gate.stats().waiting) == (2, 3)
+        assert (gate.stats().in_use, gate.stats().waiting) == (2, 3)
         await clock.advance(5)
 
     assert entered == [(0, 0), (1, 0), (2, 1), (3, 1), (4, 2)]
-    assert gate.stats().inside == 0
-    assert gate.stats().most_inside == 2
+    assert gate.stats().in_use == 0
+    assert gate.stats().peak == 2
 
 
 async def test_who_gives_up_before_a_gate_takes_no_place(clock: ManualClock) -> None:
-    gate = Gate(1)
+    gate = ConcurrencyLimit(1)
 
     async def visit() -> None:
         async with gate:
@@ -280,20 +280,20 @@ async def test_who_gives_up_before_a_gate_takes_no_place(clock: ManualClock) -> 
         await clock.advance(2)
 
         assert visits[2].done()
-    assert gate.stats().inside == 0
+    assert gate.stats().in_use == 0
 
 
 async def test_a_failure_inside_leaves_the_gate_open() -> None:
-    gate = Gate(1)
+    gate = ConcurrencyLimit(1)
 
     with pytest.raises(LookupError):
         async with gate:
             raise LookupError
 
     async with gate:
-        assert gate.stats().inside == 1
+        assert gate.stats().in_use == 1
 
 
 def test_a_gate_for_nobody_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 1"):
-        Gate(0)
+        ConcurrencyLimit(0)

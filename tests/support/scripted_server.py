@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
 from kubeloop.config import ClusterConfig
-from kubeloop.kit import listening
+from kubeloop.kit import listen
 from kubeloop.rest import RESTClient
 from kubeloop.wire import ResourceInfo
 
@@ -215,7 +215,7 @@ class Script:
 @asynccontextmanager
 async def serving(*, tls: ssl.SSLContext | None = None) -> AsyncIterator[Script]:
     script = Script(tls=tls)
-    async with listening(
+    async with listen(
         script.new_line, "127.0.0.1", 0, finish=script.end_lines, tls=tls
     ) as script.port:
         yield script

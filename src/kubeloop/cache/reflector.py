@@ -36,7 +36,7 @@ from kubeloop.kit import (
     ResettingBackoff,
     StormBackoff,
     TaskOwner,
-    is_ending,
+    is_cancelling,
 )
 from kubeloop.meta import ObjectKey
 from kubeloop.wire import RawEvent, get_logger
@@ -221,7 +221,7 @@ class Reflector:
                 self._report(error)
                 await self._back_off(error)
             except asyncio.CancelledError as error:
-                if is_ending():
+                if is_cancelling():
                     raise
                 self._report(_cancelled_inside(self._source.scope, error))
                 await self._back_off()

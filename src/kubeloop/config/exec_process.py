@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from kubeloop.kit import Clock, to_the_end
+from kubeloop.kit import Clock, run_to_completion
 
 from .redaction import Veiled
 
@@ -68,12 +68,12 @@ async def run_program(
 
     try:
         # Cancelled halfway, the loop would end the program itself, and not its children.
-        await to_the_end(start())
+        await run_to_completion(start())
         async with clock.timeout(limit):
             return await _finished(started[0])
     except BaseException:
         for process in started:
-            await to_the_end(_end(process, alone=alone, clock=clock))
+            await run_to_completion(_end(process, alone=alone, clock=clock))
         raise
 
 

@@ -25,7 +25,7 @@ from typing import Literal, Protocol, TypeAlias, final
 import msgspec
 
 from kubeloop.errors import InvalidArgument
-from kubeloop.kit import Clock, Random, SystemClock, TaskOwner, jittered, to_the_end
+from kubeloop.kit import Clock, Random, SystemClock, TaskOwner, jittered, run_to_completion
 from kubeloop.wire import get_logger
 from kubeloop.wire.coordination.v1 import Lease
 
@@ -248,7 +248,7 @@ class LeaderElector:
                     self._renewal = tasks.spawn(self._renew(), name=f"{self} renewal")
                     yield Leadership(self, leading.transitions)
         finally:
-            await to_the_end(self._end())
+            await run_to_completion(self._end())
 
     def abandon(self) -> None:
         """Renew the lease no more: its block does not end although it was cancelled.

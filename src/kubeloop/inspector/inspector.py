@@ -135,7 +135,7 @@ class Inspector:
             raise InvalidArgument("inspector: begin again: it lives once (make another one)")
         self._about = self._description()
         async with contextlib.AsyncExitStack() as stack:
-            port = await stack.enter_async_context(self._server.listening(self._host, self._port))
+            port = await stack.enter_async_context(self._server.listen(self._host, self._port))
             self._address = f"http://{_spoken(self._host)}:{port}/"
             stack.callback(self._let_go)
             tasks = await stack.enter_async_context(TaskOwner())

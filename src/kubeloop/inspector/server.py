@@ -21,7 +21,7 @@ import msgspec
 from aiohttp import web
 
 from kubeloop.errors import ConfigError, InvalidArgument, KubeError
-from kubeloop.kit import Clock, listening
+from kubeloop.kit import Clock, listen
 from kubeloop.meta import ObjectKey
 from kubeloop.wire import get_logger
 
@@ -82,7 +82,7 @@ class Server:
         self._tick = asyncio.Event()
 
     @contextlib.asynccontextmanager
-    async def listening(self, host: str, port: int) -> AsyncIterator[int]:
+    async def listen(self, host: str, port: int) -> AsyncIterator[int]:
         """Serve while the block lasts; the block is told the real port.
 
         Raises: ConfigError when the address cannot be had.
@@ -101,7 +101,7 @@ class Server:
         async with contextlib.AsyncExitStack() as stack:
             try:
                 real = await stack.enter_async_context(
-                    listening(runner.server, host, port, finish=finish)
+                    listen(runner.server, host, port, finish=finish)
                 )
             except (OSError, OverflowError) as error:
                 raise ConfigError(

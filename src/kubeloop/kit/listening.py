@@ -1,10 +1,12 @@
-"""An address that is listened at, and that nobody is left standing at afterwards.
+"""A listening socket that leaves no open connection behind.
 
-Promises: when the block ends, so has every connection that came in during it, whatever the
-peer does about it: in the middle of a handshake, deaf to TLS's farewell, or just accepted.
-Why not the loop's own server: before Python 3.13 it has no list of its connections, and one
-that is closed between a connection's arrival and its handing over loses it.
-Elsewhere: what is said over a connection (whoever brings the protocol), cutting it (`sockets`).
+Guarantees: when the block ends, every connection that was accepted in it is closed, whatever
+the peer does: in the middle of a handshake, without answering the TLS close handshake, or just
+accepted.
+Why not `loop.create_server`: before Python 3.13 it does not know its connections, and it loses
+one that arrives while it is being closed. With 3.13 as the oldest supported version this module
+can go (`Server.close_clients`).
+See also: closing connections (`sockets`).
 """
 
 from __future__ import annotations
@@ -20,24 +22,24 @@ import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any, TypeAlias, final
 
-from .sockets import cut_off
+from .sockets import abort_connections
 from .tasks import cancel_and_wait
 
-__all__ = ["listening"]
+__all__ = ["listen"]
 
 log = logging.getLogger(__name__)
 
 _Factory: TypeAlias = Callable[[], asyncio.BaseProtocol]
 
-_BACKLOG = 128  # peers that may wait to be let in
-_AT_ONCE = 16  # of them in one turn of the loop
+_BACKLOG = 128  # connections that may wait to be accepted
+_BATCH = 16  # accepted in one iteration of the event loop
 _NO_SUCH_FAMILY = {errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL}
-_PAUSE = 1.0  # s, when the system gives no connection
-_MOMENT = 0.25  # s, for a connection to come to its end once that was asked for
+_RETRY_DELAY = 1.0  # s, after accept() has failed
+_CLOSE_GRACE = 0.25  # s, for a connection to close by itself
 
 
 @contextlib.asynccontextmanager
-async def listening(
+async def listen(
     protocol: _Factory,
     host: str,
     port: int,
@@ -45,55 +47,56 @@ async def listening(
     finish: Callable[[], Awaitable[object]],
     tls: ssl.SSLContext | None = None,
 ) -> AsyncIterator[int]:
-    """Accept connections while the block lasts; the block is told the port, also for 0.
+    """Accept connections while the block lasts; yields the port, which the system chose for 0.
 
-    At its end no more come in, then `finish` lets those that are open come to theirs, and
-    what is left is cut. `finish` is called in any case.
+    At its end no more connections are accepted, then `finish` lets the open ones end, and those
+    that remain are aborted. `finish` is called in any case.
 
-    Raises: OSError, OverflowError when the address cannot be had.
+    Raises: OSError, OverflowError when the address cannot be bound.
     """
-    door = _Door(protocol, tls)
+    listener = _Listener(protocol, tls)
     try:
-        sockets = await _bound(host, port)
-        door.open(sockets)
+        sockets = await _bind(host, port)
+        listener.open(sockets)
         yield sockets[0].getsockname()[1]
     finally:
         try:
-            await door.shut()
+            await listener.stop()
             await finish()
         finally:
-            await door.clear()
+            await listener.abort_connections()
 
 
 @final
-class _Door:
-    """Lets peers in, and knows all whom it let in."""
+class _Listener:
+    """Accepts connections and knows each one that is open."""
 
     def __init__(self, protocol: _Factory, tls: ssl.SSLContext | None) -> None:
         self._protocol = protocol
         self._tls = tls
         self._loop = asyncio.get_running_loop()
         self._sockets: list[socket.socket] = []
-        self._guests: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+        self._connections: weakref.WeakSet[socket.socket] = weakref.WeakSet()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._is_shut = False
+        self._is_stopped = False
 
     def open(self, sockets: list[socket.socket]) -> None:
         self._sockets = sockets
         for each in sockets:
             each.listen(_BACKLOG)
             try:
-                self._admit(each)
+                self._start_accepting(each)
             except NotImplementedError:  # Windows' own loop
-                self._own(self._wait_for_guests(each))
+                self._spawn(self._accept_forever(each))
 
-    async def shut(self) -> None:
-        """Let nobody in any more; a handshake that is not over by now will not be."""
-        self._is_shut = True
+    async def stop(self) -> None:
+        """Accept no more connections, and abort those that are still in their handshake."""
+        self._is_stopped = True
         for each in self._sockets:
-            self._keep_waiting(each)
+            self._stop_accepting(each)
         try:
-            await asyncio.sleep(0)  # a guest of this moment: a task that never began ends nothing
+            # A connection accepted just now: a task that never began would not close it.
+            await asyncio.sleep(0)
             for task in self._tasks:
                 task.cancel()
             for task in list(self._tasks):
@@ -102,71 +105,71 @@ class _Door:
             for each in self._sockets:
                 each.close()
 
-    async def clear(self) -> None:
-        """Cut whoever has not left in a moment; last words may still be on their way."""
-        await cut_off(self._guests, after=_MOMENT)
+    async def abort_connections(self) -> None:
+        """Abort what has not closed after a short grace; last bytes may still be in flight."""
+        await abort_connections(self._connections, after=_CLOSE_GRACE)
 
-    # --- at the door
+    # --- accepting
 
-    def _admit(self, entrance: socket.socket) -> None:
-        if not self._is_shut:
-            self._loop.add_reader(entrance, self._let_in, entrance)
+    def _start_accepting(self, listening: socket.socket) -> None:
+        if not self._is_stopped:
+            self._loop.add_reader(listening, self._accept, listening)
 
-    def _keep_waiting(self, entrance: socket.socket) -> None:
+    def _stop_accepting(self, listening: socket.socket) -> None:
         with contextlib.suppress(NotImplementedError):
-            self._loop.remove_reader(entrance)
+            self._loop.remove_reader(listening)
 
-    def _let_in(self, entrance: socket.socket) -> None:
-        for _ in range(_AT_ONCE):
+    def _accept(self, listening: socket.socket) -> None:
+        for _ in range(_BATCH):
             try:
-                guest, _address = entrance.accept()
+                connection, _address = listening.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
-            except OSError as error:  # the process has no file left, say
-                log.warning("accept a connection: %s (trying again in %g s)", error, _PAUSE)
-                self._keep_waiting(entrance)
-                self._loop.call_later(_PAUSE, self._admit, entrance)
+            except OSError as error:  # such as too many open files
+                log.warning("accept a connection: %s, will retry in %g s", error, _RETRY_DELAY)
+                self._stop_accepting(listening)
+                self._loop.call_later(_RETRY_DELAY, self._start_accepting, listening)
                 return
-            self._welcome(guest)
+            self._serve(connection)
 
-    async def _wait_for_guests(self, entrance: socket.socket) -> None:
+    async def _accept_forever(self, listening: socket.socket) -> None:
         while True:
-            guest, _ = await self._loop.sock_accept(entrance)
-            self._welcome(guest)
+            connection, _ = await self._loop.sock_accept(listening)
+            self._serve(connection)
 
-    # --- inside
+    # --- serving
 
-    def _welcome(self, guest: socket.socket) -> None:
-        guest.settimeout(0)
+    def _serve(self, connection: socket.socket) -> None:
+        connection.settimeout(0)
         try:
             protocol = self._protocol()
         except Exception:
-            log.exception("a connection cannot be served")
-            guest.close()
+            log.exception("cannot create the protocol of a connection, closing it")
+            connection.close()
             return
-        self._guests.add(guest)
-        self._own(self._hand_over(guest, protocol))
+        self._connections.add(connection)
+        self._spawn(self._connect(connection, protocol))
 
-    async def _hand_over(self, guest: socket.socket, protocol: asyncio.BaseProtocol) -> None:
+    async def _connect(self, connection: socket.socket, protocol: asyncio.BaseProtocol) -> None:
         try:
-            await self._loop.connect_accepted_socket(lambda: protocol, guest, ssl=self._tls)
-        except OSError as error:  # TLS's errors are some
-            log.debug("a connection ended before it began: %s", error)
+            await self._loop.connect_accepted_socket(lambda: protocol, connection, ssl=self._tls)
+        except OSError as error:  # ssl.SSLError is one
+            log.debug("a connection failed in its handshake: %s", error)
 
-    def _own(self, work: Coroutine[object, object, None]) -> None:
+    def _spawn(self, work: Coroutine[object, object, None]) -> None:
         task = self._loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
 
-async def _bound(host: str, port: int) -> list[socket.socket]:
-    """A socket for every address of a host; "localhost" may be one that the system lacks."""
+async def _bind(host: str, port: int) -> list[socket.socket]:
+    """A socket for every address of `host`; an address family that the system lacks is skipped."""
     kind, flags = socket.SOCK_STREAM, socket.AI_PASSIVE
     try:
         found = socket.getaddrinfo(
             host or None, port, type=kind, flags=flags | socket.AI_NUMERICHOST
         )
-    except socket.gaierror:  # a name, which may take a while
+    except socket.gaierror:  # a name: resolve it without blocking the loop
         loop = asyncio.get_running_loop()
         found = await loop.getaddrinfo(host, port, type=kind, flags=flags)
     sockets: list[socket.socket] = []
@@ -174,7 +177,7 @@ async def _bound(host: str, port: int) -> list[socket.socket]:
     try:
         for family, _, proto, _, address in dict.fromkeys(found):
             try:
-                sockets.append(_bound_to(address, family, proto))
+                sockets.append(_bind_to(address, family, proto))
             except OSError as error:
                 if error.errno not in _NO_SUCH_FAMILY:
                     raise
@@ -188,7 +191,7 @@ async def _bound(host: str, port: int) -> list[socket.socket]:
     return sockets
 
 
-def _bound_to(address: Any, family: int, proto: int) -> socket.socket:
+def _bind_to(address: Any, family: int, proto: int) -> socket.socket:
     bound = socket.socket(family, socket.SOCK_STREAM, proto)
     try:
         bound.settimeout(0)

@@ -1,9 +1,9 @@
-"""Running a program's main coroutine, on the fastest event loop there is.
+"""Runs the main coroutine of a program on uvloop, where it is installed.
 
 Guarantees: as `asyncio.run`: one new loop, closed at the end, with all tasks cancelled; Ctrl-C
 cancels the main task. Beyond that, SIGTERM does the same as Ctrl-C, and the end has a bound:
-tasks that ignore cancellation and threads that never end are left behind, with a log line. What
-runs in threads of `asyncio.to_thread` can be waited for, also after its caller was cancelled.
+tasks that ignore cancellation and threads that never end are abandoned, with a log line. Calls
+of `asyncio.to_thread` can be awaited even after their caller was cancelled.
 See also: ending a whole controller process in order (`kubeloop.runtime.Manager`).
 """
 
@@ -26,10 +26,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, ParamSpec, Self, TypeVar, cast, final
 
 __all__ = [
-    "TASKS_WITHIN",
-    "THREADS_WITHIN",
+    "TASKS_GRACE",
+    "THREADS_GRACE",
     "ThreadCalls",
-    "end_run_at_once",
+    "abort_run",
     "new_event_loop",
     "run",
 ]
@@ -38,54 +38,58 @@ T = TypeVar("T")
 P = ParamSpec("P")
 log = logging.getLogger(__name__)
 
-TASKS_WITHIN = 5.0
-"""Seconds that tasks are given to end after `main` has; half-way they are cancelled once more."""
-THREADS_WITHIN = 10.0
-"""Seconds that threads of `asyncio.to_thread` are given to end after that."""
+TASKS_GRACE = 5.0
+"""Seconds that tasks have to end after `main`; after half of it they are cancelled again."""
+THREADS_GRACE = 10.0
+"""Seconds that threads of `asyncio.to_thread` then have to end."""
 
 
 def run(main: Coroutine[Any, Any, T], *, debug: bool | None = None) -> T:
-    """Run `main` to its end on a new loop and return what it returns.
+    """Run `main` on a new event loop and return its result.
 
-    SIGTERM cancels `main`, as Ctrl-C does, so that `finally` and `async with` are left in order;
-    then `SystemExit(143)` is raised, after Ctrl-C `KeyboardInterrupt`. A second signal does not
-    wait for that. Handlers of your own stay, and while a `Manager` runs, its handlers count.
+    SIGTERM cancels `main`, as Ctrl-C does, so that `finally` and `async with` blocks run; then
+    `SystemExit(143)` is raised, after Ctrl-C `KeyboardInterrupt`. A second signal does not wait
+    for that. Your own signal handlers are kept, and a running `Manager` uses its own.
 
-    Raises: RuntimeError when a loop is running in this thread already, TypeError when `main` is
-    no coroutine.
+    Raises: RuntimeError when an event loop is already running in this thread, TypeError when
+    `main` is not a coroutine.
     """
     if not asyncio.iscoroutine(main):
-        raise TypeError(f"run {main!r}: it is no coroutine (call the async function: run(main()))")
+        raise TypeError(
+            f"run {main!r}: it is not a coroutine (call the async function: run(main()))"
+        )
     if asyncio._get_running_loop() is not None:
         main.close()
-        raise RuntimeError("run: a loop is running in this thread already (await it instead)")
+        raise RuntimeError(
+            "run: an event loop is already running in this thread (await it instead)"
+        )
     runner = asyncio.Runner(loop_factory=new_event_loop, debug=debug)
     threads = _DaemonThreads()
     runner.get_loop().set_default_executor(threads)
-    watched = _Main()
+    main_task = _MainTask()
     try:
-        with _handled_signals(watched):
-            return runner.run(watched.run(main))
+        with _handle_signals(main_task):
+            return runner.run(main_task.run(main))
     except asyncio.CancelledError:
-        if watched.ended_by is None:
+        if main_task.ended_by is None:
             raise
-        raise _exit_for(watched.ended_by) from None
+        raise _exit_for(main_task.ended_by) from None
     finally:
-        _close(runner, threads, at_once=watched.is_given_up)
+        _close(runner, threads, at_once=main_task.is_aborted)
 
 
-def end_run_at_once(number: int) -> None:
-    """Have the `run` of the main thread end as after a second signal, which is `number`.
+def abort_run(number: int) -> None:
+    """Make `run` in the main thread end as after a second signal `number`.
 
-    For those who handle signals in its place: once `main` has ended, no task and no thread is
-    waited for. Does nothing where there is no `run`.
+    For code that handles signals itself: once `main` has ended, `run` waits for no task and no
+    thread. Does nothing if there is no `run`.
     """
     for main in _in_main_thread:
-        main.give_up(number)
+        main.abort(number)
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
-    """A loop of uvloop where that is installed, else the standard one."""
+    """An event loop of uvloop where it is installed, else of asyncio."""
     try:
         import uvloop
     except ImportError:  # Windows, PyPy
@@ -98,14 +102,14 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
 
 
 @final
-class _Main:
-    """The main task; cancelled by the first signal, and given up at the second."""
+class _MainTask:
+    """The main task: the first signal cancels it, the second one no longer waits for it."""
 
     def __init__(self) -> None:
         self._task: asyncio.Task[Any] | None = None  # while it runs
-        self._came: int | None = None  # the first signal
+        self._first_signal: int | None = None
         self.ended_by: int | None = None  # the signal that ended it
-        self.is_given_up = False
+        self.is_aborted = False
 
     async def run(self, main: Coroutine[Any, Any, T]) -> T:
         self._task = task = asyncio.current_task()
@@ -113,29 +117,29 @@ class _Main:
         try:
             return await main
         except asyncio.CancelledError:
-            # Cancelled by others as well, it is not for us to say why.
-            if self._came is not None and not task.uncancel():
-                self.ended_by = self._came
+            # If others cancelled it as well, the signal is not the only cause.
+            if self._first_signal is not None and not task.uncancel():
+                self.ended_by = self._first_signal
             raise
         finally:
             self._task = None
 
     def on_signal(self, number: int, _: object) -> None:
-        if self._came is not None or self._task is None:
-            self.give_up(number)
+        if self._first_signal is not None or self._task is None:
+            self.abort(number)
             raise _exit_for(number)
-        self._came = number
+        self._first_signal = number
         self._task.cancel()
-        # The loop may sleep, and a handler in Python does not wake it.
+        # A signal handler in Python does not wake a sleeping event loop.
         self._task.get_loop().call_soon_threadsafe(lambda: None)
 
-    def give_up(self, number: int) -> None:
-        """Wait for nothing once `main` has ended; when it was cancelled, the signal did it."""
-        self._came = self._came or number
-        self.is_given_up = True
+    def abort(self, number: int) -> None:
+        """Wait for nothing once `main` has ended."""
+        self._first_signal = self._first_signal or number
+        self.is_aborted = True
 
 
-_in_main_thread: list[_Main] = []  # one, while it runs
+_in_main_thread: list[_MainTask] = []  # at most one, while it runs
 
 
 def _exit_for(number: int) -> BaseException:
@@ -143,8 +147,8 @@ def _exit_for(number: int) -> BaseException:
 
 
 @contextlib.contextmanager
-def _handled_signals(main: _Main) -> Iterator[None]:
-    """Have signals end `main`, in the main thread and where the program has no handlers."""
+def _handle_signals(main: _MainTask) -> Iterator[None]:
+    """Let signals end `main`: in the main thread, unless the program has its own handlers."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -162,37 +166,37 @@ def _handled_signals(main: _Main) -> Iterator[None]:
                 signal.signal(which, before)
 
 
-# --- the end
+# --- closing
 
 
 def _close(runner: asyncio.Runner, threads: _DaemonThreads, *, at_once: bool) -> None:
-    """As `Runner.close`, which waits for every task and thread however long they take."""
+    """Like `Runner.close`, but with a bound: that waits for every task and thread forever."""
     loop = runner.get_loop()
     left: set[asyncio.Task[Any]] = set()
     is_waiting = True
     try:
         if not at_once:
             left = loop.run_until_complete(_end_tasks())
-            is_waiting = not threads.wait_all(THREADS_WITHIN)
+            is_waiting = not threads.wait_all(THREADS_GRACE)
     finally:
         if left or is_waiting:
-            _leave_behind(loop, is_waiting=is_waiting and not at_once)
+            _abandon(loop, is_waiting=is_waiting and not at_once)
         else:
             runner.close()
 
 
 async def _end_tasks() -> set[asyncio.Task[Any]]:
-    """Cancel all tasks, twice if need be; returns those that have not ended."""
+    """Cancel all tasks, twice if necessary; returns those that have not ended."""
     left: set[asyncio.Task[Any]] = asyncio.all_tasks()
     left.discard(cast("asyncio.Task[Any]", asyncio.current_task()))
     for _ in range(2):
         for task in left:
             task.cancel()
         if left:
-            ended, left = await asyncio.wait(left, timeout=TASKS_WITHIN / 2)
+            ended, left = await asyncio.wait(left, timeout=TASKS_GRACE / 2)
             _report_failures(ended)
     generators = asyncio.ensure_future(asyncio.get_running_loop().shutdown_asyncgens())
-    _, waiting = await asyncio.wait([generators], timeout=TASKS_WITHIN)
+    _, waiting = await asyncio.wait([generators], timeout=TASKS_GRACE)
     return left | waiting
 
 
@@ -203,13 +207,13 @@ def _report_failures(tasks: Iterable[asyncio.Task[Any]]) -> None:
             asyncio.get_running_loop().call_exception_handler({**what, "task": task})
 
 
-def _leave_behind(loop: asyncio.AbstractEventLoop, *, is_waiting: bool) -> None:
+def _abandon(loop: asyncio.AbstractEventLoop, *, is_waiting: bool) -> None:
     left = asyncio.all_tasks(loop)
     names = sorted(task.get_name() for task in left)
     if is_waiting:
         names.append("a thread of asyncio.to_thread")
     if names:
-        log.error("the program has ended, still running and left behind: %s", ", ".join(names))
+        log.error("the program ends, abandoning what still runs: %s", ", ".join(names))
     _keep(left)
     loop.close()
 
@@ -218,23 +222,23 @@ _kept: list[object] = []
 
 
 def _keep(tasks: set[asyncio.Task[Any]]) -> None:
-    """Never let go of tasks that cannot end.
+    """Keep a reference to tasks that cannot end.
 
-    Python would throw GeneratorExit into them, and one that swallows it would go round for
-    ever, with no loop that could stop it.
+    Otherwise Python would throw GeneratorExit into them, and one that swallows it would run
+    forever, with no event loop that could stop it.
     """
     if not _kept:
         atexit.register(_keep_at_exit)
     for task in tasks:
         vars_of: Any = task
-        vars_of._log_destroy_pending = False  # reported in our own words
+        vars_of._log_destroy_pending = False  # `_abandon` has logged it
     _kept.append(tasks)
 
 
 def _keep_at_exit() -> None:
-    circle: list[object] = [*_kept]
-    circle.append(circle)
-    gc.freeze()  # what is in a circle is only found by the collector, which does not look here
+    cycle: list[object] = [*_kept]
+    cycle.append(cycle)
+    gc.freeze()  # only the collector would free a cycle, and it ignores frozen objects
 
 
 # --- threads
@@ -242,17 +246,17 @@ def _keep_at_exit() -> None:
 
 @final
 class ThreadCalls:
-    """What a block of code has running in threads, by `asyncio.to_thread` and below `run`.
+    """The calls of `asyncio.to_thread` that a block of code has running, under `run`.
 
-    Tasks and blocks that begin in the block count as well. A thread cannot be cancelled: when a
-    block of code was, this tells whether its work is over. With another executor than that of
-    `run` nothing is known, and there is nothing to wait for.
+    Tasks that start in the block are included. A thread cannot be cancelled: after the block was
+    cancelled, this waits for its threads. With an executor other than that of `run`, no calls are
+    known and there is nothing to wait for.
 
         with ThreadCalls() as calls:
             try:
                 await work()
             finally:
-                await calls.ended()
+                await calls.wait()
     """
 
     def __init__(self) -> None:
@@ -266,15 +270,15 @@ class ThreadCalls:
         if self._outer is not None:
             self._outer.add(call)
 
-    async def ended(self) -> None:
-        """Wait until none runs any more; a cancellation meanwhile is put off until then."""
+    async def wait(self) -> None:
+        """Wait until all calls have returned; a cancellation is deferred until then."""
         loop = asyncio.get_running_loop()
         interruption = None
         while pending := list(self._running):
             ended = asyncio.Event()
 
             def wake(_: object, ended: asyncio.Event = ended) -> None:
-                with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
+                with contextlib.suppress(RuntimeError):  # the loop is closed
                     loop.call_soon_threadsafe(ended.set)
 
             pending[0].add_done_callback(wake)
@@ -301,10 +305,10 @@ _thread_calls: contextvars.ContextVar[ThreadCalls | None] = contextvars.ContextV
 
 
 @final
-class _DaemonThreads(ThreadPoolExecutor):  # a loop takes no other kind
-    """A pool whose threads do not keep the process from ending.
+class _DaemonThreads(ThreadPoolExecutor):  # set_default_executor accepts no other type
+    """A pool of daemon threads, which do not keep the process from exiting.
 
-    Those of the standard pool are joined when Python exits, however long they take.
+    Python joins the threads of the standard pool at exit, however long they take.
     """
 
     def __init__(self) -> None:
@@ -328,7 +332,7 @@ class _DaemonThreads(ThreadPoolExecutor):  # a loop takes no other kind
                 self._daemons.append(thread)
             self._changed.notify()
         calls = _thread_calls.get()
-        # The standard loop resolves host names here: that is no work of the caller's.
+        # asyncio resolves host names in this pool; that is not work of the caller.
         if calls is not None and function is not socket.getaddrinfo:
             calls.add(future)
         return future
@@ -341,7 +345,7 @@ class _DaemonThreads(ThreadPoolExecutor):  # a loop takes no other kind
             thread.join()
 
     def wait_all(self, seconds: float) -> bool:
-        """Shut down, and wait for what is in work; False when that takes longer."""
+        """Shut down and wait for running calls; False if they take longer than `seconds`."""
         self.shutdown(wait=False)
         until = time.monotonic() + seconds
         for thread in self._daemons:
@@ -358,7 +362,7 @@ class _DaemonThreads(ThreadPoolExecutor):  # a loop takes no other kind
                     return
                 call = self._calls.popleft()
             call()
-            del call  # or what it holds would live until the next one comes
+            del call  # or its arguments would stay alive until the next call
 
 
 def _work(future: Future[T], call: Callable[[], T]) -> None:
@@ -366,5 +370,5 @@ def _work(future: Future[T], call: Callable[[], T]) -> None:
         return
     try:
         future.set_result(call())
-    except BaseException as error:  # noqa: BLE001 - the caller's, who awaits it
+    except BaseException as error:  # noqa: BLE001 - raised where the future is awaited
         future.set_exception(error)

@@ -1,8 +1,8 @@
-"""Connections that have to end now.
+"""Aborts connections whose peer does not answer.
 
-Promises: a connection that was cut is closed a few turns of the loop later, whatever its peer
-does.
-Elsewhere: who lets peers in (`listening`); connections to a server are the caller's.
+Guarantees: an aborted connection is closed after a few iterations of the event loop, whatever
+its peer does.
+See also: accepting connections (`listening`).
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ import contextlib
 import socket
 from collections.abc import Iterable
 
-__all__ = ["cut_off"]
+__all__ = ["abort_connections"]
 
-_TURNS = 10  # of the loop; a transport that is told of an end needs four
-_LOOKS = 25  # within the moment that a connection is given
+_ITERATIONS = 10  # of the event loop; a transport needs four to see that its peer is gone
+_CHECKS = 25  # within the grace
 
 
-async def cut_off(sockets: Iterable[socket.socket], *, after: float = 0.0) -> None:
-    """End the connections of these sockets that have not ended by themselves after a moment.
+async def abort_connections(sockets: Iterable[socket.socket], *, after: float = 0.0) -> None:
+    """Abort the connections of these sockets that are still open after `after` seconds.
 
-    For transports that were closed already. One of TLS says farewell first, and waits for
-    an answer: 30 s where the peer is dead. A loop that ends meanwhile complains of it
-    (asyncio), or never ends (uvloop). The transport sees the end of the line, and closes.
+    For transports that were closed already. A TLS transport sends close_notify first and waits
+    for the reply, 30 s if the peer is dead. An event loop that ends meanwhile logs an error
+    (asyncio) or never ends (uvloop). Shutting the socket down lets the transport close.
     """
-    left = await _staying(sockets, after)
+    left = await _open_after(sockets, after)
     for each in left:
         with contextlib.suppress(OSError):  # the peer was faster
             each.shutdown(socket.SHUT_RDWR)
-    await _staying(left, 0.0)
+    await _open_after(left, 0.0)
 
 
-async def _staying(sockets: Iterable[socket.socket], seconds: float) -> list[socket.socket]:
-    """Which are still open after so long: at once where there are none, and no earlier."""
+async def _open_after(sockets: Iterable[socket.socket], seconds: float) -> list[socket.socket]:
+    """The sockets that are still open after `seconds`; returns early when none is."""
     left = [each for each in sockets if each.fileno() != -1]
-    pauses = [0.0] * _TURNS + ([seconds / _LOOKS] * _LOOKS if seconds else [])
+    pauses = [0.0] * _ITERATIONS + ([seconds / _CHECKS] * _CHECKS if seconds else [])
     for pause in pauses:
         if not left:
             break

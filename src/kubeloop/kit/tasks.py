@@ -1,10 +1,10 @@
 """Every task has an owner that awaits it.
 
-Promises: when a block ends, so have its tasks; one failure leaves as it came, several
-in a group; a cancellation of the caller is never swallowed, only put off until what
-has to end has ended, and what fails meanwhile is its cause. Nowhere else is a
-cancellation caught or put off.
-Elsewhere: how long anything may take (`clock`).
+Guarantees: when a block ends, its tasks have ended; one failure is raised as it is, several in
+a group; a cancellation of the caller is never swallowed, only deferred until the tasks have
+ended, and a failure meanwhile is its `__cause__`. Nowhere else is a cancellation caught or
+deferred.
+See also: timeouts (`clock`).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ __all__ = [
     "TaskOwner",
     "TaskStats",
     "cancel_and_wait",
-    "is_ending",
+    "is_cancelling",
     "leaf_tasks",
+    "run_to_completion",
     "running",
-    "to_the_end",
 ]
 
 T = TypeVar("T")
@@ -42,21 +42,21 @@ class Runnable(Protocol):
 
 
 class TaskStats(msgspec.Struct, frozen=True):
-    """What became of an owner's tasks so far."""
+    """The tasks of an owner, by state."""
 
     running: tuple[str, ...]  # by name, sorted
-    finished: int  # came to their own end
+    finished: int  # returned
     cancelled: int
     failed: int
 
 
 @final
 class TaskOwner:
-    """Owns tasks that begin while its block lasts, and ends them with it.
+    """Owns the tasks that are spawned in its block, and ends them with it.
 
-    A task's failure makes the block fail, as if the body had raised it; with
-    `on_failure` it is handed over instead, with the task's name, and the others go on.
-    At the end of the block what still runs is cancelled and awaited. For one block.
+    A failed task makes the block fail, as if the body had raised the error; with `on_failure`
+    the error and the name of the task are passed to that instead, and the other tasks continue.
+    At the end of the block, running tasks are cancelled and awaited. For one block.
 
         async with TaskOwner() as tasks:
             tasks.spawn(reflector.run(), name="reflector")
@@ -103,7 +103,7 @@ class TaskOwner:
             raise failure
 
     def spawn(self, work: Coroutine[object, object, None], *, name: str) -> asyncio.Task[None]:
-        """Begin `work` as a task of this block; who gets the task may cancel it.
+        """Start `work` as a task of this block; the caller may cancel it.
 
         Raises: RuntimeError when the block has not begun, or is ending.
         """
@@ -112,14 +112,14 @@ class TaskOwner:
             if not self._open:
                 raise RuntimeError("the block is not open")
             if self._has_failed:
-                raise RuntimeError("another task has failed, the block will soon learn of it")
+                raise RuntimeError("another task has failed, and the block is about to end")
             task = asyncio.create_task(owned, name=name)
         except RuntimeError as refusal:
-            owned.close()  # or Python would warn that nobody awaited them
+            owned.close()  # or Python would warn about a coroutine that was never awaited
             work.close()
             raise RuntimeError(f"spawn {name}: {refusal} (spawn while it lasts)") from refusal
         self._running.add(task)
-        task.add_done_callback(self._note_end)
+        task.add_done_callback(self._record_end)
         # Cancelled before its first step, the task never touches `work`.
         task.add_done_callback(lambda _: work.close())
         return task
@@ -146,7 +146,7 @@ class TaskOwner:
         if not blocks:
             del _blocks[self._block]
 
-    def _note_end(self, task: asyncio.Task[None]) -> None:
+    def _record_end(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
         if task.cancelled():
             self._cancelled += 1
@@ -162,24 +162,24 @@ class TaskOwner:
         assert self._block is not None
         self._has_failed = True
         self._cancel_all()
-        self._block.cancel()  # taken back when the block has ended
+        self._block.cancel()  # undone in __aexit__
 
     def _cancel_all(self) -> None:
         for task in self._running:
             task.cancel()
 
     def _is_cancelled_by_others(self) -> bool:
-        """Whether somebody cancelled the block's task since it began; takes back our own."""
+        """Whether the block's task was cancelled from outside; undoes our own cancellation."""
         assert self._block is not None
         cancels = self._block.uncancel() if self._has_failed else self._block.cancelling()
         return cancels > self._cancels_before
 
     def _failure(self, error: BaseException | None) -> BaseException | None:
-        """What the block fails with: a failure as it came, or several in a group."""
+        """What the block raises: one failure as it is, or several in a group."""
         failures, self._failures = self._failures, []
         if error is not None and not isinstance(error, asyncio.CancelledError):
             failures.append(error)
-        # What ends the whole process is never wrapped.
+        # KeyboardInterrupt and SystemExit are never wrapped.
         fatal = [failure for failure in failures if not isinstance(failure, Exception)]
         if fatal or len(failures) <= 1:
             return next(iter(fatal or failures), None)
@@ -195,14 +195,14 @@ async def running(*parts: Runnable) -> AsyncIterator[None]:
         yield
 
 
-def is_ending() -> bool:
-    """Whether a cancellation is meant for this task, and not for something that it waited for."""
+def is_cancelling() -> bool:
+    """Whether this task itself is being cancelled, not just something that it awaited."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
 def leaf_tasks(task: asyncio.Task[Any]) -> list[asyncio.Task[Any]]:
-    """What runs for a task, over its blocks and their tasks; itself, when it has no block."""
+    """The innermost running tasks below `task`; the task itself when it has no block."""
     below = [each for owner in _blocks.get(task, ()) for each in owner._running]
     if not below:
         return [] if task.done() else [task]
@@ -210,10 +210,10 @@ def leaf_tasks(task: asyncio.Task[Any]) -> list[asyncio.Task[Any]]:
 
 
 async def cancel_and_wait(task: asyncio.Task[object]) -> None:
-    """End a task and wait until it has ended; what it raises besides that leaves here.
+    """Cancel a task and wait until it has ended; raises what the task raises.
 
-    When the caller is cancelled meanwhile, the task is still awaited first: it has one
-    owner, and that is the caller.
+    If the caller is cancelled meanwhile, the task is still awaited first, because the caller
+    owns it.
     """
     if task is asyncio.current_task():
         raise RuntimeError(f"cancel {task.get_name()}: a task cannot wait for its own end")
@@ -226,12 +226,11 @@ async def cancel_and_wait(task: asyncio.Task[object]) -> None:
         raise failure
 
 
-async def to_the_end(work: Coroutine[object, object, T]) -> T:
-    """Await `work` to its end even when the caller is cancelled before; only then say so.
+async def run_to_completion(work: Coroutine[object, object, T]) -> T:
+    """Await `work` to its end even if the caller is cancelled; then raise the cancellation.
 
-    For what has to be left in order on the way out, such as giving up a lease; bound
-    it by a timeout of its own. What `work` raises leaves here, unless the caller was
-    cancelled: then it is the cause of the cancellation that is raised.
+    For cleanup such as releasing a lease; give it a timeout of its own. Raises what `work`
+    raises; if the caller was cancelled, that error is the cause of the cancellation.
     """
     task = asyncio.create_task(work)
     interruption = await _outlast([task])
@@ -242,7 +241,7 @@ async def to_the_end(work: Coroutine[object, object, T]) -> T:
 
 
 async def _outlast(tasks: Iterable[asyncio.Task[Any]]) -> asyncio.CancelledError | None:
-    """Wait until the tasks are done, and return a cancellation that came meanwhile."""
+    """Wait until the tasks are done; returns a cancellation that arrived meanwhile."""
     interruption = None
     while pending := [task for task in tasks if not task.done()]:
         try:

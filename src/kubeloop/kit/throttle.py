@@ -1,9 +1,9 @@
-"""Limits on how often, and on how many at once.
+"""Limits on rate (`TokenBucket`) and on concurrency (`ConcurrencyLimit`).
 
-Promises: in any stretch of t seconds a bucket lets at most `burst + rate * t` pass;
-whoever asked first goes first; who leaves the line takes nothing along that can still
-be given back. Nothing here may be shared between event loops or threads.
-Elsewhere: a delay for each failing key (`backoff`).
+Guarantees: in any period of t seconds a bucket admits at most `burst + rate * t` calls; callers
+are served in order of arrival; a cancelled caller returns its token where that is possible.
+Not thread-safe, and not for use in several event loops.
+See also: a delay per failing key (`backoff`).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import msgspec
 from .clock import Clock
 
 __all__ = [
+    "ConcurrencyLimit",
+    "ConcurrencyLimitStats",
     "DeadlineTooSoon",
-    "Gate",
-    "GateStats",
     "Limiter",
     "LimiterStats",
     "TokenBucket",
@@ -33,35 +33,35 @@ _SLACK = 1e-9
 
 
 class DeadlineTooSoon(TimeoutError):
-    """A token would come only after the caller's deadline, so nobody waited for it."""
+    """A token would be available only after the deadline, so the call did not wait."""
 
 
 class LimiterStats(msgspec.Struct, frozen=True):
-    """What a limiter has let pass and whom it makes wait."""
+    """How many tokens a limiter has given, and how many calls wait."""
 
-    taken: int  # tokens handed out or promised, less those given back
-    waiting: int  # calls of take() that wait for theirs
-    tokens: float  # to be had at once; negative when more are promised than there are
+    taken: int  # tokens taken or reserved, less those returned
+    waiting: int  # calls of take() that wait for a token
+    tokens: float  # available now; negative when more are reserved than available
 
 
 class Limiter(Protocol):
-    """What a caller asks before it may go on."""
+    """A rate limiter."""
 
     def try_take(self) -> bool:
-        """Take a token if there is one now."""
+        """Take a token if one is available now."""
         ...
 
     def reserve(self) -> float:
-        """Take the next token that comes, and return the seconds until it does."""
+        """Reserve the next token, and return the seconds until it is available."""
         ...
 
     async def take(self, *, deadline: float | None = None) -> float:
         """Wait for a token; returns the seconds waited.
 
         `deadline` is a moment on the limiter's clock.
-        Safe to cancel: the token is given back where it can be.
+        Safe to cancel: the token is returned where that is possible.
 
-        Raises: DeadlineTooSoon, at once, when the token would come after `deadline`.
+        Raises: DeadlineTooSoon, at once, when the token would be available after `deadline`.
         """
         ...
 
@@ -70,7 +70,7 @@ class Limiter(Protocol):
 
 @final
 class Unlimited:
-    """Lets everything pass, whatever the deadline."""
+    """No limit."""
 
     def __init__(self) -> None:
         self._taken = 0
@@ -90,21 +90,21 @@ class Unlimited:
         return LimiterStats(taken=self._taken, waiting=0, tokens=float("inf"))
 
 
-class _Place:
-    """One reservation that is not due yet."""
+class _Reservation:
+    """A reservation that is not due yet."""
 
-    __slots__ = ("due", "left")
+    __slots__ = ("due", "is_cancelled")
 
     def __init__(self, due: float) -> None:
         self.due = due
-        self.left = False
+        self.is_cancelled = False
 
 
 @final
 class TokenBucket:
-    """`rate` tokens a second, at most `burst` kept; full at first (client-go: `flowcontrol`).
+    """`rate` tokens a second, at most `burst`; full at first (client-go: `flowcontrol`).
 
-    A caller who finds none reserves the next one and sleeps until it is due.
+    A caller that finds none reserves the next one and sleeps until it is due.
     """
 
     def __init__(self, rate: float, burst: int, *, clock: Clock) -> None:
@@ -116,14 +116,14 @@ class TokenBucket:
         self._rate = rate
         self._burst = burst
         self._clock = clock
-        self._tokens = float(burst)  # negative: so many are promised and not yet there
+        self._tokens = float(burst)  # negative: so many are reserved ahead of time
         self._counted_at: float | None = None  # when _tokens was true; None before first use
-        self._line: deque[_Place] = deque()  # by due; the last one has not left
+        self._reservations: deque[_Reservation] = deque()  # by due; the last is not cancelled
         self._taken = 0
         self._waiting = 0
 
     def try_take(self) -> bool:
-        """Take a token if there is one now (client-go: `TryAccept`)."""
+        """Take a token if one is available now (client-go: `TryAccept`)."""
         self._count(self._clock.now())
         if self._missing() > 0:
             return False
@@ -131,7 +131,7 @@ class TokenBucket:
         return True
 
     def reserve(self) -> float:
-        """Take the next token that comes, and return the seconds until it does."""
+        """Reserve the next token, and return the seconds until it is available."""
         now = self._clock.now()
         return self._reserve(now).due - now
 
@@ -139,15 +139,15 @@ class TokenBucket:
         """Wait for a token; returns the seconds waited (client-go: `Wait`).
 
         `deadline` is a moment on the bucket's clock.
-        Safe to cancel: the token goes back if nobody still waits behind.
+        Safe to cancel: the token is returned unless a later caller still waits.
 
-        Raises: DeadlineTooSoon, at once, when the token would come after `deadline`.
+        Raises: DeadlineTooSoon, at once, when the token would be available after `deadline`.
         """
         now = self._clock.now()
-        self._refuse_late(now, deadline)
-        place = self._reserve(now)
-        if place.due > now:
-            await self._wait_at(place, place.due - now)
+        self._check_deadline(now, deadline)
+        reservation = self._reserve(now)
+        if reservation.due > now:
+            await self._wait_for(reservation, reservation.due - now)
         return self._clock.now() - now
 
     def stats(self) -> LimiterStats:
@@ -155,27 +155,27 @@ class TokenBucket:
         return LimiterStats(taken=self._taken, waiting=self._waiting, tokens=self._tokens)
 
     def _count(self, now: float) -> None:
-        """Add the tokens that came since the last count, and forget places that are due."""
+        """Add the tokens since the last count, and drop reservations that are due."""
         since = now if self._counted_at is None else self._counted_at
         self._tokens = min(self._burst, self._tokens + (now - since) * self._rate)
         self._counted_at = now
-        while self._line and self._line[0].due <= now:
-            self._line.popleft()
+        while self._reservations and self._reservations[0].due <= now:
+            self._reservations.popleft()
 
     def _spend(self) -> None:
         self._tokens -= 1
         self._taken += 1
 
     def _due(self, now: float) -> float:
-        """When a token that is asked for now comes; `_count` comes first."""
+        """When the next token is available; call `_count` first."""
         return now + self._missing() / self._rate
 
     def _missing(self) -> float:
-        """The part of the next token that is not there yet."""
+        """The missing part of the next token."""
         missing = 1 - self._tokens
         return missing if missing > _SLACK else 0.0
 
-    def _refuse_late(self, now: float, deadline: float | None) -> None:
+    def _check_deadline(self, now: float, deadline: float | None) -> None:
         self._count(now)
         due = self._due(now)
         if deadline is not None and deadline < due:
@@ -184,79 +184,88 @@ class TokenBucket:
                 f" {deadline - now:.3g} s (allow more time, or a higher rate)"
             )
 
-    def _reserve(self, now: float) -> _Place:
+    def _reserve(self, now: float) -> _Reservation:
         self._count(now)
-        place = _Place(self._due(now))
+        reservation = _Reservation(self._due(now))
         self._spend()
-        if place.due > now:
-            self._line.append(place)
-        return place
+        if reservation.due > now:
+            self._reservations.append(reservation)
+        return reservation
 
-    async def _wait_at(self, place: _Place, seconds: float) -> None:
+    async def _wait_for(self, reservation: _Reservation, seconds: float) -> None:
         self._waiting += 1
         try:
             await self._clock.sleep(seconds)
         except BaseException:
-            self._leave(place)
+            self._cancel(reservation)
             raise
         finally:
             self._waiting -= 1
 
-    def _leave(self, place: _Place) -> None:
-        """Undo the reservations at the end of the line whose owners are gone.
+    def _cancel(self, reservation: _Reservation) -> None:
+        """Return the tokens of cancelled reservations at the end of the queue.
 
-        One with somebody behind it is spent: those behind were promised their moment.
+        One with a caller behind it is spent: those behind keep the time they were given.
         """
         self._count(self._clock.now())
-        place.left = True
-        while self._line and self._line[-1].left:
-            self._line.pop()
+        reservation.is_cancelled = True
+        while self._reservations and self._reservations[-1].is_cancelled:
+            self._reservations.pop()
             self._tokens += 1
             self._taken -= 1
 
 
-class GateStats(msgspec.Struct, frozen=True):
-    """How full a gate is."""
+class ConcurrencyLimitStats(msgspec.Struct, frozen=True):
+    """How many callers hold a slot or wait for one."""
 
     limit: int
-    inside: int
+    in_use: int
     waiting: int
-    most_inside: int  # since the beginning
+    peak: int  # most in use at once, since the start
 
 
 @final
-class Gate:
-    """Lets at most `limit` callers be inside at once, in the order they came.
+class ConcurrencyLimit:
+    """A semaphore with statistics: at most `limit` callers at once, in order of arrival.
 
-    Entering is safe to cancel: who gives up waiting does not count.
+    Acquiring is safe to cancel.
 
-        async with gate:
+        async with limit:
             await send(request)
     """
 
     def __init__(self, limit: int) -> None:
         if limit < 1:
             raise ValueError(
-                f"gate for {limit} callers: nobody could ever enter (allow at least 1)"
+                f"concurrency limit of {limit}: no caller could ever proceed (allow at least 1)"
             )
         self._limit = limit
-        self._places = asyncio.Semaphore(limit)
-        self._inside = 0
+        self._slots = asyncio.Semaphore(limit)
+        self._in_use = 0
         self._waiting = 0
-        self._most_inside = 0
+        self._peak = 0
 
     @property
     def is_full(self) -> bool:
-        """Whether entering would wait."""
-        return self._places.locked()
+        """Whether `acquire` would wait."""
+        return self._slots.locked()
 
-    async def __aenter__(self) -> None:
+    async def acquire(self) -> None:
+        """Wait for a free slot and take it; a cancelled call takes none."""
         self._waiting += 1
         try:
-            await self._places.acquire()
+            await self._slots.acquire()
         finally:
             self._waiting -= 1
-        self._enter()
+        self._in_use += 1
+        self._peak = max(self._peak, self._in_use)
+
+    def release(self) -> None:
+        self._in_use -= 1
+        self._slots.release()
+
+    async def __aenter__(self) -> None:
+        await self.acquire()
 
     async def __aexit__(
         self,
@@ -264,12 +273,7 @@ class Gate:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._inside -= 1
-        self._places.release()
+        self.release()
 
-    def stats(self) -> GateStats:
-        return GateStats(self._limit, self._inside, self._waiting, self._most_inside)
-
-    def _enter(self) -> None:
-        self._inside += 1
-        self._most_inside = max(self._most_inside, self._inside)
+    def stats(self) -> ConcurrencyLimitStats:
+        return ConcurrencyLimitStats(self._limit, self._in_use, self._waiting, self._peak)

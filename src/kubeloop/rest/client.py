@@ -28,7 +28,7 @@ from kubeloop.errors import (
     api_error,
     status_from_response,
 )
-from kubeloop.kit import Clock, Gate, Limiter, Random, SystemClock
+from kubeloop.kit import Clock, ConcurrencyLimit, Limiter, Random, SystemClock
 from kubeloop.wire import get_logger
 
 from .answer import Answer, error_of, is_success
@@ -106,7 +106,7 @@ class RESTClient:
         self._timeouts = timeouts
         self._max_retries = max_retries
         self._in_flight = in_flight
-        self._gate: Gate | None = None
+        self._gate: ConcurrencyLimit | None = None
         self._limits = response_limits
         self._codec = codec or JsonCodec(event_limit=response_limits.event)
         self._warnings = warnings or WarningLog()
@@ -296,7 +296,7 @@ class RESTClient:
             requests=tried.attempts,
             retries=tried.retries,
             failures=tried.failures,
-            in_flight=gate.inside if gate else 0,
+            in_flight=gate.in_use if gate else 0,
             waiting=gate.waiting if gate else 0,
             watches=self._watches,
             probes=self._probe.probes,
@@ -360,9 +360,9 @@ class RESTClient:
                 )
         return answer
 
-    def _first_use(self) -> Gate:
+    def _first_use(self) -> ConcurrencyLimit:
         """What is found out as late as can be: by now a program has set itself up."""
-        self._gate = Gate(self._in_flight)
+        self._gate = ConcurrencyLimit(self._in_flight)
         self._tracer = self._tracer or installed_tracer()
         return self._gate
 

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Self, final
 
 from kubeloop.errors import InFlightTimeout, TimeoutExceeded
-from kubeloop.kit import Clock, DeadlineTooSoon, Gate, Limiter, TokenBucket
+from kubeloop.kit import Clock, ConcurrencyLimit, DeadlineTooSoon, Limiter, TokenBucket
 from kubeloop.wire import get_logger
 
 from .incoming import sooner
@@ -88,7 +88,7 @@ class Place:
 
     def __init__(
         self,
-        gate: Gate,
+        gate: ConcurrencyLimit,
         *,
         request: Request,
         clock: Clock,
@@ -138,7 +138,7 @@ class Place:
             now = self._gate.stats()
             raise InFlightTimeout(
                 f"{self._request.action}: not sent: no in-flight slot of this client became free"
-                f" within {max(within or 0.0, 0.0):g} s, {now.inside} calls are in flight and"
+                f" within {max(within or 0.0, 0.0):g} s, {now.in_use} calls are in flight and"
                 f" {now.waiting} more wait for a slot"
             ).with_hint(
                 "make fewer calls at once, look for calls that do not end",

@@ -33,7 +33,7 @@ from kubeloop.config import (
     redacted_url,
 )
 from kubeloop.errors import ClientClosed, TransportError
-from kubeloop.kit import Clock, cut_off, to_the_end
+from kubeloop.kit import Clock, abort_connections, run_to_completion
 from kubeloop.wire import get_logger
 
 from .connections import (
@@ -145,13 +145,13 @@ class Transport:
         if self._unclosed is not None:
             self._unclosed.detach()
         if session is not None:
-            await to_the_end(self._close(session))
+            await run_to_completion(self._close(session))
 
     async def _close(self, session: aiohttp.ClientSession) -> None:
         await self._under_way.end()
         await session.close()
         # Those of requests that were given up are still saying farewell.
-        await cut_off(self._under_way.sockets)
+        await abort_connections(self._under_way.sockets)
 
     async def exchange(self, errand: Errand) -> Incoming:
         """Send once, and once more after a 401 that renewed the credentials.

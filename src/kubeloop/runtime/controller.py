@@ -280,7 +280,7 @@ class Controller:
                     if self._state != "running":
                         # The key is in work as long as a thread of its function is: the next
                         # leader must not begin before that.
-                        await calls.ended()
+                        await calls.wait()
         finally:
             self._end(key)
         self._settle(key, outcome, self._clock.now() - began)

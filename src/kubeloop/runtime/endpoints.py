@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from kubeloop.errors import ConfigError, InvalidArgument
-from kubeloop.kit import foreign_origin, listening
+from kubeloop.kit import foreign_origin, listen
 from kubeloop.wire import get_logger
 
 from .health import Checks
@@ -99,7 +99,7 @@ async def serving(
     async with contextlib.AsyncExitStack() as stack:
         try:
             port = await stack.enter_async_context(
-                listening(runner.server, address.host, address.port, finish=runner.cleanup, tls=tls)
+                listen(runner.server, address.host, address.port, finish=runner.cleanup, tls=tls)
             )
         except OSError as error:
             raise ConfigError(f"listen at {address}: {error.strerror or error}") from error

@@ -124,11 +124,13 @@ class Pulse:
         dead = [informer.name for informer in self._informers if self._is_dead(informer)]
         if dead:
             raise Unhealthy(f"no sign of life from: {', '.join(dead)} (restart this process)")
-        cut_off = [informer for informer in self._informers if _unanswered(informer) > DEAD_AFTER]
-        if cut_off:
+        unanswered = [
+            informer for informer in self._informers if _unanswered(informer) > DEAD_AFTER
+        ]
+        if unanswered:
             raise Unhealthy(
                 f"the server has not answered for {DEAD_AFTER / 60:.0f} minutes:"
-                f" {', '.join(map(_why, cut_off))}"
+                f" {', '.join(map(_why, unanswered))}"
             )
 
     def _is_dead(self, informer: SharedInformer[Any]) -> bool:

@@ -20,7 +20,7 @@ import msgspec
 
 from kubeloop.cache import SharedInformer
 from kubeloop.errors import KubeError
-from kubeloop.kit import Clock, Runnable, TaskOwner, ThreadCalls, is_ending, leaf_tasks
+from kubeloop.kit import Clock, Runnable, TaskOwner, ThreadCalls, is_cancelling, leaf_tasks
 from kubeloop.wire import get_logger
 
 from .assembly import Assembly
@@ -278,8 +278,8 @@ async def _seen_to_its_end(part: Runnable) -> None:
         try:
             await part.run()
         except asyncio.CancelledError as error:
-            if is_ending():
-                await calls.ended()
+            if is_cancelling():
+                await calls.wait()
                 raise
             raise PartEnded(f"{part!r} was cancelled from inside (it should not be)") from error
 

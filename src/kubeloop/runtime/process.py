@@ -20,7 +20,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Final, final
 
-from kubeloop.kit import end_run_at_once
+from kubeloop.kit import abort_run
 from kubeloop.wire import get_logger
 
 __all__ = ["LOG_FORMAT", "arranged", "calm_collector", "log_in_background", "on_signals"]
@@ -93,7 +93,7 @@ def on_signals(stop: Callable[[], None], at_once: Callable[[], object]) -> Itera
         nonlocal has_come
         log.info("%s: %s", which.name, "ending at once" if has_come else "ending what is in work")
         if has_come:
-            end_run_at_once(which)
+            abort_run(which)
             at_once()
         else:
             stop()

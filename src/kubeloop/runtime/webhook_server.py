@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias, TypeVar, final
 import msgspec
 
 from kubeloop.errors import InvalidArgument
-from kubeloop.kit import Clock, SystemClock, TaskOwner, is_ending
+from kubeloop.kit import Clock, SystemClock, TaskOwner, is_cancelling
 from kubeloop.wire import Resource, get_logger, resource_of
 from kubeloop.wire.admissionregistration.v1 import (
     MutatingWebhookConfiguration,
@@ -308,7 +308,7 @@ class WebhookServer:
             log.exception("%s %s: the webhook failed", hook.rule.path, key_of(asked))
             return self._fail(hook, asked, f"{type(error).__name__}: {words(error)}", code=500)
         except asyncio.CancelledError:
-            if is_ending():
+            if is_cancelling():
                 raise
             return self._fail(hook, asked, "cancelled from inside", code=500)
         self._allowed += 1

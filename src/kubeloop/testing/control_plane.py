@@ -27,7 +27,7 @@ import msgspec
 
 from kubeloop.config import ClusterConfig
 from kubeloop.errors import InvalidArgument, KubeError
-from kubeloop.kit import Clock, SystemClock, cancel_and_wait, to_the_end
+from kubeloop.kit import Clock, SystemClock, cancel_and_wait, run_to_completion
 from kubeloop.runtime import Client
 
 from . import guardian
@@ -191,7 +191,7 @@ class ControlPlane:
             await self._until_ready()
             await self.load(*self._manifests)
         except BaseException:
-            await to_the_end(self._stop())
+            await run_to_completion(self._stop())
             shutil.rmtree(self._folder, ignore_errors=True)  # the guardian may never have run
             raise
         return self
@@ -202,7 +202,7 @@ class ControlPlane:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        await to_the_end(self._stop())
+        await run_to_completion(self._stop())
 
     async def _start(self, assets: Path) -> None:
         # First of all: from now on somebody removes the folder, whatever becomes of us.

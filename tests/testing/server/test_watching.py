@@ -222,10 +222,10 @@ def test_a_watcher_that_is_too_slow_is_cut_off(store: Store, served: Served) -> 
         store.write(served.storage, _object(name))
 
     assert watcher.ended
-    assert watcher.cut_off
+    assert watcher.abort_connections
     assert watcher.take() == []
     hub.close(watcher)
-    assert hub.stats().cut_off == 1
+    assert hub.stats().abort_connections == 1
 
 
 def test_nothing_is_told_twice_between_the_start_and_the_changes(
@@ -307,7 +307,7 @@ async def test_a_client_that_does_not_read_is_cut_off_and_the_others_are_not() -
         stats = server.stats()
         writer.close()
 
-    assert stats.watches.cut_off == 1
+    assert stats.watches.abort_connections == 1
     assert reader is not None
 
 

@@ -62,7 +62,7 @@ class Watcher:
         self.bookmarks = bookmarks
         self.after = 0  # changes up to this version are not for this watcher
         self.ended = False  # nothing more will come: the stream closes
-        self.cut_off = False  # it ended because its reader was too slow
+        self.abort_connections = False  # it ended because its reader was too slow
         # Breaks the connection: whoever sends may wait for a reader that never reads.
         self.on_cut_off: Callable[[], None] | None = None
         self.initial: Iterator[bytes] | None = None
@@ -84,7 +84,7 @@ class Watcher:
         if self.ended:
             return
         if len(self._queue) >= self._limit:
-            self.cut_off = True
+            self.abort_connections = True
             self._queue.clear()
             self.end()
             if self.on_cut_off is not None:
@@ -185,7 +185,7 @@ class HubStats(msgspec.Struct, frozen=True):
 
     watchers: int
     waiting: int  # events that wait to be sent, of all watchers
-    cut_off: int  # watchers that were too slow, so far
+    abort_connections: int  # watchers that were too slow, so far
 
 
 @final
@@ -219,7 +219,7 @@ class Hub:
         watchers = self._watchers.get(watcher.form.served.storage, set())
         if watcher in watchers:
             watchers.discard(watcher)
-            self._cut_off += watcher.cut_off
+            self._cut_off += watcher.abort_connections
 
     def end_all(self, storage: Storage | None = None) -> None:
         """End every stream, or those of one collection."""
@@ -245,7 +245,7 @@ class Hub:
         return HubStats(
             watchers=len(every),
             waiting=sum(each.waiting for each in every),
-            cut_off=self._cut_off,
+            abort_connections=self._cut_off,
         )
 
     def _tell_state(self, watcher: Watcher, start: WatchStart) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from aiohttp import web
 
-from kubeloop.kit import listening
+from kubeloop.kit import listen
 
 from .http import Gateway, listener
 
@@ -65,7 +65,7 @@ class Listener:
         """Open the address; the first time, a port of 0 becomes a free one."""
         self._let_go()
         self._server = listener(gateway)
-        self._door = listening(
+        self._door = listen(
             self._server, self._host, self._port, finish=self._end_connections, tls=self._context
         )
         self._port = await self._door.__aenter__()
