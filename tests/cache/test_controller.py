@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from kubeloop.cache import Controller, Delta, Indexer, Intake, Keeper, RealFIFO, Reflector
+from kubeloop.cache import Controller, Delta, EntryDecoder, Indexer, Keeper, RealFIFO, Reflector
 from kubeloop.cache.controller import FIRST_BATCH
 from kubeloop.kit import ManualClock, TaskOwner
 from tests.cache.making import entry, hold_the_loop
@@ -18,7 +18,7 @@ def controller_of(
     server: ModelServer, clock: ManualClock, work: object, queue: RealFIFO | None = None
 ) -> Controller:
     queue = RealFIFO(clock=clock) if queue is None else queue
-    reflector = Reflector(server, queue, Intake(Keeper(dict)), clock=clock)
+    reflector = Reflector(server, queue, EntryDecoder(Keeper(dict)), clock=clock)
     return Controller(reflector, queue, work, clock=clock)  # type: ignore[arg-type] # work fits
 
 
@@ -119,7 +119,7 @@ async def test_a_reflector_may_fill_an_indexer_with_nothing_in_between(
 ) -> None:
     server.put("web")
     pods = Indexer(Keeper(dict))
-    reflector = Reflector(server, pods, Intake(Keeper(dict)), clock=clock)
+    reflector = Reflector(server, pods, EntryDecoder(Keeper(dict)), clock=clock)
     async with TaskOwner() as tasks:
         tasks.spawn(reflector.run(), name="reflector")
         await clock.settle()

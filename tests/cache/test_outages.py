@@ -151,7 +151,7 @@ async def test_a_watch_that_is_never_accepted_is_an_error_after_a_minute(
 
         outage = reflector.stats().outage
         assert outage is not None
-        assert outage.error == "watch pods: no answer within 60 s"
+        assert outage.error == "watch pods: no response within 60 s"
 
 
 async def test_a_source_that_cannot_tell_when_a_watch_is_open_recovers_all_the_same(

@@ -17,8 +17,8 @@ from kubeloop.cache import (
     Delta,
     DeltaFIFO,
     DeltaType,
+    EntryDecoder,
     Indexer,
-    Intake,
     Keeper,
     RealFIFO,
     Reflector,
@@ -441,7 +441,7 @@ async def test_a_controller_put_together_by_hand_is_given_both_halves(
             elif delta.entry is not None:
                 store.add(delta.entry)
 
-    reflector = Reflector(server, queue, Intake(store.keeper, kind="Pod"), clock=clock)
+    reflector = Reflector(server, queue, EntryDecoder(store.keeper, kind="Pod"), clock=clock)
     server.put("web")
     async with TaskOwner() as tasks:
         tasks.spawn(Controller(reflector, queue, process, clock=clock).run(), name="controller")

@@ -183,7 +183,7 @@ async def test_a_list_of_another_kind_is_an_error_and_the_cache_stays(clock: Man
         server.cut()
         await clock.advance(5)
 
-        assert "found a SecretList in place of a PodList" in reflector.stats().last_error
+        assert "found a SecretList, expected a PodList" in reflector.stats().last_error
         assert told.lines == before
 
 

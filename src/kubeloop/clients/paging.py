@@ -23,7 +23,7 @@ from kubeloop.machinery import (
     PageProgress,
     status_of_error,
 )
-from kubeloop.wire import Raw, RawList, ResourceInfo, resource_for
+from kubeloop.wire import Raw, RawList, ResourceInfo, is_list_kind
 
 from .collection import Collection, RawCollection
 from .forms import Form
@@ -232,11 +232,9 @@ def key_of(obj: object) -> Hashable:
 
 
 def _is_list_of(resource: ResourceInfo, found: RawList) -> bool:
-    """Whether a list is of the expected kind, as far as it says; a CRD may name it freely."""
-    built_in = resource_for(resource.group, resource.version, resource.kind) is not None
-    same_kind = found.kind == f"{resource.kind}List" if built_in else found.kind != "Table"
-    same_version = found.api_version == resource.api_version
-    return (same_kind or not found.kind) and (same_version or not found.api_version)
+    """Whether a list is of the expected kind and version, as far as it has them."""
+    same_kind = is_list_kind(found.kind, kind=resource.kind, api_version=resource.api_version)
+    return same_kind and (found.api_version or resource.api_version) == resource.api_version
 
 
 def _page(found: RawList, items: list[T]) -> ObjectList[T]:

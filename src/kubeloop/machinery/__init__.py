@@ -146,6 +146,11 @@ from .statuses import (
     status_from_answer,
     status_from_object,
 )
+
+# For other packages of kubeloop; not public.
+from .statuses import (
+    error_from_event as error_from_event,
+)
 from .versions import (
     api_version_rank,
     compare_versions,

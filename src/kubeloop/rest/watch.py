@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
 from types import TracebackType
-from typing import Any, Self, final
+from typing import Self, final
 
 import msgspec
 
@@ -24,10 +24,8 @@ from kubeloop.machinery import (
     DecodeError,
     TimeoutExceeded,
     TransportError,
-    UnexpectedObject,
-    api_error,
+    error_from_event,
     get_logger,
-    status_from_object,
 )
 from kubeloop.wire import RawEvent
 
@@ -314,9 +312,6 @@ def _error_in(action: str, event: RawEvent) -> ApiError:
         unknown = DecodeError(f"got invalid watch event type: {event.type[:100]!r}")
         return undecodable_event(action, unknown)
     try:
-        found: Any = msgspec.json.decode(event.object)
-        if not isinstance(found, dict):
-            raise UnexpectedObject(found)
-        return api_error(action, status_from_object(found))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, DecodeError) as error:
-        return undecodable_event(action, DecodeError(str(error)))
+        return error_from_event(action, event.object)
+    except DecodeError as error:
+        return undecodable_event(action, error)

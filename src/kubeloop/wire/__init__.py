@@ -21,6 +21,9 @@ from .resources import (
     resource_of,
     resources,
 )
+
+# For other packages of kubeloop; not public.
+from .resources import is_list_kind as is_list_kind
 from .scalars import (
     Duration,
     IntOrString,
