@@ -63,6 +63,7 @@ class EntryDecoder(Generic[T]):
     ) -> None:
         self._keeper = keeper
         self._transform = transform
+        self.has_transform = transform is not None
         self._expected = kind.encode()
         self._foreign = self._unkeyed = self._unreadable = self._untransformed = 0
 

@@ -172,6 +172,7 @@ class Reflector:
         self._clock = clock
         self._options = options
         self._meter = meter
+        self._is_metered = meter is not NO_METER
         self._random = random
         self.resync = options.get("resync", 0.0)  # read when a list or a stream is complete
         self._known = options.get("known")
@@ -238,7 +239,17 @@ class Reflector:
         """List and watch until cancelled; the target keeps the last state."""
         while True:
             try:
-                await self._act()
+                match self._state:
+                    case Starting():
+                        self._start()
+                    case Listing() as state:
+                        await self._list(state)
+                    case Streaming() as state:
+                        await self._read_stream(state)
+                    case Watching() | BackingOff(then=Watching()):
+                        await self._follow()
+                    case BackingOff() as state:
+                        await self._back_off(state)
             except Exception as error:  # noqa: BLE001 - only its owner may end a reflector
                 self._observe(Aborted(error))
             except asyncio.CancelledError as error:
@@ -246,21 +257,11 @@ class Reflector:
                     raise
                 self._observe(Aborted(_cancelled_inside(self._scope, error)))
 
-    async def _act(self) -> None:
-        match self._state:
-            case Starting():
-                self._rounds += 1
-                self._stream_delays.reset()
-                is_failing = self._attempts.outage is not None
-                self._observe(Started(self._can_stream(), is_failing))
-            case Listing() as state:
-                await self._list(state)
-            case Streaming() as state:
-                await self._read_stream(state)
-            case Watching() | BackingOff(then=Watching()):
-                await self._follow()
-            case BackingOff() as state:
-                await self._back_off(state)
+    def _start(self) -> None:
+        self._rounds += 1
+        self._stream_delays.reset()
+        is_failing = self._attempts.outage is not None
+        self._observe(Started(self._can_stream(), is_failing))
 
     def _observe(self, observation: Observation) -> None:
         """Take a step, and report what the step is about."""
@@ -516,7 +517,8 @@ class Reflector:
             # Also when an event fails: the ones before it are applied.
             if reached:
                 self._state = step(self._state, Received(reached))
-                self._meter.reached(reached)
+                if self._is_metered:
+                    self._meter.reached(reached)
 
     def _apply(self, event: RawEvent) -> str:
         """Apply an event to the target; returns the version that is reached, if any."""
@@ -533,7 +535,9 @@ class Reflector:
         if entry is None:
             return ""
         try:
-            deliver(self._decoder.transform(entry))
+            if self._decoder.has_transform:
+                entry = self._decoder.transform(entry)
+            deliver(entry)
         except Exception as error:  # of one object: the watch goes on
             if event.type == "DELETED" and self._is_known(entry.key):
                 # No later event is about this object: only a list shows that it is gone.
