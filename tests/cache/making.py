@@ -10,7 +10,7 @@ from typing import Any
 from kubeloop.cache.entry import Entry
 from kubeloop.cache.keeper import Keeper
 from kubeloop.kit import MAX_BLOCK
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 
 __all__ = ["entry", "hold_the_loop", "key", "pod"]
 

@@ -32,7 +32,7 @@ from kubeloop.cache.reflector_state import (
     step,
 )
 from kubeloop.cache.watch_list import StreamEnded
-from kubeloop.machinery import StreamBroken
+from kubeloop.errors import StreamBroken
 from tests.cache.model_server import expired, refusal, refused, too_large
 
 AT_10 = Position("10")

@@ -13,8 +13,9 @@ from typing import Any, Generic, TypeVar, final
 
 import msgspec
 
-from kubeloop.machinery import DecodeError, ObjectKey, get_logger
-from kubeloop.wire import Projection
+from kubeloop.errors import DecodeError
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import Projection, get_logger
 
 from .entry import Entry
 from .errors import UnkeyedObject

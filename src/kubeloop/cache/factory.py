@@ -16,14 +16,13 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar, final, overload
 
 import msgspec
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import Clock, SystemClock, TaskOwner
-from kubeloop.machinery import (
+from kubeloop.meta import GroupVersionKind, GroupVersionResource
+from kubeloop.selectors import (
     ALL_FIELDS,
     EVERYTHING,
     FieldSelector,
-    GroupVersionKind,
-    GroupVersionResource,
-    InvalidValue,
     field_selector_text,
     selector_text,
 )
@@ -57,8 +56,8 @@ class ListWatches(Protocol):
         kind: Watchable,
         *,
         namespace: str,
-        labels: str,
-        fields: str,
+        selector: str,
+        field_selector: str,
         metadata_only: bool,
     ) -> ListWatch:
         """The collection of that kind. Cluster-wide kinds ignore the namespace.
@@ -99,8 +98,8 @@ class _Wanted(msgspec.Struct, frozen=True):
 
     kind: Watchable
     namespace: str
-    labels: str
-    fields: str
+    selector: str
+    field_selector: str
     of: type[Any]
     metadata_only: bool
 
@@ -126,8 +125,8 @@ class SharedInformerFactory:
         client: ListWatches,
         *,
         namespace: str = "",
-        labels: SelectorLike = EVERYTHING,
-        fields: FieldSelector | str | Mapping[str, str] = ALL_FIELDS,
+        selector: SelectorLike = EVERYTHING,
+        field_selector: FieldSelector | str | Mapping[str, str] = ALL_FIELDS,
         resync: float = 0.0,
         resync_of: Mapping[Watchable, float] | None = None,
         keeping: Keeping = "bytes",
@@ -139,8 +138,8 @@ class SharedInformerFactory:
     ) -> None:
         self._client = client
         self._namespace = namespace
-        self._labels = selector_text(labels)
-        self._fields = field_selector_text(fields)
+        self._labels = selector_text(selector)
+        self._fields = field_selector_text(field_selector)
         self._resync = resync
         self._resync_of = dict(resync_of or {})
         self._keeping: Keeping = keeping
@@ -163,8 +162,8 @@ class SharedInformerFactory:
         kind: type[R],
         *,
         namespace: str | None = ...,
-        labels: SelectorLike | None = ...,
-        fields: FieldSelector | str | Mapping[str, str] | None = ...,
+        selector: SelectorLike | None = ...,
+        field_selector: FieldSelector | str | Mapping[str, str] | None = ...,
         index: Indexers[R] | None = ...,
         keeping: Keeping | None = ...,
         transform: Transform[R] | None = ...,
@@ -176,8 +175,8 @@ class SharedInformerFactory:
         kind: GroupVersionKind | GroupVersionResource,
         *,
         namespace: str | None = ...,
-        labels: SelectorLike | None = ...,
-        fields: FieldSelector | str | Mapping[str, str] | None = ...,
+        selector: SelectorLike | None = ...,
+        field_selector: FieldSelector | str | Mapping[str, str] | None = ...,
         index: Indexers[dict[str, Any]] | None = ...,
         keeping: Keeping | None = ...,
         transform: Transform[dict[str, Any]] | None = ...,
@@ -190,8 +189,8 @@ class SharedInformerFactory:
         *,
         view: type[T],
         namespace: str | None = ...,
-        labels: SelectorLike | None = ...,
-        fields: FieldSelector | str | Mapping[str, str] | None = ...,
+        selector: SelectorLike | None = ...,
+        field_selector: FieldSelector | str | Mapping[str, str] | None = ...,
         index: Indexers[T] | None = ...,
         keeping: Keeping | None = ...,
         transform: Transform[T] | None = ...,
@@ -203,8 +202,8 @@ class SharedInformerFactory:
         *,
         view: type[Any] | None = None,
         namespace: str | None = None,
-        labels: SelectorLike | None = None,
-        fields: FieldSelector | str | Mapping[str, str] | None = None,
+        selector: SelectorLike | None = None,
+        field_selector: FieldSelector | str | Mapping[str, str] | None = None,
         index: Indexers[Any] | None = None,
         keeping: Keeping | None = None,
         transform: Transform[Any] | None = None,
@@ -215,11 +214,13 @@ class SharedInformerFactory:
         only the fields you want. `index` is added to what the informer has.
 
         Raises:
-            InvalidValue: it exists, and keeps or transforms objects in another way.
+            InvalidArgument: it exists, and keeps or transforms objects in another way.
             IndexConflict: it exists, and has an index of one of the names.
         """
         of = view or (kind if isinstance(kind, type) else dict)
-        wanted = self._wanted(kind, of, namespace=namespace, labels=labels, fields=fields)
+        wanted = self._wanted(
+            kind, of, namespace=namespace, selector=selector, field_selector=field_selector
+        )
         return self._shared(wanted, index=index, keeping=keeping, transform=transform)
 
     def metadata_informer(
@@ -227,16 +228,16 @@ class SharedInformerFactory:
         kind: Watchable,
         *,
         namespace: str | None = None,
-        labels: SelectorLike | None = None,
-        fields: FieldSelector | str | Mapping[str, str] | None = None,
+        selector: SelectorLike | None = None,
+        field_selector: FieldSelector | str | Mapping[str, str] | None = None,
     ) -> SharedInformer[Resource]:
         """An informer that asks the server only for metadata (PartialObjectMetadata)."""
         wanted = self._wanted(
             kind,
             Resource,
             namespace=namespace,
-            labels=labels,
-            fields=fields,
+            selector=selector,
+            field_selector=field_selector,
             metadata_only=True,
         )
         return self._shared(wanted, index=None, keeping=None, transform=None)
@@ -245,7 +246,7 @@ class SharedInformerFactory:
 
     async def __aenter__(self) -> Self:
         if self._tasks is not None or self._is_shut_down:
-            raise InvalidValue("begin a factory again: it lives once (make another one)")
+            raise InvalidArgument("begin a factory again: it lives once (make another one)")
         self._tasks = await self._life.enter_async_context(TaskOwner())
         return self
 
@@ -264,12 +265,12 @@ class SharedInformerFactory:
         Nothing happens once the factory is shut down.
 
         Raises:
-            InvalidValue: the factory's block has not begun.
+            InvalidArgument: the factory's block has not begun.
         """
         if self._is_shut_down:
             return
         if self._tasks is None:
-            raise InvalidValue("start informers: the factory is not open (use `async with`)")
+            raise InvalidArgument("start informers: the factory is not open (use `async with`)")
         for informer in self._informers.values():
             if informer not in self._started and informer.state is InformerState.NEW:
                 self._started.append(informer)
@@ -323,15 +324,15 @@ class SharedInformerFactory:
         of: type[Any],
         *,
         namespace: str | None,
-        labels: SelectorLike | None,
-        fields: FieldSelector | str | Mapping[str, str] | None,
+        selector: SelectorLike | None,
+        field_selector: FieldSelector | str | Mapping[str, str] | None,
         metadata_only: bool = False,
     ) -> _Wanted:
         return _Wanted(
             kind,
             self._namespace if namespace is None else namespace,
-            self._labels if labels is None else selector_text(labels),
-            self._fields if fields is None else field_selector_text(fields),
+            self._labels if selector is None else selector_text(selector),
+            self._fields if field_selector is None else field_selector_text(field_selector),
             of,
             metadata_only,
         )
@@ -348,7 +349,7 @@ class SharedInformerFactory:
         if found is None:
             return self._made(wanted, index=index, keeping=keeping, transform=transform)
         if keeping not in {None, found.keeping} or transform not in {None, found.transform}:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"share the informer of {found.name}: it keeps {found.keeping}, or transforms "
                 "objects differently (ask for it as the others do, or make one of your own)"
             )
@@ -367,8 +368,8 @@ class SharedInformerFactory:
         source = self._client.list_watch(
             wanted.kind,
             namespace=wanted.namespace,
-            labels=wanted.labels,
-            fields=wanted.fields,
+            selector=wanted.selector,
+            field_selector=wanted.field_selector,
             metadata_only=wanted.metadata_only,
         )
         made: SharedInformer[Any] = SharedInformer(

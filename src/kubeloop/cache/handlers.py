@@ -21,7 +21,7 @@ from typing import Generic, TypeVar, final
 import msgspec
 
 from kubeloop.kit import MAX_BLOCK, Clock, Yielder
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 
 from .applying import Audience
 from .callbacks import Callback

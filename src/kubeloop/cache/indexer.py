@@ -12,8 +12,10 @@ import builtins
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Generic, Literal, Protocol, TypeVar, final
 
+from kubeloop.errors import KubeError
 from kubeloop.kit import Yielder
-from kubeloop.machinery import EVERYTHING, KubeError, ObjectKey, Selector, as_selector
+from kubeloop.meta import ObjectKey
+from kubeloop.selectors import EVERYTHING, Selector, as_selector
 
 from .content import Held
 from .entry import Entry
@@ -95,7 +97,7 @@ class Indexer(Generic[T]):
         """The objects whose labels match, in no order; no namespace means all.
 
         Raises:
-            InvalidValue: the selector does not parse.
+            InvalidArgument: the selector does not parse.
             DecodeError: an object does not read as its type; its key is named.
         """
         return self._given(self.entries(selector, namespace=namespace))
@@ -231,7 +233,7 @@ class Indexer(Generic[T]):
 
         Raises:
             IndexConflict: one of the names is taken; none is added.
-            InvalidValue: a path does not parse, or the kind has no such field; none is added.
+            InvalidArgument: a path does not parse, or the kind has no such field; none is added.
         """
         build = self._store.index_build(*self._indexes(indexers))
         build.finish()

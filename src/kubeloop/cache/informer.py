@@ -19,7 +19,9 @@ from typing import Generic, Self, TypeVar, final
 import msgspec
 
 from kubeloop.kit import Clock, SystemClock, TaskOwner
-from kubeloop.machinery import EVERYTHING, ObjectKey, as_selector, get_logger
+from kubeloop.meta import ObjectKey
+from kubeloop.selectors import EVERYTHING, as_selector
+from kubeloop.wire import get_logger
 
 from .applying import Applying
 from .callbacks import Callback, by_key, filtered, split
@@ -276,7 +278,7 @@ class SharedInformer(Generic[T]):
         Raises:
             NotYet: `timeout` seconds have passed first.
             InformerStopped: it ended before.
-            InvalidValue: it is no resource version.
+            InvalidArgument: it is no resource version.
         """
         check_version(version)
         await self._progress.until(
@@ -307,14 +309,14 @@ class SharedInformer(Generic[T]):
         name: str | ObjectKey,
         *,
         namespace: str = "",
-        at_least: str,
+        resource_version: str,
         timeout: float | None = 10.0,
     ) -> T | None:
-        """As `lister.get`, from a cache that has seen the version `at_least`.
+        """As `lister.get`, from a cache that has seen the version `resource_version`.
 
         Raises as `wait_for_version` does. Safe to cancel.
         """
-        await self.wait_for_version(at_least, timeout=timeout)
+        await self.wait_for_version(resource_version, timeout=timeout)
         return self.lister.get(name, namespace=namespace)
 
     # --- being told

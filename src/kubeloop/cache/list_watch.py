@@ -36,19 +36,19 @@ class Scope(msgspec.Struct, frozen=True):
 
     resource: str  # `pods`, `deployments.apps`
     namespace: str = ""  # empty: all namespaces
-    labels: str = ""
-    fields: str = ""
+    selector: str = ""
+    field_selector: str = ""
     kind: str = ""  # of the objects; empty: any kind is accepted
     api_version: str = ""
 
     @property
     def is_filtered(self) -> bool:
         """Whether it is less than the whole collection."""
-        return bool(self.namespace or self.labels or self.fields)
+        return bool(self.namespace or self.selector or self.field_selector)
 
     def __str__(self) -> str:
         namespace = f" in {self.namespace}" if self.namespace else ""
-        selectors = ",".join(filter(None, (self.labels, self.fields)))
+        selectors = ",".join(filter(None, (self.selector, self.field_selector)))
         return f"{self.resource}{namespace}{f' ({selectors})' if selectors else ''}"
 
 
@@ -106,21 +106,21 @@ class ListWatch(Protocol):
         ...
 
     async def list(
-        self, *, version: str, version_match: str, limit: int, page: str
+        self, *, resource_version: str, resource_version_match: str, limit: int, page: str
     ) -> RawPage | PageStream:
         """One page; a `limit` of 0 requests everything. `page` is the token of a further one.
 
-        `version` is "" for the newest, "0" for any that the server has in its watch cache,
-        else at least that one, or exactly that one with the `version_match` "Exact".
+        `resource_version` is "" for the newest, "0" for any that the server has in its watch cache,
+        else at least that one, or exactly that one with the `resource_version_match` "Exact".
         """
         ...
 
     def watch(
-        self, *, since: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
+        self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
     ) -> AsyncIterator[RawEvent]:
-        """Events after `since`. Sent with the first `anext`, ended by `aclose`, if it has one.
+        """Events after `resource_version`. Sent with the first `anext`, ended by `aclose`, if it has one.
 
-        With `initial_events` the state comes first, not older than `since`, and a bookmark at
+        With `initial_events` the state comes first, not older than `resource_version`, and a bookmark at
         its end (sendInitialEvents, resourceVersionMatch=NotOlderThan).
         An iterator that also has `batch()`, as `PageStream` does, is read in batches; one that
         has `open()` waits there until the server has accepted the watch.

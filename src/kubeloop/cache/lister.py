@@ -13,7 +13,8 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Generic, TypeAlias, TypeVar, final
 
 from kubeloop.kit import Yielder
-from kubeloop.machinery import EVERYTHING, ObjectKey, Selector
+from kubeloop.meta import ObjectKey
+from kubeloop.selectors import EVERYTHING, Selector
 from kubeloop.wire import decode
 
 from .entry import Entry
@@ -33,7 +34,7 @@ class Lister(Generic[T]):
 
     With a namespace of its own (`in_namespace`) it reads that one unless told otherwise. A
     selector is text (`app=web,tier!=cache`), a map of labels, or a `Selector`; text that does
-    not parse raises `InvalidValue`.
+    not parse raises `InvalidArgument`.
     """
 
     def __init__(self, indexer: Indexer[T], *, namespace: str = "") -> None:

@@ -14,8 +14,9 @@ from typing import Any, Generic, TypeVar, final
 
 import msgspec
 
+from kubeloop.errors import KubeError
 from kubeloop.kit import Clock, SystemClock, Yielder
-from kubeloop.machinery import KubeError, ObjectKey
+from kubeloop.meta import ObjectKey
 
 from .entry import Entry
 from .keeper import Keeper

@@ -13,9 +13,10 @@ from typing import Any, final
 
 import msgspec
 
+from kubeloop.errors import DecodeError
 from kubeloop.kit import Clock, Yielder
-from kubeloop.machinery import DecodeError, ObjectKey, PageProgress, get_logger
-from kubeloop.wire import RawEvent, is_list_kind
+from kubeloop.meta import ObjectKey, PageProgress
+from kubeloop.wire import RawEvent, get_logger, is_list_kind
 
 from .entry import Entry
 from .entry_decoder import EntryDecoder
@@ -154,7 +155,7 @@ class ListPager:
         self.lists += 1
         self._first_key = None
         found = await self._source.list(
-            version=version, version_match=version_match, limit=limit, page=page
+            resource_version=version, resource_version_match=version_match, limit=limit, page=page
         )
         yielder = Yielder()
         if isinstance(found, RawPage):

@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypedDict, Unpack, final
 
 import msgspec
 
+from kubeloop.errors import DecodeError, KubeError, TimeoutExceeded, TransportError
 from kubeloop.kit import (
     Backoff,
     BackoffStats,
@@ -29,17 +30,10 @@ from kubeloop.kit import (
     StormBackoff,
     TaskOwner,
     Yielder,
-    is_ending,
+    is_cancelling,
 )
-from kubeloop.machinery import (
-    DecodeError,
-    KubeError,
-    ObjectKey,
-    TimeoutExceeded,
-    TransportError,
-    get_logger,
-)
-from kubeloop.wire import RawEvent
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import RawEvent, get_logger
 
 from .entry import Entry
 from .entry_decoder import EntryDecoder, EntryDecoderStats
@@ -253,7 +247,7 @@ class Reflector:
             except Exception as error:  # noqa: BLE001 - only its owner may end a reflector
                 self._observe(Aborted(error))
             except asyncio.CancelledError as error:
-                if is_ending():
+                if is_cancelling():
                     raise
                 self._observe(Aborted(_cancelled_inside(self._scope, error)))
 
@@ -445,7 +439,7 @@ class Reflector:
         else:
             self._watches += 1
         stream = self._source.watch(
-            since=since, bookmarks=True, timeout_seconds=seconds, initial_events=initial
+            resource_version=since, bookmarks=True, timeout_seconds=seconds, initial_events=initial
         )
         return OpenWatch(stream, since=since, seconds=seconds, has_state=initial)
 

@@ -9,21 +9,20 @@ from __future__ import annotations
 from typing import final
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import (
+from kubeloop.?error_from_event import error_from_event
+from kubeloop.errors import (
     Cause,
     DecodeError,
     Gone,
     InternalError,
     KubeError,
     Timeout,
-    error_from_event,
     find_api_error,
-    get_logger,
     has_cause,
     is_api_error,
-    is_newer,
-    is_valid_version,
 )
+from kubeloop.meta import is_newer, is_valid_version
+from kubeloop.wire import get_logger
 from kubeloop.wire import RawEvent
 
 from .list_watch import Scope

@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from kubeloop.machinery import ConnectError, TooManyRequests, TransportError, is_api_error
+from kubeloop.errors import ConnectError, TooManyRequests, TransportError, is_api_error
 
 from .reflector_errors import VersionWentBack, VeryShortWatch, needs_newest, retry_after
 from .watch_list import AfterStream, after_failed_stream

@@ -24,8 +24,8 @@ __all__ = [
     "Cause",
     "error_from_event",
     "failure",
-    "status_from_answer",
     "status_from_object",
+    "status_from_response",
 ]
 
 # The code that goes with each reason.
@@ -112,7 +112,7 @@ def failure(
     )
 
 
-def status_from_answer(
+def status_from_response(
     code: int,
     *,
     verb: str,

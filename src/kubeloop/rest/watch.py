@@ -19,14 +19,9 @@ from typing import Self, final
 import msgspec
 
 from kubeloop.kit import Clock, Random
-from kubeloop.machinery import (
-    ApiError,
-    DecodeError,
-    TimeoutExceeded,
-    TransportError,
-    error_from_event,
-    get_logger,
-)
+from kubeloop.?error_from_event import error_from_event
+from kubeloop.errors import ApiError, DecodeError, TimeoutExceeded, TransportError
+from kubeloop.wire import get_logger
 from kubeloop.wire import RawEvent
 
 from .answer import undecodable_event

@@ -6,7 +6,7 @@ The kinds are in one module a group version (`kubeloop.wire.core.v1`, `kubeloop.
 
 from .codec import decode
 from .definitions import Column, ScalePaths, required_fields
-from .errors import DecodeError, InvalidValue, KubeError
+from .errors import DecodeError, InvalidArgument, KubeError
 from .facts import NO_FACTS, FieldFacts, TypeFacts
 from .kinds import Resource
 from .manifests import dump_yaml, load_yaml, parse_manifest
@@ -46,7 +46,7 @@ __all__ = [
     "Duration",
     "FieldFacts",
     "IntOrString",
-    "InvalidValue",
+    "InvalidArgument",
     "Kind",
     "KubeError",
     "MicroTime",

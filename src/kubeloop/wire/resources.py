@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import msgspec
 
-from .errors import InvalidValue
+from .errors import InvalidArgument
 from .kinds import Resource
 from .model import Kind, kind_of
 
@@ -107,11 +107,11 @@ def resource_of(cls: type[Kind]) -> ResourceInfo:
     """The resource that a class stands for, built in or a user's own.
 
     Raises:
-        InvalidValue: the class does not say which resource it is.
+        InvalidArgument: the class does not say which resource it is.
     """
     said = cls.__kind_options__
     if not {"group", "version"} <= said.keys() or not issubclass(cls, Resource):
-        raise InvalidValue(
+        raise InvalidArgument(
             f"{cls.__name__} does not say which resource it is (derive it from Resource "
             'with group="…", version="…" and plural="…")'
         )
