@@ -119,9 +119,21 @@ def _members(found: type) -> set[str]:
 
 def _parameters(found: object) -> set[str]:
     try:
-        return set(inspect.signature(found).parameters) if callable(found) else set()
+        parameters = inspect.signature(found).parameters if callable(found) else {}
     except (TypeError, ValueError):  # of a builtin
         return set()
+    return set(parameters) | {
+        name for each in parameters.values() for name in _unpacked(found, str(each.annotation))
+    }
+
+
+def _unpacked(found: object, annotation: str) -> set[str]:
+    """The keywords of `**options: Unpack[SomeOptions]`."""
+    options = re.match(r"Unpack\[(\w+)", annotation)
+    if options is None:
+        return set()
+    module = inspect.getmodule(found)
+    return set(getattr(getattr(module, options[1], None), "__annotations__", {}))
 
 
 def test_every_word_of_client_go_is_on_the_page() -> None:

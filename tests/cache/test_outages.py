@@ -16,7 +16,7 @@ from kubeloop.cache.outage import Outage, after_failure, after_warning
 from kubeloop.errors import ConnectError, DecodeError, StreamBroken, TransportError
 from kubeloop.kit import ManualClock
 from kubeloop.wire import RawEvent
-from tests.cache.reflecting import reflecting
+from tests.cache.reflector_harness import reflecting
 from tests.support.model_server import ModelServer, event, refusal, refused
 
 
@@ -31,7 +31,7 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 @pytest.mark.parametrize("streams", [True, False], ids=["with WatchList", "with lists"])
 @pytest.mark.parametrize("synced", [True, False], ids=["later", "from the start"])
-async def test_refused_connections_are_warned_of_soon_then_ever_less_often(
+async def test_refused_connections_are_logged_soon_then_less_and_less_often(
     clock: ManualClock, caplog: pytest.LogCaptureFixture, synced: bool, streams: bool
 ) -> None:
     """Within 12 s, again after one minute, two, four; and one line when it is over."""
@@ -65,7 +65,7 @@ async def test_refused_connections_are_warned_of_soon_then_ever_less_often(
     assert len(over) == 1
 
 
-async def test_a_short_interruption_is_not_worth_a_warning(
+async def test_a_short_interruption_is_not_logged_as_a_warning(
     server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with reflecting(server, clock):
@@ -77,7 +77,7 @@ async def test_a_short_interruption_is_not_worth_a_warning(
     assert warnings(caplog) == []
 
 
-async def test_an_attempt_that_takes_long_to_fail_is_warned_of_at_once(
+async def test_a_slow_failure_is_logged_at_once(
     clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A connection that hangs: the outage began with the attempt, not with its end."""
@@ -151,7 +151,7 @@ async def test_a_watch_that_is_never_accepted_is_an_error_after_a_minute(
 
         outage = reflector.stats().outage
         assert outage is not None
-        assert outage.error == "watch pods: no answer within 60 s"
+        assert outage.error == "watch pods: no response within 60 s"
 
 
 async def test_a_source_that_cannot_tell_when_a_watch_is_open_recovers_all_the_same(
@@ -169,7 +169,7 @@ async def test_a_source_that_cannot_tell_when_a_watch_is_open_recovers_all_the_s
         assert reflector.stats().outage is None
 
 
-async def test_trouble_with_one_object_is_no_outage(
+async def test_a_failure_of_one_object_is_no_outage(
     server: ModelServer, clock: ManualClock
 ) -> None:
     async with reflecting(server, clock) as (reflector, told):
@@ -208,7 +208,7 @@ def test_warnings_of_an_outage_are_further_and_further_apart(gaps: list[float]) 
     [refusal(403, "Forbidden"), DecodeError("no list"), RuntimeError("a transform's bug")],
     ids=["a refusal", "no list", "a bug of ours"],
 )
-def test_an_answer_that_cannot_be_used_is_an_answer_and_no_success(error: Exception) -> None:
+def test_an_unusable_response_is_a_response_and_no_success(error: Exception) -> None:
     outage = after_failure(None, refused(), began=10, now=10)
     outage = after_failure(outage, error, began=40, now=40)
     outage = after_failure(outage, refused(), began=70, now=70)

@@ -10,7 +10,7 @@ from kubeloop.cache import RawPage, Scope
 from kubeloop.errors import ApiError, api_error
 from kubeloop.kit import ManualClock
 from kubeloop.wire.meta.v1 import Status, StatusDetails
-from tests.cache.reflecting import reflecting, requests
+from tests.cache.reflector_harness import reflecting, requests
 from tests.support.model_server import ModelServer, expired, refusal, too_large
 
 
@@ -19,7 +19,7 @@ def server() -> ModelServer:
     return ModelServer(streams_lists=False)
 
 
-async def test_the_first_list_takes_what_the_server_has_at_hand(
+async def test_the_first_list_accepts_any_version_of_the_server(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-50, CCH-49, CCH-55, CCH-68: no WatchList where the client declares it unsupported."""
@@ -77,7 +77,7 @@ async def test_a_version_too_large_leads_to_the_newest(
         assert requests(server)[:2] == ["list '0' limit 500", "list '' limit 500"]
 
 
-async def test_the_newest_is_asked_for_only_until_a_list_succeeds(
+async def test_the_newest_is_requested_only_until_a_list_succeeds(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-50."""
@@ -117,7 +117,7 @@ async def test_pages_are_put_together_under_the_first_ones_version(
         assert told.lines == ["replace a,b,c at 13"]
 
 
-async def test_a_server_that_wants_pages_is_asked_for_pages_again(
+async def test_a_server_that_pages_is_listed_in_pages_again(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-51, CCH-C15: RVs "0", then "10", "" (the further page), "10" with no limit."""
@@ -138,7 +138,7 @@ async def test_a_server_that_wants_pages_is_asked_for_pages_again(
         assert told.lines[-1].startswith("replace a,b")
 
 
-async def test_a_page_size_of_the_users_own_is_always_used(
+async def test_a_configured_page_size_is_always_used(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-51."""
@@ -183,7 +183,7 @@ async def test_a_list_of_another_kind_is_an_error_and_the_cache_stays(clock: Man
         server.cut()
         await clock.advance(5)
 
-        assert "found a SecretList in place of a PodList" in reflector.stats().last_error
+        assert "found a SecretList, expected a PodList" in reflector.stats().last_error
         assert told.lines == before
 
 
@@ -198,7 +198,7 @@ async def test_the_list_of_a_crd_may_be_called_anything(clock: ManualClock) -> N
         assert reflector.stats().errors == 0
 
 
-async def test_a_list_may_be_read_while_it_comes(clock: ManualClock) -> None:
+async def test_a_list_may_be_read_while_it_arrives(clock: ManualClock) -> None:
     class Streamed:
         def __init__(self, page: RawPage) -> None:
             self.page = page

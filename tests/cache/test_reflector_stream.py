@@ -9,7 +9,7 @@ import pytest
 
 from kubeloop.errors import StreamBroken
 from kubeloop.kit import ManualClock
-from tests.cache.reflecting import reflecting, requests
+from tests.cache.reflector_harness import reflecting, requests
 from tests.support.model_server import (
     INITIAL_END,
     ModelServer,
@@ -71,7 +71,7 @@ async def test_a_server_without_it_is_listed(server: ModelServer, clock: ManualC
         assert requests(server) == ["stream", "list '0' limit 500", "watch 10"]
 
 
-async def test_a_state_that_breaks_off_is_asked_for_again_from_the_start(
+async def test_a_stream_that_breaks_is_requested_again_from_the_start(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-67, CCH-C21: no list, and no duplicates."""
@@ -91,7 +91,7 @@ async def test_a_state_that_breaks_off_is_asked_for_again_from_the_start(
     [refused(), refusal(429, "TooManyRequests"), StreamBroken("read: it broke")],
     ids=["refused", "429", "broken"],
 )
-async def test_a_server_that_cannot_be_reached_is_waited_for(
+async def test_the_reflector_waits_for_an_unreachable_server(
     server: ModelServer, clock: ManualClock, error: Exception
 ) -> None:
     """CCH-67."""
@@ -105,7 +105,7 @@ async def test_a_server_that_cannot_be_reached_is_waited_for(
 
 
 @pytest.mark.parametrize("error", [expired(), too_large()], ids=["expired", "too large"])
-async def test_a_refused_version_leads_to_the_newest(
+async def test_a_rejected_version_leads_to_the_newest(
     server: ModelServer, clock: ManualClock, error: Exception
 ) -> None:
     """CCH-67."""
@@ -118,7 +118,7 @@ async def test_a_refused_version_leads_to_the_newest(
         assert requests(server) == ["stream 10", "stream"]
 
 
-async def test_a_refusal_of_the_newest_is_waited_out(
+async def test_after_a_rejected_newest_version_the_reflector_backs_off(
     server: ModelServer, clock: ManualClock
 ) -> None:
     server.fail(*(expired() for _ in range(50)))
@@ -150,7 +150,7 @@ async def test_after_the_state_a_stream_that_ends_goes_on_as_a_plain_watch(
         assert [type(error).__name__ for error in heard] == ["Expired"]
 
 
-async def test_silence_before_the_state_is_complete_is_worth_a_warning(
+async def test_silence_before_the_state_is_complete_is_logged_as_a_warning(
     clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """CCH-69: every 10 s."""

@@ -12,7 +12,7 @@ import pytest
 from kubeloop.cache import RawPage
 from kubeloop.errors import ApiError, StreamBroken
 from kubeloop.kit import ManualClock
-from tests.cache.reflecting import reflecting, requests
+from tests.cache.reflector_harness import reflecting, requests
 from tests.support.model_server import ModelServer, event, expired, refusal, refused
 
 STATUS_410 = {"kind": "Status", "apiVersion": "v1", "code": 410, "reason": "Expired"}
@@ -23,7 +23,7 @@ def server() -> ModelServer:
     return ModelServer(streams_lists=False)
 
 
-async def test_events_are_told_in_order_and_move_the_version(
+async def test_events_are_applied_in_order_and_move_the_version(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-56, CCH-57, CCH-58."""
@@ -43,7 +43,7 @@ async def test_events_are_told_in_order_and_move_the_version(
     ("drawn", "least", "seconds"),
     [(0.0, 300, 300), (0.999999, 300, 600), (0.5, 600, 900), (0.0, 10, 300)],
 )
-async def test_a_watch_is_asked_to_last_from_five_to_ten_minutes(
+async def test_a_watch_is_requested_for_five_to_ten_minutes(
     server: ModelServer, clock: ManualClock, drawn: float, least: float, seconds: int
 ) -> None:
     """CCH-47."""
@@ -88,7 +88,7 @@ async def test_a_watch_that_ends_at_once_with_nothing_ends_the_round(
         assert requests(server)[2:] == ["list '10' limit 0", "watch 10"]
 
 
-async def test_a_server_that_ends_every_watch_at_once_is_asked_ever_less_often(
+async def test_a_server_that_ends_every_watch_at_once_is_asked_less_and_less_often(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-C35, CCH-72, V-6: the delays grow to half a minute, also without a list in between."""
@@ -106,7 +106,7 @@ async def test_a_server_that_ends_every_watch_at_once_is_asked_ever_less_often(
         assert waits[:10] == [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0, 30.0, 30.0, 0.8]
 
 
-async def test_bookmarks_that_say_nothing_new_do_not_make_a_watch_worthwhile(
+async def test_bookmarks_without_a_new_version_are_no_progress(
     clock: ManualClock,
 ) -> None:
     class Chatty(ModelServer):
@@ -122,7 +122,7 @@ async def test_bookmarks_that_say_nothing_new_do_not_make_a_watch_worthwhile(
         assert server.count("watch") < 10
 
 
-async def test_a_watch_that_brings_something_each_time_is_begun_again_at_once(
+async def test_a_watch_that_ends_after_an_event_is_opened_again_at_once(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-60."""
@@ -142,7 +142,7 @@ async def test_a_watch_that_brings_something_each_time_is_begun_again_at_once(
 @pytest.mark.parametrize(
     "error", [refused(), refusal(429, "TooManyRequests")], ids=["refused", "429"]
 )
-async def test_a_watch_that_cannot_be_opened_for_now_is_tried_again_without_a_list(
+async def test_a_watch_that_cannot_be_opened_for_now_is_retried_without_a_list(
     server: ModelServer, clock: ManualClock, error: Exception
 ) -> None:
     """CCH-61, CCH-C18."""
@@ -200,7 +200,7 @@ async def test_too_many_requests_inside_a_watch_only_wait(
 
 
 @pytest.mark.parametrize(("patience", "lists"), [(0.0, 2), (30.0, 1)])
-async def test_internal_errors_inside_a_watch_are_borne_for_as_long_as_told(
+async def test_internal_errors_of_a_watch_are_tolerated_as_long_as_configured(
     server: ModelServer, clock: ManualClock, patience: float, lists: int
 ) -> None:
     """CCH-62: by default never."""
@@ -211,9 +211,7 @@ async def test_internal_errors_inside_a_watch_are_borne_for_as_long_as_told(
         assert server.count("list") == lists
 
 
-async def test_a_broken_stream_is_no_error_but_an_end(
-    server: ModelServer, clock: ManualClock
-) -> None:
+async def test_a_broken_watch_counts_as_an_end(server: ModelServer, clock: ManualClock) -> None:
     async with reflecting(server, clock):
         await clock.advance(60)
         server.fail(StreamBroken("read: the connection broke"))
@@ -280,7 +278,7 @@ async def test_a_watch_from_no_version_does_not_move_it_by_the_state_it_begins_w
         assert reflector.last_sync_version == "12"
 
 
-async def test_delays_grow_and_begin_anew_after_two_minutes(
+async def test_delays_grow_and_start_again_after_two_minutes(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-48, CCH-72, V-6: counted from the last reset, although it never succeeded."""
@@ -298,7 +296,7 @@ async def test_delays_grow_and_begin_anew_after_two_minutes(
         assert waits == [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0, 30.0, 30.0, 0.8]
 
 
-async def test_delays_are_made_longer_by_up_to_once_themselves(
+async def test_jitter_makes_delays_up_to_twice_as_long(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-48."""
@@ -311,7 +309,7 @@ async def test_delays_are_made_longer_by_up_to_once_themselves(
         assert len(server.asked) == 3
 
 
-async def test_every_failed_round_is_heard_of(server: ModelServer, clock: ManualClock) -> None:
+async def test_every_failed_round_is_reported(server: ModelServer, clock: ManualClock) -> None:
     """CCH-63."""
     heard: list[Exception] = []
     server.fail(refusal(403, "Forbidden"), RuntimeError("a bug"), expired(), expired())
@@ -366,7 +364,7 @@ async def test_by_default_failed_rounds_are_logged(
     assert [record.levelno for record in caplog.records] == [level]
 
 
-async def test_resync_ticks_during_watches_if_somebody_wants_it(
+async def test_resync_runs_during_watches_if_a_handler_needs_it(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-71."""
@@ -403,7 +401,7 @@ async def test_cancelling_ends_it_without_an_error(server: ModelServer, clock: M
 
 @pytest.mark.parametrize("troubles", [[], [refused()]], ids=["at once", "after a while"])
 @pytest.mark.parametrize("age", [60, 329], ids=["a young watch", "a watch whose time is over"])
-async def test_a_server_that_comes_back_with_an_older_state_is_found_out(
+async def test_a_server_that_returns_with_an_older_state_is_detected(
     server: ModelServer, clock: ManualClock, troubles: list[Exception], age: float
 ) -> None:
     """It would answer a watch from a version it has not reached with silence."""
@@ -430,7 +428,7 @@ async def test_a_server_that_comes_back_with_an_older_state_is_found_out(
         assert [type(error).__name__ for error in heard] == ["VersionWentBack"]
 
 
-async def test_a_server_that_comes_back_and_brings_news_is_not_asked_where_it_is(
+async def test_a_server_that_returns_with_new_events_is_not_probed(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-C18."""

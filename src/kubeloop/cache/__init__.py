@@ -13,6 +13,7 @@ from .controller import Controller, ControllerStats, Mirroring
 from .delta_queue import Batch, DeltaQueue, EntryTransform, KnownEntries, Process, QueueStats
 from .deltas import DeltaFIFO
 from .entry import Delta, DeltaType, Entry, OwnerRef
+from .entry_decoder import EntryDecoder, EntryDecoderStats, Transform
 from .errors import (
     IndexConflict,
     PartlyApplied,
@@ -29,14 +30,12 @@ from .in_order import RealFIFO
 from .index import NAMESPACE, Indexers, IndexFunc, IndexStats, exactly_one
 from .indexer import Indexer, Store, let_go
 from .informer import InformerState, InformerStats, SharedInformer
-from .intake import Intake, IntakeStats, Transform
 from .keeper import Keeper, KeeperStats
 from .keeping import Keeping
 from .key_functions import KeyFunc
 from .list_watch import ListWatch, PageHead, PageStream, RawItem, RawPage, Scope
 from .lister import Lister, SelectorLike
 from .metrics import CACHE_METRIC_NAMES, CacheMetrics, Meter, PrometheusCacheMetrics
-from .mirror_stats import ReflectorState, ReflectorStats
 from .mutation import MutationCache, MutationCacheStats
 from .mutation_detector import (
     CacheMutated,
@@ -45,10 +44,11 @@ from .mutation_detector import (
     detector_wanted,
 )
 from .outage import OutageStats
-from .reflector import Reflector, Target, WatchErrorHandler
+from .reflector import Reflector, ReflectorStats, Target, WatchErrorHandler
+from .reflector_errors import VeryShortWatch, WatchListInconsistent
+from .reflector_state import ReflectorState
 from .report import CacheLine, CacheReport, cache_report
 from .store import StoreStats, ThreadSafeStore
-from .verdicts import VeryShortWatch, WatchListInconsistent
 from .waiting import InformerStopped, NotYet
 from .watch_list import WatchListSupport
 
@@ -70,6 +70,8 @@ __all__ = [
     "DeltaQueue",
     "DeltaType",
     "Entry",
+    "EntryDecoder",
+    "EntryDecoderStats",
     "EntryTransform",
     "ExpirationCache",
     "ExpirationCacheStats",
@@ -84,8 +86,6 @@ __all__ = [
     "InformerState",
     "InformerStats",
     "InformerStopped",
-    "Intake",
-    "IntakeStats",
     "Keeper",
     "KeeperStats",
     "Keeping",

@@ -28,9 +28,9 @@ from kubeloop.selectors import (
 )
 from kubeloop.wire import Resource
 
+from .entry_decoder import Transform
 from .index import Indexers
 from .informer import InformerState, InformerStats, SharedInformer
-from .intake import Transform
 from .keeping import Keeping
 from .list_watch import ListWatch
 from .lister import SelectorLike

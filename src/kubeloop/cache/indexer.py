@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Generic, Literal, Protocol, TypeVar, final
 
 from kubeloop.errors import KubeError
+from kubeloop.kit import Yielder
 from kubeloop.meta import ObjectKey
 from kubeloop.selectors import EVERYTHING, Selector, as_selector
 
@@ -22,7 +23,6 @@ from .errors import PartlyApplied
 from .index import Index, Indexers, IndexFunc, by_function, by_label, label_of_path
 from .keeper import Keeper
 from .key_functions import KeyFunc
-from .pace import Pace
 from .store import StoreStats, ThreadSafeStore
 
 __all__ = ["Indexer", "Store", "let_go"]
@@ -297,9 +297,9 @@ async def let_go(entries: builtins.list[Entry]) -> None:
 
 
 async def _in_steps(step: Callable[[int], bool]) -> None:
-    pace = Pace()
+    yielder = Yielder()
     taken = 0
     while step(STEP):
         taken += 1
-        if taken % STEPS == 0 or pace.is_due():
-            await pace.rest()
+        if taken % STEPS == 0 or yielder.is_due():
+            await yielder.yield_to_loop()

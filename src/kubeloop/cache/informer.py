@@ -29,20 +29,19 @@ from .changes import ChangeStream
 from .controller import Controller, ControllerStats
 from .delta_queue import DeltaQueue
 from .entry import Delta
+from .entry_decoder import EntryDecoder, Transform
 from .handlers import Handlers, HandlerStats, Registration
 from .in_order import RealFIFO
 from .index import Indexers
 from .indexer import Indexer
-from .intake import Intake, Transform
 from .keeper import Keeper, KeeperStats
 from .keeping import Keeping
 from .list_watch import ListWatch, Scope
 from .lister import Lister, SelectorLike
 from .metrics import NO_METER, CacheMetrics
-from .mirror_stats import ReflectorStats
 from .mutation_detector import MutationDetector, detector_wanted
 from .notices import LIMIT
-from .reflector import Reflector, WatchErrorHandler
+from .reflector import Reflector, ReflectorStats, WatchErrorHandler
 from .report import warn_of_unfiltered
 from .store import StoreStats
 from .waiting import InformerStopped, Progress, check_version, has_reached
@@ -157,7 +156,7 @@ class SharedInformer(Generic[T]):
         self._reflector = Reflector(
             source,
             self._queue,
-            Intake(self._keeper, transform=transform, kind=scope.kind),
+            EntryDecoder(self._keeper, transform=transform, kind=scope.kind),
             clock=self._clock,
             should_resync=self._handlers.should_resync,
             on_watch_error=on_watch_error,

@@ -1,32 +1,44 @@
-"""What this room asks of a client: one collection, listed in pages and watched.
+"""What the cache needs of a client: one collection, listed in pages and watched.
 
-Promises: objects cross this wall as the bytes that came; a list may be read while it comes,
-and so may a watch, event by event or as many at once as there are.
-Elsewhere: who lists and watches (`reflector`), clients that fit (`kubeloop.clients`).
+Guarantees: objects arrive as the bytes that the server sent; a list and a watch can be read
+while they arrive, item by item or in batches.
+See also: the reflector that lists and watches (`reflector`), clients that fit
+(`kubeloop.clients`).
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias, final, runtime_checkable
 
 import msgspec
 
 from kubeloop.wire import Raw, RawEvent
 
-__all__ = ["ListWatch", "PageHead", "PageStream", "RawItem", "RawPage", "Scope", "batches_of"]
+__all__ = [
+    "OBJECT_EVENTS",
+    "ListWatch",
+    "OpenWatch",
+    "PageHead",
+    "PageStream",
+    "RawItem",
+    "RawPage",
+    "Scope",
+]
 
 RawItem: TypeAlias = bytes | Raw
+
+OBJECT_EVENTS = frozenset({"ADDED", "MODIFIED", "DELETED"})
 
 
 class Scope(msgspec.Struct, frozen=True):
     """Which part of the API a list or a watch is about."""
 
     resource: str  # `pods`, `deployments.apps`
-    namespace: str = ""  # none means all
+    namespace: str = ""  # empty: all namespaces
     selector: str = ""
     field_selector: str = ""
-    kind: str = ""  # of the objects; none means that any kind is taken
+    kind: str = ""  # of the objects; empty: any kind is accepted
     api_version: str = ""
 
     @property
@@ -35,23 +47,23 @@ class Scope(msgspec.Struct, frozen=True):
         return bool(self.namespace or self.selector or self.field_selector)
 
     def __str__(self) -> str:
-        where = f" in {self.namespace}" if self.namespace else ""
-        which = ",".join(filter(None, (self.selector, self.field_selector)))
-        return f"{self.resource}{where}{f' ({which})' if which else ''}"
+        namespace = f" in {self.namespace}" if self.namespace else ""
+        selectors = ",".join(filter(None, (self.selector, self.field_selector)))
+        return f"{self.resource}{namespace}{f' ({selectors})' if selectors else ''}"
 
 
 class RawPage(msgspec.Struct, frozen=True):
-    """A page of a list that has come whole."""
+    """A complete page of a list."""
 
     items: Sequence[RawItem]
     version: str
-    next_page: str = ""  # the token of the next one; none after the last
+    next_page: str = ""  # the continue token; empty on the last page
     remaining: int | None = None
-    kind: str | None = None  # of the list, where it says so
+    kind: str | None = None  # of the list, if it has one
 
 
 class PageHead(Protocol):
-    """What a page says of itself: `kubeloop.wire.RawList` and `RawPage` fit."""
+    """The metadata of a page: `kubeloop.wire.RawList` and `RawPage` fit."""
 
     @property
     def version(self) -> str: ...
@@ -63,14 +75,14 @@ class PageHead(Protocol):
 
 @runtime_checkable
 class PageStream(Protocol):
-    """A page that is read while it comes."""
+    """A page that is read while it arrives."""
 
     async def batch(self) -> Sequence[RawItem]:
-        """All items that are there, waiting for the first; empty at the end."""
+        """All items that have arrived, waiting for the first; empty at the end."""
         ...
 
     def rest(self) -> PageHead:
-        """What the page says of itself, once all items were read."""
+        """The metadata of the page, after its last item."""
         ...
 
     async def aclose(self) -> None: ...
@@ -79,10 +91,10 @@ class PageStream(Protocol):
 class ListWatch(Protocol):
     """Lists and watches one collection, and no more (client-go: `ListerWatcher`).
 
-    What goes wrong is raised as the errors of `kubeloop.errors`: `Expired`, other answers
-    as `ApiError`, no answer as `TransportError`, half an answer as `DecodeError`.
-    A source may have an attribute `watch_list_support`, a `WatchListSupport` that the sources
-    of one server share: what one reflector learns about streams, the others know.
+    Failures are raised as the errors of `kubeloop.machinery`: `Expired` and other responses as
+    `ApiError`, no response as `TransportError`, half a response as `DecodeError`.
+    It may have an attribute `watch_list_support`, a `WatchListSupport` that all of one server
+    share: then all reflectors know what one of them finds out about streaming lists.
     """
 
     @property
@@ -90,44 +102,77 @@ class ListWatch(Protocol):
 
     @property
     def streams_lists(self) -> bool:
-        """Whether the initial state may be asked for as a watch (WatchList)."""
+        """Whether the initial state may be requested as a watch (WatchList)."""
         ...
 
     async def list(
         self, *, resource_version: str, resource_version_match: str, limit: int, page: str
     ) -> RawPage | PageStream:
-        """One page; a `limit` of 0 asks for all. `page` is the token of a further one.
+        """One page; a `limit` of 0 requests everything. `page` is the token of a further one.
 
-        `resource_version` is "" for the newest, "0" for any version that the server has cached,
-        else a minimum; with the `resource_version_match` "Exact" it is that version.
+        `resource_version` is "" for the newest, "0" for any that the server has in its watch cache,
+        else at least that one, or exactly that one with the `resource_version_match` "Exact".
         """
         ...
 
     def watch(
         self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
     ) -> AsyncIterator[RawEvent]:
-        """Events after `resource_version`. The first `anext` sends it, `aclose`, if any, ends it.
+        """Events after `resource_version`. Sent with the first `anext`, ended by `aclose`, if any.
 
-        With `initial_events` first the state itself, not older than `resource_version`, and a
-        bookmark where it ends (sendInitialEvents, resourceVersionMatch=NotOlderThan).
-        An iterator that also has `batch()`, as `PageStream` does, is read in batches; one with
-        `open()`, which waits until the server has accepted the watch, is known to be open then.
+        With `initial_events` the state comes first, not older than `resource_version`, and a
+        bookmark at its end (sendInitialEvents, resourceVersionMatch=NotOlderThan).
+        An iterator that also has `batch()`, as `PageStream` does, is read in batches; one that
+        has `open()` waits there until the server has accepted the watch.
         """
         ...
 
 
-def batches_of(
+@final
+class OpenWatch:
+    """One watch of a reflector. Closing it twice is harmless."""
+
+    def __init__(
+        self, stream: AsyncIterator[RawEvent], *, since: str, seconds: int, has_state: bool
+    ) -> None:
+        self.since = since
+        self.seconds = seconds  # the timeout that the server was given
+        self.has_state = has_state  # it begins with the initial state
+        # Opened at no version, a watch begins with the state in no order (CCH-58).
+        self.is_ordered = has_state or since not in {"", "0"}
+        self.batch = _batches_of(stream)  # the next events; none at the end
+        self.unread: Sequence[RawEvent] = ()  # read together with the end of the initial state
+        self._stream: AsyncIterator[RawEvent] | None = stream
+
+    @property
+    def reports_opening(self) -> bool:
+        """Whether `open` waits for the server's response."""
+        return getattr(self._stream, "open", None) is not None
+
+    async def open(self) -> None:
+        """Wait until the server has accepted it, if the stream can tell."""
+        open_stream: Callable[[], Awaitable[None]] | None = getattr(self._stream, "open", None)
+        if open_stream is not None:
+            await open_stream()
+
+    async def aclose(self) -> None:
+        stream, self._stream = self._stream, None
+        close: Callable[[], Awaitable[None]] | None = getattr(stream, "aclose", None)
+        if close is not None:
+            await close()
+
+
+def _batches_of(
     events: AsyncIterator[RawEvent],
 ) -> Callable[[], Awaitable[Sequence[RawEvent]]]:
-    """What gives the next events of a watch; none at its end."""
     batch: Callable[[], Awaitable[Sequence[RawEvent]]] | None = getattr(events, "batch", None)
     if batch is not None:
         return batch
 
-    async def one() -> Sequence[RawEvent]:
+    async def read_one() -> Sequence[RawEvent]:
         try:
             return (await anext(events),)
         except StopAsyncIteration:
             return ()
 
-    return one
+    return read_one

@@ -1,13 +1,11 @@
-"""Mirrors one collection of the API: its state once, then every change.
+"""Feeds one collection of the API to a target: list once, then watch.
 
-Promises: the target is only ever told states that the server was in, in the server's order;
-whatever a new list or a new try can mend never leaves `run()`, and neither does anything
-else: it goes on until it is cancelled. A server that only hangs up is asked ever less often,
-down to once in half a minute, whatever its watches brought. Every failed attempt is counted,
-and failures that go on are logged at growing intervals.
-Elsewhere: how the state is fetched (`fetching`), as a stream (`gathering`, `watch_list`), what
-errors mean (`verdicts`), failures that go on (`outage`), servers that went back (`probing`),
-what becomes of a change (`delta_queue`), who is told (`informer`).
+Guarantees: the target only receives states that the server was in, in the server's order. No
+error leaves `run()`: it lists, watches and retries until it is cancelled. A server that only
+closes its watches is asked less and less often, down to once in half a minute. Every failed
+attempt is counted, and failures that go on are logged at growing intervals.
+See also: what follows what (`reflector_state`), lists (`pager`), streaming lists
+(`watch_list`), outages (`outage`), the queue that is fed (`delta_queue`).
 """
 
 from __future__ import annotations
@@ -16,85 +14,89 @@ import asyncio
 import logging
 import math
 import random as chance
-from collections.abc import Callable, Iterable
-from typing import Any, Protocol, final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol, TypedDict, Unpack, final
 
-from kubeloop.errors import (
-    ConnectError,
-    KubeError,
-    TimeoutExceeded,
-    TooManyRequests,
-    TransportError,
-    find_api_error,
-    is_api_error,
-)
+import msgspec
+
+from kubeloop.errors import DecodeError, KubeError, TimeoutExceeded, TransportError
 from kubeloop.kit import (
     Backoff,
+    BackoffStats,
     Clock,
     Delays,
     Random,
     ResettingBackoff,
     StormBackoff,
     TaskOwner,
+    Yielder,
     is_cancelling,
 )
 from kubeloop.meta import ObjectKey
 from kubeloop.wire import RawEvent, get_logger
 
 from .entry import Entry
-from .fetching import Fetching, State
-from .gathering import Gathering
-from .intake import Intake
-from .list_watch import ListWatch, Scope
+from .entry_decoder import EntryDecoder, EntryDecoderStats
+from .list_watch import ListWatch, OpenWatch, Scope
 from .metrics import NO_METER, Meter
-from .mirror_stats import ReflectorState, ReflectorStats
-from .outage import Attempts
-from .pace import Pace
-from .probing import Probing
-from .verdicts import (
+from .outage import Attempts, OutageStats
+from .pager import ListPager, ListResult
+from .reflector_errors import (
     InternalErrorWindow,
     UnreadableEvent,
+    VersionWentBack,
     VeryShortWatch,
     is_expired,
-    needs_newest,
+    is_older,
+    raise_error_event,
 )
-from .watch_events import EventReader, OpenWatch
+from .reflector_state import (
+    Aborted,
+    BackingOff,
+    Ended,
+    Failed,
+    Listing,
+    Observation,
+    Opened,
+    Received,
+    ReflectorState,
+    Started,
+    Starting,
+    State,
+    Streaming,
+    Synced,
+    Throttled,
+    Waited,
+    Watching,
+    reported_state,
+    step,
+)
 from .watch_list import (
     RETRY_STREAMS_AFTER,
-    AfterStream,
+    InitialStream,
+    StreamEnded,
     StreamStalled,
     WatchListSupport,
-    after_failed_stream,
+    check_consistency,
     is_unsupported,
 )
 
-__all__ = [
-    "BACKOFF",
-    "BACKOFF_RESET",
-    "GRACE",
-    "MIN_WATCH_TIMEOUT",
-    "OPEN_WITHIN",
-    "SHORT_WATCH",
-    "Reflector",
-    "Target",
-    "WatchErrorHandler",
-]
+__all__ = ["Reflector", "ReflectorOptions", "ReflectorStats", "Target", "WatchErrorHandler"]
 
 log = get_logger(__name__)
 
 BACKOFF = Backoff(duration=0.8, factor=2.0, jitter=1.0, steps=38, cap=30.0)
 BACKOFF_RESET = 120.0
-MIN_WATCH_TIMEOUT = 300.0  # a watch is asked to last from this to twice as long
-GRACE = 30.0  # for the server to end a watch itself; after that we do
-SHORT_WATCH = 1.0
+MIN_WATCH_TIMEOUT = 300.0  # a watch is requested for this to twice as long
+GRACE = 30.0  # for the server to end a watch itself, before we close it
 OPEN_WITHIN = 60.0  # seconds for the server to accept a watch
-LONGEST_RETRY_AFTER = 60.0  # no server can make a reflector wait longer
+SILENCE = 60.0  # seconds after the end of a watch before the server is asked for its version
 
 WatchErrorHandler = Callable[[Exception], None]
 
 
 class Target(Protocol):
-    """What a reflector fills: a `DeltaQueue`, or an `Indexer` without anything in between."""
+    """What a reflector feeds: a `DeltaQueue`, or an `Indexer` directly."""
 
     def add(self, entry: Entry, /) -> object: ...
     def update(self, entry: Entry, /) -> object: ...
@@ -104,134 +106,113 @@ class Target(Protocol):
     def resync(self) -> object: ...
 
 
-def _cancelled_inside(scope: Scope, error: asyncio.CancelledError) -> KubeError:
-    """What a round failed with whose source was cancelled, but not the round itself."""
-    found = KubeError(f"mirror {scope}: something that it waits for was cancelled")
-    found.__cause__ = error
-    return found
+class ReflectorOptions(TypedDict, total=False):
+    """Options of a reflector; each has a default."""
+
+    backoff: Delays | None
+    resync: float  # seconds between calls of `target.resync()` during watches; 0: never
+    should_resync: Callable[[], bool] | None
+    on_watch_error: WatchErrorHandler | None  # called for each error that leads to a new list
+    is_full: Callable[[], bool] | None  # whether the target has enough to process for now
+    # The cached entry of an object: it stays if a list has the object in an unreadable state.
+    known: Callable[[ObjectKey], Entry | None] | None
+    page_size: int
+    min_watch_timeout: float
+    internal_error_patience: float  # seconds for which internal errors of a watch are tolerated
+    check_consistency: bool  # compare each streamed state with a list of the same version
+    meter: Meter
+    random: Random
 
 
-def _log_error(what: str, error: Exception) -> None:
-    """The default of CCH-63."""
-    if is_expired(error):
-        log.debug("%s: too old: %s", what, error)
-    elif isinstance(error, VeryShortWatch | TransportError):
-        log.info("%s: %s", what, error)
-    elif isinstance(error, KubeError):
-        log.error("%s: failed, to be tried again: %s", what, error)
-    else:
-        log.error("%s: failed, to be tried again", what, exc_info=error)
+class ReflectorStats(msgspec.Struct, frozen=True):
+    """How far a reflector is, and what it took."""
 
-
-def _retry_after(error: Exception | None) -> float:
-    """The seconds that the server asked us to wait; 0 where it did not."""
-    answer = None if error is None else find_api_error(error)
-    return 0.0 if answer is None else min(float(answer.retry_after), LONGEST_RETRY_AFTER)
+    state: ReflectorState
+    version: str  # the last one synced; empty before the first
+    lists: int
+    watch_lists: int  # initial states that were requested as a stream
+    fallbacks: int  # of these, how many failed and led to a list
+    watches: int
+    short_watches: int
+    events: int
+    rounds: int
+    errors: int
+    last_error: str  # of all errors so far; whether it is over is in `outage`
+    outage: OutageStats | None  # None: the last attempt succeeded
+    event_age: float | None  # seconds since the last event, bookmarks included
+    left_out: EntryDecoderStats
+    backoff: BackoffStats | None
 
 
 @final
 class Reflector:
-    """Keeps `target` told of the collection behind `source` while `run()` runs.
-
-    `resync` is the period in which `target.resync()` is called during watches, if
-    `should_resync` agrees (0: never). `on_watch_error` hears of every round that fails.
-    `is_full` says when the target has enough to do for now. `known` is what the target holds
-    of an object: it stays, where a list has only an unreadable version of it.
-    """
+    """Keeps `target` equal to the collection behind `source` while `run()` runs."""
 
     def __init__(
         self,
         source: ListWatch,
         target: Target,
-        intake: Intake[Any],
+        decoder: EntryDecoder[Any],
         *,
         clock: Clock,
-        backoff: Delays | None = None,
-        resync: float = 0.0,
-        should_resync: Callable[[], bool] | None = None,
-        on_watch_error: WatchErrorHandler | None = None,
-        is_full: Callable[[], bool] | None = None,
-        known: Callable[[ObjectKey], Entry | None] | None = None,
-        page_size: int = 0,
-        min_watch_timeout: float = MIN_WATCH_TIMEOUT,
-        internal_error_patience: float = 0.0,
-        check_consistency: bool = False,
-        meter: Meter = NO_METER,
-        random: Random = chance.random,
+        **options: Unpack[ReflectorOptions],
     ) -> None:
+        scope, meter = source.scope, options.get("meter", NO_METER)
+        random = options.get("random", chance.random)
         self._source = source
+        self._scope = scope
         self._target = target
-        self._intake = intake
+        self._decoder = decoder
         self._clock = clock
-        self._delays: Delays = backoff or ResettingBackoff(
+        self._options = options
+        self._meter = meter
+        self._is_metered = meter is not NO_METER
+        self._random = random
+        self.resync = options.get("resync", 0.0)  # read when a list or a stream is complete
+        self._known = options.get("known")
+        self._is_full = options.get("is_full") or _is_never_full
+        self._delays: Delays = options.get("backoff") or ResettingBackoff(
             BACKOFF, reset_after=BACKOFF_RESET, clock=clock, random=random
         )
-        self.resync = resync  # taken over when a round begins to watch
-        self._should_resync = should_resync
-        self._on_watch_error = on_watch_error
-        self._is_full = is_full
-        self._known = known
-        self._min_watch_timeout = max(min_watch_timeout, MIN_WATCH_TIMEOUT)
-        self._internal_errors = InternalErrorWindow(internal_error_patience, clock)
-        self._meter = meter
-        self._random = random
+        # Short again for each round, so that a list follows soon after streams that fail.
+        self._stream_delays = BACKOFF.delays(random=random)
         self._storm = StormBackoff(BACKOFF, random=random)
-        self._attempts = Attempts(str(source.scope), clock=clock, meter=meter)
+        self._internal_errors = InternalErrorWindow(
+            options.get("internal_error_patience", 0.0), clock
+        )
+        self._attempts = Attempts(str(scope), clock=clock, meter=meter)
         shared: WatchListSupport | None = getattr(source, "watch_list_support", None)
         self._watch_list_support = shared or WatchListSupport()
-        self._fetching = Fetching(
-            source, intake, known=known, page_size=page_size, clock=clock, meter=meter
-        )
-        self._reader = EventReader(source.scope, intake, self._fetching)
-        self._gathering = Gathering(
-            source.scope,
-            intake,
-            self._fetching,
+        self._pager = ListPager(
+            source,
+            decoder,
+            known=self._known,
+            page_size=options.get("page_size", 0),
             clock=clock,
-            on_arrival=self._note_arrival,
-            check_consistency=check_consistency,
+            meter=meter,
         )
-        self._probing = Probing(
-            source.scope,
-            self._fetching,
-            version=lambda: self._version,
-            on_gone_back=self._refuse_version,
-            clock=clock,
-        )
-        self._state = ReflectorState.NEW
-        self._version = ""
-        # The server refused `_version`: ask for the newest until it has given us a state.
-        self._version_is_refused = False
+        self._deliver: dict[str, Callable[[Entry], object]] = {
+            "ADDED": target.add,
+            "MODIFIED": target.update,
+            "DELETED": target.delete,
+        }
+        self._state: State = Starting()
+        self._stream: OpenWatch | None = None  # a stream whose state is complete: watch goes on
         self._watch_lists = self._fallbacks = self._watches = self._short_watches = 0
         self._events = self._rounds = 0
-        self._last_came: float | None = None
+        self._last_event: float | None = None
 
     @property
     def last_sync_version(self) -> str:
-        """The version up to which the target was told everything; empty before the first."""
-        return self._version
-
-    async def run(self) -> None:
-        """Mirror until cancelled; the target keeps what it was told."""
-        while True:
-            self._rounds += 1
-            try:
-                await self._round()
-            except Exception as error:  # noqa: BLE001 - nothing may end a mirror but its owner
-                self._report(error)
-                await self._back_off(error)
-            except asyncio.CancelledError as error:
-                if is_cancelling():
-                    raise
-                self._report(_cancelled_inside(self._source.scope, error))
-                await self._back_off()
+        """The version up to which the target has everything; empty before the first list."""
+        return self._state.position.version
 
     def stats(self) -> ReflectorStats:
-        came = self._last_came
+        last = self._last_event
         return ReflectorStats(
-            state=self._state,
-            version=self._version,
-            lists=self._fetching.lists,
+            state=reported_state(self._state),
+            version=self._state.position.version,
+            lists=self._pager.lists,
             watch_lists=self._watch_lists,
             fallbacks=self._fallbacks,
             watches=self._watches,
@@ -241,263 +222,219 @@ class Reflector:
             errors=self._attempts.errors,
             last_error=self._attempts.last_error,
             outage=self._attempts.stats(),
-            event_age=None if came is None else self._clock.now() - came,
-            left_out=self._intake.stats(),
+            event_age=None if last is None else self._clock.now() - last,
+            left_out=self._decoder.stats(),
             backoff=self._delays.stats() if isinstance(self._delays, ResettingBackoff) else None,
         )
 
-    # --- a round: the state, then changes until something ends it
+    # --- the loop: do what the state says, observe what came of it
 
-    async def _round(self) -> None:
-        streamed = await self._stream_state() if self._may_stream() else None
-        watch = streamed if isinstance(streamed, OpenWatch) else None
-        if watch is None:
-            await self._list()
-            if isinstance(streamed, Exception):
-                self._remember_fault(streamed)
+    async def run(self) -> None:
+        """List and watch until cancelled; the target keeps the last state."""
+        while True:
+            try:
+                match self._state:
+                    case Starting():
+                        self._start()
+                    case Listing() as state:
+                        await self._list(state)
+                    case Streaming() as state:
+                        await self._read_stream(state)
+                    case Watching() | BackingOff(then=Watching()):
+                        await self._follow()
+                    case BackingOff() as state:
+                        await self._back_off(state)
+            except Exception as error:  # noqa: BLE001 - only its owner may end a reflector
+                self._observe(Aborted(error))
+            except asyncio.CancelledError as error:
+                if is_cancelling():
+                    raise
+                self._observe(Aborted(_cancelled_inside(self._scope, error)))
+
+    def _start(self) -> None:
+        self._rounds += 1
+        self._stream_delays.reset()
+        is_failing = self._attempts.outage is not None
+        self._observe(Started(self._can_stream(), is_failing))
+
+    def _observe(self, observation: Observation) -> None:
+        """Take a step, and report what the step is about."""
+        before = self._state
+        after = self._state = step(before, observation, scope=str(self._scope))
+        match after:
+            case BackingOff(error=Exception() as error):
+                if isinstance(error, VeryShortWatch):
+                    self._short_watches += 1
+                    self._meter.short_watch()
+                self._report(error)
+            case Listing(stream_error=stream_error) if isinstance(observation, Failed):
+                # A list that fails because of its version is repeated, and no failed attempt.
+                if isinstance(before, Streaming):
+                    self._fallbacks += 1
+                    self._attempts.fail(observation.error, has_alternative=True)
+                    if stream_error is None:
+                        log.info("%s: stream failed, listing: %s", self._scope, observation.error)
+            case Streaming():
+                pass
+            case _:
+                if isinstance(observation, Failed):
+                    self._attempts.fail(observation.error)
+
+    async def _back_off(self, state: BackingOff) -> None:
+        """Wait, and no shorter than the server requests."""
+        delays = self._stream_delays if isinstance(state.then, Streaming) else self._delays
+        await self._clock.sleep(max(delays.next(), state.at_least))
+        self._observe(Waited())
+
+    # --- the collection, as a list or as a stream
+
+    async def _list(self, state: Listing) -> None:
+        self._attempts.begin()
         try:
-            async with TaskOwner() as tasks:
-                self._probing.forget()
-                if self.resync > 0:
-                    tasks.spawn(self._tick(), name=f"resync {self._source.scope}")
-                await self._follow(watch, tasks)
-        finally:
-            if watch is not None:
-                await watch.aclose()
+            result = await self._pager.list_all(
+                state.position.list_version, is_retry=state.is_retry
+            )
+            self._replace(result)
+        except Exception as error:  # noqa: BLE001 - the step decides
+            self._observe(Failed(error))
+            return
+        if state.stream_error is not None:
+            self._remember_fault(state.stream_error)
 
-    async def _list(self) -> None:
-        self._begin_attempt(ReflectorState.LISTING)
-        try:
-            state = await self._fetching.fetch(self._relist_version())
-        except Exception as error:
-            if not needs_newest(error):
-                raise
-            self._refuse_version()
-            state = await self._fetching.fetch_again(self._relist_version())
-        self._replace(state)
+    def _replace(self, result: ListResult) -> None:
+        self._target.replace(result.entries, result.version)
+        self._observe(Synced(result.version))
+        self._meter.reached(result.version)
+        self._note_response()
 
-    def _replace(self, state: State) -> None:
-        self._target.replace(state.entries, state.version)
-        self._version_is_refused = False
-        self._move_to(state.version)
-        self._note_arrival()
-
-    def _refuse_version(self) -> None:
-        self._version_is_refused = True
-
-    def _relist_version(self) -> str:
-        return "" if self._version_is_refused else self._version or "0"
-
-    # --- the state as a stream (WatchList)
-
-    @property
-    def _group(self) -> str:
-        return self._source.scope.resource.partition(".")[2]
-
-    def _may_stream(self) -> bool:
+    def _can_stream(self) -> bool:
         now = self._clock.now()
         return self._source.streams_lists and self._watch_list_support.is_usable(self._group, now)
 
-    async def _stream_state(self) -> OpenWatch | Exception | None:
-        """The watch that goes on where the state ends; otherwise the state has to be listed.
+    @property
+    def _group(self) -> str:
+        return self._scope.resource.partition(".")[2]
 
-        An exception is a fault of the stream, to be remembered if the list works.
-        """
-        # While lists fail as well, one stream a round is enough.
-        may_retry, retries = self._attempts.outage is None, 0
-        delays = BACKOFF.delays(random=self._random)  # fresh, so that a list follows soon
-        while True:
-            watch = await self._begin_watch(initial=True)
-            try:
-                self._replace(await self._take_state(watch))
-            except BaseException as error:
-                self._storm.end(self._clock.now())
-                await watch.aclose()
-                if not isinstance(error, Exception):
-                    raise
-                failure = error
-            else:
-                if self._watch_list_support.note_success(self._group):
-                    log.info("%s: initial states can be streamed again", self._source.scope)
-                return watch
-            then = after_failed_stream(
-                failure,
-                retries=retries,
-                may_retry=may_retry and self._may_stream(),
-                from_newest=watch.since == "",
-            )
-            if then is AfterStream.FROM_NEWEST:  # an answer that versions have now and then
-                self._refuse_version()
-                continue
-            self._attempts.fail(failure, has_alternative=then is not AfterStream.RETRY)
-            match then:
-                case AfterStream.RETRY:
-                    retries += 1
-                    await self._wait(max(delays.next(), _retry_after(failure)))
-                case AfterStream.LIST:
-                    self._fallbacks += 1
-                    log.info("%s: no initial state as a stream: %s", self._source.scope, failure)
-                    return None
-                case AfterStream.LIST_AND_REMEMBER:
-                    self._fallbacks += 1
-                    return failure
-
-    async def _take_state(self, watch: OpenWatch) -> State:
+    async def _read_stream(self, state: Streaming) -> None:
+        watch = await self._open(state.position.stream_version, initial=True)
+        self._attempts.begin()
         try:
-            async with self._clock.timeout(watch.seconds + GRACE) as life:
-                return await self._gathering.take(watch)
+            self._replace(await self._read_state(watch))
+        except BaseException as error:
+            self._storm.end(self._clock.now())
+            await watch.aclose()
+            if not isinstance(error, Exception):
+                raise
+            self._observe(Failed(error, can_stream=self._can_stream()))
+            return
+        self._stream = watch
+        if self._watch_list_support.clear_fault(self._group):
+            log.info("%s: initial states can be streamed again", self._scope)
+
+    async def _read_state(self, watch: OpenWatch) -> ListResult:
+        stream = InitialStream(self._scope, self._decoder, self._pager, self._clock.now())
+        try:
+            async with self._clock.timeout(watch.seconds + GRACE) as lifetime:
+                async with TaskOwner() as tasks:
+                    tasks.spawn(self._check_silence(stream), name=f"silence {self._scope}")
+                    version = await self._read_until_complete(watch, stream)
+                result = ListResult(list(stream.entries.values()), version)
+                if self._options.get("check_consistency"):
+                    listed = await self._pager.list_exactly(version)
+                    check_consistency(self._scope, result, listed)
+                return result
         except TimeoutError as error:
-            if not life.expired():
+            if not lifetime.expired():
                 raise
             raise StreamStalled(
-                f"watch {self._source.scope}: the stream of the initial state was not complete"
-                f" after {watch.seconds + GRACE:g} s"
+                f"watch {self._scope}: the stream of the initial state was not complete after"
+                f" {watch.seconds + GRACE:g} s"
             ) from error
 
+    async def _read_until_complete(self, watch: OpenWatch, stream: InitialStream) -> str:
+        yielder = Yielder()
+        count = 0
+        while batch := await watch.batch():
+            now = self._note_response()
+            for place, event in enumerate(batch, start=1):
+                if (version := stream.add(event, now)) is not None:
+                    watch.unread = batch[place:]
+                    return version
+                if yielder.is_due():
+                    await yielder.yield_to_loop()
+            count += len(batch)
+        raise StreamEnded(
+            f"watch {self._scope}: the stream of the initial state ended after {count} events,"
+            " before the bookmark that completes it",
+            events=count,
+        )
+
+    async def _check_silence(self, stream: InitialStream) -> None:
+        while True:
+            await self._clock.sleep(stream.check_silence(self._clock.now()))
+
     def _remember_fault(self, fault: Exception) -> None:
-        """The list worked: all reflectors of this group list for a while."""
+        """The list succeeded: all reflectors of this group list for a while."""
         now = self._clock.now()
-        if self._watch_list_support.note_fault(self._group, str(fault), now):
+        if self._watch_list_support.add_fault(self._group, str(fault), now):
             log.log(
                 logging.INFO if is_unsupported(fault) else logging.WARNING,
                 "%s: lists work here and streams of the initial state (WatchList) do not,"
                 " listing for the next %.0f minutes: %s",
-                self._source.scope,
+                self._scope,
                 RETRY_STREAMS_AFTER / 60,
                 fault,
             )
 
     # --- changes
 
-    async def _follow(self, watch: OpenWatch | None, tasks: TaskOwner) -> None:
-        """Watch, one watch after the other, until an error ends the round."""
-        while True:
-            watch = watch or await self._begin_watch(initial=False)
-            began, before = self._clock.now(), self._version
-            try:
-                await self._consume(watch)
-            except ConnectError as error:
-                self._attempts.fail(error)
-                await self._back_off()
-            except TransportError as error:
-                self._check_length(began, before, error)
-                self._attempts.fail(error)
-            except KubeError as error:
-                if is_api_error(error, TooManyRequests):
-                    self._attempts.fail(error)
-                    await self._back_off(error)
-                elif self._internal_errors.allows(error):
-                    self._attempts.fail(error)
-                else:
-                    raise
+    async def _follow(self) -> None:
+        """Watch, one watch after the other, until the collection has to be read again."""
+        async with TaskOwner() as tasks:
+            if self.resync > 0:
+                tasks.spawn(self._resync_repeatedly(), name=f"resync {self._scope}")
+            while True:
+                match self._state:
+                    case Watching() as state:
+                        if state.is_suspect:
+                            self._spawn_probe(tasks, state.position.version)
+                        await self._watch(state)
+                    case BackingOff(then=Watching()) as waiting:
+                        await self._back_off(waiting)
+                    case _:
+                        return
+
+    async def _watch(self, state: Watching) -> None:
+        watch, self._stream = self._stream, None
+        if watch is None:
+            watch = await self._open(state.since, initial=False)
+        started, events = self._clock.now(), self._events
+        failure: Exception | None = None
+        try:
+            async with self._clock.timeout(watch.seconds + GRACE) as lifetime:
+                await self._receive(watch)
+        except Exception as error:  # noqa: BLE001 - the step decides
+            if isinstance(error, TimeoutError) and lifetime.expired():
+                log.info("%s: the server did not end the watch in time", self._scope)
             else:
-                self._check_length(began, before)
-            finally:
-                await watch.aclose()
-                self._meter.watched(self._clock.now() - began, watch.events)
-            self._probing.suspect(tasks)
-            watch = None
-
-    def _check_length(
-        self, began: float, version_before: str, failure: Exception | None = None
-    ) -> None:
-        """A watch that ended at once and brought us nowhere ends the round.
-
-        Bookmarks that repeat the version we have count as nothing: a server that sends one
-        and hangs up would be asked without end.
-        """
-        if self._clock.now() - began < SHORT_WATCH and self._version == version_before:
-            self._short_watches += 1
-            self._meter.short_watch()
-            raise VeryShortWatch(
-                f"watch {self._source.scope} from {version_before}: it ended within "
-                f"{SHORT_WATCH:g} s and brought nothing{f': {failure}' if failure else ''}"
-            ) from failure
-
-    async def _consume(self, watch: OpenWatch) -> None:
-        """Tell the target of all events of a watch; returns when it has ended."""
-        pace = Pace()
-        # Opened at no version, a watch begins with the state in no order: see CCH-58.
-        ordered = watch.since not in {"", "0"} or watch.has_state
-        try:
-            async with self._clock.timeout(watch.seconds + GRACE) as life:
-                await self._wait_until_open(watch)
-                while batch := await watch.batch():
-                    self._note_arrival()
-                    for event in batch:
-                        version = self._apply(event)
-                        ordered = ordered or event.type != "ADDED"
-                        if version and ordered:
-                            self._move_to(version)
-                        if pace.is_due():
-                            await pace.rest()
-                    while self._is_full is not None and self._is_full():
-                        await pace.rest()
-        except TimeoutError:
-            if not life.expired():
-                raise
-            log.info("%s: the server did not end the watch in time", self._source.scope)
+                failure = error
         finally:
-            self._storm.end(self._clock.now())
-
-    async def _wait_until_open(self, watch: OpenWatch) -> None:
-        if watch.has_state:  # it was open before
-            self._state = ReflectorState.WATCHING
-            return
-        self._begin_attempt(ReflectorState.CONNECTING)
-        try:
-            async with self._clock.timeout(OPEN_WITHIN) as opening:
-                await watch.open()
-        except TimeoutError as error:
-            if not opening.expired():
-                raise
-            raise TimeoutExceeded(
-                f"watch {self._source.scope}: no answer within {OPEN_WITHIN:g} s"
-            ) from error
-        self._state = ReflectorState.WATCHING
-        if watch.tells_when_open:
-            self._attempts.succeed()
+            now = self._clock.now()
+            self._storm.end(now)
+            await watch.aclose()
+            self._meter.watched(now - started, self._events - events)
+        seconds = now - started
+        if failure is None:
+            self._observe(Ended(seconds))
         else:
-            self._attempts.assume_success()
+            is_tolerated = self._internal_errors.allows(failure)
+            self._observe(Failed(failure, seconds, is_tolerated=is_tolerated))
 
-    def _apply(self, event: RawEvent) -> str:
-        """Tell the target; returns the version that has been reached, if any."""
-        self._events += 1
-        if event.type == "BOOKMARK":
-            version = self._intake.bookmark(event.object).version
-            if version:
-                self._target.bookmark(version)
-            return version
-        entry = self._reader.read(event, instead=self._reader.skipped)
-        if entry is None:
-            return ""
-        try:
-            self._tell(event.type, self._intake.transformed(entry))
-        except Exception as error:  # a target's trouble with one object is its own
-            if event.type == "DELETED" and self._is_held(entry.key):
-                raise UnreadableEvent(f"watch {self._source.scope}: DELETED: {error}") from error
-            self._attempts.count(error)
-            log.error("%s: %s lost: %s", entry.key, event.type, error)
-        return entry.version
-
-    def _is_held(self, key: ObjectKey) -> bool:
-        """Whether the target holds what nobody will speak of again: only a list can miss it."""
-        return self._known is not None and self._known(key) is not None
-
-    def _tell(self, kind: str, entry: Entry) -> None:
-        if kind == "ADDED":
-            self._target.add(entry)
-        elif kind == "MODIFIED":
-            self._target.update(entry)
-        else:
-            self._target.delete(entry)
-
-    async def _begin_watch(self, *, initial: bool) -> OpenWatch:
+    async def _open(self, since: str, *, initial: bool) -> OpenWatch:
         await self._avoid_storm()
-        seconds = self._watch_timeout()
-        since = "" if initial and self._version_is_refused else self._version
+        low = math.ceil(max(self._options.get("min_watch_timeout", 0.0), MIN_WATCH_TIMEOUT))
+        seconds = low + int(self._random() * (low + 1))
         if initial:
-            self._begin_attempt(ReflectorState.LISTING)
             self._watch_lists += 1
         else:
             self._watches += 1
@@ -507,59 +444,188 @@ class Reflector:
         return OpenWatch(stream, since=since, seconds=seconds, has_state=initial)
 
     async def _avoid_storm(self) -> None:
-        """Wait where watches have followed one another too quickly, whatever they brought."""
+        """Wait if watches followed one another too quickly, even if they had events."""
         was_active = self._storm.is_active
         delay = self._storm.delay(self._clock.now())
         if delay > 0:
             if not was_active:
                 log.warning(
-                    "%s: the server ends its watches at once, waiting before the next ones",
-                    self._source.scope,
+                    "%s: the server ends its watches at once, backing off before the next one",
+                    self._scope,
                 )
-            await self._wait(delay)
+            self._observe(Throttled())
+            await self._clock.sleep(delay)
+            self._observe(Waited())
         self._storm.begin(self._clock.now())
 
-    def _watch_timeout(self) -> int:
-        low = math.ceil(self._min_watch_timeout)
-        return low + int(self._random() * (low + 1))
+    async def _receive(self, watch: OpenWatch) -> None:
+        """Apply all events of a watch to the target; returns when it has ended."""
+        if not watch.has_state:
+            await self._wait_until_open(watch)
+        yielder = Yielder()
+        batch = watch.unread or await watch.batch()
+        while batch:
+            self._note_response()
+            events = iter(batch)
+            while not self._apply_events(watch, events, yielder):
+                await yielder.yield_to_loop()
+            while self._is_full():
+                await yielder.yield_to_loop()
+            batch = await watch.batch()
 
-    # --- time and trouble
+    async def _wait_until_open(self, watch: OpenWatch) -> None:
+        self._attempts.begin()
+        try:
+            async with self._clock.timeout(OPEN_WITHIN) as opening:
+                await watch.open()
+        except TimeoutError as error:
+            if not opening.expired():
+                raise
+            raise TimeoutExceeded(
+                f"watch {self._scope}: no response within {OPEN_WITHIN:g} s"
+            ) from error
+        self._observe(Opened())
+        if watch.reports_opening:
+            self._attempts.succeed()
+        else:
+            self._attempts.assume_success()
 
-    async def _tick(self) -> None:
+    def _apply_events(self, watch: OpenWatch, events: Iterator[RawEvent], yielder: Yielder) -> bool:
+        """Apply events to the target until it is time to yield; whether none is left.
+
+        Plain code: a transport that has received events can call it without a task.
+        """
+        reached = ""
+        try:
+            for event in events:
+                self._events += 1
+                version = self._apply(event)
+                if not watch.is_ordered:
+                    watch.is_ordered = event.type != "ADDED"
+                if version and watch.is_ordered:
+                    reached = version
+                if yielder.is_due():
+                    return False
+            return True
+        finally:
+            # Also when an event fails: the ones before it are applied.
+            if reached:
+                self._state = step(self._state, Received(reached))
+                if self._is_metered:
+                    self._meter.reached(reached)
+
+    def _apply(self, event: RawEvent) -> str:
+        """Apply an event to the target; returns the version that is reached, if any."""
+        deliver = self._deliver.get(event.type)
+        if deliver is None:
+            return self._apply_bookmark(event)
+        try:
+            entry = self._decoder.decode(event.object)
+        except DecodeError as error:
+            self._pager.check_listed(event, error)
+            key = self._decoder.read_key(event.object)
+            log.error("%s: skipped, still unreadable: %s", key, error)
+            return ""
+        if entry is None:
+            return ""
+        try:
+            if self._decoder.has_transform:
+                entry = self._decoder.transform(entry)
+            deliver(entry)
+        except Exception as error:  # of one object: the watch goes on
+            if event.type == "DELETED" and self._is_known(entry.key):
+                # No later event is about this object: only a list shows that it is gone.
+                raise UnreadableEvent(f"watch {self._scope}: DELETED: {error}") from error
+            self._attempts.count(error)
+            log.error("%s: %s lost: %s", entry.key, event.type, error)
+        return entry.version
+
+    def _apply_bookmark(self, event: RawEvent) -> str:
+        if event.type != "BOOKMARK":
+            raise_error_event(event, self._scope)
+            return ""
+        version = self._decoder.read_bookmark(event.object).version
+        if version:
+            self._target.bookmark(version)
+        return version
+
+    def _is_known(self, key: ObjectKey) -> bool:
+        return self._known is not None and self._known(key) is not None
+
+    # --- beside the watches
+
+    async def _resync_repeatedly(self) -> None:
+        should_resync = self._options.get("should_resync")
         while True:
             await self._clock.sleep(self.resync)
-            if self._should_resync is None or self._should_resync():
+            if should_resync is None or should_resync():
                 self._target.resync()
 
-    async def _back_off(self, error: Exception | None = None) -> None:
-        """Wait, and no shorter than the server asks for."""
-        await self._wait(max(self._delays.next(), _retry_after(error)))
+    def _spawn_probe(self, tasks: TaskOwner, version: str) -> None:
+        """Probe the server after a while, if that is not planned for this version already."""
+        name = f"staleness probe of {self._scope} at {version}"
+        if name not in tasks.stats().running:
+            tasks.spawn(self._probe(version), name=name)
 
-    async def _wait(self, seconds: float) -> None:
-        self._state = ReflectorState.WAITING
-        await self._clock.sleep(seconds)
+    async def _probe(self, suspected: str) -> None:
+        """Ask a silent server for its version; raises `VersionWentBack` if it is older.
 
-    def _move_to(self, version: str) -> None:
-        self._version = version
-        self._meter.reached(version)
+        However long the watch lasted: on a computer that was suspended, the clock does not
+        show why it ended. A server that sends anything new meanwhile is not asked.
+        """
+        while True:
+            await self._clock.sleep(SILENCE)
+            if self.last_sync_version != suspected:
+                return
+            try:
+                version = await self._pager.newest_version()
+            except KubeError:
+                continue  # it is unavailable again
+            if is_older(version, than=suspected):
+                raise VersionWentBack(
+                    f"watch {self._scope} from {suspected}: the server is at {version}"
+                )
+            return
 
-    # --- attempts, and what became of them
+    # --- reports
 
-    def _begin_attempt(self, state: ReflectorState) -> None:
-        self._state = state
-        self._attempts.begin()
-
-    def _note_arrival(self) -> None:
-        self._last_came = self._clock.now()
+    def _note_response(self) -> float:
+        """Note that the server does what is requested; returns the time."""
+        now = self._last_event = self._clock.now()
         self._attempts.succeed()
+        return now
 
     def _report(self, error: Exception) -> None:
         self._attempts.fail(error)
-        if self._on_watch_error is None:
-            _log_error(str(self._source.scope), error)
+        on_watch_error = self._options.get("on_watch_error")
+        if on_watch_error is None:
+            _log_error(str(self._scope), error)
             return
         try:
-            self._on_watch_error(error)
-        # Nobody can cancel plain code: what says so is a failure as well.
+            on_watch_error(error)
+        # Plain code cannot be cancelled: a CancelledError from it is a failure as well.
         except (Exception, asyncio.CancelledError):
-            log.exception("%s: the watch error handler failed", self._source.scope)
+            log.exception("%s: the watch error handler failed", self._scope)
+
+
+def _is_never_full() -> bool:
+    return False
+
+
+def _cancelled_inside(scope: Scope, error: asyncio.CancelledError) -> KubeError:
+    """The error of a reflector whose source was cancelled, but not the reflector itself."""
+    found = KubeError(f"reflector of {scope}: its source was cancelled")
+    found.__cause__ = error
+    return found
+
+
+def _log_error(scope: str, error: Exception) -> None:
+    """Log at client-go's levels (CCH-63)."""
+    if is_expired(error):
+        log.debug("%s: expired, will list again: %s", scope, error)
+    elif isinstance(error, VeryShortWatch | TransportError):
+        log.info("%s: %s", scope, error)
+    elif isinstance(error, KubeError):
+        log.error("%s: list or watch failed, will retry: %s", scope, error)
+    else:
+        log.error("%s: list or watch failed, will retry", scope, exc_info=error)

@@ -1,20 +1,24 @@
-"""The initial state as a stream (WatchList): where it works, and what follows one that failed.
+"""Streaming lists: the initial state as a watch (WatchList).
 
 Some aggregated servers, proxies and older servers break these streams, while lists and plain
-watches work there. Guarantees: a reflector never asks for streams only; a fault is
-remembered for a while, by API group, for all reflectors that share a `WatchListSupport`.
-See also: reading the stream (`gathering`), asking for it (`reflector`).
+watches work there. Guarantees: a streamed state is complete, as the server reports by a
+bookmark, or an error; changes that arrive meanwhile are part of it. A reflector never depends
+on streams alone; a fault is remembered for a while, by API group, for all reflectors that share
+a `WatchListSupport`.
+See also: opening the stream and reading it (`reflector`), the state as a list (`pager`).
 """
 
 from __future__ import annotations
 
 import enum
-from typing import final
+from collections.abc import Sequence
+from typing import Any, final
 
 import msgspec
 
 from kubeloop.errors import (
     ConnectError,
+    DecodeError,
     KubeError,
     TooManyRequests,
     TransportError,
@@ -22,31 +26,42 @@ from kubeloop.errors import (
     has_cause,
     is_api_error,
 )
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import RawEvent, get_logger
 
-from .verdicts import WatchListInconsistent, needs_newest
+from .entry import Entry
+from .entry_decoder import EntryDecoder
+from .errors import TransformFailed
+from .list_watch import OBJECT_EVENTS, Scope
+from .pager import ListPager, ListResult
+from .reflector_errors import WatchListInconsistent, needs_newest, raise_error_event
 
 __all__ = [
     "RETRY_STREAMS_AFTER",
-    "STALL",
-    "STREAM_RETRIES",
     "AfterStream",
+    "InitialStream",
     "StreamEnded",
     "StreamStalled",
     "WatchListSupport",
     "after_failed_stream",
+    "check_consistency",
     "is_unsupported",
 ]
 
+log = get_logger(__name__)
+
 STALL = 60.0
-"""Seconds without a new object after which a stream that is not complete is given up."""
+"""Seconds without a new object after which an incomplete stream is dropped."""
+SILENCE = 10.0
+"""Seconds without an event after which a warning is logged."""
 STREAM_RETRIES = 2
-"""How often a stream that broke off is asked for again before the collection is listed."""
+"""How often a broken stream is requested again before the collection is listed."""
 RETRY_STREAMS_AFTER = 600.0
 """Seconds for which a fault is remembered; the next relist after that tries a stream again."""
 
-# What servers answer that do not know the parameters of such a stream.
+# Status codes of servers that do not know the parameters of such a stream.
 _UNSUPPORTED = frozenset({400, 404, 405, 406, 415, 422, 501})
-# The cause in the error for what came in a watch and is no event (client-go has the same).
+# The cause in the error for data in a watch that is not an event (client-go has the same).
 _NO_EVENT = "ClientWatchDecoding"
 
 
@@ -61,14 +76,14 @@ class StreamEnded(KubeError):
 
 @final
 class StreamStalled(KubeError):
-    """A stream of the initial state stayed open without coming to its end."""
+    """A stream of the initial state stayed open and was never complete."""
 
 
 class AfterStream(enum.Enum):
     """What follows a stream of the initial state that failed."""
 
-    FROM_NEWEST = "ask for another stream at once, from the newest version"
-    RETRY = "wait, then ask for another stream"
+    FROM_NEWEST = "request another stream at once, from the newest version"
+    RETRY = "back off, then request another stream"
     LIST = "list"
     LIST_AND_REMEMBER = "list; if that works, the stream was at fault"
 
@@ -78,14 +93,14 @@ def after_failed_stream(
 ) -> AfterStream:
     """Decide what follows.
 
-    `retries` have followed earlier failures of this round, `may_retry` is false while lists
-    fail as well, and `from_newest` says that the stream was not asked for from a version.
+    `retries` followed earlier failures, `may_retry` is false while lists fail as well, and
+    `from_newest` is true if the stream was not requested from a version.
     """
     if needs_newest(error):
         return AfterStream.LIST_AND_REMEMBER if from_newest else AfterStream.FROM_NEWEST
     is_exhausted = retries >= STREAM_RETRIES
     if isinstance(error, ConnectError) or is_api_error(error, TooManyRequests):
-        # Lists meet this as well: it says nothing about streams.
+        # Lists fail like this as well, so it is not the stream.
         return AfterStream.RETRY if may_retry and not is_exhausted else AfterStream.LIST
     if isinstance(error, TransportError) or (isinstance(error, StreamEnded) and error.events):
         if is_exhausted:
@@ -99,19 +114,19 @@ def after_failed_stream(
 
 
 def _is_broken_stream(error: Exception) -> bool:
-    """Whether the response is one that gateways make of a stream.
+    """Whether it is how a gateway breaks a stream.
 
-    Those that wait for its end answer 504 in its place, a minute later; others send a page,
-    or a part of the stream.
+    A gateway that waits for the end of the stream returns 504 after a minute; others return a
+    page, or a part of the stream.
     """
-    answer = find_api_error(error)
-    return answer is not None and (answer.code == 504 or has_cause(error, _NO_EVENT))
+    response = find_api_error(error)
+    return response is not None and (response.code == 504 or has_cause(error, _NO_EVENT))
 
 
 def is_unsupported(error: Exception) -> bool:
-    """Whether the server answered that it does not know such streams: no fault, only a fact."""
-    answer = find_api_error(error)
-    return answer is not None and answer.code in _UNSUPPORTED
+    """Whether the server responded that it does not support such streams: not a fault."""
+    response = find_api_error(error)
+    return response is not None and response.code in _UNSUPPORTED
 
 
 class _Fault(msgspec.Struct, frozen=True):
@@ -121,30 +136,122 @@ class _Fault(msgspec.Struct, frozen=True):
 
 @final
 class WatchListSupport:
-    """What is known about streams of initial states, by API group.
+    """Which API groups cannot stream initial states.
 
-    One object is shared by all reflectors of a client. A group is what an aggregated server
-    serves, so its faults say nothing about other groups. Moments are the clock's.
+    All reflectors of a client share one. A group is what an aggregated server serves, so its
+    faults do not affect other groups. Times are those of the clock.
     """
 
     def __init__(self) -> None:
         self._faults: dict[str, _Fault] = {}
 
     def is_usable(self, group: str, now: float) -> bool:
-        """Whether a stream is worth asking for now."""
+        """Whether to request a stream now."""
         fault = self._faults.get(group)
         return fault is None or now >= fault.until
 
-    def note_fault(self, group: str, reason: str, now: float) -> bool:
-        """Remember that lists work and streams do not; returns whether that is news."""
-        is_news = group not in self._faults
+    def add_fault(self, group: str, reason: str, now: float) -> bool:
+        """Remember that lists work and streams do not; returns whether that is new."""
+        is_new = group not in self._faults
         self._faults[group] = _Fault(now + RETRY_STREAMS_AFTER, reason)
-        return is_news
+        return is_new
 
-    def note_success(self, group: str) -> bool:
-        """Remember that streams work; returns whether that is news."""
+    def clear_fault(self, group: str) -> bool:
+        """Remember that streams work; returns whether that is new."""
         return self._faults.pop(group, None) is not None
 
     def stats(self) -> dict[str, str]:
-        """Why the groups are listed that are; the core group is the empty name."""
+        """The faults by group; the name of the core group is empty."""
         return {group: fault.reason for group, fault in self._faults.items()}
+
+
+@final
+class InitialStream:
+    """The state as far as it has arrived. Times are those of the clock.
+
+    `entries` are the objects so far; the caller adds the events, and checks for silence.
+    """
+
+    def __init__(
+        self, scope: Scope, decoder: EntryDecoder[Any], pager: ListPager, now: float
+    ) -> None:
+        self._scope = scope
+        self._decoder = decoder
+        self._pager = pager
+        self._last_event = now
+        self._last_new = now  # when an object arrived that was not part of the state yet
+        self.entries: dict[ObjectKey, Entry] = {}
+
+    def add(self, event: RawEvent, now: float) -> str | None:
+        """Make an event part of the state; returns the version that completes it.
+
+        Raises:
+            ApiError: the event is an error.
+            UnreadableEvent: only a list can replace the event.
+        """
+        self._last_event = now
+        if event.type == "BOOKMARK":
+            bookmark = self._decoder.read_bookmark(event.object)
+            return bookmark.version if bookmark.ends_initial else None
+        if event.type not in OBJECT_EVENTS:
+            raise_error_event(event, self._scope)
+            return None
+        try:
+            entry = self._decoder.decode(event.object)
+        except DecodeError as error:
+            self._pager.check_listed(event, error)
+            entry = self._pager.keep_known(event.object, error)
+        if entry is None:
+            return None
+        if event.type == "DELETED":
+            self.entries.pop(entry.key, None)
+            return None
+        if entry.key not in self.entries:
+            self._last_new = now
+        try:
+            self.entries[entry.key] = self._decoder.transform(entry)
+        except TransformFailed as error:
+            log.error("%s: left out of the cache: %s", self._scope, error)
+        return None
+
+    def check_silence(self, now: float) -> float:
+        """Warn of silence; returns the seconds until the next check.
+
+        Bookmarks that do not end the state, and changes of its objects, break the silence but
+        are no progress: some servers send them without end.
+
+        Raises:
+            StreamStalled: no new object arrived for a minute.
+        """
+        if now - self._last_new >= STALL:
+            raise StreamStalled(
+                f"watch {self._scope}: the stream of the initial state is open, but neither a"
+                f" new object nor its end arrived for {STALL:g} s"
+            )
+        silent = now - self._last_event
+        if silent >= SILENCE:
+            log.warning(
+                "%s: waiting for the initial state, received nothing for %.0f s",
+                self._scope,
+                silent,
+            )
+        return min(self._last_new + STALL - now, SILENCE)
+
+
+def check_consistency(scope: Scope, streamed: ListResult, listed: ListResult) -> None:
+    """Compare a streamed state with a list of the same version (client-go: consistency detector).
+
+    Raises:
+        WatchListInconsistent: they differ.
+    """
+    ours, theirs = _versions(streamed.entries), _versions(listed.entries)
+    if ours != theirs:
+        different = sorted({key for key, _ in ours.items() ^ theirs.items()})
+        raise WatchListInconsistent(
+            f"the state of {scope} at {streamed.version}: the stream and a list differ in"
+            f" {len(different)} objects, the first is {different[0]}"
+        )
+
+
+def _versions(entries: Sequence[Entry]) -> dict[ObjectKey, str]:
+    return {entry.key: entry.version for entry in entries}

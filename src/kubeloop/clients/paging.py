@@ -16,9 +16,9 @@ from typing import Generic, TypeVar, final
 import msgspec
 
 from kubeloop.errors import DecodeError, Expired, InvalidArgument, status_of_error
-from kubeloop.kit import cancel_and_wait
+from kubeloop.kit import Yielder, cancel_and_wait
 from kubeloop.meta import PageProgress
-from kubeloop.wire import Raw, RawList, ResourceInfo, resource_for
+from kubeloop.wire import Raw, RawList, ResourceInfo, is_list_kind
 
 from .collection import Collection, RawCollection
 from .forms import Form
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 PAGE_SIZE = 500
 
-_SLICE = 100  # objects decoded before other tasks may run
+_SLICE = 25  # objects that are decoded together; a few fit into the time of a yielder
 
 Fetch = Callable[[ListOptions], Awaitable[ObjectList[T]]]
 
@@ -166,9 +166,10 @@ class PageReader(Generic[T]):
         raw = found.items or []
         read = self._form.read_item
         items: list[T] = []
+        yielder = Yielder()
         for start in range(0, len(raw), _SLICE):
-            if start:
-                await asyncio.sleep(0)
+            if yielder.is_due():
+                await yielder.yield_to_loop()
             with _without_collecting():
                 items += [read(item, found) for item in raw[start : start + _SLICE]]
         return _page(found, items)
@@ -226,11 +227,9 @@ def key_of(obj: object) -> Hashable:
 
 
 def _is_list_of(resource: ResourceInfo, found: RawList) -> bool:
-    """Whether a list is of the expected kind, as far as it says; a CRD may name it freely."""
-    built_in = resource_for(resource.group, resource.version, resource.kind) is not None
-    same_kind = found.kind == f"{resource.kind}List" if built_in else found.kind != "Table"
-    same_version = found.api_version == resource.api_version
-    return (same_kind or not found.kind) and (same_version or not found.api_version)
+    """Whether a list is of the expected kind and version, as far as it has them."""
+    same_kind = is_list_kind(found.kind, kind=resource.kind, api_version=resource.api_version)
+    return same_kind and (found.api_version or resource.api_version) == resource.api_version
 
 
 def _page(found: RawList, items: list[T]) -> ObjectList[T]:

@@ -98,6 +98,7 @@ __all__ = [
 
 # For other packages of kubeloop; not public.
 from .statuses import CODES as CODES
+from .statuses import error_from_event as error_from_event
 from .statuses import failure as failure
 from .statuses import status_from_object as status_from_object
 from .statuses import status_from_response as status_from_response

@@ -9,13 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from typing import Any
+
+import msgspec
 
 from kubeloop.meta.identity import GroupResource
+from kubeloop.wire import Raw
 from kubeloop.wire.meta.v1 import Status, StatusCause, StatusDetails
 
-from .tree import DecodeError, UnexpectedObject
+from .tree import ApiError, DecodeError, UnexpectedObject, api_error
 
-__all__ = ["CODES", "Cause", "failure", "status_from_object", "status_from_response"]
+__all__ = [
+    "CODES",
+    "Cause",
+    "error_from_event",
+    "failure",
+    "status_from_object",
+    "status_from_response",
+]
 
 # The code that goes with each reason.
 CODES: Mapping[str, int] = {
@@ -143,6 +154,21 @@ def status_from_object(found: Mapping[str, object]) -> Status:
         return Status.from_dict({**found, "apiVersion": "v1"})
     except DecodeError as error:
         raise UnexpectedObject(found) from error
+
+
+def error_from_event(action: str, body: bytes | Raw) -> ApiError:
+    """The error of an ERROR event of a watch.
+
+    Raises:
+        DecodeError: the event has no Status.
+    """
+    try:
+        found: Any = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DecodeError(str(error)) from error
+    if not isinstance(found, dict):
+        raise UnexpectedObject(found)
+    return api_error(action, status_from_object(found))
 
 
 def _details(

@@ -65,3 +65,5 @@ from .throttle import ConcurrencyLimitStats as ConcurrencyLimitStats
 from .throttle import DeadlineTooSoon as DeadlineTooSoon
 from .throttle import LimiterStats as LimiterStats
 from .throttle import Unlimited as Unlimited
+from .yielder import MAX_BLOCK as MAX_BLOCK
+from .yielder import Yielder as Yielder

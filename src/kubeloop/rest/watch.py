@@ -14,19 +14,11 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
 from types import TracebackType
-from typing import Any, Self, final
+from typing import Self, final
 
 import msgspec
 
-from kubeloop.errors import (
-    ApiError,
-    DecodeError,
-    TimeoutExceeded,
-    TransportError,
-    UnexpectedObject,
-    api_error,
-    status_from_object,
-)
+from kubeloop.errors import ApiError, DecodeError, TimeoutExceeded, TransportError, error_from_event
 from kubeloop.kit import Clock, Random
 from kubeloop.wire import RawEvent, get_logger
 
@@ -313,9 +305,6 @@ def _error_in(action: str, event: RawEvent) -> ApiError:
         unknown = DecodeError(f"got invalid watch event type: {event.type[:100]!r}")
         return undecodable_event(action, unknown)
     try:
-        found: Any = msgspec.json.decode(event.object)
-        if not isinstance(found, dict):
-            raise UnexpectedObject(found)
-        return api_error(action, status_from_object(found))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, DecodeError) as error:
-        return undecodable_event(action, DecodeError(str(error)))
+        return error_from_event(action, event.object)
+    except DecodeError as error:
+        return undecodable_event(action, error)

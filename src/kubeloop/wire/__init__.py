@@ -57,6 +57,7 @@ from .raw import RawList as RawList
 from .raw import split_event as split_event
 from .raw import split_list as split_list
 from .resources import Subresource as Subresource
+from .resources import is_list_kind as is_list_kind
 from .resources import resource_for as resource_for
 from .scalars import QuantityFormat as QuantityFormat
 from .scalars import format_micro_time as format_micro_time

@@ -16,7 +16,15 @@ from .errors import InvalidArgument
 from .kinds import Resource
 from .model import Kind, kind_of
 
-__all__ = ["ResourceInfo", "Subresource", "class_for", "resource_for", "resource_of", "resources"]
+__all__ = [
+    "ResourceInfo",
+    "Subresource",
+    "class_for",
+    "is_list_kind",
+    "resource_for",
+    "resource_of",
+    "resources",
+]
 
 
 class Subresource(msgspec.Struct, frozen=True):
@@ -81,6 +89,17 @@ def _by_kind() -> dict[tuple[str, str, str], ResourceInfo]:
 def resource_for(group: str, version: str, kind: str) -> ResourceInfo | None:
     """The built-in resource of a kind; None for kinds that are not built in."""
     return _by_kind().get((group, version, kind))
+
+
+def is_list_kind(found: str | None, *, kind: str, api_version: str) -> bool:
+    """Whether `found` is the kind of a list of `kind`; a list without a kind always fits.
+
+    A CRD can name its list freely, so only lists of built-in kinds are known.
+    """
+    group, _, version = api_version.rpartition("/")
+    if not found or found == f"{kind}List":
+        return True
+    return found != "Table" and resource_for(group, version, kind) is None
 
 
 @functools.cache

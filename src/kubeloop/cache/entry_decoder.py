@@ -1,9 +1,8 @@
-"""Takes what a server sent into entries: the right kind, whole, and transformed.
+"""Makes entries of what the server sent: objects of the right kind, complete, and transformed.
 
-Promises: an object of another kind or without a name is left out, with a line in the log
-and a count; what cannot be read or transformed is an error that names the object, and never
-a half-read entry.
-Elsewhere: reading an object's fields (`keeper`), what becomes of an error (`reflector`).
+Guarantees: an object of another kind or without a name is skipped, logged and counted; an
+object that cannot be decoded or transformed is an error that names it, never half an entry.
+See also: decoding the fields (`keeper`), what a reflector does about an error (`reflector`).
 """
 
 from __future__ import annotations
@@ -23,30 +22,32 @@ from .errors import UnkeyedObject
 from .keeper import Keeper
 from .list_watch import RawItem
 
-__all__ = ["INITIAL_EVENTS_END", "Bookmark", "Intake", "IntakeStats", "Transform"]
+__all__ = ["Bookmark", "EntryDecoder", "EntryDecoderStats", "Transform"]
 
 T = TypeVar("T")
 Transform = Callable[[T], T | None]
 log = get_logger(__name__)
 
-INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+_INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
-# Servers write kind and apiVersion first. Where they do not, nothing is concluded: looking
-# further would mean to read every object twice.
-_kind = re.compile(rb'\s*\{\s*(?:"apiVersion"\s*:\s*"[^"]*"\s*,\s*)?"kind"\s*:\s*"([^"]*)"').match
-_bookmarks = Projection("metadata.resourceVersion", "metadata.annotations")
-_names = Projection("metadata.namespace", "metadata.name")
+# Servers write kind and apiVersion first. An object that does not is accepted: looking further
+# would mean to parse every object twice.
+_match_kind = re.compile(
+    rb'\s*\{\s*(?:"apiVersion"\s*:\s*"[^"]*"\s*,\s*)?"kind"\s*:\s*"([^"]*)"'
+).match
+_bookmark_fields = Projection("metadata.resourceVersion", "metadata.annotations")
+_key_fields = Projection("metadata.namespace", "metadata.name")
 
 
 class Bookmark(msgspec.Struct, frozen=True):
-    """What a bookmark says: the version reached, and whether the initial state is complete."""
+    """The content of a bookmark: its version, and whether the initial state is complete."""
 
     version: str
     ends_initial: bool
 
 
-class IntakeStats(msgspec.Struct, frozen=True):
-    """What was left out so far."""
+class EntryDecoderStats(msgspec.Struct, frozen=True):
+    """What was skipped so far."""
 
     foreign: int  # of another kind, or a table
     unkeyed: int  # without a name
@@ -55,24 +56,26 @@ class IntakeStats(msgspec.Struct, frozen=True):
 
 
 @final
-class Intake(Generic[T]):
-    """Entries of one kind; `kind` is what objects must say they are, if they say it first."""
+class EntryDecoder(Generic[T]):
+    """Decodes objects of one kind. `kind` is the kind they must have, if they begin with it."""
 
     def __init__(
         self, keeper: Keeper[T], *, transform: Transform[T] | None = None, kind: str = ""
     ) -> None:
         self._keeper = keeper
         self._transform = transform
+        self.has_transform = transform is not None
         self._expected = kind.encode()
         self._foreign = self._unkeyed = self._unreadable = self._untransformed = 0
 
-    def take(self, raw: RawItem) -> Entry | None:
-        """The entry, not transformed yet; None for what has no place here.
+    def decode(self, raw: RawItem) -> Entry | None:
+        """The entry, not transformed yet; None for an object that is skipped.
 
         Raises:
-            DecodeError: it cannot be read; the key is named where there is one.
+            DecodeError: it cannot be decoded; the error names the key if there is one.
         """
-        if self._is_foreign(raw):
+        found = _match_kind(raw)
+        if found is not None and found.group(1) != self._expected and self._is_foreign(found[1]):
             return None
         try:
             return self._keeper.take(raw)
@@ -84,8 +87,8 @@ class Intake(Generic[T]):
             self._unreadable += 1
             raise
 
-    def transformed(self, entry: Entry) -> Entry:
-        """What is to be held of it. Raises `TransformFailed`."""
+    def transform(self, entry: Entry) -> Entry:
+        """The entry as it is stored. Raises `TransformFailed`."""
         if self._transform is None:
             return entry
         try:
@@ -94,35 +97,31 @@ class Intake(Generic[T]):
             self._untransformed += 1
             raise
 
-    def key_of(self, raw: RawItem) -> ObjectKey | None:
-        """The key of an object that could not be taken, where at least that can be read."""
+    def read_key(self, raw: RawItem) -> ObjectKey | None:
+        """The key of an object that could not be decoded, if at least that can be read."""
         try:
-            namespace, name = _names.read(raw)
+            namespace, name = _key_fields.read(raw)
         except DecodeError:
             return None
         is_key = isinstance(name, str) and name and isinstance(namespace or "", str)
         return ObjectKey(namespace or "", name) if is_key else None
 
-    def bookmark(self, raw: RawItem) -> Bookmark:
+    def read_bookmark(self, raw: RawItem) -> Bookmark:
         """Raises `DecodeError`."""
-        version, annotations = _bookmarks.read(raw)
-        ends = annotations.get(INITIAL_EVENTS_END) if isinstance(annotations, dict) else None
+        version, annotations = _bookmark_fields.read(raw)
+        ends = annotations.get(_INITIAL_EVENTS_END) if isinstance(annotations, dict) else None
         return Bookmark(version if isinstance(version, str) else "", ends == "true")
 
-    def stats(self) -> IntakeStats:
-        return IntakeStats(
+    def stats(self) -> EntryDecoderStats:
+        return EntryDecoderStats(
             foreign=self._foreign,
             unkeyed=self._unkeyed,
             unreadable=self._unreadable,
             untransformed=self._untransformed,
         )
 
-    def _is_foreign(self, raw: Any) -> bool:
-        found = _kind(raw)
-        if found is None:
-            return False
-        kind = found.group(1)
-        if kind == self._expected or (not self._expected and kind != b"Table"):
+    def _is_foreign(self, kind: Any) -> bool:
+        if not self._expected and kind != b"Table":
             return False
         self._foreign += 1
         expected = self._expected.decode() or "an object"

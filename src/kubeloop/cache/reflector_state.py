@@ -1,0 +1,312 @@
+"""The states of a reflector, what it can observe, and the step from one state to the next.
+
+    Starting ──► Streaming ──► Watching ──► Watching ...
+        │            │ ▲          ▲ │
+        │            ▼ └─ retry   │ ▼
+        └──────► Listing ─────────┘ BackingOff ──► Starting, Streaming or Watching
+
+A state says what to do next; `step` is plain code that a task or a protocol callback can call
+with what came of it. Guarantees: the version never changes except by a list, a stream or a
+watch event; after a version that the server rejected, the newest state is requested until
+there is one; an error leads to a wait or to another request, never to an end.
+See also: the loop that lists, watches and waits (`reflector`), which errors mean what
+(`reflector_errors`, `watch_list`).
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import TypeAlias
+
+import msgspec
+
+from kubeloop.errors import ConnectError, TooManyRequests, TransportError, is_api_error
+
+from .reflector_errors import VersionWentBack, VeryShortWatch, needs_newest, retry_after
+from .watch_list import AfterStream, after_failed_stream
+
+__all__ = [
+    "Aborted",
+    "BackingOff",
+    "Ended",
+    "Failed",
+    "Listing",
+    "Observation",
+    "Opened",
+    "Position",
+    "Received",
+    "ReflectorState",
+    "Started",
+    "Starting",
+    "State",
+    "Streaming",
+    "Synced",
+    "Throttled",
+    "Waited",
+    "Watching",
+    "reported_state",
+    "step",
+]
+
+SHORT_WATCH = 1.0  # seconds
+
+
+class ReflectorState(enum.StrEnum):
+    """The state of a reflector as its stats report it."""
+
+    NEW = "new"
+    LISTING = "listing"  # the whole collection, as a list or as a stream
+    CONNECTING = "connecting"  # a watch was requested, and has no response yet
+    WATCHING = "watching"
+    WAITING = "waiting"  # before the next attempt, after a failure
+
+
+class Position(msgspec.Struct, frozen=True):
+    """How far the target is."""
+
+    version: str = ""  # up to which the target has everything; empty before the first list
+    is_rejected: bool = False  # the server cannot continue from it: request the newest state
+
+    @property
+    def stream_version(self) -> str:
+        """The version to request a stream at; empty for the newest."""
+        return "" if self.is_rejected else self.version
+
+    @property
+    def list_version(self) -> str:
+        """The version to request a list at: "0", any version will do, before the first one."""
+        return "" if self.is_rejected else self.version or "0"
+
+    def reject(self) -> Position:
+        """The same, after the server rejected the version."""
+        return Position(self.version, is_rejected=True)
+
+
+# --- states
+
+
+class Starting(msgspec.Struct, frozen=True):
+    """The collection has to be read: as a stream or as a list."""
+
+    position: Position = Position()
+
+
+class Streaming(msgspec.Struct, frozen=True):
+    """Request the collection as a stream (WatchList)."""
+
+    position: Position
+    retries: int = 0  # of streams that broke
+    may_retry: bool = True
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """Request the collection as a list."""
+
+    position: Position
+    is_retry: bool = False  # the version was rejected: this is the list of the newest state
+    stream_error: Exception | None = None  # of a stream that is at fault if the list succeeds
+
+
+class Watching(msgspec.Struct, frozen=True):
+    """The target has everything up to the position: request changes, or go on receiving them."""
+
+    position: Position
+    since: str  # the version that this watch was opened at
+    is_open: bool = False
+    # A watch ended at this version. A server that was restored from an old copy would accept
+    # the next one and stay silent until it has caught up: ask it for its version after a while.
+    is_suspect: bool = False
+
+
+class BackingOff(msgspec.Struct, frozen=True):
+    """Wait before the next attempt: a backoff delay, and at least `at_least` seconds."""
+
+    then: Starting | Streaming | Watching
+    at_least: float = 0.0
+    error: Exception | None = None  # that made a new list or stream necessary
+
+    @property
+    def position(self) -> Position:
+        return self.then.position
+
+
+State: TypeAlias = Starting | Streaming | Listing | Watching | BackingOff
+
+
+# --- observations
+
+
+class Started(msgspec.Struct, frozen=True):
+    """The collection is about to be read."""
+
+    can_stream: bool
+    is_failing: bool  # the last attempt failed, so one stream is enough
+
+
+class Synced(msgspec.Struct, frozen=True):
+    """A list or a stream is complete, and the target has it."""
+
+    version: str
+
+
+class Opened(msgspec.Struct, frozen=True):
+    """The server has accepted the watch."""
+
+
+class Received(msgspec.Struct, frozen=True):
+    """The target has the events of a watch up to this version."""
+
+    version: str
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """A watch ended without an error, after `seconds`."""
+
+    seconds: float
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """A list, a stream or a watch failed, after `seconds`."""
+
+    error: Exception
+    seconds: float = 0.0
+    can_stream: bool = False
+    is_tolerated: bool = False  # an internal error within its window
+
+
+class Aborted(msgspec.Struct, frozen=True):
+    """Something beside the request failed: a resync, the staleness probe, a cancelled source."""
+
+    error: Exception
+
+
+class Throttled(msgspec.Struct, frozen=True):
+    """Watches ended too quickly, one after the other: the next one has to wait."""
+
+
+class Waited(msgspec.Struct, frozen=True):
+    """The wait is over."""
+
+
+Observation: TypeAlias = (
+    Started | Synced | Opened | Received | Ended | Failed | Aborted | Throttled | Waited
+)
+
+
+# --- the step
+
+
+def step(state: State, observation: Observation, *, scope: str = "") -> State:
+    """The state after an observation; `scope` names the collection in errors.
+
+    An observation that does not fit the state changes nothing.
+    """
+    # The step of every batch of events: a match would take three times as long.
+    if isinstance(observation, Received):
+        if isinstance(state, Watching) and observation.version != state.position.version:
+            return Watching(Position(observation.version), state.since, is_open=True)
+        return state
+    match observation, state:
+        case Opened(), Watching():
+            return msgspec.structs.replace(state, is_open=True)
+        case Started(can_stream, is_failing), Starting(position):
+            if can_stream:
+                return Streaming(position, may_retry=not is_failing)
+            return Listing(position)
+        case Synced(version), Listing() | Streaming():
+            return Watching(Position(version), version, is_open=isinstance(state, Streaming))
+        case Waited(), BackingOff(then):
+            return then
+        case Throttled(), Streaming() | Watching():
+            return BackingOff(state)
+        case Ended(seconds), Watching():
+            return _after_watch(state, seconds, None, scope)
+        case Failed(), _:
+            return _after_failure(state, observation, scope)
+        case Aborted(error), _:
+            return _start_again(state.position, error)
+    return state
+
+
+def reported_state(state: State) -> ReflectorState:
+    match state:
+        case Starting():
+            return ReflectorState.NEW
+        case Streaming() | Listing():
+            return ReflectorState.LISTING
+        case Watching(is_open=is_open):
+            return ReflectorState.WATCHING if is_open else ReflectorState.CONNECTING
+        case BackingOff():
+            return ReflectorState.WAITING
+
+
+def _after_failure(state: State, failed: Failed, scope: str) -> State:
+    match state:
+        case Watching():
+            return _after_failed_watch(state, failed, scope)
+        case Streaming():
+            return _after_failed_stream(state, failed)
+        case Listing(is_retry=False) if needs_newest(failed.error):
+            newest = state.position.reject()
+            return Listing(newest, is_retry=True, stream_error=state.stream_error)
+    return _start_again(state.position, failed.error)
+
+
+def _start_again(position: Position, error: Exception) -> State:
+    if isinstance(error, VersionWentBack):
+        position = position.reject()
+    return BackingOff(Starting(position), retry_after(error), error)
+
+
+def _watch_again(state: Watching) -> Watching:
+    return Watching(state.position, state.position.version, is_suspect=True)
+
+
+def _after_watch(state: Watching, seconds: float, error: Exception | None, scope: str) -> State:
+    """A watch that ended at once without anything new leads to a new list, after a wait.
+
+    Bookmarks that repeat the version are nothing new: a server that sends one and closes the
+    connection would be asked without end.
+    """
+    version = state.position.version
+    if seconds >= SHORT_WATCH or version != state.since:
+        return _watch_again(state)
+    short = VeryShortWatch(
+        f"watch {scope} from {version}: it ended within {SHORT_WATCH:g} s without anything new"
+        f"{f': {error}' if error else ''}"
+    )
+    short.__cause__ = error
+    return _start_again(state.position, short)
+
+
+def _after_failed_watch(state: Watching, failed: Failed, scope: str) -> State:
+    error = failed.error
+    if isinstance(error, ConnectError):
+        return BackingOff(_watch_again(state))
+    if isinstance(error, TransportError):
+        return _after_watch(state, failed.seconds, error, scope)
+    if is_api_error(error, TooManyRequests):
+        return BackingOff(_watch_again(state), retry_after(error))
+    if failed.is_tolerated:
+        return _watch_again(state)
+    return _start_again(state.position, error)
+
+
+def _after_failed_stream(state: Streaming, failed: Failed) -> State:
+    error, position = failed.error, state.position
+    then = after_failed_stream(
+        error,
+        retries=state.retries,
+        may_retry=state.may_retry and failed.can_stream,
+        from_newest=position.stream_version == "",
+    )
+    match then:
+        case AfterStream.FROM_NEWEST:
+            return Streaming(position.reject(), state.retries, state.may_retry)
+        case AfterStream.RETRY:
+            again = Streaming(position, state.retries + 1, state.may_retry)
+            return BackingOff(again, retry_after(error))
+        case AfterStream.LIST:
+            return Listing(position)
+        case AfterStream.LIST_AND_REMEMBER:
+            return Listing(position, stream_error=error)
