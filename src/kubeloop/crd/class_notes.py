@@ -1,7 +1,7 @@
 """What of a schema can be noted on an annotation: bounds and merge rules.
 
-Promises: only what msgspec and `FieldFacts` take as it is; the rest is left where it was.
-Elsewhere: who asks (`class_sketches`).
+Guarantees: only what msgspec and `FieldFacts` take as it is; the rest is left where it was.
+See also: who asks (`class_sketches`).
 """
 
 from __future__ import annotations

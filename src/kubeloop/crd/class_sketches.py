@@ -1,10 +1,10 @@
 """Reads a structural schema into sketches of the model classes that say the same.
 
-Promises: what annotations can say (types, enums, bounds, defaults, merge rules) they say;
+Guarantees: what annotations can say (types, enums, bounds, defaults, merge rules) they say;
 all the rest of a schema is kept as data (`extra_json_schema`), so that `structural_schema`
 gives it back. A pattern is kept as data too: the server's dialect is not Python's, and a
 hostile one must not keep a client busy.
-Elsewhere: how sketches become text (`class_text`), what stands around them
+See also: how sketches become text (`class_text`), what stands around them
 (`classes_from_crd`).
 """
 

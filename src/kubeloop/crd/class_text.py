@@ -1,10 +1,10 @@
 """Writes classes down as Python text, so that no text in them can become code.
 
-Promises: a class is built as a syntax tree in which foreign text only ever stands in
+Guarantees: a class is built as a syntax tree in which foreign text only ever stands in
 constants; the text that is handed out reads back as exactly that tree, or nothing is
 handed out. The same classes give the same text, in lines of a hundred characters where
 that can be.
-Elsewhere: what the classes are (`class_sketches`).
+See also: what the classes are (`class_sketches`).
 """
 
 from __future__ import annotations

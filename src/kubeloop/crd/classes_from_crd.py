@@ -1,10 +1,10 @@
 """From a CustomResourceDefinition to a Python module of the classes it describes.
 
-Promises: no text of the definition can become code in the module; the module is nothing
+Guarantees: no text of the definition can become code in the module; the module is nothing
 but imports and classes, needs nothing but kubeloop and msgspec, and its classes give the
 same schema back (`crd_of`). What a definition says of a kind as a whole (which versions are
 served or deprecated, how they are converted) has no place in a class and is left out.
-Elsewhere: a schema's classes (`class_sketches`), their text (`class_text`).
+See also: a schema's classes (`class_sketches`), their text (`class_text`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """From the classes of a user's kind to the CustomResourceDefinition that installs it.
 
-Promises: several classes are several versions of one kind and must agree on all that
+Guarantees: several classes are several versions of one kind and must agree on all that
 versions share; names that the server would refuse are refused here. Text of the classes
 is carried over as data, and nothing is sent anywhere.
-Elsewhere: what the fields say (`structural_schema`), the way back (`classes_from_crd`).
+See also: what the fields say (`structural_schema`), the way back (`classes_from_crd`).
 """
 
 from __future__ import annotations

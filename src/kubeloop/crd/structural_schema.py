@@ -1,9 +1,9 @@
 """The structural OpenAPI schema of a model class, worked out from its annotations.
 
-Promises: every place has one type, as the server demands; a field without a value in its
+Guarantees: every place has one type, as the server demands; a field without a value in its
 class is required, a value is its default, a docstring is a description; what a schema
 cannot say raises `InvalidArgument` with the class, the path of the field and a way out.
-Elsewhere: the definition around it (`crd_from_class`), the way back (`classes_from_crd`).
+See also: the definition around it (`crd_from_class`), the way back (`classes_from_crd`).
 """
 
 from __future__ import annotations

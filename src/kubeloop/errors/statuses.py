@@ -1,8 +1,8 @@
 """The Status object: what a server says instead of an answer, and what stands in for it.
 
-Promises: pure values in, a Status out; the code follows from the reason and, where a
+Guarantees: pure values in, a Status out; the code follows from the reason and, where a
 server or a proxy sent no Status, the reason from the code.
-Elsewhere: the errors that carry a Status (`errors`), decoding the answer (`kubeloop.rest`).
+See also: the errors that carry a Status (`errors`), decoding the answer (`kubeloop.rest`).
 """
 
 from __future__ import annotations

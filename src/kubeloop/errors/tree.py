@@ -34,10 +34,10 @@
         ├── ServiceUnavailable      503
         └── Timeout                 504
 
-Promises: the reason in the server's Status decides the class, its code only where the
+Guarantees: the reason in the server's Status decides the class, its code only where the
 reason is none of the known; a reason newer than us is an `ApiError` all the same. The
 functions look through errors that wrap others (`raise … from …`, exception groups).
-Elsewhere: making and reading a Status (`statuses`), trying again (`kubeloop.rest`).
+See also: making and reading a Status (`statuses`), trying again (`kubeloop.rest`).
 """
 
 from __future__ import annotations

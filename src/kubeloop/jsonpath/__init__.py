@@ -1,6 +1,6 @@
 """kubectl's JSONPath: templates such as `{range .items[*]}{.metadata.name}{"\\n"}{end}`.
 
-Elsewhere: what a template may say (`syntax`, `parser`), what it finds (`walk`), how
+See also: what a template may say (`syntax`, `parser`), what it finds (`walk`), how
 results are written (`printing`).
 """
 

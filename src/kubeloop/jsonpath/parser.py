@@ -1,8 +1,8 @@
 """Reads JSONPath templates.
 
-Promises: any text gives a template or a `JSONPathError` that names the place; what
+Guarantees: any text gives a template or a `JSONPathError` that names the place; what
 can be known without data (unknown words, ranges that do not pair up) is said here.
-Elsewhere: the parts (`syntax`); what they find (`walk`).
+See also: the parts (`syntax`); what they find (`walk`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How results are written: scalars as they are, maps and lists as JSON.
 
-Elsewhere: what results are (`walk`).
+See also: what results are (`walk`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Quoted strings in JSONPath templates, with Go's escapes.
 
-Elsewhere: where a quoted string may stand (`parser`).
+See also: where a quoted string may stand (`parser`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a JSONPath template is made of, once parsed, and the error that names a place in it.
 
-Promises: every part is a frozen value; `at` is where it stands in the template.
-Elsewhere: how the parts come about (`parser`) and what they find (`walk`).
+Guarantees: every part is a frozen value; `at` is where it stands in the template.
+See also: how the parts come about (`parser`) and what they find (`walk`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A JSONPath template, compiled once and used on any data.
 
-Promises: using one changes nothing in it or in the data, from any thread; what goes
+Guarantees: using one changes nothing in it or in the data, from any thread; what goes
 wrong is a `JSONPathError` that names the template and the place.
-Elsewhere: the language (`parser`), the search (`walk`), the writing (`printing`).
+See also: the language (`parser`), the search (`walk`), the writing (`printing`).
 """
 
 from __future__ import annotations

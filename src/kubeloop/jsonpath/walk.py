@@ -1,7 +1,7 @@
 """What a path finds in data: maps, lists and scalars as JSON has them.
 
-Promises: data is only read; every complaint is a `JSONPathError` at the step it is about.
-Elsewhere: the steps (`syntax`); how results are written (`printing`).
+Guarantees: data is only read; every complaint is a `JSONPathError` at the step it is about.
+See also: the steps (`syntax`); how results are written (`printing`).
 """
 
 from __future__ import annotations

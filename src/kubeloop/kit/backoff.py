@@ -1,8 +1,8 @@
-"""How long to wait before the next try.
+"""Delays before the next attempt.
 
-Promises: nothing here waits, reads a clock or draws a random number that was not
-handed in; the same settings, clock and numbers give the same delays.
-Elsewhere: the waiting itself (`retry`), a limit on all tries together (`throttle`).
+Guarantees: nothing here waits; clock and random numbers are passed in, and the same ones give
+the same delays.
+See also: loops that wait (`retry`), rate limits (`throttle`).
 """
 
 from __future__ import annotations
@@ -37,27 +37,27 @@ Random = Callable[[], float]
 
 
 def jittered(duration: float, factor: float, random: Random = chance.random) -> float:
-    """`duration`, made longer by up to `factor` times itself (client-go: `wait.Jitter`).
+    """`duration` plus a random part of up to `factor` times itself (client-go: `wait.Jitter`).
 
-    A factor of zero or less counts as 1, so that a forgotten one still spreads the load.
+    A factor of zero or less counts as 1, so that a forgotten factor still spreads the load.
     """
     return duration + random() * (factor if factor > 0 else 1.0) * duration
 
 
 class Delays(Protocol):
-    """What a loop that tries again asks: the next delay, and to begin anew."""
+    """The delays of a loop that retries."""
 
     def next(self) -> float: ...
     def reset(self) -> None: ...
 
 
 class Backoff(msgspec.Struct, frozen=True, kw_only=True):
-    """Settings of growing delays (client-go: `wait.Backoff`).
+    """Settings of an exponential backoff (client-go: `wait.Backoff`).
 
     The first delay is `duration`, each further one `factor` times the one before (0
     keeps it as it is) for `steps` delays, and never more than `cap` (0: no cap); a
-    delay that would pass the cap also ends the steps. `jitter` makes each delay
-    longer by up to that part of itself (0: none).
+    delay that would pass the cap also ends the steps. `jitter` adds a random
+    part of up to `jitter` times the delay (0: none).
     """
 
     duration: float
@@ -69,28 +69,27 @@ class Backoff(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if not (self.duration >= 0 and self.factor >= 0):
             raise ValueError(
-                f"backoff of {self.duration} s times {self.factor}:"
-                " neither may be negative (a delay cannot be)"
+                f"backoff of {self.duration} s times {self.factor}: neither may be negative"
             )
 
     def delays(self, *, random: Random = chance.random) -> BackoffDelays:
-        """Begin at the first delay; these settings stay as they are."""
+        """A new sequence of delays with these settings."""
         return BackoffDelays(self, random=random)
 
 
 class BackoffStats(msgspec.Struct, frozen=True):
-    """Where a running backoff stands."""
+    """The state of a sequence of delays."""
 
     duration: float  # the next delay, before jitter
     steps: int  # how many delays may still grow
-    given: int  # delays handed out since the last reset
+    given: int  # delays returned since the last reset
 
 
 @final
 class BackoffDelays:
     """The delays of one `Backoff`, one after the other (client-go: `Backoff.Step`).
 
-    When the steps are used up, the last duration is given again and again.
+    After the last step, the last duration is repeated.
     """
 
     def __init__(self, backoff: Backoff, *, random: Random = chance.random) -> None:
@@ -100,11 +99,11 @@ class BackoffDelays:
 
     @property
     def steps(self) -> int:
-        """How many steps are left; a loop that is bounded by them ends at zero."""
+        """How many steps are left; a loop that is bounded by steps ends at zero."""
         return self._steps
 
     def next(self) -> float:
-        """The delay to wait out now."""
+        """The next delay."""
         delay = self._duration
         if self._steps > 0:
             self._steps -= 1
@@ -114,7 +113,7 @@ class BackoffDelays:
         return jittered(delay, jitter, self._random) if jitter > 0 else delay
 
     def reset(self) -> None:
-        """Begin anew at the first delay."""
+        """Start again at the first delay."""
         self._duration = self._backoff.duration
         self._steps = max(self._backoff.steps, 0)
         self._given = 0
@@ -129,16 +128,16 @@ class BackoffDelays:
         self._duration *= factor
         if 0 < cap < self._duration:
             self._duration = cap
-            self._steps = 0  # the rule of the original: the cap is the last step
+            self._steps = 0  # as in client-go: reaching the cap is the last step
 
 
 @final
 class ResettingBackoff:
-    """Delays that begin anew after a while (client-go: `Backoff.DelayWithReset`).
+    """Delays that start again after `reset_after` seconds (client-go: `Backoff.DelayWithReset`).
 
-    The while is counted from the last reset or from the making, not from the last
-    failure: whoever fails for longer than `reset_after` starts short again. Zero
-    or less makes every delay the first one.
+    The period counts from the last reset or the creation, not from the last failure: after
+    failing for longer than `reset_after`, delays are short again. Zero or less makes every
+    delay the first one.
     """
 
     def __init__(
@@ -155,13 +154,13 @@ class ResettingBackoff:
         self._last_reset = clock.now()
 
     def next(self) -> float:
-        """The delay to wait out now."""
+        """The next delay."""
         if self._reset_after <= 0 or self._clock.now() - self._last_reset > self._reset_after:
             self.reset()
         return self._delays.next()
 
     def reset(self) -> None:
-        """Begin anew at the first delay, and count the while from now."""
+        """Start again at the first delay, and count `reset_after` from now."""
         self._delays.reset()
         self._last_reset = self._clock.now()
 
@@ -176,7 +175,7 @@ class StormBackoff:
     Up to `burst` requests may begin within `window` seconds. One more starts a backoff:
     from then on two requests begin at least a growing delay apart, until one has lasted
     `calm` seconds. A request that lasts longer than the current delay is followed at once.
-    All moments are passed in: nothing here reads a clock or waits.
+    All times are passed in: nothing here reads a clock or waits.
     """
 
     def __init__(
@@ -200,7 +199,7 @@ class StormBackoff:
         return self._spacing > 0
 
     def delay(self, now: float) -> float:
-        """The seconds to wait before the next request begins; ask once for each request."""
+        """The seconds to wait before the next request; call it once per request."""
         if len(self._begins) < (self._begins.maxlen or 0):
             return 0.0
         since_last = now - self._begins[-1]
@@ -211,11 +210,11 @@ class StormBackoff:
         return 0.0
 
     def begin(self, now: float) -> None:
-        """Note that a request begins."""
+        """Record that a request begins."""
         self._begins.append(now)
 
     def end(self, now: float) -> None:
-        """Note that the last request has ended; a long one ends the storm."""
+        """Record that the last request has ended; a long one ends the storm."""
         if self._begins and now - self._begins[-1] >= self._calm:
             self._spacing = 0.0
             self._delays.reset()
@@ -233,7 +232,7 @@ class _Entry(msgspec.Struct, frozen=True):
 
 
 class KeyedBackoffStats(msgspec.Struct, frozen=True):
-    """How much a `KeyedBackoff` remembers."""
+    """The size of a `KeyedBackoff`."""
 
     keys: int
     longest: float  # the longest delay in force
@@ -243,10 +242,10 @@ class KeyedBackoffStats(msgspec.Struct, frozen=True):
 class KeyedBackoff(Generic[K]):
     """A doubling delay for each key (client-go: `flowcontrol.Backoff`).
 
-    The moments that are asked about are `clock.now()`'s. `expired(at, updated,
+    Times are those of `clock.now()`. `expired(at, updated,
     maximum)` says when a key starts from `initial` again; `jitter` adds up to that
-    part of the current delay when it doubles. Keys are remembered until `reset()`
-    or `gc()`: somebody has to call `gc()` now and then.
+    part of the current delay when it doubles. Keys are kept until `reset()` or `gc()`; call
+    `gc()` periodically.
     """
 
     def __init__(
@@ -268,37 +267,37 @@ class KeyedBackoff(Generic[K]):
         self._entries: dict[K, _Entry] = {}
 
     def next(self, key: K, at: float | None = None) -> float:
-        """Count one more failure, which happened `at` (default now); returns the new delay."""
+        """Record a failure at `at` (default now); returns the new delay."""
         now = self._clock.now()
-        known = self._living(key, now if at is None else at)
-        delay = self._initial if known is None else self._doubled(known.delay)
+        known = self._find_unexpired(key, now if at is None else at)
+        delay = self._initial if known is None else self._next_delay(known.delay)
         self._entries[key] = _Entry(delay, now)
         return delay
 
     def get(self, key: K) -> float:
-        """The delay in force; zero for a key that has none."""
+        """The current delay of a key; zero if it has none."""
         entry = self._entries.get(key)
         return 0.0 if entry is None else entry.delay
 
     def is_waiting_since(self, key: K, at: float) -> bool:
         """Whether now is still within the delay after `at` (client-go: `IsInBackOffSince`)."""
-        entry = self._living(key, at)
+        entry = self._find_unexpired(key, at)
         return entry is not None and self._clock.now() - at < entry.delay
 
     def is_waiting_at(self, key: K, at: float) -> bool:
-        """Whether `at` is within the delay after the last failure that was counted
+        """Whether `at` is within the delay after the last recorded failure
         (client-go: `IsInBackOffSinceUpdate`)."""
-        entry = self._living(key, at)
+        entry = self._find_unexpired(key, at)
         return entry is not None and at - entry.updated < entry.delay
 
     def reset(self, key: K) -> None:
-        """Forget the key; nothing happens when it is not known."""
+        """Remove the key, if it is known."""
         self._entries.pop(key, None)
 
     def gc(self) -> int:
-        """Forget every key that has expired; returns how many."""
+        """Remove every expired key; returns how many."""
         now = self._clock.now()
-        old = [key for key in self._entries if self._living(key, now) is None]
+        old = [key for key in self._entries if self._find_unexpired(key, now) is None]
         for key in old:
             del self._entries[key]
         return len(old)
@@ -307,12 +306,12 @@ class KeyedBackoff(Generic[K]):
         delays = [entry.delay for entry in self._entries.values()]
         return KeyedBackoffStats(keys=len(delays), longest=max(delays, default=0.0))
 
-    def _living(self, key: K, at: float) -> _Entry | None:
+    def _find_unexpired(self, key: K, at: float) -> _Entry | None:
         entry = self._entries.get(key)
         if entry is None or self._has_expired(at, entry.updated, self._maximum):
             return None
         return entry
 
-    def _doubled(self, delay: float) -> float:
+    def _next_delay(self, delay: float) -> float:
         extra = self._random() * self._jitter * delay if self._jitter > 0 else 0.0
         return min(2 * delay + extra, self._maximum)

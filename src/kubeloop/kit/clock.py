@@ -1,11 +1,10 @@
-"""Time as something that is handed in: what is the time, wait, wait no longer than.
+"""Clocks: the time, sleeping, and timeouts, as an object that is passed in.
 
-Promises: whoever waits asks a `Clock`, so a test moves time by hand and no test
-sleeps; durations and deadlines are measured on a clock that never steps back, and
-the wall clock is only for what people and servers read.
-Threads: `now()` and `time()` may be called from any thread; `sleep`, `timeout`
-and everything that moves a `ManualClock` belong to the thread of the event loop.
-Elsewhere: how long to wait (`backoff`), how often (`retry`).
+Guarantees: all waiting goes through a `Clock`, so tests move time by hand and never sleep;
+durations and deadlines are measured on a monotonic clock, and the wall clock is only for what
+people and servers read.
+Thread-safe: `now()` and `time()`. Everything else belongs to the thread of the event loop.
+See also: delays (`backoff`), loops that wait (`retry`).
 """
 
 from __future__ import annotations
@@ -24,27 +23,27 @@ import msgspec
 
 __all__ = ["Clock", "ManualClock", "ManualClockStats", "SystemClock", "Timeout"]
 
-# Sums of floats miss their moment by a little: eight steps of 0.1 are not quite 0.8.
+# Sums of floats are inexact: eight steps of 0.1 are not quite 0.8.
 _SLACK = 1e-9
 # A task that never blocks must not hang the test that advances the clock.
-_MOST_TURNS = 10_000
-# For loops that do not tell what is still to run: deeper than any chain of wake-ups we have.
-_BLIND_TURNS = 200
+_MAX_ITERATIONS = 10_000
+# For event loops that do not expose their ready queue: longer than any chain of wake-ups here.
+_UNOBSERVED_ITERATIONS = 200
 
 
 class Timeout(Protocol):
-    """What a `timeout` block is given, to tell its own end from an error inside."""
+    """What a `timeout` block yields: tells its own timeout from a TimeoutError inside."""
 
     def expired(self) -> bool:
-        """Whether this very bound was exceeded."""
+        """Whether this timeout was exceeded."""
         ...
 
 
 class Clock(Protocol):
-    """The time, and ways to wait for it."""
+    """The time, sleeping and timeouts."""
 
     def now(self) -> float:
-        """Seconds on a clock that never steps back; only differences mean anything."""
+        """Seconds on a monotonic clock; only differences are meaningful."""
         ...
 
     def time(self) -> datetime:
@@ -52,22 +51,22 @@ class Clock(Protocol):
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Wait; lets others run at least once, even for zero or less.
+        """Sleep; other tasks run at least once, even for zero or less.
 
         Safe to cancel: nothing is left behind.
         """
         ...
 
     def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[Timeout]:
-        """Bound the block: beyond `seconds` it is cancelled and raises `TimeoutError`.
+        """Cancel the block after `seconds` and raise `TimeoutError`.
 
-        None means no bound; zero or less ends the block at its first real wait.
+        None means no timeout; zero or less ends the block at its first real wait.
         """
         ...
 
 
 def _steady_clock() -> Callable[[], float]:
-    """Linux' usual clock stands still while the machine is suspended: another one goes on."""
+    """CLOCK_BOOTTIME where it exists: unlike CLOCK_MONOTONIC it counts suspended time."""
     number = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic if number is None else functools.partial(time.clock_gettime, number)
 
@@ -77,10 +76,10 @@ _steady = _steady_clock()
 
 @final
 class SystemClock:
-    """The machine's clocks. Where the system has such a one, `now()` counts suspended time.
+    """The clocks of the machine. On Linux, `now()` counts suspended time.
 
-    Waits do not: after a suspension they take as long as they still had to. Who must not
-    believe in the past looks at `now()` again from time to time.
+    Sleeps do not: after a suspension they last as long as was left. Code that must notice a
+    suspension reads `now()` again from time to time.
     """
 
     def now(self) -> float:
@@ -100,21 +99,21 @@ class SystemClock:
 
 
 class ManualClockStats(msgspec.Struct, frozen=True):
-    """Where a `ManualClock` stands and who waits for it."""
+    """The time of a `ManualClock`, and how many calls wait."""
 
     now: float
     sleepers: int
     timeouts: int
-    next_moment: float | None  # when the first of them is due
+    next_moment: float | None  # when the first wait is due
 
 
 @final
 class ManualClock:
-    """A clock that stands still until a test moves it.
+    """A clock that only a test moves.
 
-    Promises: waits end in the order of their moments, those of one moment in the
-    order in which they began; each sees its own moment as `now()`, and what it woke
-    has run until it blocks again before the next one ends.
+    Guarantees: waits end in order of their due times, equal ones in order of their start; each
+    sees its due time as `now()`, and the tasks that it wakes run until they block again before
+    the next wait ends.
     One event loop only: the one that `advance()` runs on.
     """
 
@@ -122,8 +121,8 @@ class ManualClock:
         self._now = start
         self._wall = (wall or datetime(2030, 1, 1, tzinfo=UTC)) - timedelta(seconds=start)
         self._serials = itertools.count()
-        self._moments: list[tuple[float, int]] = []  # a heap; may name waits that were given up
-        self._sleeps: dict[int, Callable[[], None]] = {}  # what to do when the moment comes
+        self._moments: list[tuple[float, int]] = []  # a heap; may hold cancelled waits
+        self._sleeps: dict[int, Callable[[], None]] = {}  # what to call at the due time
         self._timeouts: dict[int, Callable[[], None]] = {}
 
     def now(self) -> float:
@@ -149,9 +148,9 @@ class ManualClock:
             async with asyncio.timeout(seconds) as bound:
                 yield bound
             return
-        # The library's own timeout does the cancelling; only its moment comes from here.
+        # asyncio's timeout cancels; only its due time comes from here.
         async with asyncio.timeout(None) as bound:
-            expire = functools.partial(bound.reschedule, 0)  # the loop's zero is long past
+            expire = functools.partial(bound.reschedule, 0)  # zero is in the loop's past
             serial = self._wait_for(seconds, self._timeouts, expire)
             try:
                 yield bound
@@ -164,7 +163,7 @@ class ManualClock:
         return len(self._sleeps)
 
     def stats(self) -> ManualClockStats:
-        """A snapshot of the moment and of those who wait."""
+        """A snapshot of the time and of the waits."""
         pending = (moment for moment, serial in self._moments if self._is_waiting(serial))
         return ManualClockStats(
             now=self._now,
@@ -174,14 +173,14 @@ class ManualClock:
         )
 
     def jump_wall(self, seconds: float) -> None:
-        """Set the wall clock forward or back, as an administrator would; `now()` goes on."""
+        """Set the wall clock forward or back, as an administrator would; `now()` stays."""
         self._wall += timedelta(seconds=seconds)
 
     async def advance(self, seconds: float) -> None:
-        """Let `seconds` pass, and everything happen that is due meanwhile.
+        """Move the time by `seconds`, and run everything that becomes due.
 
-        What waits for a socket or for another thread is not waited for.
-        Safe to cancel: time stays at the last moment reached.
+        Does not wait for sockets and other threads.
+        Safe to cancel: the time stays at what was reached.
         """
         if not seconds >= 0:
             raise ValueError(f"advance a clock by {seconds} s: time only moves forward")
@@ -196,14 +195,14 @@ class ManualClock:
         await self.settle()
 
     async def settle(self) -> None:
-        """Let everything run until it blocks, while no time passes.
+        """Run all tasks until they block, without moving the time.
 
         Safe to cancel: nothing is left behind.
         """
         loop = asyncio.get_running_loop()
-        # The standard loop keeps what is still to run in a private queue; others do not say.
+        # asyncio keeps its ready callbacks in a private attribute; uvloop does not expose them.
         ready = getattr(loop, "_ready", None)
-        for _ in range(_BLIND_TURNS if ready is None else _MOST_TURNS):
+        for _ in range(_UNOBSERVED_ITERATIONS if ready is None else _MAX_ITERATIONS):
             await asyncio.sleep(0)
             if ready is not None and not ready:
                 return
@@ -232,5 +231,5 @@ class ManualClock:
 
 
 def _wake(sleeper: asyncio.Future[None]) -> None:
-    if not sleeper.done():  # it was cancelled in this very turn
+    if not sleeper.done():  # it was cancelled in this iteration
         sleeper.set_result(None)

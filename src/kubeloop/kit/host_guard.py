@@ -28,14 +28,14 @@ _SHOWN = 80  # characters of a header in a message
 
 
 class RequestHeaders(Protocol):
-    """What is asked of a request's headers; names are in any case."""
+    """Headers of a request; names in any case."""
 
     def get(self, name: str, /) -> str | None: ...
     def getall(self, name: str, default: Sequence[str], /) -> Sequence[str]: ...
 
 
 class RequestRefused(msgspec.Struct, frozen=True):
-    """Answer with this HTTP status; `message` says why, and what to do."""
+    """The HTTP status to respond with; `message` says why, and what to do."""
 
     code: int
     message: str
@@ -62,7 +62,7 @@ class HostGuard:
         secure: bool = False,
         option: str = "allow_hosts",
     ) -> None:
-        self._bound = _normalized(host)
+        self._bound = _normalize(host)
         self._any_address = not is_loopback(host)
         self._allowed = tuple(map(_entry, allow_hosts))
         self._scheme = "https" if secure else "http"
@@ -92,7 +92,7 @@ class HostGuard:
         if foreign:
             return RequestRefused(
                 403,
-                f"requests from web pages of the origin {_shown(foreign[0])} are not answered"
+                f"requests from web pages of the origin {_printable(foreign[0])} are not answered"
                 f" (to allow them, add its host and port with {self._option})",
             )
         if not origins and not _is_own_site(headers):
@@ -124,7 +124,7 @@ class HostGuard:
     def _wrong_host(self, host: str) -> RequestRefused:
         return RequestRefused(
             403,
-            f"the host {_shown(host)} is not a name of this server, which answers without"
+            f"the host {_printable(host)} is not a name of this server, which answers without"
             f" credentials (use {self._bound} or localhost, or add the name with {self._option})",
         )
 
@@ -143,7 +143,7 @@ def foreign_origin(headers: RequestHeaders, *, secure: bool = False) -> RequestR
 
 def is_loopback(host: str) -> bool:
     """Whether a name or address always means this machine; RFC 6761 reserves `*.localhost`."""
-    name = _normalized(host)
+    name = _normalize(host)
     if name == "localhost" or name.endswith(".localhost"):
         return True
     address = _address(name)
@@ -191,7 +191,7 @@ def _authority(text: str) -> _Authority | None:
             return None
     else:
         host, _, port = text.partition(":")
-    host = _normalized(host)
+    host = _normalize(host)
     if not host or any(not (each.isalnum() or each in "-._:%") for each in host):
         return None
     if port and not (port.isascii() and port.isdecimal() and int(port[:6]) < 1 << 16):
@@ -202,12 +202,14 @@ def _authority(text: str) -> _Authority | None:
 def _entry(text: str) -> _Authority:
     parsed = _authority(f"[{text}]" if _address(text) and ":" in text else text)
     if parsed is None:
-        raise ValueError(f"{_shown(text)} is not a host (write name, name:port or [address]:port)")
+        raise ValueError(
+            f"{_printable(text)} is not a host (write name, name:port or [address]:port)"
+        )
     return parsed
 
 
-def _normalized(host: str) -> str:
-    """A host in the one spelling that is compared."""
+def _normalize(host: str) -> str:
+    """A host in the spelling that is compared."""
     name = host.strip("[]").lower().removesuffix(".")
     address = _address(name)
     return str(address) if address is not None else name
@@ -220,6 +222,6 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return None
 
 
-def _shown(text: str) -> str:
-    """Somebody else's text within a message: short, and nothing but printable ASCII."""
+def _printable(text: str) -> str:
+    """Text of a request for a message: short, and printable ASCII only."""
     return ascii(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")

@@ -1,10 +1,9 @@
-"""Loops that try, ask or do something again.
+"""Loops that retry, poll or repeat.
 
-Promises: every wait is the handed-in clock's; a failure that nobody asked to try again
-leaves at once, as it came; running out of time or of tries is always a `TimeoutError`,
-except where `retry` has a better one; being cancelled ends a loop at its next wait.
-Elsewhere: how long the delays are (`backoff`), the meaning of particular errors (the
-rooms that raise them).
+Guarantees: every wait uses the clock that is passed in; an error that is not to be retried is
+raised at once; when time or attempts run out, the error is a `TimeoutError`, or the last error
+of `retry`; a cancellation ends a loop at its next wait.
+See also: delays (`backoff`).
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ T = TypeVar("T")
 Condition = Callable[[], bool | Awaitable[bool]]
 
 DEFAULT_RETRY = Backoff(steps=5, duration=0.01, factor=1.0, jitter=0.1)
-"""For calls that collide with few others: five tries, 10 ms apart."""
+"""For calls with little contention: five attempts, 10 ms apart."""
 
 DEFAULT_BACKOFF = Backoff(steps=4, duration=0.01, factor=5.0, jitter=0.1)
-"""For calls that collide with many: four tries, about 10, 50 and 250 ms apart."""
+"""For calls with much contention: four attempts, about 10, 50 and 250 ms apart."""
 
 
 async def retry(
@@ -40,8 +39,8 @@ async def retry(
 ) -> T:
     """Call until it succeeds, at most `backoff.steps` times (client-go: `retry.OnError`).
 
-    An error for which `when` is false leaves at once; when the tries are used up the
-    last error leaves, not a timeout. `call` has to read afresh what it changes.
+    An error for which `when` is false is raised at once; after the last attempt its error is
+    raised, not a timeout. `call` has to read again what it changes.
     Safe to cancel as far as `call` is.
     """
     if backoff.steps < 1:
@@ -54,30 +53,30 @@ async def retry(
             if not when(error) or delays.steps <= 1:
                 raise
             await clock.sleep(delays.next())
-            if delays.steps < 1:  # the cap ended the steps; the delay is waited out all the same
+            if delays.steps < 1:  # reaching the cap ended the steps; client-go sleeps nevertheless
                 raise
 
 
 async def until_true(
     condition: Condition, *, backoff: Backoff, clock: Clock, random: Random = chance.random
 ) -> None:
-    """Ask until the answer is yes, with growing delays (client-go: `wait.ExponentialBackoff`).
+    """Check until the condition is true, with backoff (client-go: `wait.ExponentialBackoff`).
 
-    Asks at most `backoff.steps` times and does not wait after the last time; what
-    the condition raises leaves at once. Safe to cancel as far as the condition is.
+    Checks at most `backoff.steps` times and does not wait after the last time; an error of
+    the condition is raised at once. Safe to cancel as far as the condition is.
 
     Raises: TimeoutError when the steps are used up.
     """
     delays = backoff.delays(random=random)
-    asked = 0
+    checks = 0
     while delays.steps > 0:
-        asked += 1
-        if await _ask(condition):
+        checks += 1
+        if await _check(condition):
             return
         if delays.steps == 1:
             break
         await clock.sleep(delays.next())
-    raise TimeoutError(f"wait for a condition: not met, asked {asked} times (allow more steps)")
+    raise TimeoutError(f"wait for a condition: not met, checked {checks} times (allow more steps)")
 
 
 async def poll(
@@ -88,21 +87,21 @@ async def poll(
     within: float | None = None,
     immediate: bool = True,
 ) -> None:
-    """Ask every `every` seconds until the answer is yes (client-go: `wait.PollUntilContext*`).
+    """Check every `every` seconds until it is true (client-go: `wait.PollUntilContext*`).
 
-    The ticks keep to their grid, however long the condition takes, and ticks that were
-    missed count as one. With `immediate` the first question comes before the first
-    tick, and even if no time is given at all. What the condition raises leaves at once.
+    Ticks are at multiples of `every`, however long a check takes, and missed ticks count as
+    one. With `immediate` the first check is before the first tick, even with a `within` of
+    zero. An error of the condition is raised at once.
     Safe to cancel as far as the condition is.
 
-    Raises: TimeoutError when `within` seconds pass without a yes (None: no bound).
+    Raises: TimeoutError when the condition is not true within `within` seconds (None: no bound).
     """
     try:
         async with clock.timeout(within) as bound:
-            await _ask_on_ticks(condition, every, clock, immediate=immediate)
+            await _check_on_ticks(condition, every, clock, immediate=immediate)
     except TimeoutError:
         if not bound.expired():
-            raise  # it is the condition's own
+            raise  # raised by the condition itself
         raise TimeoutError(
             f"wait for a condition: not met within {within:g} s (allow more time)"
         ) from None
@@ -117,12 +116,12 @@ async def repeat(
     jitter: float = 0.0,
     random: Random = chance.random,
 ) -> Never:
-    """Call again and again until cancelled (client-go: `wait.Until`, `wait.JitterUntil`).
+    """Call repeatedly until cancelled (client-go: `wait.Until`, `wait.JitterUntil`).
 
-    The period is counted from the end of a call, or from its beginning when not
-    `sliding` (client-go: `NonSlidingUntil`); a call that took longer is then followed
-    at once. `jitter` makes each period longer by up to that part of itself. What the
-    call raises ends the loop. Safe to cancel as far as `call` is.
+    The period counts from the end of a call, or from its start when not `sliding` (client-go:
+    `NonSlidingUntil`); then a call that took longer is followed at once. `jitter` adds a random
+    part of up to `jitter` times the period. An error of the call ends the loop.
+    Safe to cancel as far as `call` is.
     """
     while True:
         pause = jittered(period, jitter, random) if jitter > 0 else period
@@ -131,26 +130,26 @@ async def repeat(
         await clock.sleep(pause if sliding else began + pause - clock.now())
 
 
-async def _ask(condition: Condition) -> bool:
-    answer = condition()
-    return await answer if inspect.isawaitable(answer) else answer
+async def _check(condition: Condition) -> bool:
+    result = condition()
+    return await result if inspect.isawaitable(result) else result
 
 
-async def _ask_on_ticks(
+async def _check_on_ticks(
     condition: Condition, every: float, clock: Clock, *, immediate: bool
 ) -> None:
     tick = clock.now() + every
-    if immediate and await _ask(condition):
+    if immediate and await _check(condition):
         return
     while True:
         await clock.sleep(tick - clock.now())
         tick = _tick_after(clock.now(), tick, every)
-        if await _ask(condition):
+        if await _check(condition):
             return
 
 
 def _tick_after(now: float, tick: float, every: float) -> float:
-    """The first moment of the grid after `now`; `tick` is the one that has just come."""
+    """The first tick after `now`; `tick` is the current one."""
     if every <= 0:
         return now
     missed = int(max(now - tick, 0.0) / every)

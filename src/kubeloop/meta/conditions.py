@@ -1,8 +1,8 @@
-"""The conditions in an object's status: how each stands, and since when.
+"""Conditions in the status of an object.
 
-Promises: the time of a condition moves only with its status; a call that changes nothing
-says so, so that the caller can save the write; the clock is the caller's.
-Elsewhere: writing the status (`kubeloop.clients`).
+Guarantees: `lastTransitionTime` changes only with the status; a call returns whether it changed
+something, so that the caller can skip the write; the caller passes the time.
+See also: writing the status (`kubeloop.clients`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class ConditionLike(Protocol):
-    """A condition of any kind: a pod's and a node's have fields of their own."""
+    """A condition of any kind; those of pods and nodes have additional fields."""
 
     @property
     def type(self) -> str: ...
@@ -59,17 +59,17 @@ def is_condition_false(conditions: Iterable[ConditionLike], name: str) -> bool:
 
 
 def set_condition(conditions: list[Condition], new: Condition, *, now: datetime) -> bool:
-    """Let `new` stand in `conditions`, and say whether anything changed.
+    """Add or replace the condition of this type; returns whether anything changed.
 
-    Its time is what it says or else `now`, and it counts only where the condition is new
-    or its status is. `new` itself stays the caller's.
+    `lastTransitionTime` is that of `new`, else `now`, and is set only if the condition is new or
+    its status changes. `new` is copied.
     """
     existing = find_condition(conditions, new.type)
     if existing is None:
-        conditions.append(_dated(new, now))
+        conditions.append(_with_time(new, now))
         return True
     moved = _move(existing, new, now)
-    told = _tell(existing, new)
+    told = _copy_reason(existing, new)
     return moved or told
 
 
@@ -81,7 +81,7 @@ def remove_condition(conditions: list[C], name: str) -> bool:
     return removed
 
 
-def _dated(new: Condition, now: datetime) -> Condition:
+def _with_time(new: Condition, now: datetime) -> Condition:
     added = copy.deepcopy(new)
     added.last_transition_time = new.last_transition_time or now
     return added
@@ -95,8 +95,8 @@ def _move(existing: Condition, new: Condition, now: datetime) -> bool:
     return True
 
 
-def _tell(existing: Condition, new: Condition) -> bool:
-    """Take over what explains the status."""
+def _copy_reason(existing: Condition, new: Condition) -> bool:
+    """Copy reason, message and observed generation."""
     if _explanation(existing) == _explanation(new):
         return False
     existing.reason, existing.message = new.reason, new.message
@@ -105,5 +105,5 @@ def _tell(existing: Condition, new: Condition) -> bool:
 
 
 def _explanation(condition: Condition) -> tuple[str, str, int]:
-    # A server leaves out generation 0; without this it would seem changed every time.
+    # A server omits generation 0; without this it would look changed every time.
     return condition.reason, condition.message, condition.observed_generation or 0

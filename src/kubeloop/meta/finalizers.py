@@ -1,8 +1,8 @@
-"""The names that keep a deleted object in the API until their owners are done with it.
+"""Finalizers of an object.
 
-Promises: works on typed objects and on dicts; a call that changes nothing says so, so
-that the caller can save the write; the order of the other finalizers stays.
-Elsewhere: doing the work before a finalizer is removed (`kubeloop.runtime`).
+Guarantees: works on models and on dicts; a call returns whether it changed something, so that
+the caller can skip the write; the order of the other finalizers stays.
+See also: `kubeloop.runtime.finalized`, which runs the cleanup.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ Finalizable: TypeAlias = _Typed | MutableMapping[str, object]
 
 
 def has_finalizer(obj: Finalizable, name: str) -> bool:
-    """Whether the object waits for `name`."""
+    """Whether the object has the finalizer `name`."""
     return name in _finalizers_of(obj)
 
 
 def add_finalizer(obj: Finalizable, name: str) -> bool:
-    """Make the object wait for `name`; False when it already does."""
+    """Add the finalizer; False if the object already has it."""
     finalizers = _finalizers_of(obj)
     if name in finalizers:
         return False
@@ -44,7 +44,7 @@ def add_finalizer(obj: Finalizable, name: str) -> bool:
 
 
 def remove_finalizer(obj: Finalizable, name: str) -> bool:
-    """Make the object wait for `name` no longer; False when it did not."""
+    """Remove the finalizer; False if the object does not have it."""
     finalizers = _finalizers_of(obj)
     if name not in finalizers:
         return False
@@ -63,7 +63,7 @@ def _finalizers_of(obj: Finalizable) -> list[str]:
 
 
 def _keep(obj: Finalizable, finalizers: list[str]) -> None:
-    """In a dict the list may be new, and an empty one is not worth sending."""
+    """Store the list in a dict; an empty list is left out."""
     if not isinstance(obj, MutableMapping):
         return
     metadata = obj["metadata"] = _metadata_of(obj)

@@ -1,8 +1,8 @@
 """What identifies a kind, a resource and an object: small values, hashable and ordered.
 
-Promises: equal values hash alike; `parse` refuses what it does not understand and undoes
+Guarantees: equal values hash alike; `parse` refuses what it does not understand and undoes
 `str` where there is a `parse`; nothing here asks a server whether a thing exists.
-Elsewhere: which kind is served as which resource (`kubeloop.discovery`).
+See also: which kind is served as which resource (`kubeloop.discovery`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Which names, label keys, label values and annotations the API accepts.
 
-Promises: `problems_of_…` lists every rule that a value breaks, in the facts that
+Guarantees: `problems_of_…` lists every rule that a value breaks, in the facts that
 kube-apiserver states (limits and regular expressions included), and an empty list means
 accepted; `check_…` raises `InvalidArgument` with the same facts.
-Elsewhere: what labels select (`labels`), what names identify (`identity`).
+See also: what labels select (`labels`), what names identify (`identity`).
 """
 
 from __future__ import annotations

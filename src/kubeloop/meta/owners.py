@@ -1,9 +1,9 @@
-"""Who owns an object: the references that tell the garbage collector what goes with what.
+"""Owner references of an object, which the garbage collector follows.
 
-Promises: an object has at most one controller; an owner lives in the object's own
-namespace or in none; a call that changes nothing says so. Works on typed objects and on
-dicts, whose other references stay as they are.
-Elsewhere: finding the objects of an owner (`kubeloop.cache`), watching them (`kubeloop.runtime`).
+Guarantees: an object has at most one controller; an owner is in the namespace of the object or
+is cluster-scoped; a call returns whether it changed something. Works on models and on dicts,
+whose other references stay as they are.
+See also: finding the objects of an owner (`kubeloop.cache`), watching them (`kubeloop.runtime`).
 """
 
 from __future__ import annotations
@@ -54,21 +54,21 @@ Owner: TypeAlias = _TypedOwner | Mapping[str, Any]
 def owner_ref(
     owner: Owner, *, gvk: GroupVersionKind | None = None, block_deletion: bool = False
 ) -> OwnerReference:
-    """A reference to one owner among others; `gvk` where the owner does not say its kind.
+    """An owner reference; pass `gvk` if the owner has no apiVersion and kind.
 
     Raises:
-        InvalidArgument: the owner has no kind, no name or no uid: the server has not made it yet.
+        InvalidArgument: the owner has no kind, name or uid: it is not yet created.
     """
-    said = gvk or _gvk_of(owner)
+    gvk = gvk or _gvk_of(owner)
     metadata = _metadata_of(owner)
-    if not (said.version and said.kind and metadata.name and metadata.uid):
+    if not (gvk.version and gvk.kind and metadata.name and metadata.uid):
         raise InvalidArgument(
-            f"owner {said} {metadata.name!r}: apiVersion, kind, name and uid are needed "
+            f"owner {gvk} {metadata.name!r}: apiVersion, kind, name and uid are needed "
             "(use the object as the server returned it)"
         )
     return OwnerReference(
-        api_version=said.api_version,
-        kind=said.kind,
+        api_version=gvk.api_version,
+        kind=gvk.kind,
         name=metadata.name,
         uid=metadata.uid,
         block_owner_deletion=block_deletion or None,
@@ -76,7 +76,7 @@ def owner_ref(
 
 
 def controller_ref(owner: Owner, *, gvk: GroupVersionKind | None = None) -> OwnerReference:
-    """A reference to the controller: `controller` and `blockOwnerDeletion` are both true.
+    """A controller reference: `controller` and `blockOwnerDeletion` are true.
 
     Raises `InvalidArgument` as `owner_ref` does.
     """
@@ -86,20 +86,20 @@ def controller_ref(owner: Owner, *, gvk: GroupVersionKind | None = None) -> Owne
 
 
 def controller_of(obj: Owned) -> OwnerReference | None:
-    """The first reference that says it is the controller's."""
+    """The controller reference of the object, or None."""
     return next((each for each in _references_of(obj) if each.controller), None)
 
 
 def is_controlled_by(obj: Owned, owner: Owner) -> bool:
-    """Whether `owner` is the controller, by its uid: another of the same name is not."""
+    """Whether `owner` is the controller, compared by uid."""
     controller = controller_of(obj)
     return controller is not None and controller.uid == _metadata_of(owner).uid
 
 
 def set_controller(obj: Owned, owner: Owner, *, gvk: GroupVersionKind | None = None) -> bool:
-    """Make `owner` the controller of `obj`; False when nothing had to change.
+    """Make `owner` the controller of `obj`; False if it already is.
 
-    A plain reference to the same owner becomes the controller's.
+    A plain reference to the same owner becomes the controller reference.
 
     Raises:
         AlreadyOwned: `obj` has another controller.
@@ -123,7 +123,7 @@ def add_owner(
     gvk: GroupVersionKind | None = None,
     block_deletion: bool = False,
 ) -> bool:
-    """Make `owner` one of the owners of `obj`; False when it is one already, in whatever role.
+    """Add an owner reference; False if `owner` already has one, also as the controller.
 
     Raises:
         InvalidArgument: the owner is in another namespace, or as in `owner_ref`.
@@ -136,7 +136,7 @@ def add_owner(
 
 
 def remove_owner(obj: Owned, owner: Owner) -> bool:
-    """Make `owner` own `obj` no longer, in no role; False when it did not."""
+    """Remove all owner references to `owner`; False if there are none."""
     uid = _metadata_of(owner).uid
     references = _references_of(obj)
     stay = [index for index, each in enumerate(references) if each.uid != uid]
@@ -148,7 +148,7 @@ def remove_owner(obj: Owned, owner: Owner) -> bool:
 
 
 def _put(obj: Owned, reference: OwnerReference) -> bool:
-    """Put the reference in the place of the one with its uid, or at the end."""
+    """Replace the reference with the same uid, or append."""
     raw = _raw_references_of(obj)
     new = reference.to_dict() if isinstance(obj, MutableMapping) else reference
     for index, each in enumerate(_references_of(obj)):
@@ -174,10 +174,10 @@ def _check_namespaces(obj: Owned, owner: Owner) -> None:
 
 def _gvk_of(owner: Owner) -> GroupVersionKind:
     if isinstance(owner, Mapping):
-        said, kind = owner.get("apiVersion") or "", owner.get("kind") or ""
-        if not isinstance(said, str) or not isinstance(kind, str):
+        gvk, kind = owner.get("apiVersion") or "", owner.get("kind") or ""
+        if not isinstance(gvk, str) or not isinstance(kind, str):
             raise InvalidArgument("owner: apiVersion and kind must be text")
-        return GroupVersionKind.of(said, kind)
+        return GroupVersionKind.of(gvk, kind)
     return GroupVersionKind.of(owner.api_version, owner.kind)
 
 
@@ -198,7 +198,7 @@ def _references_of(obj: Owned) -> list[OwnerReference]:
 
 
 def _raw_references_of(obj: Owned) -> list[Any]:
-    """The list inside the object itself, made where there is none."""
+    """The list in the object; created if there is none."""
     if not isinstance(obj, MutableMapping):
         return obj.metadata.owner_references
     metadata = obj["metadata"] = obj.get("metadata") or {}

@@ -1,9 +1,9 @@
 """Which of two resource versions is newer, and which API version comes first.
 
-Promises: resource versions of any length compare without becoming numbers; text that is
+Guarantees: resource versions of any length compare without becoming numbers; text that is
 no resource version is an error, never "older". Two of them mean something together only
 when they come from one resource type of one server.
-Elsewhere: what a version asks of a list or a watch (`kubeloop.rest`).
+See also: what a version asks of a list or a watch (`kubeloop.rest`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Patches of the API's three computed kinds, as plain JSON in and plain JSON out.
 
-Promises: every function is pure (its arguments are never changed, its result
+Guarantees: every function is pure (its arguments are never changed, its result
 shares nothing with them), a patch is applied whole or not at all, and the only
 error is `PatchError`. A JSON value nested deeper than 128 levels is refused.
-Elsewhere: which fields merge and by which key (`kubeloop.wire.facts`), who sends
+See also: which fields merge and by which key (`kubeloop.wire.facts`), who sends
 a patch (`clients`), server-side apply (not computed from two documents).
 """
 

@@ -1,6 +1,6 @@
 """The one error of this package.
 
-Promises: a message names the place and the kind of what was found there, never
+Guarantees: a message names the place and the kind of what was found there, never
 the value itself: patched documents may hold secrets.
 """
 

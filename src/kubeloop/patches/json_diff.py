@@ -1,6 +1,6 @@
 """The JSON patch between two documents.
 
-Promises: applied to the old document, an object or a list, the operations give exactly the
+Guarantees: applied to the old document, an object or a list, the operations give exactly the
 new one; equal documents give none. What is left of two lists after their common beginning
 and end is compared position by position, so one element more or less is one operation.
 """

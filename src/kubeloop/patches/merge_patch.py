@@ -2,7 +2,7 @@
 
 As kube-apiserver applies it: null members are also left out of objects in a list, unless the
 list replaces an object.
-Promises: applied to the old object a computed patch gives the new one, where a
+Guarantees: applied to the old object a computed patch gives the new one, where a
 null member counts as absent, since this kind of patch cannot set one; equal
 objects give `{}`.
 """

@@ -1,6 +1,6 @@
 """JSON pointers (RFC 6901): `/spec/containers/0/name` and back.
 
-Promises: `format_pointer(parse_pointer(text)) == text` for every valid pointer.
+Guarantees: `format_pointer(parse_pointer(text)) == text` for every valid pointer.
 """
 
 from __future__ import annotations

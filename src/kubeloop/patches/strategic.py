@@ -1,8 +1,8 @@
 """Applying a strategic merge patch: a merge patch that knows lists.
 
-Promises: what the directives and merge keys say is done as the API server does
+Guarantees: what the directives and merge keys say is done as the API server does
 it, down to the order of lists; a list without merge rules is replaced whole.
-Elsewhere: how such a patch is computed (`strategic_diff`), the lists (`strategic_lists`).
+See also: how such a patch is computed (`strategic_diff`), the lists (`strategic_lists`).
 """
 
 from __future__ import annotations

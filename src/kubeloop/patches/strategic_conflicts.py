@@ -1,6 +1,6 @@
 """Whether a strategic patch is in the way of what others have changed.
 
-Promises: two patches conflict where both speak of the same field and do not say
+Guarantees: two patches conflict where both speak of the same field and do not say
 the same. Scalar merge lists and orders never conflict: both sides can be had.
 """
 

@@ -1,10 +1,10 @@
 """Computing a strategic merge patch, from two documents or from three.
 
-Promises: applied to the old document the patch of two gives exactly the new one,
+Guarantees: applied to the old document the patch of two gives exactly the new one,
 lists and their order included, where a null member counts as absent and a merge
 list of scalars as a set; equal documents give `{}`. The patch of three is the same
 whenever nobody else has changed anything.
-Elsewhere: what the patch does (`strategic`), who is in whose way (`strategic_conflicts`).
+See also: what the patch does (`strategic`), who is in whose way (`strategic_conflicts`).
 """
 
 from __future__ import annotations

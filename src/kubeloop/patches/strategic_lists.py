@@ -1,6 +1,6 @@
 """Merge lists of a strategic patch: their directives and their order.
 
-Promises: the order is the API server's. Elements the patch names come in the
+Guarantees: the order is the API server's. Elements the patch names come in the
 order it names them, the others as they stood, and one of the others goes first
 only where both stood on the server and it stood earlier; so a new element lands
 before the remaining old ones.

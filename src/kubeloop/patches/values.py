@@ -1,6 +1,6 @@
 """JSON values as Python holds them: copied, compared, described.
 
-Promises: `copied` refuses whatever JSON cannot say, so that everything behind it
+Guarantees: `copied` refuses whatever JSON cannot say, so that everything behind it
 may recurse and compare without asking again; `true` is never the number 1.
 """
 

@@ -1,9 +1,9 @@
-"""Selecting objects by field: the few fields a server lets a list or a watch name.
+"""Field selectors: the few fields by which a server can select.
 
-Promises: a selector is immutable and prints as text that parses back to an equal one;
+Guarantees: a selector is immutable and prints as text that parses back to an equal one;
 a field that an object does not have compares as the empty string; text outside the
 grammar is an error, never "everything".
-Elsewhere: selecting by label (`labels`); which fields a kind offers is the server's business.
+See also: selecting by label (`labels`); the server decides which fields it supports.
 
     parse_fields("status.phase!=Running,spec.nodeName=node-7")
     Field("status.phase").not_equals("Running") & Field("spec.nodeName").equals("node-7")
@@ -75,7 +75,7 @@ class FieldSelector:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether it can match no object at all, by decree: nobody needs to be asked."""
+        """Whether it is `NO_FIELDS`, which matches no object."""
         return self._nothing
 
     def matches(self, fields: FieldValues) -> bool:
@@ -157,10 +157,10 @@ def field_selector_from_map(fields: Mapping[str, str]) -> FieldSelector:
 
 
 def field_selector_text(selector: FieldSelector | str | Mapping[str, str]) -> str:
-    """A selection as it stands in a request.
+    """The selector as text, for a request.
 
     Raises:
-        InvalidArgument: it selects nothing, whose text would select everything.
+        InvalidArgument: it selects nothing, which has no text (empty text selects everything).
     """
     found = as_field_selector(selector)
     if found.is_nothing:
@@ -169,10 +169,10 @@ def field_selector_text(selector: FieldSelector | str | Mapping[str, str]) -> st
 
 
 def as_field_selector(given: FieldSelector | str | Mapping[str, str]) -> FieldSelector:
-    """What a caller may say for a field selector: one, its text, or a map of fields.
+    """A field selector from a selector, from text, or from a mapping.
 
     Raises:
-        InvalidArgument: it is none of these, or cannot be read.
+        InvalidArgument: it is none of these, or cannot be parsed.
     """
     match given:
         case FieldSelector():
@@ -188,10 +188,10 @@ def as_field_selector(given: FieldSelector | str | Mapping[str, str]) -> FieldSe
 
 
 def parse_fields(text: str) -> FieldSelector:
-    """Read a field selector as `kubectl --field-selector` takes it; empty text selects all.
+    """Parse a field selector as `kubectl --field-selector` does; empty text selects everything.
 
     Raises:
-        InvalidArgument: a term has no operator, or a value is not escaped as it must be.
+        InvalidArgument: a term has no operator, or a value is not escaped.
     """
     return FieldSelector(*_read_terms(text))
 
@@ -201,19 +201,21 @@ def _read_terms(text: str) -> Iterator[FieldTerm]:
     for part, start in sorted(parts):
         operator = _operator.search(part)
         if operator is None:
-            raise _refusal(text, f"found {part!r} at position {start}, expected =, == or != in it")
+            raise _parse_error(
+                text, f"found {part!r} at position {start}, expected =, == or != in it"
+            )
         try:
             value = unescape_field_value(part[operator.end() :])
         except InvalidArgument as error:
-            raise _refusal(text, f"in the term at position {start}, {error}") from error
+            raise _parse_error(text, f"in the term at position {start}, {error}") from error
         field = part[: operator.start()]
         if not field and not value:
-            # client-go takes it for "everything": a mistake would delete a whole collection.
-            raise _refusal(text, f"the term at position {start} has neither field nor value")
+            # client-go selects everything here: a mistake could delete a whole collection.
+            raise _parse_error(text, f"the term at position {start} has neither field nor value")
         yield FieldTerm(field, "!=" if operator[0] == "!=" else "=", value)
 
 
-def _refusal(text: str, problem: str) -> InvalidArgument:
+def _parse_error(text: str, problem: str) -> InvalidArgument:
     return InvalidArgument(f"field selector {text!r}: {problem}")
 
 

@@ -1,9 +1,9 @@
-"""Selecting objects by their labels: the text the API speaks, builders, and fast matching.
+"""Label selectors: parsing, building and matching.
 
-Promises: a selector is immutable, compiled once, and prints in the API's canonical form,
+Guarantees: a selector is immutable, compile_test once, and prints in the API's canonical form,
 which parses back to an equal selector (only `NOTHING` cannot be written); text that is not
 in the grammar is an error that names the position, never "everything".
-Elsewhere: selecting by field (`fields`), which keys and values exist at all (`names`).
+See also: field selectors (`fields`), valid keys and values (`kubeloop.meta`).
 
     parse_labels("app in (web, api), !canary")
     Label("app").in_("web", "api") & Label("canary").missing()
@@ -21,7 +21,7 @@ from kubeloop.meta import check_label_key
 from kubeloop.wire.errors import InvalidArgument
 from kubeloop.wire.meta.v1 import LabelSelector, LabelSelectorRequirement
 
-from .requirements import LabelOperator, Labels, Requirement, compiled, never, required
+from .requirements import LabelOperator, Labels, Requirement, compile_test, make_requirement, never
 
 __all__ = [
     "EVERYTHING",
@@ -47,7 +47,7 @@ class Selector:
 
     def __init__(self, *requirements: Requirement) -> None:
         self.requirements = tuple(sorted(requirements, key=lambda each: each.key))
-        self._matches = compiled(self.requirements)
+        self._matches = compile_test(self.requirements)
         self._text = ",".join(map(str, self.requirements))
         self._nothing = False
 
@@ -57,7 +57,7 @@ class Selector:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether it can match no object at all, by decree: nobody needs to be asked."""
+        """Whether it is `NOTHING`, which matches no object."""
         return self._nothing
 
     def matches(self, labels: Labels) -> bool:
@@ -141,27 +141,27 @@ class Label(msgspec.Struct, frozen=True):
         return self._where("<", str(number))
 
     def _where(self, operator: LabelOperator, *values: str) -> Selector:
-        return Selector(required(self.key, operator, values))
+        return Selector(make_requirement(self.key, operator, values))
 
 
 def selector_from_map(labels: Labels, *, validate: bool = True) -> Selector:
     """Every label of `labels`, exactly.
 
-    Without `validate` keys and values stand as they are, valid or not, as when they were
-    read from an object.
+    Without `validate`, keys and values are not checked, as for those of an existing object.
     """
     if not validate:
         return Selector(*(Requirement(key, "=", (value,)) for key, value in labels.items()))
     for key in labels:
         check_label_key(key)
-    return Selector(*(required(key, "=", (value,)) for key, value in labels.items()))
+    return Selector(*(make_requirement(key, "=", (value,)) for key, value in labels.items()))
 
 
 def selector_text(selector: Selector | str | Mapping[str, str]) -> str:
-    """A selection as it stands in a request.
+    """The selector as text, for a request.
 
     Raises:
-        InvalidArgument: it selects nothing, whose text would select everything (API-6).
+        InvalidArgument: it selects nothing, which has no text: an empty one would select
+            everything (API-6).
     """
     found = as_selector(selector)
     if found.is_nothing:
@@ -170,10 +170,10 @@ def selector_text(selector: Selector | str | Mapping[str, str]) -> str:
 
 
 def as_selector(given: Selector | str | Labels) -> Selector:
-    """What a caller may say for a selector: one, its text, or a map of labels.
+    """A label selector from a selector, from text, or from a mapping.
 
     Raises:
-        InvalidArgument: it is none of these, or cannot be read.
+        InvalidArgument: it is none of these, or cannot be parsed.
     """
     match given:
         case Selector():
@@ -196,8 +196,7 @@ _WIRE_OPERATORS: dict[str, LabelOperator] = {
 
 
 def selector_from_wire(given: LabelSelector | Mapping[str, object] | None) -> Selector:
-    """What a LabelSelector in an object selects; none at all selects nothing, an empty one
-    everything.
+    """The selector of a `LabelSelector` in an object; None selects nothing, an empty one all.
 
     Raises:
         InvalidArgument: an unknown operator, values missing or too many, an invalid label.
@@ -205,13 +204,13 @@ def selector_from_wire(given: LabelSelector | Mapping[str, object] | None) -> Se
     if given is None:
         return NOTHING
     wire = given if isinstance(given, LabelSelector) else LabelSelector.from_dict(given)
-    _refuse_unknown(wire)
-    expressions = [_expressed(each) for each in wire.match_expressions]
+    _check_unknown_fields(wire)
+    expressions = [_requirement_from_wire(each) for each in wire.match_expressions]
     return selector_from_map(wire.match_labels) & Selector(*expressions)
 
 
-def _refuse_unknown(wire: LabelSelector | LabelSelectorRequirement) -> None:
-    """Raise InvalidArgument where something narrows the selection that nobody here knows."""
+def _check_unknown_fields(wire: LabelSelector | LabelSelectorRequirement) -> None:
+    """Raise InvalidArgument for fields of a newer API: they could narrow the selection."""
     unknown = wire.to_dict().keys() - set(wire.__struct_encode_fields__)
     if unknown:
         raise InvalidArgument(
@@ -220,8 +219,8 @@ def _refuse_unknown(wire: LabelSelector | LabelSelectorRequirement) -> None:
         )
 
 
-def _expressed(wire: LabelSelectorRequirement) -> Requirement:
-    _refuse_unknown(wire)
+def _requirement_from_wire(wire: LabelSelectorRequirement) -> Requirement:
+    _check_unknown_fields(wire)
     operator = _WIRE_OPERATORS.get(wire.operator)
     if operator is None:
         raise InvalidArgument(
@@ -231,7 +230,7 @@ def _expressed(wire: LabelSelectorRequirement) -> Requirement:
     if operator in {"exists", "!"} and wire.values:
         raise InvalidArgument(f"label {wire.key!r}: operator {wire.operator} takes no values")
     check_label_key(wire.key)
-    return required(wire.key, operator, wire.values)
+    return make_requirement(wire.key, operator, wire.values)
 
 
 _token = re.compile(r"[ \t\r\n]*(==|!=|[=!(),<>]|[^ \t\r\n=!(),<>]+|$)").match
@@ -248,7 +247,7 @@ _INFIX: dict[str, LabelOperator] = {
 
 
 def parse_labels(text: str) -> Selector:
-    """Read a label selector as `kubectl -l` takes it; empty text selects everything.
+    """Parse a label selector as `kubectl -l` does; empty text selects everything.
 
     Raises:
         InvalidArgument: it is not in the grammar, or a key or value is not valid.
@@ -288,9 +287,9 @@ class _Reader:
         operator = self._operator()
         start, values = self._start, self._values(operator)
         try:
-            return required(key, operator, values)
+            return make_requirement(key, operator, values)
         except InvalidArgument as error:
-            raise self._refusal(f"at position {start}, {error}") from error
+            raise self._parse_error(f"at position {start}, {error}") from error
 
     def _key(self) -> str:
         if self._next in _SYMBOLS:
@@ -298,7 +297,7 @@ class _Reader:
         try:
             check_label_key(self._next)
         except InvalidArgument as error:
-            raise self._refusal(f"at position {self._start}, {error}") from error
+            raise self._parse_error(f"at position {self._start}, {error}") from error
         return self._take()
 
     def _operator(self) -> LabelOperator:
@@ -327,7 +326,7 @@ class _Reader:
         return values
 
     def _element(self) -> str:
-        """A value of a set; where none is written it is the empty one."""
+        """A value of a set; nothing means the empty string."""
         return "" if self._next in _SYMBOLS else self._take()
 
     def _expect(self, symbol: str, wanted: str) -> None:
@@ -348,9 +347,9 @@ class _Reader:
 
     def _refuse(self, wanted: str) -> NoReturn:
         found = repr(self._next) if self._next else "the end"
-        raise self._refusal(f"found {found} at position {self._start}, expected {wanted}")
+        raise self._parse_error(f"found {found} at position {self._start}, expected {wanted}")
 
-    def _refusal(self, problem: str) -> InvalidArgument:
+    def _parse_error(self, problem: str) -> InvalidArgument:
         return InvalidArgument(f"label selector {self._text!r}: {problem}")
 
 

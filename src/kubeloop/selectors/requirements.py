@@ -1,8 +1,8 @@
-"""One condition on one label: what may be asked, how it reads, and the test it becomes.
+"""One requirement of a label selector, and the function that tests an object for it.
 
-Promises: the test of several conditions is built once and is little more than a dictionary
-look-up for each; only what Kubernetes reads as a number is compared as one.
-Elsewhere: conditions together, and their text (`labels`).
+Guarantees: the function for several requirements is built once and costs about one dictionary
+lookup per requirement; only what Kubernetes parses as an integer is compared as one.
+See also: selectors and their text (`labels`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,15 @@ import msgspec
 from kubeloop.meta import check_label_value
 from kubeloop.wire.errors import InvalidArgument
 
-__all__ = ["LabelOperator", "Labels", "Requirement", "Test", "compiled", "never", "required"]
+__all__ = [
+    "LabelOperator",
+    "Labels",
+    "Requirement",
+    "Test",
+    "compile_test",
+    "make_requirement",
+    "never",
+]
 
 Labels: TypeAlias = Mapping[str, str]
 Test: TypeAlias = Callable[[Labels], bool]
@@ -39,7 +47,7 @@ class Requirement(msgspec.Struct, frozen=True):
 
     @property
     def exact_value(self) -> str | None:
-        """The one value that meets it, where there is one."""
+        """The only value that meets it, or None."""
         exact = self.operator in _EXACT or (self.operator == "in" and len(self.values) == 1)
         return self.values[0] if exact else None
 
@@ -55,7 +63,7 @@ class Requirement(msgspec.Struct, frozen=True):
                 return f"{self.key}{self.operator}{self.values[0]}"
 
 
-def _checked(key: str, value: object) -> str:
+def _check_value(key: str, value: object) -> str:
     if not isinstance(value, str):
         found = type(value).__name__
         raise InvalidArgument(f"label {key!r}: expected text as its value, found a {found}")
@@ -63,9 +71,9 @@ def _checked(key: str, value: object) -> str:
     return value
 
 
-def required(key: str, operator: LabelOperator, values: Iterable[str]) -> Requirement:
-    """A requirement whose key is known to be valid; checks the values."""
-    unique = tuple(sorted({_checked(key, value) for value in values}))
+def make_requirement(key: str, operator: LabelOperator, values: Iterable[str]) -> Requirement:
+    """A requirement with checked values; the key must be valid."""
+    unique = tuple(sorted({_check_value(key, value) for value in values}))
     if operator in _SETS and not unique:
         raise InvalidArgument(f"label {key!r}: operator {operator} needs at least one value")
     if operator in _ORDERS and _integer(unique[0]) is None:
@@ -76,15 +84,15 @@ def required(key: str, operator: LabelOperator, values: Iterable[str]) -> Requir
 
 
 def _integer(text: str) -> int | None:
-    """What Kubernetes reads as a 64-bit integer: Python's own int() reads more."""
+    """The 64-bit integer that Kubernetes parses, or None; Python's int() accepts more."""
     if not _is_integer(text):
         return None
     number = int(text)
     return number if number in _INT64 else None
 
 
-def compiled(requirements: Iterable[Requirement]) -> Test:
-    """One function that tests them all."""
+def compile_test(requirements: Iterable[Requirement]) -> Test:
+    """One function that tests all requirements."""
     match [_test_of(each) for each in requirements]:
         case []:
             return lambda _: True

@@ -1,8 +1,8 @@
 """A quantity's text taken apart, and its number written: the rules, without the class.
 
-Promises: `read` is exact up to the nano and rounds away from zero below it; reading
+Guarantees: `read` is exact up to the nano and rounds away from zero below it; reading
 what `write` wrote gives the same number.
-Elsewhere: the value that people hold is `quantity`.
+See also: the value that people hold is `quantity`.
 """
 
 from __future__ import annotations

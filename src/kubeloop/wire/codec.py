@@ -1,12 +1,12 @@
 """Reads JSON into models, losing nothing on the way.
 
-Promises: what a class does not know is kept as it came, at every depth; `null` and "not
+Guarantees: what a class does not know is kept as it came, at every depth; `null` and "not
 there" read as empty; an error names the path of the value it is about and never shows the
 value of a Secret. Any thread may read.
 How: msgspec reads strictly, which is the fast way. Where it refuses, the text is read
 again as plain data, unknown keys and nulls are set aside, and the keys are then put into
 the structs they belong to. Objects that hold nothing unknown never pay for it.
-Elsewhere: the way back (`sending`), what a field is (`plan`), text formats (`yaml`).
+See also: the way back (`sending`), what a field is (`plan`), text formats (`yaml`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a user's kind says besides its fields: columns, scale, and which fields must be there.
 
-Elsewhere: the CustomResourceDefinition that is made of it (`kubeloop.crd`).
+See also: the CustomResourceDefinition that is made of it (`kubeloop.crd`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What patches and server-side apply need to know about a field, as data.
 
-Elsewhere: the facts of the built-in kinds come from `_generated.facts`, those of
+See also: the facts of the built-in kinds come from `_generated.facts`, those of
 a user's class from its annotations (`schema`); what is done with them is
 `kubeloop.patches`'s business.
 """

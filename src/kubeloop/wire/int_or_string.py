@@ -1,8 +1,8 @@
 """Fields that hold a number or a string: ports by name, shares in percent.
 
-Promises: a number fits into 32 bits or is an error; a percentage is worked out in
+Guarantees: a number fits into 32 bits or is an error; a percentage is worked out in
 integers, rounded the way the caller says.
-Elsewhere: the type itself is plain `int | str`, named in `kubeloop.wire`.
+See also: the type itself is plain `int | str`, named in `kubeloop.wire`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The ground under every model: what a field that was not set looks like, and what survives.
 
-Promises: a field that is not set is not sent, whatever was read meanwhile; a list, a map
+Guarantees: a field that is not set is not sent, whatever was read meanwhile; a list, a map
 or a required field that is missing or null reads as its empty value; keys that a class
 does not know travel with the object, at every depth, through copies and pickles.
 
@@ -9,7 +9,7 @@ that can be changed, keeps it marked as implied, so that sending can tell "read,
 filled" from "set to empty". Unknown keys sit in the `_extra` slot of the struct they belong
 to. Models stand outside the garbage collector (`gc=False`): they hold trees, and walking
 millions of them again and again is what makes large lists slow.
-Elsewhere: reading (`codec`) and sending (`sending`), what a class knows of its fields (`schema`).
+See also: reading (`codec`) and sending (`sending`), what a class knows of its fields (`schema`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Names: from the wire's camelCase to attributes of Python, for every generator of models.
 
-Promises: an attribute is made of ASCII letters, digits and underscores, whatever the wire's
+Guarantees: an attribute is made of ASCII letters, digits and underscores, whatever the wire's
 name holds; it is no keyword and hides nothing that models or annotations need.
 """
 

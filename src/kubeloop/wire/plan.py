@@ -2,7 +2,7 @@
 
 A plan is a tree of nodes, one for each place where JSON can stand. Decoding walks it to
 find unknown keys and nulls, encoding to find what is set, patches to find merge rules.
-Elsewhere: the walks themselves (`codec`, `sending`, `schema`).
+See also: the walks themselves (`codec`, `sending`, `schema`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Reads a few fields of a JSON object and skips the rest at the speed of a scan.
 
-Promises: a path that cannot be right is an error when it is compiled; a field that is
+Guarantees: a path that cannot be right is an error when it is compiled; a field that is
 missing or null reads as None; nothing outside the paths is decoded or even checked.
-Elsewhere: taking lists and watch events apart without decoding them (`raw`).
+See also: taking lists and watch events apart without decoding them (`raw`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Reads protobuf bodies of the API as the JSON that the same object would be.
 
-Promises: an envelope (`k8s\\0`, a type, the raw message) comes out as plain data with
+Guarantees: an envelope (`k8s\\0`, a type, the raw message) comes out as plain data with
 apiVersion and kind; a field that Go writes although it is empty is left out, as Go's JSON
 leaves it out; whatever is not such a body raises `DecodeError`.
-Elsewhere: the numbers (`_generated.protobuf`). Nothing here writes protobuf.
+See also: the numbers (`_generated.protobuf`). Nothing here writes protobuf.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Amounts of cpu, memory and the like: exact numbers with a suffix.
 
-Promises: a quantity keeps the text it was given, so that an object read and sent
+Guarantees: a quantity keeps the text it was given, so that an object read and sent
 back is unchanged; its number is exact to the nano and is only worked out when
 someone asks; two quantities are equal when their numbers are, however written.
-Elsewhere: the rules of texts and numbers (`amount`); where the models' decoder meets
+See also: the rules of texts and numbers (`amount`); where the models' decoder meets
 quantities (`codec`).
 """
 

@@ -1,6 +1,6 @@
 """Takes lists and watch events apart without decoding the objects in them.
 
-Promises: the bytes of an object are those that came; a list or an event that is not one
+Guarantees: the bytes of an object are those that came; a list or an event that is not one
 raises `DecodeError`. The parts are views into the text they came in: `bytes(part)` is the
 copy that may be kept without keeping the whole text alive.
 """

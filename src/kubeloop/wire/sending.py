@@ -1,8 +1,8 @@
 """Sends models as JSON: what is set, and what came without being known.
 
-Promises: only what is set is sent, and keys that a class does not know go out as they came
+Guarantees: only what is set is sent, and keys that a class does not know go out as they came
 in; what JSON cannot say is an error that names the path of the value. Any thread may send.
-Elsewhere: the way in (`codec`), what a field is (`plan`), text formats (`yaml`).
+See also: the way in (`codec`), what a field is (`plan`), text formats (`yaml`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Moments and spans as the API writes them: Time, MicroTime and Duration.
 
-Promises: what is parsed is in UTC, what is formatted ends in `Z`; a fraction too
+Guarantees: what is parsed is in UTC, what is formatted ends in `Z`; a fraction too
 fine to keep is cut off, never rounded up; a datetime without a zone is refused,
 because nobody knows which moment it means; durations are exact to the nanosecond.
-Elsewhere: where the models' decoder meets these types is `codec`; a Time it reads by
+See also: where the models' decoder meets these types is `codec`; a Time it reads by
 msgspec's own rule, which keeps the offset and rounds to the nearest microsecond.
 """
 

@@ -1,12 +1,12 @@
 """Reads YAML text into plain JSON values as Kubernetes' own tools do, and writes it back.
 
-Promises: only JSON values come out (dict with str keys, list, str, int, float, bool, None),
+Guarantees: only JSON values come out (dict with str keys, list, str, int, float, bool, None),
 each with no part in common with another; a key that stands twice is an error; what would
 exhaust memory or the stack is an error; an error names source, line and column, and shows
 nothing of the text but a key that stands twice.
 Unlike sigs.k8s.io/yaml, a key beside a merge (`<<`) wins wherever it stands, a custom tag is
 an error, and `!!binary` stays base64: YAML's own rules, and the ones that lose nothing.
-Elsewhere: events to values (`yaml_document`), what a scalar means (`yaml_scalars`), how
+See also: events to values (`yaml_document`), what a scalar means (`yaml_scalars`), how
 text is written (`yaml_writing`).
 """
 

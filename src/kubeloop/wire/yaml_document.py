@@ -1,8 +1,8 @@
 """Puts one YAML document together out of the parser's events, without recursion.
 
-Promises: no two places of the value share an object; keys are text and stand once; aliases
+Guarantees: no two places of the value share an object; keys are text and stand once; aliases
 and merges are written out, within limits that keep memory and stack.
-Elsewhere: text to events (`yaml`), what a scalar means (`yaml_scalars`).
+See also: text to events (`yaml`), what a scalar means (`yaml_scalars`).
 """
 
 from __future__ import annotations

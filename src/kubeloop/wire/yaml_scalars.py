@@ -1,9 +1,9 @@
 """What a YAML scalar means: the rules that reading and writing share.
 
-Promises: plain text means what it means to Kubernetes' own tools (YAML 1.1 words, Go's
+Guarantees: plain text means what it means to Kubernetes' own tools (YAML 1.1 words, Go's
 numbers, no sexagesimals, dates are text); every value is one that JSON can hold, save
 `.inf` and `.nan`, which the reader refuses because only it knows the place.
-Elsewhere: documents to values (`yaml`), values to documents (`yaml_writing`).
+See also: documents to values (`yaml`), values to documents (`yaml_writing`).
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Writes plain JSON values as YAML text for people to read.
 
-Promises: block style without aliases, keys in the order given, lines as long as they are;
+Guarantees: block style without aliases, keys in the order given, lines as long as they are;
 control, bidi and other hidden characters are escaped, so that the text shows what is in it;
 reading the text gives the same values, here, in Go and in any reader of YAML 1.1; the text
 does not depend on how PyYAML was built.
 How: an own writer and not libyaml's, which turns a whole text of many lines into one
 quoted line for a single emoji in it.
-Elsewhere: what a scalar means (`yaml_scalars`), reading (`yaml`).
+See also: what a scalar means (`yaml_scalars`), reading (`yaml`).
 """
 
 from __future__ import annotations
