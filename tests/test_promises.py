@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubeloop.cache import notices, outage, reflector, watch_list
+from kubeloop.cache import notices, outage, reflector, reflector_errors, watch_list
 from kubeloop.election import DEFAULT_TOLERANCE
 from kubeloop.events import broadcaster
 from kubeloop.rest import connections, liveness
@@ -194,7 +194,7 @@ NUMBERS = [
     ("cache.md", "gives up after 60 s and retries", reflector.OPEN_WITHIN, 60),
     ("cache.md", "5 to 10 minutes", reflector.MIN_WATCH_TIMEOUT, 300),
     ("cache.md", "plus 30 s", reflector.GRACE, 30),
-    ("cache.md", "is kept, up to a minute", reflector.LONGEST_RETRY_AFTER, 60),
+    ("cache.md", "is kept, up to a minute", reflector_errors.MAX_RETRY_AFTER, 60),
     ("cache.md", "An outage of 5 seconds", outage.WARN_AFTER, 5),
     ("cache.md", "again after a minute", outage.SECOND_WARNING, 60),
     ("cache.md", "at most an hour apart", outage.LONGEST_INTERVAL, 3600),

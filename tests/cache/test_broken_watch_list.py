@@ -29,7 +29,7 @@ from tests.cache.model_server import (
     refused,
     too_large,
 )
-from tests.cache.reflecting import reflecting, requests
+from tests.cache.reflector_harness import requests, running_reflector
 from tests.cache.stories import held
 
 TEN_MINUTES = 600
@@ -83,23 +83,23 @@ async def test_a_broken_stream_leads_to_a_list_within_the_stated_time(
     """Seconds for one that ends or fails, a minute for one that is silent; logged once."""
     server = Breaking(kind)
     with caplog.at_level(logging.INFO):
-        async with reflecting(server, clock, random=lambda: 0.99) as (reflector, told):
+        async with running_reflector(server, clock, random=lambda: 0.99) as (reflector, target):
             await clock.advance(bound)
 
-            assert told.lines == ["replace a,b at 12"]
+            assert target.calls == ["replace a,b at 12"]
             assert requests(server)[-2:] == ["list '0' limit 500", "watch 12"]
             assert reflector.stats().fallbacks == 1
 
             server.put("c")
             await clock.settle()
-            assert told.lines[1:] == ["add c"]
+            assert target.calls[1:] == ["add c"]
 
     lines = [record for record in caplog.records if "WatchList" in record.getMessage()]
     assert len(lines) == 1
     assert lines[0].levelno == (logging.INFO if kind == "unsupported" else logging.WARNING)
 
 
-async def test_a_stream_that_keeps_bringing_objects_is_never_cut(clock: ManualClock) -> None:
+async def test_a_stream_with_new_objects_is_never_cut(clock: ManualClock) -> None:
     """A large collection over a slow link: the bound is about silence."""
 
     class Slow(ModelServer):
@@ -111,13 +111,13 @@ async def test_a_stream_that_keeps_bringing_objects_is_never_cut(clock: ManualCl
     server = Slow()
     for name in "abcde":
         server.put(name)
-    async with reflecting(server, clock) as (_, told):
+    async with running_reflector(server, clock) as (_, target):
         await clock.advance(299)
-        assert told.lines == []
+        assert target.calls == []
 
         await clock.advance(1)
 
-        assert told.lines == ["replace a,b,c,d,e at 15"]
+        assert target.calls == ["replace a,b,c,d,e at 15"]
         assert requests(server) == ["stream"]
 
 
@@ -134,23 +134,23 @@ async def test_bookmarks_and_changes_of_known_objects_do_not_keep_a_stream_alive
                 await clock.sleep(7)
 
     server = Chatty()
-    async with reflecting(server, clock) as (_, told):
+    async with running_reflector(server, clock) as (_, target):
         await clock.advance(59)
-        assert told.lines == []
+        assert target.calls == []
 
         await clock.advance(1)
 
-        assert told.lines == ["replace  at 10"]
+        assert target.calls == ["replace  at 10"]
 
 
 async def test_a_fault_is_remembered_for_ten_minutes_and_then_tried_again(
     clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = Breaking("empty")
-    async with reflecting(server, clock) as (_, told):
+    async with running_reflector(server, clock) as (_, target):
 
         async def relist() -> list[str]:
-            server.asked.clear()
+            server.received.clear()
             server.compact()
             server.cut()
             server.fail(expired())
@@ -167,7 +167,7 @@ async def test_a_fault_is_remembered_for_ten_minutes_and_then_tried_again(
         await clock.advance(TEN_MINUTES)
         assert await relist() == ["stream 12"]
         assert await relist() == ["stream 12"]
-        assert set(told.lines) == {"replace a,b at 12"}
+        assert set(target.calls) == {"replace a,b at 12"}
     assert sum("WatchList" in record.getMessage() for record in caplog.records) == 1
 
 
@@ -179,11 +179,11 @@ async def test_reflectors_that_share_their_support_learn_from_each_other(
     for each in (first, second, other):
         each.watch_list_support = support  # type: ignore[attr-defined] # as a client's source has
     other.scope = type(other.scope)("websites.example.com")
-    async with reflecting(first, clock):
+    async with running_reflector(first, clock):
         await clock.advance(60)
         assert requests(first) == ["stream", "list '0' limit 500", "watch 12"]
 
-        async with reflecting(second, clock), reflecting(other, clock):
+        async with running_reflector(second, clock), running_reflector(other, clock):
             assert requests(second) == ["list '0' limit 500", "watch 12"]
             assert requests(other) == ["stream"]  # another group may be another server
             assert list(support.stats()) == [""]
@@ -194,23 +194,25 @@ async def test_reflectors_that_share_their_support_learn_from_each_other(
     [refused(), refusal(429, "TooManyRequests"), refusal(403, "Forbidden"), refusal(503)],
     ids=["refused", "429", "403", "503"],
 )
-async def test_what_lists_meet_as_well_is_no_fault_of_streams(
+async def test_an_error_that_lists_have_as_well_is_no_fault_of_streams(
     server: ModelServer, clock: ManualClock, error: Exception
 ) -> None:
     """But it does not keep the reflector from listing."""
     server.fail(error, error, error)
-    async with reflecting(server, clock) as (_, told):
+    async with running_reflector(server, clock) as (_, target):
         await clock.advance(30)
 
-        assert told.lines
+        assert target.calls
         server.fail(expired())
         server.cut()
-        server.asked.clear()
+        server.received.clear()
         await clock.advance(30)
         assert "stream 10" in requests(server)
 
 
-async def test_a_list_that_fails_as_well_blames_no_stream(clock: ManualClock) -> None:
+async def test_no_fault_of_streams_is_remembered_if_the_list_fails_as_well(
+    clock: ManualClock,
+) -> None:
     server = Breaking("empty", "healthy")
     faults = [refusal(500, "InternalError")]
 
@@ -220,21 +222,21 @@ async def test_a_list_that_fails_as_well_blames_no_stream(clock: ManualClock) ->
         return await ModelServer.list(server, **options)
 
     server.list = fail_once  # type: ignore[method-assign] # only lists fail, streams are empty
-    async with reflecting(server, clock) as (_, told):
+    async with running_reflector(server, clock) as (_, target):
         await clock.advance(1)
 
         assert requests(server) == ["stream", "stream"]
-        assert told.lines == ["replace a,b at 12"]
+        assert target.calls == ["replace a,b at 12"]
 
 
 async def test_while_nothing_can_be_reached_each_round_lists_too(
     server: ModelServer, clock: ManualClock
 ) -> None:
     server.fail(*(refused() for _ in range(100)))
-    async with reflecting(server, clock):
+    async with running_reflector(server, clock):
         await clock.advance(120)
 
-        verbs = [asked.verb for asked in server.asked]
+        verbs = [request.verb for request in server.received]
         assert verbs[:4] == ["stream", "stream", "stream", "list"]
         assert verbs[4:] == ["stream", "list"] * ((len(verbs) - 4) // 2)
         assert len(verbs) < 30
@@ -270,7 +272,7 @@ CUT = StreamEnded("", events=3)
         (ValueError("a bug"), 0, True, AfterStream.LIST),
     ],
 )
-def test_what_follows_a_failed_stream_depends_on_what_it_says_about_streams(
+def test_what_follows_a_failed_stream_depends_on_its_error(
     error: Exception, retries: int, may_retry: bool, then: AfterStream
 ) -> None:
     found = after_failed_stream(error, retries=retries, may_retry=may_retry, from_newest=True)
@@ -279,7 +281,7 @@ def test_what_follows_a_failed_stream_depends_on_what_it_says_about_streams(
 
 
 @pytest.mark.parametrize("error", [expired(), too_large()])
-def test_a_version_that_is_refused_leads_to_a_stream_of_the_newest(error: Exception) -> None:
+def test_a_version_that_is_rejected_leads_to_a_stream_of_the_newest(error: Exception) -> None:
     found = after_failed_stream(error, retries=0, may_retry=True, from_newest=False)
 
     assert found is AfterStream.FROM_NEWEST
@@ -357,11 +359,11 @@ async def test_a_stream_that_is_not_complete_when_its_time_is_over_is_followed_b
             await asyncio.Event().wait()
 
     server = Endless()
-    async with reflecting(server, clock, random=lambda: 0.0) as (_, told):
+    async with running_reflector(server, clock, random=lambda: 0.0) as (_, target):
         await clock.advance(329)
         assert requests(server) == ["stream"]
 
         await clock.advance(2)
 
         assert requests(server) == ["stream", "list '0' limit 500", "watch 10"]
-        assert told.lines == ["replace  at 10"]
+        assert target.calls == ["replace  at 10"]

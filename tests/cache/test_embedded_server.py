@@ -144,8 +144,8 @@ class World:
                 await asyncio.sleep(0.005)
 
     def requests(self, verb: str) -> int:
-        asked = self.server.faults.requests
-        return sum(each.verb == verb and "watch" not in each.query for each in asked)
+        requests = self.server.faults.requests
+        return sum(each.verb == verb and "watch" not in each.query for each in requests)
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ async def world() -> AsyncIterator[World]:
             yield found
 
 
-async def test_it_follows_and_writes_can_be_read_at_once(world: World) -> None:
+async def test_the_cache_follows_and_writes_can_be_read_at_once(world: World) -> None:
     version = await world.put("web", "1")
     first = await world.informer.get("web", namespace="default", at_least=version)
     version = await world.put("web", "2")
@@ -194,7 +194,7 @@ async def test_streams_that_end_after_each_event_lose_nothing(world: World) -> N
     await world.ends_equal()
 
 
-async def test_history_that_is_gone_is_made_up_for_by_one_new_state(world: World) -> None:
+async def test_expired_history_leads_to_one_new_list(world: World) -> None:
     """X-2: no add twice, has_synced stays true."""
     world.server.faults.fail(503, times=None, match=Match(verb="watch"))
     world.server.drop_connections()
@@ -219,7 +219,7 @@ async def test_a_server_that_restarts_is_followed_again(world: World) -> None:
     await world.ends_equal()
 
 
-async def test_a_server_that_is_away_is_waited_for(world: World) -> None:
+async def test_the_cache_waits_for_an_unavailable_server(world: World) -> None:
     """CCH-61, CCH-67: connection refused."""
     await world.server.refuse_connections()
     await world.until(lambda: world.informer.stats().reflector.errors > 1)
@@ -230,7 +230,7 @@ async def test_a_server_that_is_away_is_waited_for(world: World) -> None:
 
 
 async def test_a_server_that_lost_everything_is_followed_again(world: World) -> None:
-    """Its versions begin anew: what we know is too large for it."""
+    """Its versions start again, so the version of the cache is too large for it."""
     for number in range(5):
         await world.put(f"pod-{number}", "1")
     await world.server.restart(keep_data=False)

@@ -17,7 +17,7 @@ from kubeloop.kit import ManualClock
 from kubeloop.machinery import ConnectError, DecodeError, StreamBroken, TransportError
 from kubeloop.wire import RawEvent
 from tests.cache.model_server import ModelServer, event, refusal, refused
-from tests.cache.reflecting import reflecting
+from tests.cache.reflector_harness import running_reflector
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 @pytest.mark.parametrize("streams", [True, False], ids=["with WatchList", "with lists"])
 @pytest.mark.parametrize("synced", [True, False], ids=["later", "from the start"])
-async def test_refused_connections_are_warned_of_soon_then_ever_less_often(
+async def test_refused_connections_are_logged_soon_then_less_and_less_often(
     clock: ManualClock, caplog: pytest.LogCaptureFixture, synced: bool, streams: bool
 ) -> None:
     """Within 12 s, again after one minute, two, four; and one line when it is over."""
@@ -41,7 +41,7 @@ async def test_refused_connections_are_warned_of_soon_then_ever_less_often(
     if not synced:
         server.fail(*refusals)
     with caplog.at_level(logging.INFO):
-        async with reflecting(server, clock) as (reflector, _):
+        async with running_reflector(server, clock) as (reflector, _):
             if synced:
                 await clock.advance(60)
                 server.fail(*refusals)
@@ -65,10 +65,10 @@ async def test_refused_connections_are_warned_of_soon_then_ever_less_often(
     assert len(over) == 1
 
 
-async def test_a_short_interruption_is_not_worth_a_warning(
+async def test_a_short_interruption_is_not_logged_as_a_warning(
     server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with reflecting(server, clock):
+    async with running_reflector(server, clock):
         await clock.advance(60)
         server.fail(refused(), refused())
         server.cut()
@@ -77,7 +77,7 @@ async def test_a_short_interruption_is_not_worth_a_warning(
     assert warnings(caplog) == []
 
 
-async def test_an_attempt_that_takes_long_to_fail_is_warned_of_at_once(
+async def test_a_slow_failure_is_logged_at_once(
     clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A connection that hangs: the outage began with the attempt, not with its end."""
@@ -87,7 +87,7 @@ async def test_an_attempt_that_takes_long_to_fail_is_warned_of_at_once(
             await clock.sleep(30)
             raise ConnectError("connect: no answer within 30 s")
 
-    async with reflecting(Hanging(streams_lists=False), clock) as (reflector, _):
+    async with running_reflector(Hanging(streams_lists=False), clock) as (reflector, _):
         await clock.advance(30)
 
         outage = reflector.stats().outage
@@ -101,7 +101,7 @@ async def test_an_attempt_that_takes_long_to_fail_is_warned_of_at_once(
 async def test_stats_count_every_attempt_and_name_the_last_error(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    async with reflecting(server, clock) as (reflector, _):
+    async with running_reflector(server, clock) as (reflector, _):
         await clock.advance(60)
         server.fail(
             refused(), StreamBroken("read: it broke"), refused(), refusal(503, "ServiceUnavailable")
@@ -146,7 +146,7 @@ async def test_a_watch_that_is_never_accepted_is_an_error_after_a_minute(
         def watch(self, **options: Any) -> Any:
             return Opening()
 
-    async with reflecting(Stuck(streams_lists=False), clock) as (reflector, _):
+    async with running_reflector(Stuck(streams_lists=False), clock) as (reflector, _):
         await clock.advance(60)
 
         outage = reflector.stats().outage
@@ -158,7 +158,7 @@ async def test_a_source_that_cannot_tell_when_a_watch_is_open_recovers_all_the_s
     server: ModelServer, clock: ManualClock
 ) -> None:
     """Nothing comes, and nothing fails for ten seconds."""
-    async with reflecting(server, clock) as (reflector, _):
+    async with running_reflector(server, clock) as (reflector, _):
         await clock.advance(60)
         server.fail(refused())
         server.cut()
@@ -169,11 +169,11 @@ async def test_a_source_that_cannot_tell_when_a_watch_is_open_recovers_all_the_s
         assert reflector.stats().outage is None
 
 
-async def test_trouble_with_one_object_is_no_outage(
+async def test_a_failure_of_one_object_is_no_outage(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    async with reflecting(server, clock) as (reflector, told):
-        told.failure = RuntimeError("full")
+    async with running_reflector(server, clock) as (reflector, target):
+        target.failure = RuntimeError("full")
         server.put("web")
         await clock.settle()
 
@@ -208,7 +208,7 @@ def test_warnings_of_an_outage_are_further_and_further_apart(gaps: list[float]) 
     [refusal(403, "Forbidden"), DecodeError("no list"), RuntimeError("a transform's bug")],
     ids=["a refusal", "no list", "a bug of ours"],
 )
-def test_an_answer_that_cannot_be_used_is_an_answer_and_no_success(error: Exception) -> None:
+def test_an_unusable_response_is_a_response_and_no_success(error: Exception) -> None:
     outage = after_failure(None, refused(), began=10, now=10)
     outage = after_failure(outage, error, began=40, now=40)
     outage = after_failure(outage, refused(), began=70, now=70)
@@ -247,7 +247,7 @@ async def test_a_server_that_ends_each_watch_after_one_event_is_not_stormed(
     """More than five within two seconds mean backoff, from 0.8 s, doubled to 30 s."""
     server = Hasty(kind)
     server.now = clock
-    async with reflecting(server, clock) as (reflector, _):
+    async with running_reflector(server, clock) as (reflector, _):
         await clock.advance(200)
 
         gaps = [round(b - a, 1) for a, b in itertools.pairwise(server.moments)]
@@ -260,7 +260,7 @@ async def test_a_server_that_ends_each_watch_after_one_event_is_not_stormed(
 async def test_a_storm_is_over_when_a_watch_has_lasted_a_minute(clock: ManualClock) -> None:
     server = Hasty("MODIFIED")
     server.now = clock
-    async with reflecting(server, clock):
+    async with running_reflector(server, clock):
         await clock.advance(20)
         server.lasts = 60
         await clock.advance(100)
@@ -272,10 +272,10 @@ async def test_a_storm_is_over_when_a_watch_has_lasted_a_minute(clock: ManualClo
 
 
 async def test_a_busy_watch_is_not_slowed(server: ModelServer, clock: ManualClock) -> None:
-    async with reflecting(server, clock) as (_, told):
+    async with running_reflector(server, clock) as (_, target):
         for _ in range(1000):
             server.put("web")
             await clock.settle()
 
-        assert len(told.lines) == 1001
+        assert len(target.calls) == 1001
         assert clock.now() == 0

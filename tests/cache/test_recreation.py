@@ -36,7 +36,7 @@ WEB = ObjectKey("shop", "web")
 
 
 async def recreate_in_a_gap(server: ModelServer, clock: ManualClock) -> None:
-    """Delete `web` and create it again; history is lost, so the informer lists anew."""
+    """Delete `web` and create it again; history is lost, so the informer lists again."""
     server.delete("web")
     server.put("web", app="new")
     server.compact()
@@ -67,7 +67,7 @@ QUEUES = [
 ]
 
 
-def told(change: Change[Any]) -> tuple[str, str, bool, bool]:
+def summary(change: Change[Any]) -> tuple[str, str, bool, bool]:
     entry = change.new_metadata or change.old_metadata
     assert entry is not None
     return str(change.type), entry.uid, change.last_state_known, change.is_recreation
@@ -88,7 +88,7 @@ async def test_a_re_creation_is_a_delete_whose_final_state_is_unknown_and_then_a
     server.put("web", app="old")
     changes: list[tuple[str, str, bool, bool]] = []
     pods = SharedInformer(server, dict, clock=clock, queue=queue)
-    pods.add_handler(on_change=lambda change: changes.append(told(change)))
+    pods.add_handler(on_change=lambda change: changes.append(summary(change)))
     async with pods:
         await gap(server, clock)
 
@@ -134,7 +134,7 @@ async def test_key_handlers_and_streams_get_both_halves(
     async with pods, stream:
         await recreate_in_a_gap(server, clock)
 
-        read = [told(await anext(stream)) for _ in AS_CHANGES]
+        read = [summary(await anext(stream)) for _ in AS_CHANGES]
 
         assert read == AS_CHANGES
         assert keys == [WEB, WEB, WEB]
@@ -166,7 +166,7 @@ async def test_a_handler_far_behind_gets_both_halves_after_merging(
 
     async def slow(change: Change[Any]) -> None:
         await clock.sleep(30)
-        changes.append(told(change))
+        changes.append(summary(change))
 
     pods = SharedInformer(server, dict, clock=clock, backlog=0)
     pods.add_handler(on_change=slow)
@@ -180,7 +180,7 @@ async def test_a_handler_far_behind_gets_both_halves_after_merging(
 
 
 @pytest.mark.parametrize("keeping", ["bytes", "objects", "compressed"])
-async def test_objects_whose_transform_drops_the_uid_are_told_apart_all_the_same(
+async def test_objects_whose_transform_drops_the_uid_are_distinguished(
     server: ModelServer, clock: ManualClock, keeping: Any
 ) -> None:
     def bare(pod: Pod) -> Pod:
@@ -191,7 +191,7 @@ async def test_objects_whose_transform_drops_the_uid_are_told_apart_all_the_same
     server.put("web")
     changes: list[tuple[str, str, bool, bool]] = []
     pods = SharedInformer(server, Pod, clock=clock, keeping=keeping, transform=bare)
-    pods.add_handler(on_change=lambda change: changes.append(told(change)))
+    pods.add_handler(on_change=lambda change: changes.append(summary(change)))
     async with pods:
         await recreate_in_a_gap(server, clock)
 
@@ -202,13 +202,13 @@ class OnlyNode(msgspec.Struct):
     spec: dict[str, str]
 
 
-async def test_views_without_metadata_are_told_apart_all_the_same(
+async def test_views_without_metadata_are_distinguished(
     server: ModelServer, clock: ManualClock
 ) -> None:
     server.put("web")
     changes: list[tuple[str, str, bool, bool]] = []
     pods = SharedInformer(server, OnlyNode, clock=clock)
-    pods.add_handler(on_change=lambda change: changes.append(told(change)))
+    pods.add_handler(on_change=lambda change: changes.append(summary(change)))
     async with pods:
         await recreate_in_a_gap(server, clock)
 
@@ -237,7 +237,7 @@ async def test_a_delete_of_an_object_that_no_handler_knows_ends_the_one_they_kno
     server.put("web")
     changes: list[tuple[str, str, bool, bool]] = []
     pods = SharedInformer(server, dict, clock=clock)
-    pods.add_handler(on_change=lambda change: changes.append(told(change)))
+    pods.add_handler(on_change=lambda change: changes.append(summary(change)))
     async with pods:
         await replace_by_event("DELETED")(server, clock)
 
@@ -292,7 +292,7 @@ async def test_a_filtered_handler_gets_the_delete_though_the_final_state_left_th
         final = server._objects.pop(WEB)
         server.version += 1
         metadata = {"labels": {"app": "gone"}, "resourceVersion": str(server.version)}
-        server._note("DELETED", {**final, "metadata": final["metadata"] | metadata})
+        server._record("DELETED", {**final, "metadata": final["metadata"] | metadata})
         await clock.advance(2)
 
         assert by_selector == by_function == ["Added", "Deleted"]
@@ -322,7 +322,7 @@ async def test_a_filtered_handler_gets_the_delete_though_a_merged_update_left_th
 # --- queues by hand
 
 
-def said(delta: Delta) -> str:
+def delta_line(delta: Delta) -> str:
     unknown = "" if delta.last_state_known else "?"
     recreation = " recreated" if delta.is_recreation else ""
     uid = delta.entry.uid if delta.entry else "-"
@@ -331,7 +331,7 @@ def said(delta: Delta) -> str:
 
 def drained(queue: DeltaFIFO | RealFIFO) -> list[str]:
     lines: list[str] = []
-    while queue.pop_nowait(lambda deltas, _: lines.extend(map(said, deltas))):
+    while queue.pop_nowait(lambda deltas, _: lines.extend(map(delta_line, deltas))):
         pass
     return lines
 
@@ -381,7 +381,7 @@ def test_a_queue_compares_with_what_waits_before_it_compares_with_the_store(
 
 
 @pytest.mark.parametrize("kind", [DeltaFIFO, RealFIFO])
-def test_a_queue_compares_with_what_is_being_worked_on(
+def test_a_queue_compares_with_deltas_in_processing(
     kind: type[DeltaFIFO | RealFIFO],
 ) -> None:
     queue = kind(store_with("u0"))
@@ -415,7 +415,7 @@ def test_a_delete_of_another_uid_ends_the_object_that_the_queue_knows(
     assert drained(queue) == ["Deleted? u1"]
 
 
-def test_a_missed_delete_without_any_known_state_makes_no_notice() -> None:
+def test_a_missed_delete_without_any_known_state_creates_no_notification() -> None:
     indexer: Indexer[Any] = Indexer(Keeper(dict))
     notices: list[object] = []
     apply = Applying(indexer, lambda: notices.extend)
@@ -426,7 +426,7 @@ def test_a_missed_delete_without_any_known_state_makes_no_notice() -> None:
 
 
 @pytest.mark.parametrize("kind", [DeltaFIFO, RealFIFO])
-async def test_a_controller_put_together_by_hand_is_given_both_halves(
+async def test_a_controller_assembled_by_hand_receives_both_halves(
     server: ModelServer, clock: ManualClock, kind: type[DeltaFIFO | RealFIFO]
 ) -> None:
     store: Indexer[dict[str, Any]] = Indexer(Keeper(dict))
@@ -435,7 +435,7 @@ async def test_a_controller_put_together_by_hand_is_given_both_halves(
 
     def process(deltas: Sequence[Delta], _: bool) -> None:
         for delta in deltas:
-            lines.append(said(delta))
+            lines.append(delta_line(delta))
             if delta.type is DeltaType.DELETED:
                 store.delete(delta.key)
             elif delta.entry is not None:
@@ -557,9 +557,7 @@ async def live_through(steps: list[tuple[str, Any]], *, queue: Any, backlog: int
 
 @pytest.mark.parametrize("backlog", [0, 1024])
 @pytest.mark.parametrize("queue", QUEUES)
-def test_whatever_is_missed_or_merged_no_two_lives_of_a_name_are_interleaved(
-    queue: Any, backlog: int
-) -> None:
+def test_no_two_objects_of_one_name_are_interleaved(queue: Any, backlog: int) -> None:
     @given(steps=STEPS)
     def check(steps: list[tuple[str, Any]]) -> None:
         asyncio.run(live_through(steps, queue=queue, backlog=backlog))

@@ -11,7 +11,7 @@ from kubeloop.kit import ManualClock
 from kubeloop.machinery import ApiError, api_error
 from kubeloop.wire.meta.v1 import Status, StatusDetails
 from tests.cache.model_server import ModelServer, expired, refusal, too_large
-from tests.cache.reflecting import reflecting, requests
+from tests.cache.reflector_harness import requests, running_reflector
 
 
 @pytest.fixture
@@ -19,15 +19,15 @@ def server() -> ModelServer:
     return ModelServer(streams_lists=False)
 
 
-async def test_the_first_list_takes_what_the_server_has_at_hand(
+async def test_the_first_list_accepts_any_version_of_the_server(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-50, CCH-49, CCH-55, CCH-68: no WatchList where the client declares it unsupported."""
     server.put("web")
 
-    async with reflecting(server, clock) as (reflector, told):
+    async with running_reflector(server, clock) as (reflector, target):
         assert requests(server) == ["list '0' limit 500", "watch 11"]
-        assert told.lines == ["replace web at 11"]
+        assert target.calls == ["replace web at 11"]
         assert reflector.last_sync_version == "11"
 
 
@@ -35,10 +35,10 @@ async def test_later_lists_start_from_the_last_version_without_pages(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-50, CCH-51."""
-    async with reflecting(server, clock):
+    async with running_reflector(server, clock):
         server.put("web")
         await clock.settle()
-        server.asked.clear()
+        server.received.clear()
         server.fail(refusal(403, "Forbidden"))
         server.cut()
         await clock.advance(0.8)
@@ -52,7 +52,7 @@ async def test_a_list_that_is_too_old_is_retried_at_once_from_the_newest(
     """CCH-50, CCH-52, CCH-C14: "0", then after Expired "" in the same round."""
     server.fail(expired())
 
-    async with reflecting(server, clock) as (reflector, _):
+    async with running_reflector(server, clock) as (reflector, _):
         assert requests(server) == ["list '0' limit 500", "list '' limit 500", "watch 10"]
         assert clock.now() == 0
         assert reflector.stats().errors == 0
@@ -73,17 +73,17 @@ async def test_a_version_too_large_leads_to_the_newest(
     """CCH-53, CCH-C16."""
     server.fail(error)
 
-    async with reflecting(server, clock):
+    async with running_reflector(server, clock):
         assert requests(server)[:2] == ["list '0' limit 500", "list '' limit 500"]
 
 
-async def test_the_newest_is_asked_for_only_until_a_list_succeeds(
+async def test_the_newest_is_requested_only_until_a_list_succeeds(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-50."""
     server.fail(expired())
-    async with reflecting(server, clock):
-        server.asked.clear()
+    async with running_reflector(server, clock):
+        server.received.clear()
         server.cut()
         await clock.advance(0.8)
 
@@ -95,7 +95,7 @@ async def test_another_list_error_ends_the_round_and_waits(
 ) -> None:
     """CCH-52."""
     server.fail(refusal(403, "Forbidden"))
-    async with reflecting(server, clock) as (reflector, _):
+    async with running_reflector(server, clock) as (reflector, _):
         assert requests(server) == ["list '0' limit 500"]
         assert "403" in reflector.stats().last_error
 
@@ -112,20 +112,20 @@ async def test_pages_are_put_together_under_the_first_ones_version(
         server.put(name)
     server.page_limit = 2
 
-    async with reflecting(server, clock) as (_, told):
+    async with running_reflector(server, clock) as (_, target):
         assert requests(server)[:2] == ["list '0' limit 500", "list '' limit 500 page 13:2"]
-        assert told.lines == ["replace a,b,c at 13"]
+        assert target.calls == ["replace a,b,c at 13"]
 
 
-async def test_a_server_that_wants_pages_is_asked_for_pages_again(
+async def test_a_server_that_pages_is_listed_in_pages_again(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-51, CCH-C15: RVs "0", then "10", "" (the further page), "10" with no limit."""
     for name in "abc":
         server.put(name)
     server.page_limit = 2
-    async with reflecting(server, clock) as (_, told):
-        server.asked.clear()
+    async with running_reflector(server, clock) as (_, target):
+        server.received.clear()
         server.expire_next_page = True
         server.cut()
         await clock.advance(0.8)
@@ -135,18 +135,18 @@ async def test_a_server_that_wants_pages_is_asked_for_pages_again(
             "list '' limit 500 page 13:2",
             "list '13' limit 0",
         ]
-        assert told.lines[-1].startswith("replace a,b")
+        assert target.calls[-1].startswith("replace a,b")
 
 
-async def test_a_page_size_of_the_users_own_is_always_used(
+async def test_a_configured_page_size_is_always_used(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-51."""
-    async with reflecting(server, clock, page_size=7):
+    async with running_reflector(server, clock, page_size=7):
         server.cut()
         await clock.advance(0.8)
 
-        limits = [asked.limit for asked in server.asked if asked.verb == "list"]
+        limits = [each.limit for each in server.received if each.verb == "list"]
         assert limits == [7, 7]
 
 
@@ -157,9 +157,9 @@ async def test_a_table_is_an_error(clock: ManualClock) -> None:
         async def list(self, **_: object) -> RawPage:
             return RawPage([], "1", kind="Table")
 
-    async with reflecting(Tables(streams_lists=False), clock) as (reflector, told):
+    async with running_reflector(Tables(streams_lists=False), clock) as (reflector, target):
         assert "Table" in reflector.stats().last_error
-        assert told.lines == []
+        assert target.calls == []
 
 
 async def test_a_list_of_another_kind_is_an_error_and_the_cache_stays(clock: ManualClock) -> None:
@@ -175,8 +175,8 @@ async def test_a_list_of_another_kind_is_an_error_and_the_cache_stays(clock: Man
 
     server = Odd(streams_lists=False)
     server.put("web")
-    async with reflecting(server, clock) as (reflector, told):
-        before = list(told.lines)
+    async with running_reflector(server, clock) as (reflector, target):
+        before = list(target.calls)
         server.kind = "SecretList"
         server.compact()
         server.fail(expired())
@@ -184,7 +184,7 @@ async def test_a_list_of_another_kind_is_an_error_and_the_cache_stays(clock: Man
         await clock.advance(5)
 
         assert "found a SecretList, expected a PodList" in reflector.stats().last_error
-        assert told.lines == before
+        assert target.calls == before
 
 
 async def test_the_list_of_a_crd_may_be_called_anything(clock: ManualClock) -> None:
@@ -193,12 +193,15 @@ async def test_the_list_of_a_crd_may_be_called_anything(clock: ManualClock) -> N
             return RawPage([], "1", kind="Websites")
 
     scope = Scope("websites.example.com", kind="Website", api_version="example.com/v1")
-    async with reflecting(Named(streams_lists=False, scope=scope), clock) as (reflector, told):
-        assert told.lines == ["replace  at 1"]
+    async with running_reflector(Named(streams_lists=False, scope=scope), clock) as (
+        reflector,
+        target,
+    ):
+        assert target.calls == ["replace  at 1"]
         assert reflector.stats().errors == 0
 
 
-async def test_a_list_may_be_read_while_it_comes(clock: ManualClock) -> None:
+async def test_a_list_may_be_read_while_it_arrives(clock: ManualClock) -> None:
     class Streamed:
         def __init__(self, page: RawPage) -> None:
             self.page = page
@@ -227,20 +230,20 @@ async def test_a_list_may_be_read_while_it_comes(clock: ManualClock) -> None:
     server.put("a")
     server.put("b")
 
-    async with reflecting(server, clock) as (_, told):
-        assert told.lines == ["replace a,b at 12"]
+    async with running_reflector(server, clock) as (_, target):
+        assert target.calls == ["replace a,b at 12"]
         assert server.streamed.closed
 
 
-@pytest.mark.parametrize(("asked", "waited"), [(20, 20), (3600, 60)])
+@pytest.mark.parametrize(("requested", "waited"), [(20, 20), (3600, 60)])
 async def test_the_servers_retry_after_is_kept_up_to_a_minute(
-    server: ModelServer, clock: ManualClock, asked: int, waited: int
+    server: ModelServer, clock: ManualClock, requested: int, waited: int
 ) -> None:
     status = Status(
-        code=429, reason="TooManyRequests", details=StatusDetails(retry_after_seconds=asked)
+        code=429, reason="TooManyRequests", details=StatusDetails(retry_after_seconds=requested)
     )
     server.fail(api_error("list", status))
-    async with reflecting(server, clock):
+    async with running_reflector(server, clock):
         await clock.advance(waited - 0.1)
         assert requests(server) == ["list '0' limit 500"]
 

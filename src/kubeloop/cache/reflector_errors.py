@@ -46,7 +46,7 @@ log = get_logger(__name__)
 # In the message of servers before 1.19, in place of a cause.
 _TOO_LARGE = "Too large resource version"
 _QUIET = 60.0  # seconds without an internal error after which the window can open again
-_MAX_RETRY_AFTER = 60.0  # no server can make a reflector wait longer
+MAX_RETRY_AFTER = 60.0  # no server can make a reflector wait longer
 
 
 @final
@@ -98,7 +98,7 @@ def is_older(version: str, than: str) -> bool:
 def retry_after(error: Exception) -> float:
     """The seconds that the server requests with `Retry-After`, within bounds; else 0."""
     response = find_api_error(error)
-    return 0.0 if response is None else min(float(response.retry_after), _MAX_RETRY_AFTER)
+    return 0.0 if response is None else min(float(response.retry_after), MAX_RETRY_AFTER)
 
 
 def raise_error_event(event: RawEvent, scope: Scope) -> None:
