@@ -8,6 +8,7 @@ import inspect
 import keyword
 import pkgutil
 import re
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -119,9 +120,20 @@ def _members(found: type) -> set[str]:
 
 def _parameters(found: object) -> set[str]:
     try:
-        return set(inspect.signature(found).parameters) if callable(found) else set()
+        parameters = inspect.signature(found).parameters if callable(found) else {}
     except (TypeError, ValueError):  # of a builtin
         return set()
+    names = set(parameters)
+    for parameter in parameters.values():
+        options = re.match(r"Unpack\[(\w+)", str(parameter.annotation))
+        if options is not None:
+            names |= _options(getattr(sys.modules[found.__module__], options[1]))
+    return names
+
+
+def _options(found: type) -> set[str]:
+    """The keys of a TypedDict."""
+    return set(found.__annotations__)
 
 
 def test_every_word_of_client_go_is_on_the_page() -> None:

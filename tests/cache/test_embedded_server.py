@@ -172,7 +172,7 @@ async def test_the_cache_follows_and_writes_can_be_read_at_once(world: World) ->
 
 @pytest.mark.parametrize("at", [1, 40, 150, 300, 301, 500])
 async def test_streams_that_break_anywhere_lose_nothing(world: World, at: int) -> None:
-    """X-1."""
+    """X-1: the cache equals the server in the end."""
     world.server.faults.cut_streams(after_bytes=at)
     world.server.drop_connections()
     for number in range(5):
@@ -211,7 +211,7 @@ async def test_expired_history_leads_to_one_new_list(world: World) -> None:
 
 
 async def test_a_server_that_restarts_is_followed_again(world: World) -> None:
-    """X-1."""
+    """X-1: the cache equals the server in the end."""
     await world.put("second", "1")
     await world.server.restart()
     await world.put("third", "1")
@@ -253,7 +253,7 @@ async def test_a_server_that_ends_every_watch_at_once_is_not_stormed(world: Worl
 
 
 async def test_a_server_that_cannot_stream_lists_is_listed(world: World) -> None:
-    """CCH-C20."""
+    """CCH-C20: a list and a watch."""
     world.server.faults.fail(422, times=None, match=Match(verb="watch"))
     world.server.drop_connections()
     await world.until(lambda: world.requests("list") > 0)

@@ -34,7 +34,7 @@ async def test_the_first_list_accepts_any_version_of_the_server(
 async def test_later_lists_start_from_the_last_version_without_pages(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-50, CCH-51."""
+    """CCH-50, CCH-51: at least the last version, and without a limit."""
     async with running_reflector(server, clock):
         server.put("web")
         await clock.settle()
@@ -70,7 +70,7 @@ async def test_a_list_that_is_too_old_is_retried_at_once_from_the_newest(
 async def test_a_version_too_large_leads_to_the_newest(
     server: ModelServer, clock: ManualClock, error: ApiError
 ) -> None:
-    """CCH-53, CCH-C16."""
+    """CCH-53, CCH-C16: however the server reports it."""
     server.fail(error)
 
     async with running_reflector(server, clock):
@@ -80,7 +80,7 @@ async def test_a_version_too_large_leads_to_the_newest(
 async def test_the_newest_is_requested_only_until_a_list_succeeds(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-50."""
+    """CCH-50: a successful list clears the rejection."""
     server.fail(expired())
     async with running_reflector(server, clock):
         server.received.clear()
@@ -93,7 +93,7 @@ async def test_the_newest_is_requested_only_until_a_list_succeeds(
 async def test_another_list_error_ends_the_round_and_waits(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-52."""
+    """CCH-52: reported, then retried after the backoff."""
     server.fail(refusal(403, "Forbidden"))
     async with running_reflector(server, clock) as (reflector, _):
         assert requests(server) == ["list '0' limit 500"]
@@ -107,7 +107,7 @@ async def test_another_list_error_ends_the_round_and_waits(
 async def test_pages_are_put_together_under_the_first_ones_version(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-51."""
+    """CCH-51: a continue token belongs to the first page."""
     for name in "abc":
         server.put(name)
     server.page_limit = 2
@@ -141,7 +141,7 @@ async def test_a_server_that_pages_is_listed_in_pages_again(
 async def test_a_configured_page_size_is_always_used(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-51."""
+    """CCH-51: `WatchListPageSize` in client-go."""
     async with running_reflector(server, clock, page_size=7):
         server.cut()
         await clock.advance(0.8)
@@ -151,7 +151,7 @@ async def test_a_configured_page_size_is_always_used(
 
 
 async def test_a_table_is_an_error(clock: ManualClock) -> None:
-    """CCH-54."""
+    """CCH-54: a list of kind Table has rows and no objects."""
 
     class Tables(ModelServer):
         async def list(self, **_: object) -> RawPage:

@@ -64,7 +64,7 @@ async def test_changes_during_the_state_are_part_of_it(clock: ManualClock) -> No
 
 
 async def test_a_server_without_it_is_listed(server: ModelServer, clock: ManualClock) -> None:
-    """CCH-67, CCH-C20."""
+    """CCH-67, CCH-C20: one stream, then a list and a watch."""
     server.fail(refusal(422, "Invalid"))
 
     async with running_reflector(server, clock):
@@ -94,7 +94,7 @@ async def test_a_stream_that_breaks_is_requested_again_from_the_start(
 async def test_the_reflector_waits_for_an_unreachable_server(
     server: ModelServer, clock: ManualClock, error: Exception
 ) -> None:
-    """CCH-67."""
+    """CCH-67: a refused connection is no reason to list."""
     server.fail(error)
     async with running_reflector(server, clock):
         assert requests(server) == ["stream"]
@@ -108,7 +108,7 @@ async def test_the_reflector_waits_for_an_unreachable_server(
 async def test_a_rejected_version_leads_to_the_newest(
     server: ModelServer, clock: ManualClock, error: Exception
 ) -> None:
-    """CCH-67."""
+    """CCH-67: at once, without a list."""
     async with running_reflector(server, clock):
         server.received.clear()
         server.cut()
@@ -132,7 +132,7 @@ async def test_after_a_rejected_newest_version_the_reflector_backs_off(
 async def test_after_the_state_a_stream_that_ends_goes_on_as_a_plain_watch(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-C22."""
+    """CCH-C22: without the initial events, from the last version."""
     reported: list[Exception] = []
     async with running_reflector(server, clock, on_watch_error=reported.append):
         server.put("a")
@@ -171,7 +171,7 @@ async def test_silence_before_the_state_is_complete_is_logged_as_a_warning(
 async def test_a_transform_that_fails_leaves_out_one_object_of_a_stream(
     server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """CCH-86, CCH-C34, CCH-70."""
+    """CCH-86, CCH-C34, CCH-70: the other objects are stored."""
 
     def transform(pod: dict[str, Any]) -> dict[str, Any] | None:
         return None if pod["metadata"]["name"] == "bad" else pod

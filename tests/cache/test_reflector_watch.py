@@ -26,7 +26,7 @@ def server() -> ModelServer:
 async def test_events_are_applied_in_order_and_move_the_version(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-56, CCH-57, CCH-58."""
+    """CCH-56, CCH-57, CCH-58: also by a bookmark."""
     async with running_reflector(server, clock) as (reflector, target):
         server.put("web")
         server.put("web")
@@ -46,7 +46,7 @@ async def test_events_are_applied_in_order_and_move_the_version(
 async def test_a_watch_is_requested_for_five_to_ten_minutes(
     server: ModelServer, clock: ManualClock, drawn: float, least: float, seconds: int
 ) -> None:
-    """CCH-47."""
+    """CCH-47: at least `min_watch_timeout`, if that is longer."""
     async with running_reflector(server, clock, min_watch_timeout=least, random=lambda: drawn):
         assert server.timeouts == [seconds]
 
@@ -76,7 +76,7 @@ async def test_a_watch_that_ends_after_a_while_is_followed_by_another_at_once(
 async def test_a_watch_that_ends_at_once_with_nothing_ends_the_round(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-60."""
+    """CCH-60: a very short watch, then a list after the backoff."""
     async with running_reflector(server, clock) as (reflector, _):
         server.cut()
         await clock.settle()
@@ -125,7 +125,7 @@ async def test_bookmarks_without_a_new_version_are_no_progress(
 async def test_a_watch_that_ends_after_an_event_is_opened_again_at_once(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-60."""
+    """CCH-60: no relist, no backoff."""
     async with running_reflector(server, clock) as (_, target):
         server.cut_after = 1
         for name in "abcd":
@@ -145,7 +145,7 @@ async def test_a_watch_that_ends_after_an_event_is_opened_again_at_once(
 async def test_a_watch_that_cannot_be_opened_for_now_is_retried_without_a_list(
     server: ModelServer, clock: ManualClock, error: Exception
 ) -> None:
-    """CCH-61, CCH-C18."""
+    """CCH-61, CCH-C18: connection refused, or 429."""
     async with running_reflector(server, clock):
         await clock.advance(60)
         server.fail(error)
@@ -162,7 +162,7 @@ async def test_a_watch_that_cannot_be_opened_for_now_is_retried_without_a_list(
 async def test_another_error_when_opening_ends_the_round(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-61."""
+    """CCH-61: reported, and followed by a list."""
     reported: list[Exception] = []
     async with running_reflector(server, clock, on_watch_error=reported.append):
         await clock.advance(60)
@@ -191,7 +191,7 @@ async def test_an_expired_watch_ends_the_round_quietly_and_lists_at_the_last_ver
 async def test_too_many_requests_inside_a_watch_only_wait(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-62."""
+    """CCH-62: a 429 as an ERROR event."""
     async with running_reflector(server, clock):
         server.say("ERROR", {**STATUS_410, "code": 429, "reason": "TooManyRequests"})
         await clock.advance(0.8)
@@ -245,7 +245,7 @@ async def test_unknown_events_and_other_kinds_are_skipped(
 async def test_a_target_that_fails_does_not_end_the_watch(
     server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """CCH-57."""
+    """CCH-57: the error is logged, the version moves on."""
     async with running_reflector(server, clock) as (reflector, target):
         target.failure = RuntimeError("full")
         server.put("web")
@@ -259,7 +259,7 @@ async def test_a_target_that_fails_does_not_end_the_watch(
 async def test_a_watch_from_no_version_does_not_move_it_by_the_state_it_begins_with(
     clock: ManualClock,
 ) -> None:
-    """CCH-58, CCH-C17."""
+    """CCH-58, CCH-C17: until the first event that is not ADDED."""
 
     class Unversioned(ModelServer):
         async def list(self, **options: object) -> RawPage:
@@ -299,7 +299,7 @@ async def test_delays_grow_and_start_again_after_two_minutes(
 async def test_jitter_makes_delays_up_to_twice_as_long(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-48."""
+    """CCH-48: with a jitter of 1.0."""
     server.fail(refusal(500, "InternalError"))
     async with running_reflector(server, clock, random=lambda: 0.75):
         await clock.advance(1.39)
@@ -310,7 +310,7 @@ async def test_jitter_makes_delays_up_to_twice_as_long(
 
 
 async def test_every_failed_round_is_reported(server: ModelServer, clock: ManualClock) -> None:
-    """CCH-63."""
+    """CCH-63: by a handler of the user."""
     reported: list[Exception] = []
     server.fail(refusal(403, "Forbidden"), RuntimeError("a bug"), expired(), expired())
 
@@ -359,7 +359,7 @@ async def test_by_default_failed_rounds_are_logged(
     error: ApiError,
     level: int,
 ) -> None:
-    """CCH-63."""
+    """CCH-63: the levels of client-go."""
     server.fail(error)
     with caplog.at_level(logging.DEBUG, "kubeloop.cache.reflector"):
         async with running_reflector(server, clock):
@@ -371,7 +371,7 @@ async def test_by_default_failed_rounds_are_logged(
 async def test_resync_runs_during_watches_if_a_handler_needs_it(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-71."""
+    """CCH-71: only when `should_resync` is true."""
     answers = [True, False, True]
     async with running_reflector(
         server, clock, resync=10.0, should_resync=lambda: answers.pop(0)
@@ -385,7 +385,7 @@ async def test_resync_runs_during_watches_if_a_handler_needs_it(
 
 
 async def test_a_resync_that_fails_ends_the_round(server: ModelServer, clock: ManualClock) -> None:
-    """CCH-71."""
+    """CCH-71: and a list follows."""
     async with running_reflector(server, clock, resync=10.0) as (reflector, target):
         target.failure = RuntimeError("no")
         await clock.advance(10)
@@ -397,7 +397,7 @@ async def test_a_resync_that_fails_ends_the_round(server: ModelServer, clock: Ma
 
 
 async def test_cancelling_ends_it_without_an_error(server: ModelServer, clock: ManualClock) -> None:
-    """CCH-73, X-7."""
+    """CCH-73, X-7: and closes the watch."""
     async with running_reflector(server, clock):
         assert server.open_watches == 1
 
@@ -437,7 +437,7 @@ async def test_a_server_that_returns_with_an_older_state_is_detected(
 async def test_a_server_that_returns_with_new_events_is_not_probed(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-C18."""
+    """CCH-C18: no list after a refused connection."""
     async with running_reflector(server, clock):
         await clock.advance(60)
         server.fail(refused())
