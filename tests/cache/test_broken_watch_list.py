@@ -35,12 +35,12 @@ from tests.cache.stories import held
 TEN_MINUTES = 600
 
 
-class Breaking(ModelServer):
-    """Lists and watches as others do; `stream` is what it does with the initial state."""
+class BrokenStreams(ModelServer):
+    """Lists and watches work; `kinds` says how each stream of the initial state fails."""
 
     def __init__(self, *kinds: str) -> None:
         super().__init__()
-        self.kinds = list(kinds)  # of its first streams; the last one stays
+        self.kinds = list(kinds)  # of its first streams; the last one repeats
         self.put("a")
         self.put("b")
 
@@ -81,7 +81,7 @@ async def test_a_broken_stream_leads_to_a_list_within_the_stated_time(
     kind: str, bound: float, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Seconds for one that ends or fails, a minute for one that is silent; logged once."""
-    server = Breaking(kind)
+    server = BrokenStreams(kind)
     with caplog.at_level(logging.INFO):
         async with running_reflector(server, clock, random=lambda: 0.99) as (reflector, target):
             await clock.advance(bound)
@@ -146,7 +146,7 @@ async def test_bookmarks_and_changes_of_known_objects_do_not_keep_a_stream_alive
 async def test_a_fault_is_remembered_for_ten_minutes_and_then_tried_again(
     clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server = Breaking("empty")
+    server = BrokenStreams("empty")
     async with running_reflector(server, clock) as (_, target):
 
         async def relist() -> list[str]:
@@ -175,7 +175,7 @@ async def test_reflectors_that_share_their_support_learn_from_each_other(
     clock: ManualClock,
 ) -> None:
     support = WatchListSupport()
-    first, second, other = Breaking("silent"), Breaking("silent"), Breaking("silent")
+    first, second, other = BrokenStreams("silent"), BrokenStreams("silent"), BrokenStreams("silent")
     for each in (first, second, other):
         each.watch_list_support = support  # type: ignore[attr-defined] # as a client's source has
     other.scope = type(other.scope)("websites.example.com")
@@ -213,7 +213,7 @@ async def test_an_error_that_lists_have_as_well_is_no_fault_of_streams(
 async def test_no_fault_of_streams_is_remembered_if_the_list_fails_as_well(
     clock: ManualClock,
 ) -> None:
-    server = Breaking("empty", "healthy")
+    server = BrokenStreams("empty", "healthy")
     faults = [refusal(500, "InternalError")]
 
     async def fail_once(**options: Any) -> Any:
@@ -243,7 +243,7 @@ async def test_while_nothing_can_be_reached_each_round_lists_too(
 
 
 def no_event() -> ApiError:
-    """What a watch raises for bytes that are no event, such as a page of a gateway."""
+    """The error of a watch for bytes that are no event, such as an HTML page of a gateway."""
     causes = [StatusCause(reason="ClientWatchDecoding")]
     return api_error("WATCH pods", failure("InternalError", "no event", causes=causes))
 
@@ -314,8 +314,8 @@ STEPS = st.one_of(
 HEALTHY_WITHIN = 120
 
 
-async def live_through(steps: list[tuple[str, Any]]) -> None:
-    clock, server = ManualClock(), Breaking("healthy")
+async def run_steps(steps: list[tuple[str, Any]]) -> None:
+    clock, server = ManualClock(), BrokenStreams("healthy")
     pods = SharedInformer(server, dict, clock=clock)
     async with TaskOwner() as tasks:
         tasks.spawn(pods.run(), name="informer")
@@ -344,7 +344,7 @@ async def live_through(steps: list[tuple[str, Any]]) -> None:
 def test_after_any_faults_the_cache_equals_the_server_within_two_minutes(
     steps: list[tuple[str, Any]],
 ) -> None:
-    asyncio.run(live_through(steps))
+    asyncio.run(run_steps(steps))
 
 
 async def test_a_stream_that_is_not_complete_when_its_time_is_over_is_followed_by_a_list(

@@ -1,4 +1,4 @@
-"""An informer that cannot reach its server says so: counts, log lines, stats."""
+"""How an informer that cannot reach its server reports it: counts, log lines, stats."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ async def test_a_watch_that_is_never_accepted_is_an_error_after_a_minute(
 async def test_a_source_that_cannot_tell_when_a_watch_is_open_recovers_all_the_same(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """Nothing comes, and nothing fails for ten seconds."""
+    """No event arrives, and nothing fails for ten seconds."""
     async with running_reflector(server, clock) as (reflector, _):
         await clock.advance(60)
         server.fail(refused())
@@ -222,7 +222,7 @@ def test_an_unusable_response_is_a_response_and_no_success(error: Exception) -> 
 
 
 class Hasty(ModelServer):
-    """Answers each watch with something new, and ends it."""
+    """Sends one new event in each watch, and ends it."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(streams_lists=False)

@@ -163,7 +163,7 @@ async def test_a_table_is_an_error(clock: ManualClock) -> None:
 
 
 async def test_a_list_of_another_kind_is_an_error_and_the_cache_stays(clock: ManualClock) -> None:
-    """Its items may be none, and everything would seem to be deleted."""
+    """It may be empty, and then all objects would seem to be deleted."""
 
     class Odd(ModelServer):
         kind = "PodList"

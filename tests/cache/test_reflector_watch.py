@@ -410,7 +410,7 @@ async def test_cancelling_ends_it_without_an_error(server: ModelServer, clock: M
 async def test_a_server_that_returns_with_an_older_state_is_detected(
     server: ModelServer, clock: ManualClock, failures: list[Exception], age: float
 ) -> None:
-    """It would answer a watch from a version it has not reached with silence."""
+    """A watch from a version that the server has not reached stays silent."""
 
     def lose_everything() -> None:
         server._objects.clear()
