@@ -14,7 +14,8 @@ from typing import Any
 import msgspec
 
 from kubeloop.cache import RawPage, Scope
-from kubeloop.machinery import ApiError, ConnectError, ObjectKey, api_error
+from kubeloop.errors import ApiError, ConnectError, api_error
+from kubeloop.meta import ObjectKey
 from kubeloop.wire import Raw, RawEvent
 from kubeloop.wire.meta.v1 import Status, StatusCause, StatusDetails
 
@@ -137,8 +138,10 @@ class ModelServer:
 
     # --- what a client does
 
-    async def list(self, *, version: str, version_match: str, limit: int, page: str) -> RawPage:
-        self.received.append(ModelRequest("list", version, limit, page))
+    async def list(
+        self, *, resource_version: str, resource_version_match: str, limit: int, page: str
+    ) -> RawPage:
+        self.received.append(ModelRequest("list", resource_version, limit, page))
         self._raise_fault()
         start, at = 0, self.version
         if page:
@@ -146,11 +149,11 @@ class ModelServer:
             if at < self._compacted or self.expire_next_page:
                 self.expire_next_page = False
                 raise expired()
-        elif version_match == "Exact":
-            at = int(version)
-        elif version == "0":
+        elif resource_version_match == "Exact":
+            at = int(resource_version)
+        elif resource_version == "0":
             at = max(self.version - self.staleness, self._compacted, 1)
-        elif version and int(version) > self.version:
+        elif resource_version and int(resource_version) > self.version:
             raise too_large()
         items = [obj for _, obj in sorted(self._state_at(at).items())]
         size = min(limit or len(items), self.page_limit or len(items)) or 1
@@ -159,19 +162,25 @@ class ModelServer:
         return RawPage(raw, str(at), more, kind="PodList")
 
     async def watch(
-        self, *, since: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
+        self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
     ) -> AsyncIterator[RawEvent]:
-        self.received.append(ModelRequest("stream" if initial_events else "watch", since))
+        self.received.append(
+            ModelRequest("stream" if initial_events else "watch", resource_version)
+        )
         self.timeouts.append(timeout_seconds)
         self._raise_fault()
-        if since and int(since) > self.version and not self.lets_watch_the_future:
+        if (
+            resource_version
+            and int(resource_version) > self.version
+            and not self.lets_watch_the_future
+        ):
             raise too_large()
         self.open_watches += 1
         try:
             sent = 0
             if self.cut_after == 0:
                 return
-            async for each in self._events(int(since or 0), initial=initial_events):
+            async for each in self._events(int(resource_version or 0), initial=initial_events):
                 if self.cut_after is not None and sent >= self.cut_after:
                     return
                 sent += 1

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from kubeloop.cache import SharedInformer, WatchListSupport
 from kubeloop.cache.watch_list import AfterStream, StreamEnded, StreamStalled, after_failed_stream
+from kubeloop.errors import ApiError, StreamBroken, api_error, failure
 from kubeloop.kit import ManualClock, TaskOwner
-from kubeloop.machinery import ApiError, StreamBroken, api_error, failure
 from kubeloop.wire import RawEvent
 from kubeloop.wire.meta.v1 import StatusCause
 from tests.cache.model_server import (

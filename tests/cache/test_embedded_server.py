@@ -14,14 +14,9 @@ import msgspec
 import pytest
 
 from kubeloop.cache import RawPage, Scope, SharedInformer
+from kubeloop.errors import ConnectError, StreamBroken, api_error, status_from_object
 from kubeloop.kit import Timeout
-from kubeloop.machinery import (
-    ConnectError,
-    ObjectKey,
-    StreamBroken,
-    api_error,
-    status_from_object,
-)
+from kubeloop.meta import ObjectKey
 from kubeloop.testing.server import Service
 from kubeloop.testing.server.faults import Match
 from kubeloop.wire import RawEvent, split_event, split_list
@@ -61,18 +56,20 @@ class HttpListWatch:
         self._server = server
         self._session = session
 
-    async def list(self, *, version: str, version_match: str, limit: int, page: str) -> RawPage:
-        query = {"resourceVersion": version, "limit": str(limit or ""), "continue": page}
+    async def list(
+        self, *, resource_version: str, resource_version_match: str, limit: int, page: str
+    ) -> RawPage:
+        query = {"resourceVersion": resource_version, "limit": str(limit or ""), "continue": page}
         async with self._get({name: value for name, value in query.items() if value}) as response:
             found = split_list(await response.read())
         return RawPage(found.items or [], found.version, found.next_page, kind=found.kind)
 
     async def watch(
-        self, *, since: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
+        self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
     ) -> AsyncIterator[RawEvent]:
         query = {
             "watch": "true",
-            "resourceVersion": since,
+            "resourceVersion": resource_version,
             "allowWatchBookmarks": str(bookmarks).lower(),
             "timeoutSeconds": str(timeout_seconds),
         }
@@ -159,9 +156,9 @@ async def setup() -> AsyncIterator[Setup]:
 
 async def test_the_cache_follows_and_writes_can_be_read_at_once(setup: Setup) -> None:
     version = await setup.put("web", "1")
-    first = await setup.informer.get("web", namespace="default", at_least=version)
+    first = await setup.informer.get("web", namespace="default", resource_version=version)
     version = await setup.put("web", "2")
-    second = await setup.informer.get("web", namespace="default", at_least=version)
+    second = await setup.informer.get("web", namespace="default", resource_version=version)
 
     assert first is not None
     assert second is not None

@@ -17,8 +17,9 @@ from kubeloop.cache import (
     SharedInformerFactory,
     Watchable,
 )
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import GroupVersionResource, InvalidValue
+from kubeloop.meta import GroupVersionResource
 from kubeloop.wire import Resource
 from kubeloop.wire.core.v1 import ConfigMap, Node, Pod
 from tests.cache.model_server import ModelServer, refusal
@@ -41,13 +42,13 @@ class Cluster:
         kind: Watchable,
         *,
         namespace: str,
-        labels: str,
-        fields: str,
+        selector: str,
+        field_selector: str,
         metadata_only: bool,
     ) -> ModelServer:
         name = kind.__name__.lower() + "s" if isinstance(kind, type) else "sites.example.com"
         place = "" if kind is Node else namespace
-        scope = Scope(name, place, labels, fields)
+        scope = Scope(name, place, selector, field_selector)
         self.servers.append(ModelServer(scope=scope))
         return self.servers[-1]
 
@@ -82,15 +83,15 @@ async def test_what_differs_is_not_shared(factory: SharedInformerFactory) -> Non
         factory.informer(Pod),
         factory.informer(Node),
         factory.informer(Pod, namespace="shop"),
-        factory.informer(Pod, labels="app=web"),
-        factory.informer(Pod, fields="spec.nodeName=n"),
+        factory.informer(Pod, selector="app=web"),
+        factory.informer(Pod, field_selector="spec.nodeName=n"),
         factory.informer(Pod, view=_View),
         factory.informer(SITES),
         factory.metadata_informer(Pod),
     ]
 
     assert len({id(informer) for informer in informers}) == len(informers)
-    assert factory.informer(Pod, labels={"app": "web"}) is informers[3]
+    assert factory.informer(Pod, selector={"app": "web"}) is informers[3]
     assert factory.informer(SITES) is informers[6]
     assert informers[6].indexer.keeper.of is dict
     assert informers[7].indexer.keeper.of is Resource
@@ -121,12 +122,12 @@ async def test_the_namespace_and_the_selectors_of_a_factory_are_everybodys(
 ) -> None:
     """INF-2, INF-C6, INF-C7, INF-9: cluster-wide kinds ignore the namespace."""
     factory = SharedInformerFactory(
-        cluster, namespace="shop", labels="app=web", fields="a=b", clock=clock
+        cluster, namespace="shop", selector="app=web", field_selector="a=b", clock=clock
     )
 
     factory.informer(Pod)
     factory.informer(Node)
-    factory.informer(Pod, namespace="", labels="")
+    factory.informer(Pod, namespace="", selector="")
 
     assert [str(server.scope) for server in cluster.servers] == [
         "pods in shop (app=web,a=b)",
@@ -175,7 +176,7 @@ async def test_a_second_request_may_add_indexes_but_not_change_how_it_is_kept(
     assert pods.indexer.index_names() == ("namespace", "node", "phase")
     with pytest.raises(IndexConflict):
         factory.informer(Pod, index={"node": "spec.nodeName"})
-    with pytest.raises(InvalidValue, match="it keeps bytes"):
+    with pytest.raises(InvalidArgument, match="it keeps bytes"):
         factory.informer(Pod, keeping="objects")
 
 
@@ -245,7 +246,7 @@ async def test_shut_down_before_the_start_nothing_starts(
 
 
 async def test_a_factory_that_is_not_open_cannot_start(factory: SharedInformerFactory) -> None:
-    with pytest.raises(InvalidValue, match="not open"):
+    with pytest.raises(InvalidArgument, match="not open"):
         factory.start()
 
 
@@ -253,7 +254,7 @@ async def test_the_report_tells_what_is_held_and_what_is_too_much(
     cluster: Cluster, factory: SharedInformerFactory
 ) -> None:
     async with factory:
-        factory.informer(Pod, namespace="shop", labels="app=web")
+        factory.informer(Pod, namespace="shop", selector="app=web")
         factory.informer(ConfigMap)
         cluster.servers[0].put("web", app="web")
         factory.start()
@@ -276,10 +277,10 @@ async def test_a_kind_that_the_client_does_not_know_is_its_error(clock: ManualCl
 
     class Unknowing(Cluster):
         def list_watch(self, kind: Watchable, **_: Any) -> ModelServer:
-            raise InvalidValue(f"no resource for {kind}")
+            raise InvalidArgument(f"no resource for {kind}")
 
     factory = SharedInformerFactory(Unknowing(), clock=clock)
 
-    with pytest.raises(InvalidValue, match="no resource"):
+    with pytest.raises(InvalidArgument, match="no resource"):
         factory.informer(SITES)
     assert factory.stats().informers == ()

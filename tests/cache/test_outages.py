@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeloop.cache.outage import Outage, after_failure, after_warning
+from kubeloop.errors import ConnectError, DecodeError, StreamBroken, TransportError
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import ConnectError, DecodeError, StreamBroken, TransportError
 from kubeloop.wire import RawEvent
 from tests.cache.model_server import ModelServer, event, refusal, refused
 from tests.cache.reflector_harness import running_reflector

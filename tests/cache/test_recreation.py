@@ -26,7 +26,7 @@ from kubeloop.cache import (
 )
 from kubeloop.cache.applying import Applying
 from kubeloop.kit import ManualClock, TaskOwner
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 from kubeloop.wire.core.v1 import Pod
 from tests.cache.making import entry, key
 from tests.cache.model_server import ModelServer

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kubeloop.cache import RawPage, Scope
+from kubeloop.errors import ApiError, api_error
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import ApiError, api_error
 from kubeloop.wire.meta.v1 import Status, StatusDetails
 from tests.cache.model_server import ModelServer, expired, refusal, too_large
 from tests.cache.reflector_harness import requests, running_reflector

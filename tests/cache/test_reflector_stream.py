@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from kubeloop.errors import StreamBroken
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import StreamBroken
 from tests.cache.model_server import (
     INITIAL_END,
     ModelServer,

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from kubeloop.cache import RawPage
+from kubeloop.errors import ApiError, StreamBroken
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import ApiError, StreamBroken
 from tests.cache.model_server import ModelServer, event, expired, refusal, refused
 from tests.cache.reflector_harness import requests, running_reflector
 

@@ -15,7 +15,7 @@ from typing import Protocol, final
 import msgspec
 
 from kubeloop.kit import MAX_BLOCK, Clock, TaskOwner, Yielder
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 
 from .delta_queue import DeltaQueue, Process, QueueStats
 from .entry import Delta
