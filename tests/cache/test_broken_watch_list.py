@@ -20,7 +20,7 @@ from kubeloop.errors import ApiError, StreamBroken, api_error, failure
 from kubeloop.kit import ManualClock, TaskOwner
 from kubeloop.wire import RawEvent
 from kubeloop.wire.meta.v1 import StatusCause
-from tests.cache.reflector_harness import reflecting, requests
+from tests.cache.reflector_harness import requests, running_reflector
 from tests.support.change_history import held
 from tests.support.model_server import (
     ModelServer,
@@ -35,12 +35,12 @@ from tests.support.model_server import (
 TEN_MINUTES = 600
 
 
-class Breaking(ModelServer):
-    """Lists and watches as others do; `stream` is what it does with the initial state."""
+class BrokenStreams(ModelServer):
+    """Lists and watches work; `kinds` says how each stream of the initial state fails."""
 
     def __init__(self, *kinds: str) -> None:
         super().__init__()
-        self.kinds = list(kinds)  # of its first streams; the last one stays
+        self.kinds = list(kinds)  # of its first streams; the last one repeats
         self.put("a")
         self.put("b")
 
@@ -81,18 +81,18 @@ async def test_a_broken_stream_leads_to_a_list_within_the_stated_time(
     kind: str, bound: float, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Seconds for one that ends or fails, a minute for one that is silent; logged once."""
-    server = Breaking(kind)
+    server = BrokenStreams(kind)
     with caplog.at_level(logging.INFO):
-        async with reflecting(server, clock, random=lambda: 0.99) as (reflector, told):
+        async with running_reflector(server, clock, random=lambda: 0.99) as (reflector, target):
             await clock.advance(bound)
 
-            assert told.lines == ["replace a,b at 12"]
+            assert target.calls == ["replace a,b at 12"]
             assert requests(server)[-2:] == ["list '0' limit 500", "watch 12"]
             assert reflector.stats().fallbacks == 1
 
             server.put("c")
             await clock.settle()
-            assert told.lines[1:] == ["add c"]
+            assert target.calls[1:] == ["add c"]
 
     lines = [record for record in caplog.records if "WatchList" in record.getMessage()]
     assert len(lines) == 1
@@ -111,13 +111,13 @@ async def test_a_stream_with_new_objects_is_never_cut(clock: ManualClock) -> Non
     server = Slow()
     for name in "abcde":
         server.put(name)
-    async with reflecting(server, clock) as (_, told):
+    async with running_reflector(server, clock) as (_, target):
         await clock.advance(299)
-        assert told.lines == []
+        assert target.calls == []
 
         await clock.advance(1)
 
-        assert told.lines == ["replace a,b,c,d,e at 15"]
+        assert target.calls == ["replace a,b,c,d,e at 15"]
         assert requests(server) == ["stream"]
 
 
@@ -134,23 +134,23 @@ async def test_bookmarks_and_changes_of_known_objects_do_not_keep_a_stream_alive
                 await clock.sleep(7)
 
     server = Chatty()
-    async with reflecting(server, clock) as (_, told):
+    async with running_reflector(server, clock) as (_, target):
         await clock.advance(59)
-        assert told.lines == []
+        assert target.calls == []
 
         await clock.advance(1)
 
-        assert told.lines == ["replace  at 10"]
+        assert target.calls == ["replace  at 10"]
 
 
 async def test_a_fault_is_remembered_for_ten_minutes_and_then_tried_again(
     clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server = Breaking("empty")
-    async with reflecting(server, clock) as (_, told):
+    server = BrokenStreams("empty")
+    async with running_reflector(server, clock) as (_, target):
 
         async def relist() -> list[str]:
-            server.asked.clear()
+            server.received.clear()
             server.compact()
             server.cut()
             server.fail(expired())
@@ -167,7 +167,7 @@ async def test_a_fault_is_remembered_for_ten_minutes_and_then_tried_again(
         await clock.advance(TEN_MINUTES)
         assert await relist() == ["stream 12"]
         assert await relist() == ["stream 12"]
-        assert set(told.lines) == {"replace a,b at 12"}
+        assert set(target.calls) == {"replace a,b at 12"}
     assert sum("WatchList" in record.getMessage() for record in caplog.records) == 1
 
 
@@ -175,15 +175,15 @@ async def test_reflectors_that_share_their_support_learn_from_each_other(
     clock: ManualClock,
 ) -> None:
     support = WatchListSupport()
-    first, second, other = Breaking("silent"), Breaking("silent"), Breaking("silent")
+    first, second, other = BrokenStreams("silent"), BrokenStreams("silent"), BrokenStreams("silent")
     for each in (first, second, other):
         each.watch_list_support = support  # type: ignore[attr-defined] # as a client's source has
     other.scope = type(other.scope)("websites.example.com")
-    async with reflecting(first, clock):
+    async with running_reflector(first, clock):
         await clock.advance(60)
         assert requests(first) == ["stream", "list '0' limit 500", "watch 12"]
 
-        async with reflecting(second, clock), reflecting(other, clock):
+        async with running_reflector(second, clock), running_reflector(other, clock):
             assert requests(second) == ["list '0' limit 500", "watch 12"]
             assert requests(other) == ["stream"]  # another group may be another server
             assert list(support.stats()) == [""]
@@ -199,13 +199,13 @@ async def test_an_error_that_lists_have_as_well_is_no_fault_of_streams(
 ) -> None:
     """But it does not keep the reflector from listing."""
     server.fail(error, error, error)
-    async with reflecting(server, clock) as (_, told):
+    async with running_reflector(server, clock) as (_, target):
         await clock.advance(30)
 
-        assert told.lines
+        assert target.calls
         server.fail(expired())
         server.cut()
-        server.asked.clear()
+        server.received.clear()
         await clock.advance(30)
         assert "stream 10" in requests(server)
 
@@ -213,7 +213,7 @@ async def test_an_error_that_lists_have_as_well_is_no_fault_of_streams(
 async def test_no_fault_of_streams_is_remembered_if_the_list_fails_as_well(
     clock: ManualClock,
 ) -> None:
-    server = Breaking("empty", "healthy")
+    server = BrokenStreams("empty", "healthy")
     faults = [refusal(500, "InternalError")]
 
     async def fail_once(**options: Any) -> Any:
@@ -222,28 +222,28 @@ async def test_no_fault_of_streams_is_remembered_if_the_list_fails_as_well(
         return await ModelServer.list(server, **options)
 
     server.list = fail_once  # type: ignore[method-assign] # only lists fail, streams are empty
-    async with reflecting(server, clock) as (_, told):
+    async with running_reflector(server, clock) as (_, target):
         await clock.advance(1)
 
         assert requests(server) == ["stream", "stream"]
-        assert told.lines == ["replace a,b at 12"]
+        assert target.calls == ["replace a,b at 12"]
 
 
 async def test_while_nothing_can_be_reached_each_round_lists_too(
     server: ModelServer, clock: ManualClock
 ) -> None:
     server.fail(*(refused() for _ in range(100)))
-    async with reflecting(server, clock):
+    async with running_reflector(server, clock):
         await clock.advance(120)
 
-        verbs = [asked.verb for asked in server.asked]
+        verbs = [request.verb for request in server.received]
         assert verbs[:4] == ["stream", "stream", "stream", "list"]
         assert verbs[4:] == ["stream", "list"] * ((len(verbs) - 4) // 2)
         assert len(verbs) < 30
 
 
 def no_event() -> ApiError:
-    """What a watch raises for bytes that are no event, such as a page of a gateway."""
+    """The error of a watch for bytes that are no event, such as an HTML page of a gateway."""
     causes = [StatusCause(reason="ClientWatchDecoding")]
     return api_error("WATCH pods", failure("InternalError", "no event", causes=causes))
 
@@ -314,8 +314,8 @@ STEPS = st.one_of(
 HEALTHY_WITHIN = 120
 
 
-async def live_through(steps: list[tuple[str, Any]]) -> None:
-    clock, server = ManualClock(), Breaking("healthy")
+async def run_steps(steps: list[tuple[str, Any]]) -> None:
+    clock, server = ManualClock(), BrokenStreams("healthy")
     pods = SharedInformer(server, dict, clock=clock)
     async with TaskOwner() as tasks:
         tasks.spawn(pods.run(), name="informer")
@@ -344,7 +344,7 @@ async def live_through(steps: list[tuple[str, Any]]) -> None:
 def test_after_any_faults_the_cache_equals_the_server_within_two_minutes(
     steps: list[tuple[str, Any]],
 ) -> None:
-    asyncio.run(live_through(steps))
+    asyncio.run(run_steps(steps))
 
 
 async def test_a_stream_that_is_not_complete_when_its_time_is_over_is_followed_by_a_list(
@@ -359,11 +359,11 @@ async def test_a_stream_that_is_not_complete_when_its_time_is_over_is_followed_b
             await asyncio.Event().wait()
 
     server = Endless()
-    async with reflecting(server, clock, random=lambda: 0.0) as (_, told):
+    async with running_reflector(server, clock, random=lambda: 0.0) as (_, target):
         await clock.advance(329)
         assert requests(server) == ["stream"]
 
         await clock.advance(2)
 
         assert requests(server) == ["stream", "list '0' limit 500", "watch 10"]
-        assert told.lines == ["replace  at 10"]
+        assert target.calls == ["replace  at 10"]

@@ -75,7 +75,7 @@ async def test_batches_that_take_long_to_process_are_small(
 async def test_a_failed_batch_is_retried_and_nothing_overtakes_it(
     server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """CCH-74."""
+    """CCH-74: after a second."""
     failures, done = [ValueError("no"), ValueError("no")], []
 
     def work(deltas: Sequence[Delta], is_initial: bool) -> None:
@@ -100,7 +100,7 @@ async def test_a_failed_batch_is_retried_and_nothing_overtakes_it(
 async def test_the_end_closes_the_queue_and_ends_the_reflector(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-74, CCH-26."""
+    """CCH-74, CCH-26: on cancellation."""
     queue = RealFIFO(clock=clock)
     controller = controller_of(server, clock, lambda deltas, is_initial: None, queue)
     running = asyncio.create_task(controller.run())

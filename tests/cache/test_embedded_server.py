@@ -28,9 +28,9 @@ SPEED = 40
 
 
 class QuickClock:
-    """The machine's clock, forty times as fast: delays are the real ones, and short.
+    """The computer's clock, forty times as fast: the delays of production, but short.
 
-    Bounds stay as long as they are: a quarter of a second is soon over on a busy machine.
+    Timeouts keep their length: a quarter of a second is soon over on a busy computer.
     """
 
     def now(self) -> float:
@@ -47,7 +47,7 @@ class QuickClock:
 
 
 class HttpListWatch:
-    """The least that lists and watches over HTTP."""
+    """A minimal list-watch over HTTP."""
 
     scope = Scope("configmaps", namespace="default", kind="ConfigMap", api_version="v1")
     streams_lists = True
@@ -60,8 +60,8 @@ class HttpListWatch:
         self, *, resource_version: str, resource_version_match: str, limit: int, page: str
     ) -> RawPage:
         query = {"resourceVersion": resource_version, "limit": str(limit or ""), "continue": page}
-        async with self._get({name: value for name, value in query.items() if value}) as answer:
-            found = split_list(await answer.read())
+        async with self._get({name: value for name, value in query.items() if value}) as response:
+            found = split_list(await response.read())
         return RawPage(found.items or [], found.version, found.next_page, kind=found.kind)
 
     async def watch(
@@ -75,9 +75,9 @@ class HttpListWatch:
         }
         if initial_events:
             query |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
-        async with self._get(query) as answer:
+        async with self._get(query) as response:
             held = b""
-            async for chunk in answer.content.iter_any():
+            async for chunk in response.content.iter_any():
                 *lines, held = (held + chunk).split(b"\n")
                 for line in lines:
                     yield split_event(line)
@@ -85,19 +85,19 @@ class HttpListWatch:
     @asynccontextmanager
     async def _get(self, query: dict[str, str]) -> AsyncIterator[aiohttp.ClientResponse]:
         try:
-            async with self._session.get(self._server.url + PATH, params=query) as answer:
-                if answer.status != 200:
-                    status = status_from_object(await answer.json())
+            async with self._session.get(self._server.url + PATH, params=query) as response:
+                if response.status != 200:
+                    status = status_from_object(await response.json())
                     raise api_error(f"GET {PATH}", status)
-                yield answer
+                yield response
         except aiohttp.ClientConnectorError as error:
             raise ConnectError(f"GET {PATH}: {error}") from error
         except (aiohttp.ClientError, ConnectionError) as error:
             raise StreamBroken(f"GET {PATH}: {error}") from error
 
 
-class World:
-    """A server, a client that writes, an informer, and a handler's story."""
+class Setup:
+    """A server, a client that writes, an informer, and a handler that records."""
 
     def __init__(self, server: Service, session: aiohttp.ClientSession) -> None:
         self.server = server
@@ -110,27 +110,27 @@ class World:
     async def put(self, name: str, value: str) -> str:
         body = {"metadata": {"name": name}, "data": {"value": value}}
         url = self.server.url + PATH
-        async with self.session.put(f"{url}/{name}", json=body) as answer:
-            if answer.status == 404:
+        async with self.session.put(f"{url}/{name}", json=body) as response:
+            if response.status == 404:
                 async with self.session.post(url, json=body) as created:
                     return str((await created.json())["metadata"]["resourceVersion"])
-            return str((await answer.json())["metadata"]["resourceVersion"])
+            return str((await response.json())["metadata"]["resourceVersion"])
 
     async def delete(self, name: str) -> None:
-        async with self.session.delete(f"{self.server.url}{PATH}/{name}") as answer:
-            assert answer.status == 200
+        async with self.session.delete(f"{self.server.url}{PATH}/{name}") as response:
+            assert response.status == 200
 
     async def state(self) -> dict[ObjectKey, tuple[str, str]]:
-        async with self.session.get(self.server.url + PATH) as answer:
-            items = msgspec.json.decode(await answer.read())["items"]
+        async with self.session.get(self.server.url + PATH) as response:
+            items = msgspec.json.decode(await response.read())["items"]
         metadata = [item["metadata"] for item in items]
         return {
             ObjectKey(each["namespace"], each["name"]): (each["uid"], each["resourceVersion"])
             for each in metadata
         }
 
-    async def ends_equal(self) -> None:
-        """Wait until the cache and the story are what the server has."""
+    async def wait_until_equal(self) -> None:
+        """Wait until the cache, and what the handler has received, equal the server."""
         wanted = await self.state()
         await self.until(lambda: held(self.informer) == wanted == self.story.now)
         assert self.registration.stats().failures == 0
@@ -141,123 +141,123 @@ class World:
                 await asyncio.sleep(0.005)
 
     def requests(self, verb: str) -> int:
-        asked = self.server.faults.requests
-        return sum(each.verb == verb and "watch" not in each.query for each in asked)
+        requests = self.server.faults.requests
+        return sum(each.verb == verb and "watch" not in each.query for each in requests)
 
 
 @pytest.fixture
-async def world() -> AsyncIterator[World]:
+async def setup() -> AsyncIterator[Setup]:
     async with Service(bookmark_period=0.05) as server, aiohttp.ClientSession() as session:
-        found = World(server, session)
+        found = Setup(server, session)
         await found.put("first", "1")
         async with found.informer:
             yield found
 
 
-async def test_the_cache_follows_and_writes_can_be_read_at_once(world: World) -> None:
-    version = await world.put("web", "1")
-    first = await world.informer.get("web", namespace="default", resource_version=version)
-    version = await world.put("web", "2")
-    second = await world.informer.get("web", namespace="default", resource_version=version)
+async def test_the_cache_follows_and_writes_can_be_read_at_once(setup: Setup) -> None:
+    version = await setup.put("web", "1")
+    first = await setup.informer.get("web", namespace="default", resource_version=version)
+    version = await setup.put("web", "2")
+    second = await setup.informer.get("web", namespace="default", resource_version=version)
 
     assert first is not None
     assert second is not None
     assert (first.data, second.data) == ({"value": "1"}, {"value": "2"})
-    assert world.requests("list") == 0  # the state came as a stream
-    await world.ends_equal()
+    assert setup.requests("list") == 0  # the state came as a stream
+    await setup.wait_until_equal()
 
 
 @pytest.mark.parametrize("at", [1, 40, 150, 300, 301, 500])
-async def test_streams_that_break_anywhere_lose_nothing(world: World, at: int) -> None:
-    """X-1."""
-    world.server.faults.cut_streams(after_bytes=at)
-    world.server.drop_connections()
+async def test_streams_that_break_anywhere_lose_nothing(setup: Setup, at: int) -> None:
+    """X-1: the cache equals the server in the end."""
+    setup.server.faults.cut_streams(after_bytes=at)
+    setup.server.drop_connections()
     for number in range(5):
-        await world.put(f"pod-{number}", "1")
-        await world.put("first", str(number))
-    await world.delete("pod-3")
-    world.server.faults.heal()
+        await setup.put(f"pod-{number}", "1")
+        await setup.put("first", str(number))
+    await setup.delete("pod-3")
+    setup.server.faults.heal()
 
-    await world.ends_equal()
+    await setup.wait_until_equal()
 
 
-async def test_streams_that_end_after_each_event_lose_nothing(world: World) -> None:
-    world.server.faults.cut_streams(after_events=1)
-    world.server.drop_connections()
+async def test_streams_that_end_after_each_event_lose_nothing(setup: Setup) -> None:
+    setup.server.faults.cut_streams(after_events=1)
+    setup.server.drop_connections()
     for number in range(5):
-        await world.put(f"pod-{number}", "1")
-    world.server.faults.heal()
+        await setup.put(f"pod-{number}", "1")
+    setup.server.faults.heal()
 
-    await world.ends_equal()
+    await setup.wait_until_equal()
 
 
-async def test_expired_history_leads_to_one_new_list(world: World) -> None:
+async def test_expired_history_leads_to_one_new_list(setup: Setup) -> None:
     """X-2: no add twice, has_synced stays true."""
-    world.server.faults.fail(503, times=None, match=Match(verb="watch"))
-    world.server.drop_connections()
-    await world.put("second", "1")
-    await world.delete("first")
-    world.server.expire_history()
-    assert world.informer.has_synced
-    world.server.faults.heal()
+    setup.server.faults.fail(503, times=None, match=Match(verb="watch"))
+    setup.server.drop_connections()
+    await setup.put("second", "1")
+    await setup.delete("first")
+    setup.server.expire_history()
+    assert setup.informer.has_synced
+    setup.server.faults.heal()
 
-    await world.ends_equal()
-    assert world.informer.has_synced
-    assert "Deleted first" in world.story.lines
-    assert world.story.lines.count("Added second") == 1
-
-
-async def test_a_server_that_restarts_is_followed_again(world: World) -> None:
-    """X-1."""
-    await world.put("second", "1")
-    await world.server.restart()
-    await world.put("third", "1")
-
-    await world.ends_equal()
+    await setup.wait_until_equal()
+    assert setup.informer.has_synced
+    assert "Deleted first" in setup.story.lines
+    assert setup.story.lines.count("Added second") == 1
 
 
-async def test_the_cache_waits_for_an_unavailable_server(world: World) -> None:
+async def test_a_server_that_restarts_is_followed_again(setup: Setup) -> None:
+    """X-1: the cache equals the server in the end."""
+    await setup.put("second", "1")
+    await setup.server.restart()
+    await setup.put("third", "1")
+
+    await setup.wait_until_equal()
+
+
+async def test_the_cache_waits_for_an_unavailable_server(setup: Setup) -> None:
     """CCH-61, CCH-67: connection refused."""
-    await world.server.refuse_connections()
-    await world.until(lambda: world.informer.stats().reflector.errors > 1)
-    await world.server.accept_connections()
-    await world.put("second", "1")
+    await setup.server.refuse_connections()
+    await setup.until(lambda: setup.informer.stats().reflector.errors > 1)
+    await setup.server.accept_connections()
+    await setup.put("second", "1")
 
-    await world.ends_equal()
+    await setup.wait_until_equal()
 
 
-async def test_a_server_that_lost_everything_is_followed_again(world: World) -> None:
-    """Its versions begin anew: what we know is too large for it."""
+async def test_a_server_that_lost_everything_is_followed_again(setup: Setup) -> None:
+    """Its versions start again, so the version of the cache is too large for it."""
     for number in range(5):
-        await world.put(f"pod-{number}", "1")
-    await world.server.restart(keep_data=False)
-    await world.put("second", "1")
+        await setup.put(f"pod-{number}", "1")
+    await setup.server.restart(keep_data=False)
+    await setup.put("second", "1")
 
-    await world.ends_equal()
+    await setup.wait_until_equal()
 
 
-async def test_a_server_that_ends_every_watch_at_once_is_not_stormed(world: World) -> None:
-    """CCH-C35: for ten of our seconds."""
-    world.server.faults.close_watches = True
-    world.server.drop_connections()
-    before = len(world.server.faults.requests)
+async def test_a_server_that_ends_every_watch_at_once_is_not_stormed(setup: Setup) -> None:
+    """CCH-C35: within ten seconds of the quick clock."""
+    setup.server.faults.close_watches = True
+    setup.server.drop_connections()
+    before = len(setup.server.faults.requests)
     await asyncio.sleep(10 / SPEED)
 
-    assert len(world.server.faults.requests) - before < 20
-    world.server.faults.heal()
-    await world.put("second", "1")
-    await world.ends_equal()
+    assert len(setup.server.faults.requests) - before < 20
+    setup.server.faults.heal()
+    await setup.put("second", "1")
+    await setup.wait_until_equal()
 
 
-async def test_a_server_that_cannot_stream_lists_is_listed(world: World) -> None:
-    """CCH-C20."""
-    world.server.faults.fail(422, times=None, match=Match(verb="watch"))
-    world.server.drop_connections()
-    await world.until(lambda: world.requests("list") > 0)
-    world.server.faults.heal()
-    await world.put("second", "1")
+async def test_a_server_that_cannot_stream_lists_is_listed(setup: Setup) -> None:
+    """CCH-C20: a list and a watch."""
+    setup.server.faults.fail(422, times=None, match=Match(verb="watch"))
+    setup.server.drop_connections()
+    await setup.until(lambda: setup.requests("list") > 0)
+    setup.server.faults.heal()
+    await setup.put("second", "1")
 
-    await world.ends_equal()
+    await setup.wait_until_equal()
 
 
 def test_the_clock_is_only_faster() -> None:

@@ -74,7 +74,7 @@ async def test_asking_twice_gives_one_informer_one_list_and_one_watch(
 
         assert first is second
         assert len(cluster.servers) == 1
-        assert len(cluster.servers[0].asked) == 1
+        assert len(cluster.servers[0].received) == 1
 
 
 async def test_what_differs_is_not_shared(factory: SharedInformerFactory) -> None:
@@ -241,7 +241,7 @@ async def test_shut_down_before_the_start_nothing_starts(
         await factory.aclose()
         factory.start()
 
-        assert cluster.servers[0].asked == []
+        assert cluster.servers[0].received == []
     assert factory.stats().is_shut_down
 
 

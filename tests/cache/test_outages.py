@@ -1,4 +1,4 @@
-"""An informer that cannot reach its server says so: counts, log lines, stats."""
+"""How an informer that cannot reach its server reports it: counts, log lines, stats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kubeloop.cache.outage import Outage, after_failure, after_warning
 from kubeloop.errors import ConnectError, DecodeError, StreamBroken, TransportError
 from kubeloop.kit import ManualClock
 from kubeloop.wire import RawEvent
-from tests.cache.reflector_harness import reflecting
+from tests.cache.reflector_harness import running_reflector
 from tests.support.model_server import ModelServer, event, refusal, refused
 
 
@@ -41,7 +41,7 @@ async def test_refused_connections_are_logged_soon_then_less_and_less_often(
     if not synced:
         server.fail(*refusals)
     with caplog.at_level(logging.INFO):
-        async with reflecting(server, clock) as (reflector, _):
+        async with running_reflector(server, clock) as (reflector, _):
             if synced:
                 await clock.advance(60)
                 server.fail(*refusals)
@@ -68,7 +68,7 @@ async def test_refused_connections_are_logged_soon_then_less_and_less_often(
 async def test_a_short_interruption_is_not_logged_as_a_warning(
     server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with reflecting(server, clock):
+    async with running_reflector(server, clock):
         await clock.advance(60)
         server.fail(refused(), refused())
         server.cut()
@@ -87,7 +87,7 @@ async def test_a_slow_failure_is_logged_at_once(
             await clock.sleep(30)
             raise ConnectError("connect: no answer within 30 s")
 
-    async with reflecting(Hanging(streams_lists=False), clock) as (reflector, _):
+    async with running_reflector(Hanging(streams_lists=False), clock) as (reflector, _):
         await clock.advance(30)
 
         outage = reflector.stats().outage
@@ -101,7 +101,7 @@ async def test_a_slow_failure_is_logged_at_once(
 async def test_stats_count_every_attempt_and_name_the_last_error(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    async with reflecting(server, clock) as (reflector, _):
+    async with running_reflector(server, clock) as (reflector, _):
         await clock.advance(60)
         server.fail(
             refused(), StreamBroken("read: it broke"), refused(), refusal(503, "ServiceUnavailable")
@@ -146,7 +146,7 @@ async def test_a_watch_that_is_never_accepted_is_an_error_after_a_minute(
         def watch(self, **options: Any) -> Any:
             return Opening()
 
-    async with reflecting(Stuck(streams_lists=False), clock) as (reflector, _):
+    async with running_reflector(Stuck(streams_lists=False), clock) as (reflector, _):
         await clock.advance(60)
 
         outage = reflector.stats().outage
@@ -157,8 +157,8 @@ async def test_a_watch_that_is_never_accepted_is_an_error_after_a_minute(
 async def test_a_source_that_cannot_tell_when_a_watch_is_open_recovers_all_the_same(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """Nothing comes, and nothing fails for ten seconds."""
-    async with reflecting(server, clock) as (reflector, _):
+    """No event arrives, and nothing fails for ten seconds."""
+    async with running_reflector(server, clock) as (reflector, _):
         await clock.advance(60)
         server.fail(refused())
         server.cut()
@@ -172,8 +172,8 @@ async def test_a_source_that_cannot_tell_when_a_watch_is_open_recovers_all_the_s
 async def test_a_failure_of_one_object_is_no_outage(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    async with reflecting(server, clock) as (reflector, told):
-        told.failure = RuntimeError("full")
+    async with running_reflector(server, clock) as (reflector, target):
+        target.failure = RuntimeError("full")
         server.put("web")
         await clock.settle()
 
@@ -222,7 +222,7 @@ def test_an_unusable_response_is_a_response_and_no_success(error: Exception) -> 
 
 
 class Hasty(ModelServer):
-    """Answers each watch with something new, and ends it."""
+    """Sends one new event in each watch, and ends it."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(streams_lists=False)
@@ -247,7 +247,7 @@ async def test_a_server_that_ends_each_watch_after_one_event_is_not_stormed(
     """More than five within two seconds mean backoff, from 0.8 s, doubled to 30 s."""
     server = Hasty(kind)
     server.now = clock
-    async with reflecting(server, clock) as (reflector, _):
+    async with running_reflector(server, clock) as (reflector, _):
         await clock.advance(200)
 
         gaps = [round(b - a, 1) for a, b in itertools.pairwise(server.moments)]
@@ -260,7 +260,7 @@ async def test_a_server_that_ends_each_watch_after_one_event_is_not_stormed(
 async def test_a_storm_is_over_when_a_watch_has_lasted_a_minute(clock: ManualClock) -> None:
     server = Hasty("MODIFIED")
     server.now = clock
-    async with reflecting(server, clock):
+    async with running_reflector(server, clock):
         await clock.advance(20)
         server.lasts = 60
         await clock.advance(100)
@@ -272,10 +272,10 @@ async def test_a_storm_is_over_when_a_watch_has_lasted_a_minute(clock: ManualClo
 
 
 async def test_a_busy_watch_is_not_slowed(server: ModelServer, clock: ManualClock) -> None:
-    async with reflecting(server, clock) as (_, told):
+    async with running_reflector(server, clock) as (_, target):
         for _ in range(1000):
             server.put("web")
             await clock.settle()
 
-        assert len(told.lines) == 1001
+        assert len(target.calls) == 1001
         assert clock.now() == 0

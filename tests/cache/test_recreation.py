@@ -36,7 +36,7 @@ WEB = ObjectKey("shop", "web")
 
 
 async def recreate_in_a_gap(server: ModelServer, clock: ManualClock) -> None:
-    """Delete `web` and create it again; history is lost, so the informer lists anew."""
+    """Delete `web` and create it again; history is lost, so the informer lists again."""
     server.delete("web")
     server.put("web", app="new")
     server.compact()
@@ -67,7 +67,7 @@ QUEUES = [
 ]
 
 
-def told(change: Change[Any]) -> tuple[str, str, bool, bool]:
+def summary(change: Change[Any]) -> tuple[str, str, bool, bool]:
     entry = change.new_metadata or change.old_metadata
     assert entry is not None
     return str(change.type), entry.uid, change.last_state_known, change.is_recreation
@@ -88,7 +88,7 @@ async def test_a_re_creation_is_a_delete_whose_final_state_is_unknown_and_then_a
     server.put("web", app="old")
     changes: list[tuple[str, str, bool, bool]] = []
     pods = SharedInformer(server, dict, clock=clock, queue=queue)
-    pods.add_handler(on_change=lambda change: changes.append(told(change)))
+    pods.add_handler(on_change=lambda change: changes.append(summary(change)))
     async with pods:
         await gap(server, clock)
 
@@ -103,18 +103,18 @@ async def test_handlers_that_free_resources_by_uid_get_on_delete_and_on_add_in_o
     plain: list[str] = []
     awaited: list[str] = []
 
-    def note(lines: list[str], verb: str) -> Callable[[dict[str, Any]], None]:
+    def record(lines: list[str], verb: str) -> Callable[[dict[str, Any]], None]:
         return lambda pod: lines.append(f"{verb} {pod['metadata']['uid']}")
 
     async def on_add(pod: dict[str, Any]) -> None:
-        note(awaited, "add")(pod)
+        record(awaited, "add")(pod)
 
     async def on_delete(pod: dict[str, Any]) -> None:
         await clock.sleep(1)
-        note(awaited, "delete")(pod)
+        record(awaited, "delete")(pod)
 
     pods: SharedInformer[dict[str, Any]] = SharedInformer(server, dict, clock=clock)
-    pods.add_handler(on_add=note(plain, "add"), on_delete=note(plain, "delete"))
+    pods.add_handler(on_add=record(plain, "add"), on_delete=record(plain, "delete"))
     pods.add_handler(on_add=on_add, on_delete=on_delete)
     async with pods:
         await gap(server, clock)
@@ -134,7 +134,7 @@ async def test_key_handlers_and_streams_get_both_halves(
     async with pods, stream:
         await recreate_in_a_gap(server, clock)
 
-        read = [told(await anext(stream)) for _ in AS_CHANGES]
+        read = [summary(await anext(stream)) for _ in AS_CHANGES]
 
         assert read == AS_CHANGES
         assert keys == [WEB, WEB, WEB]
@@ -166,7 +166,7 @@ async def test_a_handler_far_behind_gets_both_halves_after_merging(
 
     async def slow(change: Change[Any]) -> None:
         await clock.sleep(30)
-        changes.append(told(change))
+        changes.append(summary(change))
 
     pods = SharedInformer(server, dict, clock=clock, backlog=0)
     pods.add_handler(on_change=slow)
@@ -191,7 +191,7 @@ async def test_objects_whose_transform_drops_the_uid_are_distinguished(
     server.put("web")
     changes: list[tuple[str, str, bool, bool]] = []
     pods = SharedInformer(server, Pod, clock=clock, keeping=keeping, transform=bare)
-    pods.add_handler(on_change=lambda change: changes.append(told(change)))
+    pods.add_handler(on_change=lambda change: changes.append(summary(change)))
     async with pods:
         await recreate_in_a_gap(server, clock)
 
@@ -208,7 +208,7 @@ async def test_views_without_metadata_are_distinguished(
     server.put("web")
     changes: list[tuple[str, str, bool, bool]] = []
     pods = SharedInformer(server, OnlyNode, clock=clock)
-    pods.add_handler(on_change=lambda change: changes.append(told(change)))
+    pods.add_handler(on_change=lambda change: changes.append(summary(change)))
     async with pods:
         await recreate_in_a_gap(server, clock)
 
@@ -233,11 +233,11 @@ async def test_a_resync_after_a_re_creation_is_about_the_new_object_alone(
 async def test_a_delete_of_an_object_that_no_handler_knows_ends_the_one_they_know(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """A watch that lost a delete and a creation brings the delete of the second object."""
+    """A watch that lost a delete and a creation has the delete of the second object."""
     server.put("web")
     changes: list[tuple[str, str, bool, bool]] = []
     pods = SharedInformer(server, dict, clock=clock)
-    pods.add_handler(on_change=lambda change: changes.append(told(change)))
+    pods.add_handler(on_change=lambda change: changes.append(summary(change)))
     async with pods:
         await replace_by_event("DELETED")(server, clock)
 
@@ -272,7 +272,7 @@ async def test_a_filtered_handler_gets_the_delete_though_the_final_state_left_th
     by_selector: list[str] = []
     by_function: list[str] = []
 
-    def note(lines: list[str]) -> Callable[[Change[Any]], Any]:
+    def record(lines: list[str]) -> Callable[[Change[Any]], Any]:
         async def slow(change: Change[Any]) -> None:
             await clock.sleep(1)
             lines.append(str(change.type))
@@ -285,14 +285,14 @@ async def test_a_filtered_handler_gets_the_delete_though_the_final_state_left_th
     pods: SharedInformer[dict[str, Any]] = SharedInformer(
         server, dict, clock=clock, backlog=backlog
     )
-    pods.add_handler(on_change=note(by_selector), selector="app=web")
-    pods.add_handler(on_change=note(by_function), where=is_web)
+    pods.add_handler(on_change=record(by_selector), selector="app=web")
+    pods.add_handler(on_change=record(by_function), where=is_web)
     async with pods:
         await clock.advance(2)
         final = server._objects.pop(WEB)
         server.version += 1
         metadata = {"labels": {"app": "gone"}, "resourceVersion": str(server.version)}
-        server._note("DELETED", {**final, "metadata": final["metadata"] | metadata})
+        server._record("DELETED", {**final, "metadata": final["metadata"] | metadata})
         await clock.advance(2)
 
         assert by_selector == by_function == ["Added", "Deleted"]
@@ -322,16 +322,16 @@ async def test_a_filtered_handler_gets_the_delete_though_a_merged_update_left_th
 # --- queues by hand
 
 
-def said(delta: Delta) -> str:
+def delta_line(delta: Delta) -> str:
     unknown = "" if delta.last_state_known else "?"
     recreation = " recreated" if delta.is_recreation else ""
     uid = delta.entry.uid if delta.entry else "-"
     return f"{delta.type}{unknown} {uid}{recreation}"
 
 
-def drained(queue: DeltaFIFO | RealFIFO) -> list[str]:
+def drain(queue: DeltaFIFO | RealFIFO) -> list[str]:
     lines: list[str] = []
-    while queue.pop_nowait(lambda deltas, _: lines.extend(map(said, deltas))):
+    while queue.pop_nowait(lambda deltas, _: lines.extend(map(delta_line, deltas))):
         pass
     return lines
 
@@ -351,7 +351,7 @@ def test_a_queue_that_knows_its_store_precedes_a_new_uid_by_the_delete_of_the_ol
     for fill in ("add", "update", "replace"):
         queue = kind(store_with("u1"))
         queue.replace([new], "5") if fill == "replace" else getattr(queue, fill)(new)
-        lines.append(drained(queue))
+        lines.append(drain(queue))
 
     deleted = "Deleted? u1 recreated"
     assert lines == [
@@ -371,7 +371,7 @@ def test_a_queue_compares_with_what_waits_before_it_compares_with_the_store(
     queue.delete(entry("web", uid="u2"))
     queue.add(entry("web", uid="u3"))
 
-    assert drained(queue) == [
+    assert drain(queue) == [
         "Deleted? u1 recreated",
         "Updated u2 recreated",
         "Updated u2",
@@ -386,7 +386,7 @@ def test_a_queue_compares_with_deltas_in_processing(
 ) -> None:
     queue = kind(store_with("u0"))
     queue.delete(entry("web", uid="u0"))
-    assert drained(queue) == ["Deleted u0"]
+    assert drain(queue) == ["Deleted u0"]
     queue.add(entry("web", uid="u0"))
     batch = queue.take_nowait()
     assert batch is not None
@@ -394,7 +394,7 @@ def test_a_queue_compares_with_deltas_in_processing(
     queue.update(entry("web", uid="u2"))
     queue.done(batch)
 
-    assert drained(queue) == ["Deleted? u0 recreated", "Updated u2 recreated"]
+    assert drain(queue) == ["Deleted? u0 recreated", "Updated u2 recreated"]
 
 
 def test_a_delete_in_a_delta_queue_is_not_replaced_by_one_of_another_object() -> None:
@@ -402,7 +402,7 @@ def test_a_delete_in_a_delta_queue_is_not_replaced_by_one_of_another_object() ->
     queue.replace([], "4")
     queue.delete(entry("web", uid="u2"))
 
-    assert drained(queue) == ["Deleted? u1"]
+    assert drain(queue) == ["Deleted? u1"]
 
 
 @pytest.mark.parametrize("kind", [DeltaFIFO, RealFIFO])
@@ -412,17 +412,17 @@ def test_a_delete_of_another_uid_ends_the_object_that_the_queue_knows(
     queue = kind(store_with("u1"))
     queue.delete(entry("web", uid="u2"))
 
-    assert drained(queue) == ["Deleted? u1"]
+    assert drain(queue) == ["Deleted? u1"]
 
 
 def test_a_missed_delete_without_any_known_state_creates_no_notification() -> None:
     indexer: Indexer[Any] = Indexer(Keeper(dict))
-    notices: list[object] = []
-    apply = Applying(indexer, lambda: notices.extend)
+    notifications: list[object] = []
+    apply = Applying(indexer, lambda: notifications.extend)
 
     apply([Delta(DeltaType.DELETED, key("web"), None, last_state_known=False)], False)
 
-    assert notices == []
+    assert notifications == []
 
 
 @pytest.mark.parametrize("kind", [DeltaFIFO, RealFIFO])
@@ -435,7 +435,7 @@ async def test_a_controller_assembled_by_hand_receives_both_halves(
 
     def process(deltas: Sequence[Delta], _: bool) -> None:
         for delta in deltas:
-            lines.append(said(delta))
+            lines.append(delta_line(delta))
             if delta.type is DeltaType.DELETED:
                 store.delete(delta.key)
             elif delta.entry is not None:
@@ -462,25 +462,25 @@ STEPS = st.lists(
         st.tuples(st.just("recreate"), st.sampled_from("ab")),
         st.tuples(st.just("gap"), st.none()),
         st.tuples(st.just("advance"), st.sampled_from([0.0, 1.0, 5.0])),
-        st.tuples(st.just("join"), st.none()),
+        st.tuples(st.just("add_handlers"), st.none()),
     ),
     max_size=20,
 )
 
 
-class Lives:
-    """Per uid: one add, updates, at most one delete; one life of a name at a time."""
+class ObjectLifetimes:
+    """Checks per uid: one add, updates, at most one delete; one object of a name at a time."""
 
     def __init__(self) -> None:
         self.alive: dict[str, str] = {}
-        self.begun: list[str] = []
-        self.ended: list[str] = []
+        self.added: list[str] = []
+        self.deleted: list[str] = []
 
     def on_add(self, pod: dict[str, Any]) -> None:
         name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
-        assert name not in self.alive, f"{uid} begins while {self.alive.get(name)} is not deleted"
+        assert name not in self.alive, f"{uid} is added while {self.alive.get(name)} is not deleted"
         self.alive[name] = uid
-        self.begun.append(uid)
+        self.added.append(uid)
 
     def on_update(self, old: dict[str, Any], new: dict[str, Any]) -> None:
         for pod in (old, new):
@@ -489,15 +489,15 @@ class Lives:
     def on_delete(self, pod: dict[str, Any]) -> None:
         name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
         assert self.alive.pop(name, None) == uid
-        self.ended.append(uid)
+        self.deleted.append(uid)
 
     def check(self, state: dict[str, str]) -> None:
         assert self.alive == state
-        assert len(self.begun) == len(set(self.begun))
-        assert sorted(self.begun) == sorted([*self.ended, *state.values()])
+        assert len(self.added) == len(set(self.added))
+        assert sorted(self.added) == sorted([*self.deleted, *state.values()])
 
 
-async def happen(step: str, what: Any, server: ModelServer, clock: ManualClock) -> None:
+async def apply_step(step: str, what: Any, server: ModelServer, clock: ManualClock) -> None:
     match step:
         case "put":
             server.put(what)
@@ -521,9 +521,9 @@ def slowly(function: Callable[..., None], clock: ManualClock) -> Callable[..., A
     return call
 
 
-def join(pods: SharedInformer[dict[str, Any]], clock: ManualClock) -> list[Lives]:
+def add_handlers(pods: SharedInformer[dict[str, Any]], clock: ManualClock) -> list[ObjectLifetimes]:
     """A plain handler, and a slow one."""
-    quick, slow = Lives(), Lives()
+    quick, slow = ObjectLifetimes(), ObjectLifetimes()
     pods.add_handler(on_add=quick.on_add, on_update=quick.on_update, on_delete=quick.on_delete)
     pods.add_handler(
         on_add=slowly(slow.on_add, clock),
@@ -533,25 +533,25 @@ def join(pods: SharedInformer[dict[str, Any]], clock: ManualClock) -> list[Lives
     return [quick, slow]
 
 
-async def live_through(steps: list[tuple[str, Any]], *, queue: Any, backlog: int) -> None:
+async def run_steps(steps: list[tuple[str, Any]], *, queue: Any, backlog: int) -> None:
     clock, server = ManualClock(), ModelServer()
     server.put("a")
     pods: SharedInformer[dict[str, Any]] = SharedInformer(
         server, dict, clock=clock, queue=queue, backlog=backlog
     )
-    lives = join(pods, clock)
+    lifetimes = add_handlers(pods, clock)
     async with TaskOwner() as tasks:
         tasks.spawn(pods.run(), name="informer")
         for step, what in steps:
-            if step == "join":
-                lives += join(pods, clock)
+            if step == "add_handlers":
+                lifetimes += add_handlers(pods, clock)
             else:
-                await happen(step, what, server, clock)
+                await apply_step(step, what, server, clock)
         await clock.advance(400)
 
         state = {key.name: uid for key, (uid, _) in server.state().items()}
-        assert [handler.failures for handler in pods.stats().handlers] == [0] * len(lives)
-        for each in lives:
+        assert [handler.failures for handler in pods.stats().handlers] == [0] * len(lifetimes)
+        for each in lifetimes:
             each.check(state)
 
 
@@ -560,6 +560,6 @@ async def live_through(steps: list[tuple[str, Any]], *, queue: Any, backlog: int
 def test_no_two_objects_of_one_name_are_interleaved(queue: Any, backlog: int) -> None:
     @given(steps=STEPS)
     def check(steps: list[tuple[str, Any]]) -> None:
-        asyncio.run(live_through(steps, queue=queue, backlog=backlog))
+        asyncio.run(run_steps(steps, queue=queue, backlog=backlog))
 
     check()

@@ -10,7 +10,7 @@ from kubeloop.cache import RawPage, Scope
 from kubeloop.errors import ApiError, api_error
 from kubeloop.kit import ManualClock
 from kubeloop.wire.meta.v1 import Status, StatusDetails
-from tests.cache.reflector_harness import reflecting, requests
+from tests.cache.reflector_harness import requests, running_reflector
 from tests.support.model_server import ModelServer, expired, refusal, too_large
 
 
@@ -25,20 +25,20 @@ async def test_the_first_list_accepts_any_version_of_the_server(
     """CCH-50, CCH-49, CCH-55, CCH-68: no WatchList where the client declares it unsupported."""
     server.put("web")
 
-    async with reflecting(server, clock) as (reflector, told):
+    async with running_reflector(server, clock) as (reflector, target):
         assert requests(server) == ["list '0' limit 500", "watch 11"]
-        assert told.lines == ["replace web at 11"]
+        assert target.calls == ["replace web at 11"]
         assert reflector.last_sync_version == "11"
 
 
 async def test_later_lists_start_from_the_last_version_without_pages(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-50, CCH-51."""
-    async with reflecting(server, clock):
+    """CCH-50, CCH-51: at least the last version, and without a limit."""
+    async with running_reflector(server, clock):
         server.put("web")
         await clock.settle()
-        server.asked.clear()
+        server.received.clear()
         server.fail(refusal(403, "Forbidden"))
         server.cut()
         await clock.advance(0.8)
@@ -52,7 +52,7 @@ async def test_a_list_that_is_too_old_is_retried_at_once_from_the_newest(
     """CCH-50, CCH-52, CCH-C14: "0", then after Expired "" in the same round."""
     server.fail(expired())
 
-    async with reflecting(server, clock) as (reflector, _):
+    async with running_reflector(server, clock) as (reflector, _):
         assert requests(server) == ["list '0' limit 500", "list '' limit 500", "watch 10"]
         assert clock.now() == 0
         assert reflector.stats().errors == 0
@@ -70,20 +70,20 @@ async def test_a_list_that_is_too_old_is_retried_at_once_from_the_newest(
 async def test_a_version_too_large_leads_to_the_newest(
     server: ModelServer, clock: ManualClock, error: ApiError
 ) -> None:
-    """CCH-53, CCH-C16."""
+    """CCH-53, CCH-C16: however the server reports it."""
     server.fail(error)
 
-    async with reflecting(server, clock):
+    async with running_reflector(server, clock):
         assert requests(server)[:2] == ["list '0' limit 500", "list '' limit 500"]
 
 
 async def test_the_newest_is_requested_only_until_a_list_succeeds(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-50."""
+    """CCH-50: a successful list clears the rejection."""
     server.fail(expired())
-    async with reflecting(server, clock):
-        server.asked.clear()
+    async with running_reflector(server, clock):
+        server.received.clear()
         server.cut()
         await clock.advance(0.8)
 
@@ -93,9 +93,9 @@ async def test_the_newest_is_requested_only_until_a_list_succeeds(
 async def test_another_list_error_ends_the_round_and_waits(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-52."""
+    """CCH-52: reported, then retried after the backoff."""
     server.fail(refusal(403, "Forbidden"))
-    async with reflecting(server, clock) as (reflector, _):
+    async with running_reflector(server, clock) as (reflector, _):
         assert requests(server) == ["list '0' limit 500"]
         assert "403" in reflector.stats().last_error
 
@@ -107,14 +107,14 @@ async def test_another_list_error_ends_the_round_and_waits(
 async def test_pages_are_put_together_under_the_first_ones_version(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-51."""
+    """CCH-51: a continue token belongs to the first page."""
     for name in "abc":
         server.put(name)
     server.page_limit = 2
 
-    async with reflecting(server, clock) as (_, told):
+    async with running_reflector(server, clock) as (_, target):
         assert requests(server)[:2] == ["list '0' limit 500", "list '' limit 500 page 13:2"]
-        assert told.lines == ["replace a,b,c at 13"]
+        assert target.calls == ["replace a,b,c at 13"]
 
 
 async def test_a_server_that_pages_is_listed_in_pages_again(
@@ -124,8 +124,8 @@ async def test_a_server_that_pages_is_listed_in_pages_again(
     for name in "abc":
         server.put(name)
     server.page_limit = 2
-    async with reflecting(server, clock) as (_, told):
-        server.asked.clear()
+    async with running_reflector(server, clock) as (_, target):
+        server.received.clear()
         server.expire_next_page = True
         server.cut()
         await clock.advance(0.8)
@@ -135,35 +135,35 @@ async def test_a_server_that_pages_is_listed_in_pages_again(
             "list '' limit 500 page 13:2",
             "list '13' limit 0",
         ]
-        assert told.lines[-1].startswith("replace a,b")
+        assert target.calls[-1].startswith("replace a,b")
 
 
 async def test_a_configured_page_size_is_always_used(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-51."""
-    async with reflecting(server, clock, page_size=7):
+    """CCH-51: `WatchListPageSize` in client-go."""
+    async with running_reflector(server, clock, page_size=7):
         server.cut()
         await clock.advance(0.8)
 
-        limits = [asked.limit for asked in server.asked if asked.verb == "list"]
+        limits = [each.limit for each in server.received if each.verb == "list"]
         assert limits == [7, 7]
 
 
 async def test_a_table_is_an_error(clock: ManualClock) -> None:
-    """CCH-54."""
+    """CCH-54: a list of kind Table has rows and no objects."""
 
     class Tables(ModelServer):
         async def list(self, **_: object) -> RawPage:
             return RawPage([], "1", kind="Table")
 
-    async with reflecting(Tables(streams_lists=False), clock) as (reflector, told):
+    async with running_reflector(Tables(streams_lists=False), clock) as (reflector, target):
         assert "Table" in reflector.stats().last_error
-        assert told.lines == []
+        assert target.calls == []
 
 
 async def test_a_list_of_another_kind_is_an_error_and_the_cache_stays(clock: ManualClock) -> None:
-    """Its items may be none, and everything would seem to be deleted."""
+    """It may be empty, and then all objects would seem to be deleted."""
 
     class Odd(ModelServer):
         kind = "PodList"
@@ -175,8 +175,8 @@ async def test_a_list_of_another_kind_is_an_error_and_the_cache_stays(clock: Man
 
     server = Odd(streams_lists=False)
     server.put("web")
-    async with reflecting(server, clock) as (reflector, told):
-        before = list(told.lines)
+    async with running_reflector(server, clock) as (reflector, target):
+        before = list(target.calls)
         server.kind = "SecretList"
         server.compact()
         server.fail(expired())
@@ -184,7 +184,7 @@ async def test_a_list_of_another_kind_is_an_error_and_the_cache_stays(clock: Man
         await clock.advance(5)
 
         assert "found a SecretList, expected a PodList" in reflector.stats().last_error
-        assert told.lines == before
+        assert target.calls == before
 
 
 async def test_the_list_of_a_crd_may_be_called_anything(clock: ManualClock) -> None:
@@ -193,8 +193,11 @@ async def test_the_list_of_a_crd_may_be_called_anything(clock: ManualClock) -> N
             return RawPage([], "1", kind="Websites")
 
     scope = Scope("websites.example.com", kind="Website", api_version="example.com/v1")
-    async with reflecting(Named(streams_lists=False, scope=scope), clock) as (reflector, told):
-        assert told.lines == ["replace  at 1"]
+    async with running_reflector(Named(streams_lists=False, scope=scope), clock) as (
+        reflector,
+        target,
+    ):
+        assert target.calls == ["replace  at 1"]
         assert reflector.stats().errors == 0
 
 
@@ -227,20 +230,20 @@ async def test_a_list_may_be_read_while_it_arrives(clock: ManualClock) -> None:
     server.put("a")
     server.put("b")
 
-    async with reflecting(server, clock) as (_, told):
-        assert told.lines == ["replace a,b at 12"]
+    async with running_reflector(server, clock) as (_, target):
+        assert target.calls == ["replace a,b at 12"]
         assert server.streamed.closed
 
 
-@pytest.mark.parametrize(("asked", "waited"), [(20, 20), (3600, 60)])
+@pytest.mark.parametrize(("requested", "waited"), [(20, 20), (3600, 60)])
 async def test_the_servers_retry_after_is_kept_up_to_a_minute(
-    server: ModelServer, clock: ManualClock, asked: int, waited: int
+    server: ModelServer, clock: ManualClock, requested: int, waited: int
 ) -> None:
     status = Status(
-        code=429, reason="TooManyRequests", details=StatusDetails(retry_after_seconds=asked)
+        code=429, reason="TooManyRequests", details=StatusDetails(retry_after_seconds=requested)
     )
     server.fail(api_error("list", status))
-    async with reflecting(server, clock):
+    async with running_reflector(server, clock):
         await clock.advance(waited - 0.1)
         assert requests(server) == ["list '0' limit 500"]
 

@@ -9,7 +9,7 @@ import pytest
 
 from kubeloop.errors import StreamBroken
 from kubeloop.kit import ManualClock
-from tests.cache.reflector_harness import reflecting, requests
+from tests.cache.reflector_harness import requests, running_reflector
 from tests.support.model_server import (
     INITIAL_END,
     ModelServer,
@@ -29,13 +29,13 @@ async def test_the_state_and_the_changes_come_on_one_stream(
     server.put("p1")
     server.put("p2")
 
-    async with reflecting(server, clock) as (reflector, told):
-        assert told.lines == ["replace p1,p2 at 12"]
+    async with running_reflector(server, clock) as (reflector, target):
+        assert target.calls == ["replace p1,p2 at 12"]
 
         server.put("p3")
         await clock.settle()
 
-        assert told.lines[1:] == ["add p3"]
+        assert target.calls[1:] == ["add p3"]
         assert requests(server) == ["stream"]
         assert reflector.last_sync_version == "13"
 
@@ -57,17 +57,17 @@ async def test_changes_during_the_state_are_part_of_it(clock: ManualClock) -> No
             yield event("BOOKMARK", bookmark_of(5))
             yield event("BOOKMARK", bookmark_of(6, INITIAL_END))
             yield event("ADDED", pod("c", 7))
-            await self._news.wait()
+            await self._changed.wait()
 
-    async with reflecting(Busy(), clock) as (_, told):
-        assert told.lines == ["replace a at 6", "add c"]
+    async with running_reflector(Busy(), clock) as (_, target):
+        assert target.calls == ["replace a at 6", "add c"]
 
 
 async def test_a_server_without_it_is_listed(server: ModelServer, clock: ManualClock) -> None:
-    """CCH-67, CCH-C20."""
+    """CCH-67, CCH-C20: one stream, then a list and a watch."""
     server.fail(refusal(422, "Invalid"))
 
-    async with reflecting(server, clock):
+    async with running_reflector(server, clock):
         assert requests(server) == ["stream", "list '0' limit 500", "watch 10"]
 
 
@@ -78,12 +78,12 @@ async def test_a_stream_that_breaks_is_requested_again_from_the_start(
     server.put("a")
     server.put("b")
     server.cut_after = 1
-    async with reflecting(server, clock) as (_, told):
+    async with running_reflector(server, clock) as (_, target):
         server.heal()
         await clock.advance(0.8)
 
         assert requests(server) == ["stream", "stream"]
-        assert told.lines == ["replace a,b at 12"]
+        assert target.calls == ["replace a,b at 12"]
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ async def test_a_stream_that_breaks_is_requested_again_from_the_start(
 async def test_the_reflector_waits_for_an_unreachable_server(
     server: ModelServer, clock: ManualClock, error: Exception
 ) -> None:
-    """CCH-67."""
+    """CCH-67: a refused connection is no reason to list."""
     server.fail(error)
-    async with reflecting(server, clock):
+    async with running_reflector(server, clock):
         assert requests(server) == ["stream"]
 
         await clock.advance(0.8)
@@ -108,9 +108,9 @@ async def test_the_reflector_waits_for_an_unreachable_server(
 async def test_a_rejected_version_leads_to_the_newest(
     server: ModelServer, clock: ManualClock, error: Exception
 ) -> None:
-    """CCH-67."""
-    async with reflecting(server, clock):
-        server.asked.clear()
+    """CCH-67: at once, without a list."""
+    async with running_reflector(server, clock):
+        server.received.clear()
         server.cut()
         server.fail(error)
         await clock.advance(0.8)
@@ -123,18 +123,18 @@ async def test_after_a_rejected_newest_version_the_reflector_backs_off(
 ) -> None:
     server.fail(*(expired() for _ in range(50)))
 
-    async with reflecting(server, clock):
+    async with running_reflector(server, clock):
         await clock.advance(20)
 
-        assert len(server.asked) < 20  # five rounds: a stream and two lists each
+        assert len(server.received) < 20  # five rounds: a stream and two lists each
 
 
 async def test_after_the_state_a_stream_that_ends_goes_on_as_a_plain_watch(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-C22."""
-    heard: list[Exception] = []
-    async with reflecting(server, clock, on_watch_error=heard.append):
+    """CCH-C22: without the initial events, from the last version."""
+    reported: list[Exception] = []
+    async with running_reflector(server, clock, on_watch_error=reported.append):
         server.put("a")
         await clock.advance(60)
         server.cut()
@@ -147,7 +147,7 @@ async def test_after_the_state_a_stream_that_ends_goes_on_as_a_plain_watch(
         await clock.settle()
 
         assert requests(server) == ["stream", "watch 11", "watch 11"]
-        assert [type(error).__name__ for error in heard] == ["Expired"]
+        assert [type(error).__name__ for error in reported] == ["Expired"]
 
 
 async def test_silence_before_the_state_is_complete_is_logged_as_a_warning(
@@ -157,36 +157,36 @@ async def test_silence_before_the_state_is_complete_is_logged_as_a_warning(
 
     class Silent(ModelServer):
         async def _events(self, at: int, *, initial: bool) -> Any:
-            await self._news.wait()
+            await self._changed.wait()
             yield
 
     with caplog.at_level(logging.WARNING):
-        async with reflecting(Silent(), clock):
+        async with running_reflector(Silent(), clock):
             await clock.advance(25)
 
-    said = [record.getMessage().rpartition("for ")[2] for record in caplog.records]
-    assert said == ["10 s", "20 s"]
+    silences = [record.getMessage().rpartition("for ")[2] for record in caplog.records]
+    assert silences == ["10 s", "20 s"]
 
 
 async def test_a_transform_that_fails_leaves_out_one_object_of_a_stream(
     server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """CCH-86, CCH-C34, CCH-70."""
+    """CCH-86, CCH-C34, CCH-70: the other objects are stored."""
 
     def transform(pod: dict[str, Any]) -> dict[str, Any] | None:
         return None if pod["metadata"]["name"] == "bad" else pod
 
     server.put("bad")
     server.put("good")
-    async with reflecting(server, clock, transform=transform) as (reflector, told):
-        assert told.lines == ["replace good at 12"]
+    async with running_reflector(server, clock, transform=transform) as (reflector, target):
+        assert target.calls == ["replace good at 12"]
         assert reflector.stats().left_out.untransformed == 1
         assert "shop/bad" in caplog.text
 
         server.put("bad")
         await clock.settle()
 
-        assert told.lines[1:] == []
+        assert target.calls[1:] == []
         assert reflector.last_sync_version == "13"  # the version moves all the same
 
 
@@ -200,13 +200,13 @@ async def test_a_transform_that_fails_makes_a_list_fail(clock: ManualClock) -> N
         return pod if verdict else None
 
     verdict.clear()
-    async with reflecting(server, clock, transform=transform) as (_, told):
-        assert told.lines == []
+    async with running_reflector(server, clock, transform=transform) as (_, target):
+        assert target.calls == []
 
         verdict.append(True)
         await clock.advance(0.8)
 
-        assert told.lines == ["replace bad at 11"]
+        assert target.calls == ["replace bad at 11"]
 
 
 async def test_the_state_can_be_compared_with_a_list(
@@ -214,9 +214,9 @@ async def test_the_state_can_be_compared_with_a_list(
 ) -> None:
     server.put("a")
 
-    async with reflecting(server, clock, check_consistency=True) as (_, told):
+    async with running_reflector(server, clock, check_consistency=True) as (_, target):
         assert requests(server) == ["stream", "list '11' limit 0"]
-        assert told.lines == ["replace a at 11"]
+        assert target.calls == ["replace a at 11"]
 
 
 async def test_a_state_that_differs_from_a_list_is_not_used(clock: ManualClock) -> None:
@@ -229,6 +229,6 @@ async def test_a_state_that_differs_from_a_list_is_not_used(clock: ManualClock) 
     server = Lying()
     server.put("a")
 
-    async with reflecting(server, clock, check_consistency=True) as (_, told):
-        assert told.lines == ["replace a at 11"]
+    async with running_reflector(server, clock, check_consistency=True) as (_, target):
+        assert target.calls == ["replace a at 11"]
         assert requests(server)[:3] == ["stream", "list '11' limit 0", "list '0' limit 500"]

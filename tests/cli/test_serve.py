@@ -83,7 +83,7 @@ def test_simulated_workloads_come_to_life() -> None:
         assert ended(process, signal.SIGINT) == (0, "Ctrl-C ends it\n")
 
 
-def test_rights_are_kept_where_they_are_asked_for(tmp_path: Path) -> None:
+def test_rbac_requires_tls_and_a_token(tmp_path: Path) -> None:
     file = str(tmp_path / "kubeconfig")  # the process is killed, and could not remove its own
     with started(ENVIRONMENT, "serve", "--rbac", "--kubeconfig", file) as process:
         config = ClusterConfig.load(kubeconfig_of(process))
@@ -122,7 +122,7 @@ def status_of(kubeconfig: Path, host: str) -> int:
         return connection.getresponse().status
 
 
-def test_a_foreign_host_is_refused_unless_it_was_allowed() -> None:
+def test_a_foreign_host_is_rejected_unless_it_is_allowed() -> None:
     asked = ("serve", "--allow-host", "dev.example.com", "--allow-host", "kube:8001")
     with started(ENVIRONMENT, *asked) as process:
         kubeconfig = kubeconfig_of(process)

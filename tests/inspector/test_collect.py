@@ -56,7 +56,7 @@ def changed(said: InformerStats, **reflector: Any) -> InformerStats:
 # --- how parts are
 
 
-async def test_a_controller_whose_keys_wait_for_a_cache_is_troubled_and_shows_them() -> None:
+async def test_a_controller_with_parked_keys_is_degraded_and_shows_them() -> None:
     waits = a_controller(waiting_for_cache=("default/shop",), longest_cache_wait=12.0)
 
     (page,) = shown(Reading(controllers={"website": waits})).controllers
@@ -87,7 +87,7 @@ async def test_a_mirror_that_does_not_hear_of_changes_is_broken(
 
 
 @pytest.mark.parametrize(("failures", "health"), [(1, Health.TROUBLED), (2, Health.BROKEN)])
-async def test_an_informer_that_fails_again_is_broken_also_while_it_tries(
+async def test_an_informer_with_two_failures_is_failing_also_during_the_next_attempt(
     said: InformerStats, failures: int, health: Health
 ) -> None:
     outage = OutageStats(failures=failures, seconds=70, unanswered=70, error="refused", code=0)

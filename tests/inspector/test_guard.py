@@ -36,7 +36,7 @@ def test_an_allowed_host_that_is_none_is_refused() -> None:
         Guard("127.0.0.1", allow_hosts=["http://x"])
 
 
-def test_an_address_that_others_reach_has_a_token_of_its_own() -> None:
+def test_an_address_other_than_loopback_gets_a_new_token() -> None:
     first, second = Guard("0.0.0.0"), Guard("0.0.0.0")
 
     assert first.token
@@ -52,7 +52,7 @@ def test_a_token_in_the_address_becomes_a_cookie_and_the_cookie_admits() -> None
 
 
 @pytest.mark.parametrize(("shown", "cookie"), [("", ""), ("guess", ""), ("", "guess"), ("ö", "é")])
-def test_without_the_token_nothing_is_said(shown: str, cookie: str) -> None:
+def test_a_request_without_the_token_is_denied(shown: str, cookie: str) -> None:
     verdict = asked(Guard("127.0.0.1", "open-sesame"), shown=shown, cookie=cookie)
 
     assert isinstance(verdict, Refused)

@@ -156,7 +156,7 @@ async def test_cancelled_it_ends(client: Client) -> None:
     assert running_inspectors() == []
 
 
-async def test_where_others_can_look_a_token_is_made_and_kept_out_of_logs(
+async def test_beyond_loopback_a_token_is_created_and_never_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG)

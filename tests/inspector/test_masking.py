@@ -34,7 +34,7 @@ def text(found: object) -> str:
     return msgspec.json.encode(found).decode()
 
 
-def test_of_a_secret_names_stay_and_values_go() -> None:
+def test_the_keys_of_a_secret_are_shown_and_the_values_hidden() -> None:
     shown = Mask().masked(a_secret())
 
     assert PASSWORD not in text(shown)

@@ -1,7 +1,7 @@
-"""A collection of the API in a hundred lines: list, watch, pages, compaction, and trouble.
+"""A collection of the API in a hundred lines: list, watch, pages, compaction, and faults.
 
-It knows nothing of caches. Every request is recorded; `fail` and `cut` make trouble, `heal`
-ends it. Everything happens on one event loop and takes no time.
+It knows nothing of caches. Every request is recorded; `fail` and `cut` inject
+faults, `heal` ends them. Everything happens on one event loop and takes no time.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def event(kind: str, obj: dict[str, Any]) -> RawEvent:
     return RawEvent(kind, Raw(msgspec.json.encode(obj)))
 
 
-class Asked(msgspec.Struct, frozen=True):
-    """One request, as it came."""
+class ModelRequest(msgspec.Struct, frozen=True):
+    """One request that was received."""
 
     verb: str  # list, watch, or stream for a watch with initial events
     version: str
@@ -61,20 +61,20 @@ class ModelServer:
         self.scope = scope or Scope("pods", kind="Pod", api_version="v1")
         self.streams_lists = streams_lists
         self.version = 10
-        self.asked: list[Asked] = []
+        self.received: list[ModelRequest] = []
         self.timeouts: list[int] = []
         self.open_watches = 0
         self.cut_after: int | None = None  # events after which each watch ends
-        self.page_limit: int | None = None  # at most so many a page, whatever is asked
+        self.page_limit: int | None = None  # at most so many in a page, whatever the request
         self.staleness = 0  # how far behind a list at "0" is
         self.expire_next_page = False
-        self.lets_watch_the_future = False  # as real servers do, silently
+        self.lets_watch_the_future = False  # as real servers do, without a response
         self._objects: dict[ObjectKey, dict[str, Any]] = {}
         self._history: list[tuple[int, str, dict[str, Any]]] = []
         self._compacted = 0
         self._faults: deque[Exception] = deque()
         self._epoch = self._bookmarks = self._serial = 0
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
 
     # --- what a test does
 
@@ -93,7 +93,7 @@ class ModelServer:
         }
         obj = {"kind": "Pod", "apiVersion": "v1", "metadata": metadata, "spec": {"nodeName": node}}
         self._objects[key] = obj
-        self._note("MODIFIED" if before else "ADDED", obj)
+        self._record("MODIFIED" if before else "ADDED", obj)
         return str(self.version)
 
     def delete(self, name: str, *, namespace: str = "shop") -> None:
@@ -101,7 +101,7 @@ class ModelServer:
         if found is not None:
             self.version += 1
             metadata = {**found["metadata"], "resourceVersion": str(self.version)}
-            self._note("DELETED", {**found, "metadata": metadata})
+            self._record("DELETED", {**found, "metadata": metadata})
 
     def compact(self) -> None:
         """Forget all history."""
@@ -121,7 +121,7 @@ class ModelServer:
         self._faults.extend(errors)
 
     def say(self, kind: str, obj: dict[str, Any]) -> None:
-        """Send an event that is not the truth."""
+        """Send an event that does not fit the stored objects."""
         self._history.append((self.version, "!" + kind, obj))
         self._wake()
 
@@ -134,14 +134,14 @@ class ModelServer:
         return {key: _identity(obj) for key, obj in self._objects.items()}
 
     def count(self, verb: str) -> int:
-        return sum(asked.verb == verb for asked in self.asked)
+        return sum(request.verb == verb for request in self.received)
 
     # --- what a client does
 
     async def list(
         self, *, resource_version: str, resource_version_match: str, limit: int, page: str
     ) -> RawPage:
-        self.asked.append(Asked("list", resource_version, limit, page))
+        self.received.append(ModelRequest("list", resource_version, limit, page))
         self._raise_fault()
         start, at = 0, self.version
         if page:
@@ -164,7 +164,9 @@ class ModelServer:
     async def watch(
         self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
     ) -> AsyncIterator[RawEvent]:
-        self.asked.append(Asked("stream" if initial_events else "watch", resource_version))
+        self.received.append(
+            ModelRequest("stream" if initial_events else "watch", resource_version)
+        )
         self.timeouts.append(timeout_seconds)
         self._raise_fault()
         if (
@@ -188,7 +190,7 @@ class ModelServer:
 
     async def _events(self, at: int, *, initial: bool) -> AsyncIterator[RawEvent]:
         epoch, bookmarks = self._epoch, self._bookmarks
-        place = len(self._history) if initial else self._place_after(at)
+        index = len(self._history) if initial else self._index_after(at)
         if initial:
             at, state = self.version, list(self._objects.values())
             for obj in state:
@@ -197,22 +199,22 @@ class ModelServer:
         if at < self._compacted:
             raise expired()
         while self._epoch == epoch:
-            while place < len(self._history):
-                version, kind, obj = self._history[place]
+            while index < len(self._history):
+                version, kind, obj = self._history[index]
                 if at < self._compacted and version < self._compacted:
                     yield event("ERROR", TOO_OLD)
                     return
-                place, at = place + 1, max(at, version)
+                index, at = index + 1, max(at, version)
                 yield event(kind.removeprefix("!"), obj)
             if self._bookmarks > bookmarks:
                 bookmarks, at = self._bookmarks, self.version
                 yield event("BOOKMARK", bookmark_of(at))
                 continue
-            await self._news.wait()
+            await self._changed.wait()
 
-    def _place_after(self, version: int) -> int:
+    def _index_after(self, version: int) -> int:
         return next(
-            (place for place, (each, _, _) in enumerate(self._history) if each > version),
+            (index for index, (each, _, _) in enumerate(self._history) if each > version),
             len(self._history),
         )
 
@@ -226,13 +228,13 @@ class ModelServer:
                 state.pop(key, None) if kind == "DELETED" else state.update({key: obj})
         return state
 
-    def _note(self, kind: str, obj: dict[str, Any]) -> None:
+    def _record(self, kind: str, obj: dict[str, Any]) -> None:
         self._history.append((self.version, kind, obj))
         self._wake()
 
     def _wake(self) -> None:
-        news, self._news = self._news, asyncio.Event()
-        news.set()
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
 
     def _raise_fault(self) -> None:
         if self._faults:

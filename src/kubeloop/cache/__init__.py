@@ -9,7 +9,7 @@ It knows no client: what it needs of one is a `ListWatch`.
 from __future__ import annotations
 
 from .changes import Change, ChangeStream, ChangeType
-from .controller import Controller, ControllerStats, Mirroring
+from .controller import Controller, ControllerStats, DeltaProducer
 from .delta_queue import Batch, DeltaQueue, EntryTransform, KnownEntries, Process, QueueStats
 from .deltas import DeltaFIFO
 from .entry import Delta, DeltaType, Entry, OwnerRef
@@ -67,6 +67,7 @@ __all__ = [
     "ControllerStats",
     "Delta",
     "DeltaFIFO",
+    "DeltaProducer",
     "DeltaQueue",
     "DeltaType",
     "Entry",
@@ -95,7 +96,6 @@ __all__ = [
     "ListWatches",
     "Lister",
     "Meter",
-    "Mirroring",
     "MutationCache",
     "MutationCacheStats",
     "MutationDetector",

@@ -1,14 +1,14 @@
-"""Runs a reflector and works on what it brings (client-go: `cache.Controller`).
+"""Runs a reflector and processes what it queues (client-go: `cache.Controller`).
 
-Promises: what is queued is worked on in order, one batch at a time; work that fails is
-logged and tried again after a second, and nothing behind it overtakes. When it ends, the
-reflector has ended and the queue is closed.
-Elsewhere: the work itself (`applying`), handlers (`informer`).
+Guarantees: deltas are processed in order, one batch at a time; a batch that fails is logged
+and retried after a second, and none overtakes it. When `run()` ends, the reflector has ended
+and the queue is closed.
+See also: the processing of an informer (`applying`), handlers (`informer`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Protocol, final
 
@@ -22,17 +22,17 @@ from .entry import Delta
 from .errors import QueueClosed, Requeue
 from .metrics import NO_METER, Meter
 
-__all__ = ["BATCH", "Controller", "ControllerStats", "Mirroring"]
+__all__ = ["Controller", "ControllerStats", "DeltaProducer"]
 
 log = get_logger(__name__)
 
-BATCH = 256  # a batch is worked on without a pause: no more than take a few milliseconds
-FIRST_BATCH = 16  # before it is known how long they take: an index function may need one for each
-AGAIN = 1.0  # seconds
+MAX_BATCH = 256  # deltas; a batch is processed without yielding to the event loop
+FIRST_BATCH = 16  # before it is known how long they take: index functions may be slow
+RETRY_AFTER = 1.0  # seconds
 
 
-class Mirroring(Protocol):
-    """What fills the queue; a `Reflector` fits."""
+class DeltaProducer(Protocol):
+    """What fills the queue: a `Reflector` fits."""
 
     @property
     def last_sync_version(self) -> str: ...
@@ -40,7 +40,7 @@ class Mirroring(Protocol):
 
 
 class ControllerStats(msgspec.Struct, frozen=True):
-    """What was worked on."""
+    """What was processed."""
 
     queue: QueueStats
     batches: int
@@ -51,12 +51,12 @@ class ControllerStats(msgspec.Struct, frozen=True):
 class Controller:
     """Fills `queue` from `reflector` and empties it into `process` while `run()` runs.
 
-    `after_batch` is called when a batch counts as worked on.
+    `after_batch` is called after each batch that was processed.
     """
 
     def __init__(
         self,
-        reflector: Mirroring,
+        reflector: DeltaProducer,
         queue: DeltaQueue,
         process: Process,
         *,
@@ -71,20 +71,20 @@ class Controller:
         self._after_batch = after_batch
         self._meter = meter
         self._batches = self._failures = 0
-        self._at_most = FIRST_BATCH
+        self._batch_size = FIRST_BATCH
 
     async def run(self) -> None:
-        """Mirror and work until cancelled; then the queue is closed."""
+        """Run the reflector and process deltas until cancelled; then the queue is closed."""
         try:
             async with TaskOwner() as tasks:
                 tasks.spawn(self._reflector.run(), name=f"reflector of {self!r}")
-                await self._work()
+                await self._process_deltas()
         finally:
             self._queue.close()
 
     @property
     def has_synced(self) -> bool:
-        """Whether the first list has been worked on."""
+        """Whether the first list has been processed."""
         return self._queue.has_synced
 
     @property
@@ -95,39 +95,38 @@ class Controller:
     def stats(self) -> ControllerStats:
         return ControllerStats(self._queue.stats(), self._batches, self._failures)
 
-    async def _work(self) -> None:
+    async def _process_deltas(self) -> None:
         yielder = Yielder()
         while True:
             try:
-                await self._queue.pop(self._try, at_most=self._at_most)
+                await self._queue.pop(self._process_batch, at_most=self._batch_size)
             except QueueClosed:
                 return
             except Exception:
                 self._failures += 1
-                log.exception("deltas could not be worked on, to be tried again")
-                await self._clock.sleep(AGAIN)
+                log.exception("processing deltas failed, will retry in %g s", RETRY_AFTER)
+                await self._clock.sleep(RETRY_AFTER)
             else:
                 if self._after_batch is not None:
                     self._after_batch()
             if yielder.is_due():
                 await yielder.yield_to_loop()
 
-    async def _try(self, deltas: Sequence[Delta], is_initial: bool) -> None:  # noqa: FBT001
-        began = self._clock.now()
+    async def _process_batch(self, deltas: Sequence[Delta], is_initial: bool) -> None:  # noqa: FBT001
+        started, blocked_since = self._clock.now(), perf_counter()
         self._meter.queued(len(self._queue))
-        held = perf_counter()
         try:
-            work: Awaitable[None] | None = self._process(deltas, is_initial)
+            work = self._process(deltas, is_initial)
             if work is not None:
                 await work
             else:
-                self._learn_size(len(deltas), perf_counter() - held)
+                self._adjust_batch_size(len(deltas), perf_counter() - blocked_since)
         except Exception as error:
             raise Requeue from error
         self._batches += 1
-        self._meter.processed(self._clock.now() - began)
+        self._meter.processed(self._clock.now() - started)
 
-    def _learn_size(self, count: int, seconds: float) -> None:
-        """So many deltas held the loop so long: take as many as it may be held for."""
-        fitting = int(count * MAX_BLOCK / seconds) if seconds else BATCH
-        self._at_most = min(max(fitting, 1), BATCH)
+    def _adjust_batch_size(self, count: int, seconds: float) -> None:
+        """`count` deltas blocked the loop for `seconds`: take as many as it may be blocked for."""
+        fitting = int(count * MAX_BLOCK / seconds) if seconds else MAX_BATCH
+        self._batch_size = min(max(fitting, 1), MAX_BATCH)

@@ -1,4 +1,4 @@
-"""Key functions: under which key an object is filed (client-go: `cache.KeyFunc`).
+"""Key functions: under which key an object is stored (client-go: `cache.KeyFunc`).
 
 Guarantees: a key function that raises, or returns something that is not a key, is an
 `UnkeyedObject` that names the object and never shows its content.
@@ -27,37 +27,39 @@ K = TypeVar("K", bound=Hashable)
 KeyFunc: TypeAlias = Callable[[T], ObjectKey | str]
 
 
-def key_from(function: KeyFunc[T], given: T) -> ObjectKey:
+def key_from(function: KeyFunc[T], obj: T) -> ObjectKey:
     """The key of an object. Raises `UnkeyedObject`."""
-    found: object = call_key_function(function, given)
+    found: object = call_key_function(function, obj)
     key = ObjectKey("", found) if isinstance(found, str) else found
     if isinstance(key, ObjectKey) and key.name:
         return key
-    what = "empty" if found == "" or isinstance(found, ObjectKey) else f"of {type(found).__name__}"
+    problem = (
+        "empty" if found == "" or isinstance(found, ObjectKey) else f"of {type(found).__name__}"
+    )
     raise UnkeyedObject(
-        f"key of {_name_of(given)}: the key function returned a key that is {what} "
+        f"key of {_name_of(obj)}: the key function returned a key that is {problem} "
         "(return an ObjectKey with a name, or text that is not empty)"
     )
 
 
-def call_key_function(function: Callable[[T], K], given: T) -> K:
-    """What the key function returns. Raises `UnkeyedObject` for whatever it raises."""
+def call_key_function(function: Callable[[T], K], obj: T) -> K:
+    """The result of a key function. Raises `UnkeyedObject` if it raises anything."""
     try:
-        return function(given)
+        return function(obj)
     # Plain code cannot be cancelled: a CancelledError from it is a failure as well.
     except (Exception, asyncio.CancelledError) as error:
         raise UnkeyedObject(
-            f"key of {_name_of(given)}: the key function raised {type(error).__name__}"
+            f"key of {_name_of(obj)}: the key function raised {type(error).__name__}"
         ) from error
 
 
-def _name_of(given: Any) -> str:
-    """Namespace and name, where the object has them, and its type; nothing of its content."""
-    if isinstance(given, Entry):
-        return str(given.key)
-    kind = type(given).__name__
+def _name_of(obj: Any) -> str:
+    """Namespace and name, if the object has them, and its type; nothing of its content."""
+    if isinstance(obj, Entry):
+        return str(obj.key)
+    kind = type(obj).__name__
     try:
-        key = ObjectKey.of(given)
+        key = ObjectKey.of(obj)
     except (InvalidArgument, AttributeError, TypeError):
         return f"an object of type {kind}"
     return f"{kind} {key}"

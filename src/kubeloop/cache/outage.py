@@ -1,10 +1,10 @@
 """Attempts of a reflector, and outages: attempts that fail one after the other.
 
-Guarantees: every failed attempt is counted. An outage begins with the attempt that failed
-first, and is over with the first attempt that succeeds; it is logged once when it has lasted
-for 5 seconds, then at growing intervals, and once when it is over. `Outage` and the functions
-are plain values and plain code: every moment is passed in.
-See also: what is attempted (`reflector`), what users see of it (`mirror_stats`).
+Guarantees: every failed attempt is counted. An outage begins with the first failed attempt
+and ends with the first successful one; it is logged once when it has lasted for 5 seconds,
+then at growing intervals, and once when it is over. `Outage` and the functions read no clock:
+every time is passed in.
+See also: what is attempted, and the stats of it (`reflector`).
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ __all__ = ["WARN_AFTER", "Attempts", "Outage", "OutageStats", "after_failure", "
 log = get_logger(__name__)
 
 WARN_AFTER = 5.0
-"""Seconds of an outage before the first warning: a server that restarts is not worth one."""
+"""Seconds of an outage before the first warning: a server that restarts needs none."""
 SECOND_WARNING = 60.0
 LONGEST_INTERVAL = 3600.0
-# A watch of a source that cannot tell when it is open: it is, when it has not failed so long.
+# Seconds after which a watch counts as open, if its source cannot tell and it has not failed.
 ASSUMED_OPEN = 10.0
 
 
@@ -36,13 +36,13 @@ class OutageStats(msgspec.Struct, frozen=True):
 
     failures: int  # failed attempts in a row
     seconds: float  # since the first of them began
-    unanswered: float  # seconds since the server last answered, even if it refused
+    unanswered: float  # seconds since the last response, even if it was an error
     error: str  # the last one
-    code: int  # the HTTP status of the last answer; 0 if the last attempt got none
+    code: int  # the HTTP status of the last attempt; 0 if it got no response
 
 
 class Outage(msgspec.Struct, frozen=True):
-    """The state of an outage. Moments are the clock's."""
+    """The state of an outage. Times are those of the clock."""
 
     since: float
     failures: int
@@ -69,7 +69,7 @@ def after_failure(
     outage: Outage | None, error: BaseException, *, began: float, now: float
 ) -> Outage:
     """The outage after one more failed attempt, which began at `began`."""
-    answer = find_api_error(error)
+    response = find_api_error(error)
     if outage is None:
         since, failures, unanswered_since = began, 0, began
         warn_at, warnings = began + WARN_AFTER, 0
@@ -81,19 +81,19 @@ def after_failure(
         failures=failures + 1,
         unanswered_since=unanswered_since if _is_unanswered(error) else now,
         error=str(error) or repr(error),
-        code=0 if answer is None else answer.code,
+        code=0 if response is None else response.code,
         warn_at=warn_at,
         warnings=warnings,
     )
 
 
 def _is_unanswered(error: BaseException) -> bool:
-    """Whether the server said nothing; an answer that we cannot use is one, too."""
+    """Whether the server did not respond; a response that we cannot use is one as well."""
     return isinstance(error, TransportError | ConfigError) and find_api_error(error) is None
 
 
 def after_warning(outage: Outage, now: float) -> Outage:
-    """The outage after a warning: the next one is due when it has lasted twice as long.
+    """The outage after a warning: the next is due when the outage has lasted twice as long.
 
     After 5 seconds, a minute, two, four, and so on; at most an hour later.
     """
@@ -106,7 +106,7 @@ def after_warning(outage: Outage, now: float) -> Outage:
 
 @final
 class Attempts:
-    """Follows the attempts of one reflector. `what` names the collection in log lines."""
+    """Tracks the attempts of one reflector. `what` names the collection in log lines."""
 
     def __init__(self, what: str, *, clock: Clock, meter: Meter) -> None:
         self._what = what
@@ -133,7 +133,7 @@ class Attempts:
         self._assumed_at = None
 
     def succeed(self) -> None:
-        """Note that the server does what it is asked for: an outage is over."""
+        """Note that the server does what is requested: an outage is over."""
         outage, self._outage, self._began = self._outage, None, None
         self._assumed_at = None
         if outage is None:
@@ -152,10 +152,10 @@ class Attempts:
         self._assumed_at = self._clock.now() + ASSUMED_OPEN
 
     def fail(self, error: Exception, *, has_alternative: bool = False) -> None:
-        """Count an attempt that failed; log it, if that has gone on for a while.
+        """Count an attempt that failed; log it if the outage has lasted for a while.
 
-        With an alternative, a further attempt of another kind follows at once: only if that
-        fails as well there is something to warn of.
+        With an alternative, an attempt of another kind follows at once, and only its failure is
+        logged.
         """
         self.count(error)
         if self._has_assumed_success():
@@ -179,6 +179,6 @@ class Attempts:
         return self._assumed_at is not None and self._clock.now() >= self._assumed_at
 
     def count(self, error: Exception) -> None:
-        """Count an error that says nothing about the server."""
+        """Count an error that is no failed attempt."""
         self.errors += 1
         self.last_error = str(error) or repr(error)

@@ -1,11 +1,11 @@
-"""Waiting for what a cache will come to, with a deadline.
+"""Waiting until a cache has reached a state, with a timeout.
 
-Promises: who waits is woken when what it waits for is so, not before and without polling;
-giving up leaves nothing behind.
-Elsewhere: what can be waited for (`informer`, `factory`).
+Guarantees: a waiting task is woken when its condition is met, not before and without polling;
+a cancelled wait leaves nothing behind.
+See also: what can be waited for (`informer`, `factory`).
 """
 
-# ruff: noqa: ASYNC109 - the caller's bound is kept by a clock, and named in the error
+# ruff: noqa: ASYNC109 - a clock measures the timeout, and the error names it
 from __future__ import annotations
 
 import asyncio
@@ -21,31 +21,31 @@ __all__ = ["InformerStopped", "NotYet", "Progress", "check_version", "has_reache
 
 @final
 class NotYet(KubeError, TimeoutError):
-    """A cache had not come to what was waited for in the time given."""
+    """A cache did not reach a state in time: the first list, a version, a condition."""
 
 
 @final
 class InformerStopped(KubeError):
-    """An informer has ended, and none begins again."""
+    """An informer has ended; it cannot be started again."""
 
 
 def check_version(version: str) -> None:
-    """Raises `InvalidArgument` for a version that nothing can be compared with."""
+    """Raises `InvalidArgument` for a version that cannot be compared."""
     if not is_valid_version(version):
         raise InvalidArgument(
             f"wait for the resource version {version!r}: it is no number above 0 "
-            "(give the one that the server answered a write with)"
+            "(pass the version that a write returned)"
         )
 
 
 def has_reached(version: str, wanted: str) -> bool:
-    """Whether a store at `version` has seen what was written as `wanted`."""
+    """Whether a store at `version` has what was written as `wanted`."""
     return is_valid_version(version) and not is_newer(wanted, than=version)
 
 
 @final
 class Progress:
-    """Whoever waits for something that only now and then may have come true."""
+    """The tasks that wait for a condition; `notify` is called when one may be met."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -62,17 +62,17 @@ class Progress:
         woken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting[woken] = met
         try:
-            async with self._clock.timeout(timeout) as bound:
+            async with self._clock.timeout(timeout) as deadline:
                 await woken
         except TimeoutError as error:
-            if not bound.expired():
+            if not deadline.expired():
                 raise
             raise NotYet(f"wait for {what}: not within {timeout:g} s") from error
         finally:
             self._waiting.pop(woken, None)
 
     def notify(self) -> None:
-        """Something has changed: wake those whose wish has come true."""
+        """Wake the tasks whose condition is met."""
         if not self._waiting:
             return
         for woken, met in list(self._waiting.items()):
