@@ -9,7 +9,7 @@ from typing import Any
 
 from kubeloop.cache.entry import Entry
 from kubeloop.cache.keeper import Keeper
-from kubeloop.cache.pace import HOLD
+from kubeloop.kit import MAX_BLOCK
 from kubeloop.machinery import ObjectKey
 
 __all__ = ["entry", "hold_the_loop", "key", "pod"]
@@ -45,8 +45,8 @@ def entry(name: str, **more: Any) -> Entry:
     return _keeper.take(pod(name, **more))
 
 
-def hold_the_loop(seconds: float = 2 * HOLD) -> None:
-    """As plain code does that takes its time: for longer than a pace allows, if not told."""
+def hold_the_loop(seconds: float = 2 * MAX_BLOCK) -> None:
+    """As plain code does that takes its time: for longer than a yielder allows by default."""
     until = time.perf_counter() + seconds
     while time.perf_counter() < until:
         pass

@@ -10,7 +10,6 @@ import pytest
 
 from kubeloop.cache import Change, InformerStopped, SharedInformer
 from kubeloop.cache.handlers import HANDLERS_HOLD, PATIENCE
-from kubeloop.cache.pace import HOLD, Pace
 from kubeloop.kit import ManualClock, TaskOwner
 from tests.cache.making import hold_the_loop
 from tests.cache.model_server import ModelServer
@@ -210,43 +209,3 @@ async def test_many_handlers_together_hold_the_loop_no_longer_than_a_few(
             most = max(most, told - before)
 
     assert most <= 4 * handlers  # by whoever brings the news, and by its worker, with a margin
-
-
-async def test_a_pace_does_not_rest_for_what_was_waited_for() -> None:
-    pace = Pace()
-    await pace.rest()
-    asyncio.get_running_loop().call_soon(hold_the_loop)  # somebody else, meanwhile
-    await asyncio.sleep(0)
-
-    assert not pace.is_due()
-
-
-async def test_many_at_long_work_share_the_time_that_the_loop_may_be_held() -> None:
-    done, workers = 0, 40
-
-    async def work() -> None:
-        nonlocal done
-        pace = Pace()
-        while True:
-            hold_the_loop(HOLD / 10)
-            done += 1
-            if pace.is_due():
-                await pace.rest()
-
-    async with TaskOwner() as tasks:
-        for number in range(workers):
-            tasks.spawn(work(), name=f"worker {number}")
-        await asyncio.sleep(0)  # in their first turn they do not know of each other
-        for _ in range(5):
-            before = done
-            await asyncio.sleep(0)
-
-            assert done - before <= 3 * workers  # not ten of each
-
-
-async def test_a_pace_is_due_when_the_loop_was_held_since_it_last_was_asked() -> None:
-    pace = Pace()
-    await pace.rest()
-    hold_the_loop()
-
-    assert pace.is_due()

@@ -14,11 +14,12 @@ import itertools
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeAlias, final
 
+from kubeloop.kit import Yielder
+
 from .content import Held
 from .entry import Delta, DeltaType, Entry, are_different_objects
 from .indexer import Indexer, let_go
 from .notices import Notice
-from .pace import Pace
 
 __all__ = ["Applying", "Audience", "Telling"]
 
@@ -164,9 +165,9 @@ class Applying:
 
     async def _tell_in_steps(self, audience: Audience, notices: Iterable[Notice | None]) -> None:
         """Tell what there is to tell; None is nothing, but takes its time as well."""
-        pace = Pace()
+        yielder = Yielder()
         left = iter(notices)
         while looked_at := list(itertools.islice(left, STEP)):
             audience([notice for notice in looked_at if notice is not None])
-            if pace.is_due():
-                await pace.rest()
+            if yielder.is_due():
+                await yielder.yield_to_loop()

@@ -14,14 +14,13 @@ from typing import Protocol, final
 
 import msgspec
 
-from kubeloop.kit import Clock, TaskOwner
+from kubeloop.kit import MAX_BLOCK, Clock, TaskOwner, Yielder
 from kubeloop.machinery import get_logger
 
 from .delta_queue import DeltaQueue, Process, QueueStats
 from .entry import Delta
 from .errors import QueueClosed, Requeue
 from .metrics import NO_METER, Meter
-from .pace import HOLD, Pace
 
 __all__ = ["BATCH", "Controller", "ControllerStats", "Mirroring"]
 
@@ -97,7 +96,7 @@ class Controller:
         return ControllerStats(self._queue.stats(), self._batches, self._failures)
 
     async def _work(self) -> None:
-        pace = Pace()
+        yielder = Yielder()
         while True:
             try:
                 await self._queue.pop(self._try, at_most=self._at_most)
@@ -110,8 +109,8 @@ class Controller:
             else:
                 if self._after_batch is not None:
                     self._after_batch()
-            if pace.is_due():
-                await pace.rest()
+            if yielder.is_due():
+                await yielder.yield_to_loop()
 
     async def _try(self, deltas: Sequence[Delta], is_initial: bool) -> None:  # noqa: FBT001
         began = self._clock.now()
@@ -130,5 +129,5 @@ class Controller:
 
     def _learn_size(self, count: int, seconds: float) -> None:
         """So many deltas held the loop so long: take as many as it may be held for."""
-        fitting = int(count * HOLD / seconds) if seconds else BATCH
+        fitting = int(count * MAX_BLOCK / seconds) if seconds else BATCH
         self._at_most = min(max(fitting, 1), BATCH)

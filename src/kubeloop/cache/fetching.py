@@ -13,14 +13,13 @@ from typing import Any, final
 
 import msgspec
 
-from kubeloop.kit import Clock
+from kubeloop.kit import Clock, Yielder
 from kubeloop.machinery import DecodeError, ObjectKey, PageProgress, get_logger
 
 from .entry import Entry
 from .intake import Intake
 from .list_watch import ListWatch, PageHead, RawItem, RawPage
 from .metrics import Meter
-from .pace import Pace
 from .verdicts import is_expired
 
 __all__ = ["PAGE_SIZE", "Fetching", "State"]
@@ -136,13 +135,13 @@ class Fetching:
         found = await self._source.list(
             version=version, version_match=version_match, limit=limit, page=page
         )
-        pace = Pace()
+        yielder = Yielder()
         if isinstance(found, RawPage):
-            await self._take(found.items, entries, pace)
+            await self._take(found.items, entries, yielder)
             return self._checked(found)
         try:
             while batch := await found.batch():
-                await self._take(batch, entries, pace)
+                await self._take(batch, entries, yielder)
             return self._checked(found.rest())
         finally:
             await found.aclose()
@@ -170,15 +169,15 @@ class Fetching:
         is_custom = not scope.api_version or "." in scope.api_version
         return "" if is_custom or not scope.kind else f"{scope.kind}List"
 
-    async def _take(self, items: Iterable[RawItem], entries: list[Entry], pace: Pace) -> None:
+    async def _take(self, items: Iterable[RawItem], entries: list[Entry], yielder: Yielder) -> None:
         for raw in items:
             if self._first is None:
                 self._first = self._intake.key_of(raw) or bytes(raw)
             entry = self._entry(raw)
             if entry is not None:
                 entries.append(entry)
-            if pace.is_due():
-                await pace.rest()
+            if yielder.is_due():
+                await yielder.yield_to_loop()
 
     def _entry(self, raw: RawItem) -> Entry | None:
         """Raises `TransformFailed`: a list of which a part is missing is none."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-from kubeloop.kit import Clock, TaskOwner
+from kubeloop.kit import Clock, TaskOwner, Yielder
 from kubeloop.machinery import ObjectKey, get_logger
 from kubeloop.wire import RawEvent
 
@@ -20,7 +20,6 @@ from .errors import TransformFailed
 from .fetching import Fetching, State
 from .intake import Bookmark, Intake
 from .list_watch import Scope
-from .pace import Pace
 from .verdicts import WatchListInconsistent
 from .watch_events import EventReader, OpenWatch
 from .watch_list import STALL, StreamEnded, StreamStalled
@@ -79,7 +78,7 @@ class Gathering:
         return state
 
     async def _gather(self, watch: OpenWatch, entries: dict[ObjectKey, Entry]) -> Bookmark:
-        pace = Pace()
+        yielder = Yielder()
         while batch := await watch.batch():
             self._last_came = self._clock.now()
             self._on_arrival()
@@ -87,8 +86,8 @@ class Gathering:
                 if (end := self._put(event, entries)) is not None:
                     watch.push_back(batch[place + 1 :])
                     return end
-                if pace.is_due():
-                    await pace.rest()
+                if yielder.is_due():
+                    await yielder.yield_to_loop()
         raise StreamEnded(
             f"watch {self._scope}: the stream of the initial state ended after {watch.events}"
             " events, before the bookmark that completes it",

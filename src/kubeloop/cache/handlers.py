@@ -20,7 +20,7 @@ from typing import Generic, TypeVar, final
 
 import msgspec
 
-from kubeloop.kit import Clock
+from kubeloop.kit import MAX_BLOCK, Clock, Yielder
 from kubeloop.machinery import get_logger
 
 from .applying import Audience
@@ -30,7 +30,6 @@ from .entry import Entry
 from .keeper import Keeper
 from .metrics import Meter
 from .notices import Backlog, Notice
-from .pace import HOLD, Pace
 from .resyncing import SHORTEST, ResyncPeriod
 from .waiting import InformerStopped, Progress
 
@@ -39,7 +38,7 @@ __all__ = ["HandlerStats", "Handlers", "Registration"]
 T = TypeVar("T")
 log = get_logger(__name__)
 
-HANDLERS_HOLD = 2 * HOLD  # seconds that all handlers of an informer may hold the event loop
+HANDLERS_HOLD = 2 * MAX_BLOCK  # seconds that all handlers of an informer may hold the event loop
 PATIENCE = 0.5  # seconds that everybody waits for one who is behind; then it is told less
 
 # A call of a handler: what it was told, and what is left to await.
@@ -163,7 +162,7 @@ class Registration(Generic[T]):
         """Tell the handler what waits, until it is removed."""
         self._worker = asyncio.current_task()
         self._can_go_on = True
-        pace = Pace()
+        yielder = Yielder()
         try:
             while self._begun is not None or not self._is_removed:
                 if (begun := self._next()) is None:
@@ -173,8 +172,8 @@ class Registration(Generic[T]):
                 if result is not None:
                     await self._finish(notice, result)
                 self._note_told(notice)
-                if pace.is_due(self._owner.hold):
-                    await pace.rest()
+                if yielder.is_due(self._owner.hold):
+                    await yielder.yield_to_loop()
         finally:
             self._is_idle = self._can_go_on = False
             self._drop_begun()
@@ -197,7 +196,7 @@ class Registration(Generic[T]):
         The worker goes on where that would hold the loop, or there is something to await.
         """
         last = len(notices)
-        pace = Pace() if last > 1 else None  # of a single one the caller keeps the time
+        yielder = Yielder() if last > 1 else None  # of a single one the caller keeps the time
         for count, notice in enumerate(notices, start=1):
             result = self._call_with(notice)
             if result is not None:
@@ -205,7 +204,7 @@ class Registration(Generic[T]):
                 self._begun = notice, result
             if self._is_removed:
                 return last  # by itself
-            if result is not None or (pace is not None and pace.is_due(self._owner.hold)):
+            if result is not None or (yielder is not None and yielder.is_due(self._owner.hold)):
                 return count
         return last
 
@@ -323,7 +322,7 @@ class Handlers(Generic[T]):
         self.is_upstream_synced = is_upstream_synced
         self._all: dict[Registration[T], None] = {}
         self._audience: Audience = functools.partial(_tell, ())  # the same, ready to be told
-        self.hold = HOLD  # seconds that one handler may hold the event loop
+        self.hold = MAX_BLOCK  # seconds that one handler may hold the event loop
         self._behind_since: float | None = None
         self._serial = 0
 
@@ -393,7 +392,7 @@ class Handlers(Generic[T]):
     def _note_membership(self) -> None:
         members = self.all()
         self._audience = functools.partial(_tell, members)
-        self.hold = min(HOLD, HANDLERS_HOLD / max(len(members), 1))
+        self.hold = min(MAX_BLOCK, HANDLERS_HOLD / max(len(members), 1))
 
     def _period(self, resync: float, *, name: str, has_started: bool) -> ResyncPeriod:
         now = self._clock.now()

@@ -12,6 +12,7 @@ import builtins
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Generic, Literal, Protocol, TypeVar, final
 
+from kubeloop.kit import Yielder
 from kubeloop.machinery import EVERYTHING, KubeError, ObjectKey, Selector, as_selector
 
 from .content import Held
@@ -20,7 +21,6 @@ from .errors import PartlyApplied
 from .index import Index, Indexers, IndexFunc, by_function, by_label, label_of_path
 from .keeper import Keeper
 from .key_functions import KeyFunc
-from .pace import Pace
 from .store import StoreStats, ThreadSafeStore
 
 __all__ = ["Indexer", "Store", "let_go"]
@@ -295,9 +295,9 @@ async def let_go(entries: builtins.list[Entry]) -> None:
 
 
 async def _in_steps(step: Callable[[int], bool]) -> None:
-    pace = Pace()
+    yielder = Yielder()
     taken = 0
     while step(STEP):
         taken += 1
-        if taken % STEPS == 0 or pace.is_due():
-            await pace.rest()
+        if taken % STEPS == 0 or yielder.is_due():
+            await yielder.yield_to_loop()

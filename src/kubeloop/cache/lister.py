@@ -12,12 +12,12 @@ import builtins
 from collections.abc import AsyncIterator, Mapping
 from typing import Generic, TypeAlias, TypeVar, final
 
+from kubeloop.kit import Yielder
 from kubeloop.machinery import EVERYTHING, ObjectKey, Selector
 from kubeloop.wire import decode
 
 from .entry import Entry
 from .indexer import Indexer
-from .pace import Pace
 
 __all__ = ["Lister", "SelectorLike"]
 
@@ -67,12 +67,12 @@ class Lister(Generic[T]):
 
         Tells what was there when it began. Safe to leave early.
         """
-        pace = Pace()
+        yielder = Yielder()
         give = self._indexer.keeper.give
         for entry in self._entries(selector, namespace):
             yield give(entry)
-            if pace.is_due():
-                await pace.rest()
+            if yielder.is_due():
+                await yielder.yield_to_loop()
 
     def by_index(self, index: str, value: str) -> builtins.list[T]:
         """The objects that have a value in an index. Raises `UnknownIndex`."""

@@ -8,14 +8,13 @@ Elsewhere: the keeping that needs it (`keeping`, `objects`); others hand out cop
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar, final
 
 import msgspec
 
-from kubeloop.kit import Clock, SystemClock
+from kubeloop.kit import Clock, SystemClock, Yielder
 from kubeloop.machinery import KubeError, ObjectKey
 
 from .entry import Entry
@@ -27,7 +26,6 @@ T = TypeVar("T")
 
 PERIOD = 1.0
 RETAINED = 120.0
-STEP = 100
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 
 
@@ -102,16 +100,18 @@ class MutationDetector(Generic[T]):
         """
         while True:
             await self._clock.sleep(self._period)
-            watched = [*self._young, *self._old]
-            for start in range(0, len(watched), STEP):
-                self._check(watched[start : start + STEP])
-                await asyncio.sleep(0)
+            yielder = Yielder()
+            for watched in [*self._young, *self._old]:
+                self._check(watched)
+                if yielder.is_due():
+                    await yielder.yield_to_loop()
             self._checks += 1
             self._rotate()
 
     def check_nowait(self) -> None:
         """Compare everything at once. Raises or tells as `run` does."""
-        self._check([*self._young, *self._old])
+        for watched in [*self._young, *self._old]:
+            self._check(watched)
         self._checks += 1
         self._rotate()
 
@@ -122,14 +122,13 @@ class MutationDetector(Generic[T]):
             mutations=self._mutations,
         )
 
-    def _check(self, watched: list[_Watched]) -> None:
-        for each in watched:
-            now = self._keeper.raw(each.entry)
-            if now != each.text:
-                self._mutations += 1
-                found = CacheMutated(each.entry.key, before=each.text, after=now)
-                each.text = now
-                self._tell(found)
+    def _check(self, watched: _Watched) -> None:
+        now = self._keeper.raw(watched.entry)
+        if now != watched.text:
+            self._mutations += 1
+            found = CacheMutated(watched.entry.key, before=watched.text, after=now)
+            watched.text = now
+            self._tell(found)
 
     def _tell(self, found: CacheMutated) -> None:
         if self._on_mutation is None:

@@ -27,6 +27,7 @@ from kubeloop.kit import (
     ResettingBackoff,
     StormBackoff,
     TaskOwner,
+    Yielder,
     is_ending,
 )
 from kubeloop.machinery import (
@@ -50,7 +51,6 @@ from .list_watch import ListWatch, Scope
 from .metrics import NO_METER, Meter
 from .mirror_stats import ReflectorState, ReflectorStats
 from .outage import Attempts
-from .pace import Pace
 from .probing import Probing
 from .verdicts import (
     InternalErrorWindow,
@@ -417,7 +417,7 @@ class Reflector:
 
     async def _consume(self, watch: OpenWatch) -> None:
         """Tell the target of all events of a watch; returns when it has ended."""
-        pace = Pace()
+        yielder = Yielder()
         # Opened at no version, a watch begins with the state in no order: see CCH-58.
         ordered = watch.since not in {"", "0"} or watch.has_state
         try:
@@ -430,10 +430,10 @@ class Reflector:
                         ordered = ordered or event.type != "ADDED"
                         if version and ordered:
                             self._move_to(version)
-                        if pace.is_due():
-                            await pace.rest()
+                        if yielder.is_due():
+                            await yielder.yield_to_loop()
                     while self._is_full is not None and self._is_full():
-                        await pace.rest()
+                        await yielder.yield_to_loop()
         except TimeoutError:
             if not life.expired():
                 raise

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar, final
 
 import msgspec
 
-from kubeloop.kit import cancel_and_wait
+from kubeloop.kit import Yielder, cancel_and_wait
 from kubeloop.machinery import (
     DecodeError,
     Expired,
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 PAGE_SIZE = 500
 
-_SLICE = 100  # objects decoded before other tasks may run
+_SLICE = 25  # objects that are decoded together; a few fit into the time of a yielder
 
 Fetch = Callable[[ListOptions], Awaitable[ObjectList[T]]]
 
@@ -171,9 +171,10 @@ class PageReader(Generic[T]):
         raw = found.items or []
         read = self._form.read_item
         items: list[T] = []
+        yielder = Yielder()
         for start in range(0, len(raw), _SLICE):
-            if start:
-                await asyncio.sleep(0)
+            if yielder.is_due():
+                await yielder.yield_to_loop()
             with _without_collecting():
                 items += [read(item, found) for item in raw[start : start + _SLICE]]
         return _page(found, items)

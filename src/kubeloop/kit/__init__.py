@@ -45,6 +45,10 @@ from .throttle import (
     Unlimited,
 )
 
+# For other packages of kubeloop; not public.
+from .yielder import MAX_BLOCK as MAX_BLOCK
+from .yielder import Yielder as Yielder
+
 __all__ = [
     "DEFAULT_BACKOFF",
     "DEFAULT_RETRY",

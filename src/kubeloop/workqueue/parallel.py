@@ -8,10 +8,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 
-from kubeloop.kit import Clock, SystemClock, TaskOwner
+from kubeloop.kit import Clock, SystemClock, TaskOwner, Yielder
 from kubeloop.machinery import InvalidValue
-
-from .waiting import Yielder
 
 __all__ = ["parallelize"]
 
@@ -39,13 +37,12 @@ async def parallelize(
             f"run {pieces} pieces with {workers} workers in chunks of {chunk_size}:"
             " workers and chunk_size must be at least 1"
         )
-    clock = clock or SystemClock()
-    yielder = Yielder(clock)
+    yielder = Yielder((clock or SystemClock()).now, starts_now=False)
     chunks = (range(at, min(at + chunk_size, pieces)) for at in range(0, pieces, chunk_size))
 
     async def run_chunks() -> None:
         for piece in _pieces(chunks, until):
-            if clock.now() >= yielder.deadline:
+            if yielder.is_due():
                 await yielder.yield_to_loop()
                 if until is not None and until.is_set():
                     return

@@ -22,13 +22,13 @@ from typing import Generic, TypeVar, final
 
 import msgspec
 
-from kubeloop.kit import Clock, SystemClock
+from kubeloop.kit import Clock, SystemClock, Yielder
 from kubeloop.machinery import KubeError
 
 from .limiters import check_delay
 from .metrics import MetricsReporter, QueueMetrics, sum_and_max_age
 from .ordering import DelayedKeys, Order
-from .waiting import ThreadsafeCalls, Waiters, Yielder
+from .waiting import ThreadsafeCalls, Waiters
 
 __all__ = [
     "NotProcessing",
@@ -46,6 +46,8 @@ _REPORT_INTERVAL = 0.5
 # Delayed keys that become ready in one get(): more than one, so that the queue catches up, and
 # few enough that a hundred thousand of them do not block the loop.
 _MAX_READY_PER_GET = 64
+# Seconds for which the workers of one queue may block the loop, if none of them ever waits.
+_MAX_BLOCK = 0.005
 
 
 class QueueEmpty(KubeError):
@@ -122,7 +124,7 @@ class WorkQueue(Generic[K]):
         self._retries = 0
         self._drains: set[asyncio.Future[None]] = set()  # drain() calls that wait
         self._waiters = Waiters(self._clock)
-        self._yielder = Yielder(self._clock)
+        self._yielder = Yielder(self._now, starts_now=False)  # one for all workers
         self._calls = ThreadsafeCalls()
         # Without a running loop, the first get() that waits attaches it.
         with contextlib.suppress(RuntimeError):
@@ -172,7 +174,7 @@ class WorkQueue(Generic[K]):
         Raises: QueueShutDown when the queue is shut down and empty.
         """
         now = self._now()
-        if now >= self._yielder.deadline:
+        if now - self._yielder.started >= _MAX_BLOCK:
             await self._yielder.yield_to_loop()
             now = self._now()
         was_woken = False

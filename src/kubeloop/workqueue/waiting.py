@@ -1,11 +1,11 @@
 """How a queue waits on the event loop, and how other threads reach it.
 
 `Waiters` are the blocked `get()` calls, `ThreadsafeCalls` brings calls of other
-threads to the loop, `Yielder` keeps busy workers from blocking the loop.
+threads to the loop.
 
 Guarantees: no background task; a waiter receives no key, it is only woken to look
 for one, so a cancelled `get()` cannot lose a key.
-See also: `queue` (the only user of the first two).
+See also: `queue` (the only user).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import final
 from kubeloop.kit import Clock
 from kubeloop.machinery import get_logger
 
-__all__ = ["ThreadsafeCalls", "Waiters", "Yielder"]
+__all__ = ["ThreadsafeCalls", "Waiters"]
 
 log = get_logger(__name__)
 
@@ -28,9 +28,6 @@ log = get_logger(__name__)
 _MAX_TIMER = 10.0
 # Calls from threads that run in one step of the loop: well below a millisecond.
 _MAX_CALLS_PER_STEP = 1000
-# Seconds for which the workers of one queue may occupy the loop.
-_MAX_HOLD = 0.005
-_NOT_STARTED = float("-inf")
 
 
 @final
@@ -175,35 +172,3 @@ class ThreadsafeCalls:
             if self._loop is loop:
                 self._loop = None
                 self._is_scheduled = False
-
-
-@final
-class Yielder:
-    """Lets the loop run other tasks every 5 ms, even if the workers never wait.
-
-    Without it, workers whose work awaits nothing would process a full queue in one step
-    of the loop, and lease renewals, watches and timers would be late. One yielder is
-    shared by all workers of a queue: with one each, eight workers could hold it for 40 ms.
-    """
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        # From this time on a worker awaits yield_to_loop() before it continues.
-        self.deadline = _NOT_STARTED
-
-    async def yield_to_loop(self) -> None:
-        """Let the loop run if the deadline has passed; then set the next deadline.
-
-        Safe to cancel: nothing is lost.
-        """
-        deadline = self.deadline
-        if deadline != _NOT_STARTED:
-            await asyncio.sleep(0)
-            if self.deadline not in {deadline, _NOT_STARTED}:
-                return  # another worker has set the next deadline meanwhile
-        self.deadline = self._clock.now() + _MAX_HOLD
-        # When this callback runs, the loop has run everything else once.
-        asyncio.get_running_loop().call_soon(self._reset)
-
-    def _reset(self) -> None:
-        self.deadline = _NOT_STARTED

@@ -1,0 +1,85 @@
+"""Yields to the event loop between the steps of long work.
+
+Guarantees: a task that asks between two steps blocks the loop for a few milliseconds and one
+step. Tasks that do long work at the same time, such as many informers, share that time.
+Time in which the loop ran other tasks anyway does not count.
+See also: `clock` (waiting for a time).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from time import perf_counter
+from typing import final
+
+__all__ = ["MAX_BLOCK", "Yielder"]
+
+# Seconds. Several tasks may block the loop one after the other, and all of them fit into 20 ms.
+MAX_BLOCK = 0.003
+# For all tasks of one event loop that do long work.
+_MAX_SHARED_BLOCK = 4 * MAX_BLOCK
+# In place of a start: the loop has run since, so the next slice starts when it is asked for.
+_NOT_STARTED = float("-inf")
+
+
+class _Yielding(threading.local):
+    """How many tasks of this thread's event loop have yielded and want to continue."""
+
+    count = 0
+
+
+_yielding = _Yielding()
+
+
+@final
+class Yielder:
+    """For a loop: `if yielder.is_due(): await yielder.yield_to_loop()`.
+
+    Tasks may share one: then they share its slice of time as well. `now` is the computer's
+    clock unless given, also where delays are measured by another one: the slices bound how
+    long real code runs. Without `starts_now` the first slice starts when it is first asked for.
+    """
+
+    __slots__ = ("_now", "started")
+
+    def __init__(self, now: Callable[[], float] = perf_counter, *, starts_now: bool = True) -> None:
+        self._now = now
+        # When the current slice started. Public for hot paths that have read the clock anyway.
+        self.started = now() if starts_now else _NOT_STARTED
+
+    def is_due(self, max_block: float = MAX_BLOCK) -> bool:
+        """Whether the loop was blocked for `max_block` seconds, or less if many tasks share it."""
+        share = _MAX_SHARED_BLOCK / (_yielding.count + 1)
+        if self._now() - self.started < min(max_block, share):
+            return False
+        if self.started != _NOT_STARTED:
+            return True
+        self._start()
+        return False
+
+    async def yield_to_loop(self) -> None:
+        """Let the loop run everything else once, unless it has; then start the next slice.
+
+        Safe to cancel: nothing is lost.
+        """
+        started = self.started
+        if started != _NOT_STARTED:
+            _yielding.count += 1
+            try:
+                await asyncio.sleep(0)
+            finally:
+                _yielding.count -= 1
+            if self.started not in {started, _NOT_STARTED}:
+                return  # another task that shares the yielder has started the slice
+        self._start()
+
+    def _start(self) -> None:
+        self.started = self._now()
+        # When this callback runs, the loop has run everything else once: that costs less than
+        # yielding without need.
+        asyncio.get_running_loop().call_soon(self._reset)
+
+    def _reset(self) -> None:
+        self.started = _NOT_STARTED
