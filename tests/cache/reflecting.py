@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from kubeloop.cache import Entry, Intake, Keeper, Reflector
+from kubeloop.cache import Entry, EntryCodec, Intake, Reflector
 from kubeloop.kit import ManualClock, TaskOwner
 from tests.cache.model_server import Asked, ModelServer
 
@@ -48,7 +48,7 @@ async def reflecting(
 ) -> AsyncIterator[tuple[Reflector, Told]]:
     """A reflector that runs, and has run until it waits; its delays have no jitter."""
     told = Told()
-    intake = Intake(Keeper(dict), transform=transform, kind=server.scope.kind)
+    intake = Intake(EntryCodec(dict), transform=transform, kind=server.scope.kind)
     options.setdefault("random", lambda: 0.0)
     reflector = Reflector(server, told, intake, clock=clock, **options)
     async with TaskOwner() as tasks:

@@ -19,7 +19,7 @@ class Story:
         self.begun: set[str] = set()  # uids that were added
 
     def __call__(self, change: Change[Any]) -> None:
-        old, new = _identity(change.old_metadata), _identity(change.new_metadata)
+        old, new = _identity(change.old_entry), _identity(change.new_entry)
         before = self.now.get(change.key)
         self.lines.append(f"{change.type} {change.key.name}")
         match change.type:
@@ -37,7 +37,7 @@ class Story:
                 assert before is not None, f"{change}: never added"
                 assert old is not None
                 assert before[0] == old[0], f"{change}: another object than {before}"
-                assert _identity(change.previous_metadata) == before
+                assert _identity(change.previous_entry) == before
         if new is None:
             self.now.pop(change.key, None)
         else:

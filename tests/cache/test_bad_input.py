@@ -13,8 +13,8 @@ from kubeloop.kit import ManualClock, running
 from kubeloop.machinery import DecodeError, ResponseTooLarge
 from kubeloop.wire import Raw, RawEvent
 from kubeloop.wire.core.v1 import Pod
-from tests.cache.making import key
 from tests.cache.model_server import TOO_OLD, ModelServer
+from tests.cache.objects import key
 from tests.cache.stories import Story, held
 
 BAD_LABELS = {"name": "bad", "namespace": "shop", "resourceVersion": "99", "labels": [1]}

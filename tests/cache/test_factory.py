@@ -11,7 +11,7 @@ import pytest
 from kubeloop.cache import (
     IndexConflict,
     InformerState,
-    NotYet,
+    NotSynced,
     Scope,
     SharedInformer,
     SharedInformerFactory,
@@ -84,7 +84,7 @@ async def test_what_differs_is_not_shared(factory: SharedInformerFactory) -> Non
         factory.informer(Pod, namespace="shop"),
         factory.informer(Pod, labels="app=web"),
         factory.informer(Pod, fields="spec.nodeName=n"),
-        factory.informer(Pod, view=_View),
+        factory.informer(Pod, model=_View),
         factory.informer(SITES),
         factory.metadata_informer(Pod),
     ]
@@ -92,8 +92,8 @@ async def test_what_differs_is_not_shared(factory: SharedInformerFactory) -> Non
     assert len({id(informer) for informer in informers}) == len(informers)
     assert factory.informer(Pod, labels={"app": "web"}) is informers[3]
     assert factory.informer(SITES) is informers[6]
-    assert informers[6].indexer.keeper.of is dict
-    assert informers[7].indexer.keeper.of is Resource
+    assert informers[6].indexer.codec.model is dict
+    assert informers[7].indexer.codec.model is Resource
 
 
 async def test_only_what_was_asked_for_before_the_start_is_started(
@@ -170,13 +170,13 @@ async def test_a_second_request_may_add_indexes_but_not_change_how_it_is_kept(
 ) -> None:
     pods = factory.informer(Pod, index={"node": "spec.nodeName"})
 
-    factory.informer(Pod, index={"phase": "status.phase"}, keeping="bytes")
+    factory.informer(Pod, index={"phase": "status.phase"}, store_as="bytes")
 
     assert pods.indexer.index_names() == ("namespace", "node", "phase")
     with pytest.raises(IndexConflict):
         factory.informer(Pod, index={"node": "spec.nodeName"})
-    with pytest.raises(InvalidValue, match="it keeps bytes"):
-        factory.informer(Pod, keeping="objects")
+    with pytest.raises(InvalidValue, match="it stores objects as bytes"):
+        factory.informer(Pod, store_as="objects")
 
 
 async def test_what_never_syncs_is_named(
@@ -194,7 +194,7 @@ async def test_what_never_syncs_is_named(
 
         assert dict(result.synced) == {"pods": True, "nodes": False}
         assert not result
-        with pytest.raises(NotYet, match="nodes"):
+        with pytest.raises(NotSynced, match="nodes"):
             result.check()
 
 
@@ -262,13 +262,13 @@ async def test_the_report_tells_what_is_held_and_what_is_too_much(
 
     assert report.objects == 1
     assert report.bytes > 100
-    assert report.lines[0].selectors == "app=web"
-    assert report.lines[0].has_synced
+    assert report.rows[0].selectors == "app=web"
+    assert report.rows[0].has_synced
     assert len(report.warnings) == 1
     assert str(report).splitlines()[0].split() == [
-        *("RESOURCE", "NAMESPACE", "SELECTORS", "KEEPING", "OBJECTS", "KB", "SYNCED")
+        *("RESOURCE", "NAMESPACE", "SELECTORS", "FORMAT", "OBJECTS", "KB", "SYNCED")
     ]
-    assert "warning: configmaps: all of the cluster" in str(report)
+    assert "warning: configmaps: the cache holds all of the cluster" in str(report)
 
 
 async def test_a_kind_that_the_client_does_not_know_is_its_error(clock: ManualClock) -> None:

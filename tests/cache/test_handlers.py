@@ -121,7 +121,7 @@ async def test_one_that_fails_is_logged_with_the_key_and_the_rest_go_on(
         assert lines == ["Added a at first", "Added b"]
         assert failing.stats().failures == 2
         assert failing.has_synced
-        assert "shop/a: the handler failing failed" in caplog.text
+        assert "shop/a: handler failing failed" in caplog.text
 
 
 async def test_a_slow_handler_holds_up_nobody(
@@ -391,7 +391,7 @@ async def test_keys_go_straight_into_a_queue_and_nothing_is_decoded(
     registration = pods.add_key_handler(keys.append)
     selected: list[ObjectKey] = []
     pods.add_key_handler(selected.append, selector="app=web")
-    monkeypatch.setattr(pods.indexer.keeper, "give", never)
+    monkeypatch.setattr(pods.indexer.codec, "decode", never)
     async with pods:
         server.put("a")
         server.put("b", app="web")
@@ -472,7 +472,7 @@ async def test_a_resync_period_on_an_informer_that_does_not_resync_is_warned_of_
     (warning,) = caplog.messages
     assert warning == (
         "pods: resync=0.5 of sync-dns has no effect: the informer does not resync "
-        "(give the informer a resync period, too)"
+        "(set the resync period of the informer, too)"
     )
 
 
@@ -555,10 +555,10 @@ async def test_objects_of_a_change_are_decoded_once_and_only_when_read(
         change = await anext(stream)
 
         assert change.new is change.new
-        assert change.new_metadata is not None
-        assert change.new_metadata.uid == "u1"
+        assert change.new_entry is not None
+        assert change.new_entry.uid == "u1"
         assert change.old is None
-        assert change.old_metadata is None
+        assert change.old_entry is None
 
 
 async def test_a_stream_ends_with_the_informer(

@@ -13,28 +13,29 @@ import pytest
 from kubeloop.cache import (
     CacheMutated,
     Change,
+    Delta,
     DeltaFIFO,
+    DeltaType,
+    EntryCodec,
     IndexConflict,
     Indexer,
     InformerState,
     InformerStopped,
-    Keeper,
-    NotYet,
+    NotSynced,
     Scope,
     SharedInformer,
     UnknownIndex,
     fetching,
-    notices,
+    notifications,
     reflector,
 )
-from kubeloop.cache.applying import Applying
-from kubeloop.cache.entry import added
-from kubeloop.cache.notices import Notice
+from kubeloop.cache.applier import DeltaApplier
+from kubeloop.cache.notifications import Notification
 from kubeloop.kit import ManualClock, TaskOwner
 from kubeloop.machinery import InvalidValue
 from kubeloop.wire.core.v1 import Pod
-from tests.cache.making import entry
 from tests.cache.model_server import ModelServer, expired, refusal
+from tests.cache.objects import entry
 from tests.cache.stories import Story, held
 
 
@@ -67,7 +68,7 @@ async def test_waiting_for_the_first_list_has_a_deadline(
     entering = asyncio.create_task(pods.__aenter__())
     await clock.advance(30)
 
-    with pytest.raises(NotYet, match="first list of pods"):
+    with pytest.raises(NotSynced, match="first list of pods"):
         await entering
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
@@ -79,7 +80,7 @@ async def test_an_informer_lives_once(
     pods = SharedInformer(server, Pod)
     async with pods:
         await pods.run()
-        assert "running already" in caplog.text
+        assert "the informer is running" in caplog.text
     await pods.run()
 
     assert pods.state is InformerState.STOPPED
@@ -205,18 +206,19 @@ async def test_whoever_is_told_finds_the_change_in_the_store(
         assert seen == [2, 2, 3, 4]
 
 
-def test_all_changes_of_a_batch_are_in_the_store_before_the_first_is_told() -> None:
-    """CCH-44."""
-    pods = Indexer(Keeper(dict))
-    told: list[tuple[str, int]] = []
+def test_all_changes_of_a_batch_are_in_the_store_before_the_first_notification() -> None:
+    """CCH-44: a batch is applied before handlers are called."""
+    pods = Indexer(EntryCodec(dict))
+    seen: list[tuple[str, int]] = []
 
-    def tell(notices: Sequence[Notice]) -> None:
-        told.extend((notice.key.name, len(pods)) for notice in notices)
+    def notify(notifications: Sequence[Notification]) -> None:
+        seen.extend((each.key.name, len(pods)) for each in notifications)
 
-    applying = Applying(pods, lambda: tell)
-    applying((added(entry("a")), added(entry("b"))), is_initial=False)
+    apply = DeltaApplier(pods, lambda: [notify])
+    deltas = [Delta(DeltaType.ADDED, each.key, each) for each in (entry("a"), entry("b"))]
+    apply(deltas, is_initial=False)
 
-    assert told == [("a", 2), ("b", 2)]
+    assert seen == [("a", 2), ("b", 2)]
 
 
 async def test_bookmarks_move_the_store(server: ModelServer, clock: ManualClock) -> None:
@@ -296,14 +298,14 @@ class _View(msgspec.Struct):
     spec: _Spec
 
 
-@pytest.mark.parametrize("keeping", ["bytes", "objects", "compressed"])
+@pytest.mark.parametrize("store_as", ["bytes", "objects", "compressed"])
 @pytest.mark.parametrize("of", [Pod, dict, _View])
 async def test_objects_come_as_the_type_asked_for_however_they_are_kept(
-    server: ModelServer, of: type[Any], keeping: Any
+    server: ModelServer, of: type[Any], store_as: Any
 ) -> None:
     server.put("web", node="node-7")
 
-    async with SharedInformer(server, of, keeping=keeping, index={"n": "spec.nodeName"}) as pods:
+    async with SharedInformer(server, of, store_as=store_as, index={"n": "spec.nodeName"}) as pods:
         (found,) = pods.lister.by_index("n", "node-7")
 
         assert type(found) is of
@@ -313,7 +315,7 @@ async def test_a_mutation_of_a_shared_object_makes_the_informer_fail(
     server: ModelServer, clock: ManualClock
 ) -> None:
     server.put("web")
-    pods = SharedInformer(server, dict, keeping="objects", detect_mutations=True, clock=clock)
+    pods = SharedInformer(server, dict, store_as="objects", detect_mutations=True, clock=clock)
 
     async def change_one() -> None:
         async with pods:
@@ -346,7 +348,7 @@ async def test_waiting_for_a_write_has_a_deadline(server: ModelServer, clock: Ma
         wait = asyncio.create_task(pods.wait_for_version("99", timeout=5))
         await clock.advance(5)
 
-        with pytest.raises(NotYet, match="version 99 of pods: not within 5 s"):
+        with pytest.raises(NotSynced, match="version 99 of pods: not within 5 s"):
             await wait
         with pytest.raises(InvalidValue, match="no number"):
             await pods.wait_for_version("")
@@ -365,7 +367,7 @@ async def test_a_condition_is_checked_after_each_change_of_the_cache(
         await wait
 
         await clock.advance(5)
-        with pytest.raises(NotYet, match="wait for rain: not within 5 s"):
+        with pytest.raises(NotSynced, match="wait for rain: not within 5 s"):
             await late
 
 
@@ -375,11 +377,11 @@ async def test_a_list_that_is_older_than_the_cache_counts_as_a_rewind(
     async with SharedInformer(server, dict, clock=clock) as pods:
         pods.indexer.replace([], "30")
         pods.indexer.replace([], "40")
-        assert pods.indexer.rewinds == 0
+        assert pods.indexer.store.rewinds == 0
         pods.indexer.replace([], "35")
 
-        assert pods.indexer.rewinds == 1
-        assert pods.indexer.replacements == 4
+        assert pods.indexer.store.rewinds == 1
+        assert pods.indexer.store.replacements == 4
 
 
 async def test_versions_are_compared_as_numbers(server: ModelServer, clock: ManualClock) -> None:
@@ -411,14 +413,14 @@ async def test_work_that_fails_is_tried_again_after_a_second(
     """CCH-74."""
     pods = SharedInformer(server, dict, clock=clock)
     async with pods:
-        broken = pods.indexer.add
-        pods.indexer.add = None  # type: ignore[method-assign, assignment] # breaks it
+        add = pods.indexer.store.add
+        pods.indexer.store.add = None  # type: ignore[method-assign, assignment] # breaks it
         server.put("web")
         await clock.settle()
         assert pods.lister.count() == 0
         assert pods.stats().controller.failures == 1
 
-        pods.indexer.add = broken  # type: ignore[method-assign] # mends it
+        pods.indexer.store.add = add  # type: ignore[method-assign] # repairs it
         await clock.advance(1)
 
         assert held(pods) == server.state()
@@ -428,7 +430,7 @@ async def test_an_unfiltered_cache_of_secrets_is_worth_a_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with SharedInformer(ModelServer(scope=Scope("secrets")), dict):
-        assert "secrets: all of the cluster are held in memory" in caplog.text
+        assert "secrets: the cache holds all of the cluster" in caplog.text
 
     caplog.clear()
     async with SharedInformer(ModelServer(scope=Scope("secrets", namespace="shop")), dict):
@@ -499,7 +501,7 @@ def test_every_number_can_be_read() -> None:
     assert (reflector.BACKOFF.duration, reflector.BACKOFF.factor) == (0.8, 2.0)
     assert (reflector.BACKOFF.jitter, reflector.BACKOFF.steps, reflector.BACKOFF.cap) == (1, 38, 30)
     assert (reflector.BACKOFF_RESET, reflector.MIN_WATCH_TIMEOUT) == (120.0, 300.0)
-    assert (fetching.PAGE_SIZE, notices.LIMIT) == (500, 1024)
+    assert (fetching.PAGE_SIZE, notifications.LIMIT) == (500, 1024)
 
 
 async def test_a_write_is_waited_for_ten_seconds_by_default(
@@ -515,7 +517,7 @@ async def test_a_write_is_waited_for_ten_seconds_by_default(
         await clock.advance(0.2)
 
         for wait in waits:
-            with pytest.raises(NotYet, match="not within 10 s"):
+            with pytest.raises(NotSynced, match="not within 10 s"):
                 await wait
 
 

@@ -114,7 +114,7 @@ async def test_metadata_and_views_come_without_decoding_whole_objects(
     def never(*_: object) -> None:
         raise AssertionError("decoded")
 
-    monkeypatch.setattr(pods.indexer.keeper, "give", never)
+    monkeypatch.setattr(pods.indexer.codec, "decode", never)
 
     (entry,) = pods.lister.metadata("app=blog")
     (view,) = pods.lister.views(_Name, "app=blog")

@@ -17,19 +17,19 @@ from kubeloop.cache import (
     Delta,
     DeltaFIFO,
     DeltaType,
+    EntryCodec,
     Indexer,
     Intake,
-    Keeper,
     RealFIFO,
     Reflector,
     SharedInformer,
 )
-from kubeloop.cache.applying import Applying
+from kubeloop.cache.applier import DeltaApplier
 from kubeloop.kit import ManualClock, TaskOwner
 from kubeloop.machinery import ObjectKey
 from kubeloop.wire.core.v1 import Pod
-from tests.cache.making import entry, key
 from tests.cache.model_server import ModelServer
+from tests.cache.objects import entry, key
 from tests.cache.stories import Story
 
 WEB = ObjectKey("shop", "web")
@@ -68,7 +68,7 @@ QUEUES = [
 
 
 def told(change: Change[Any]) -> tuple[str, str, bool, bool]:
-    entry = change.new_metadata or change.old_metadata
+    entry = change.new_entry or change.old_entry
     assert entry is not None
     return str(change.type), entry.uid, change.last_state_known, change.is_recreation
 
@@ -179,9 +179,9 @@ async def test_a_handler_far_behind_gets_both_halves_after_merging(
         assert changes == AS_CHANGES
 
 
-@pytest.mark.parametrize("keeping", ["bytes", "objects", "compressed"])
+@pytest.mark.parametrize("store_as", ["bytes", "objects", "compressed"])
 async def test_objects_whose_transform_drops_the_uid_are_told_apart_all_the_same(
-    server: ModelServer, clock: ManualClock, keeping: Any
+    server: ModelServer, clock: ManualClock, store_as: Any
 ) -> None:
     def bare(pod: Pod) -> Pod:
         pod.metadata.uid = ""
@@ -190,7 +190,7 @@ async def test_objects_whose_transform_drops_the_uid_are_told_apart_all_the_same
 
     server.put("web")
     changes: list[tuple[str, str, bool, bool]] = []
-    pods = SharedInformer(server, Pod, clock=clock, keeping=keeping, transform=bare)
+    pods = SharedInformer(server, Pod, clock=clock, store_as=store_as, transform=bare)
     pods.add_handler(on_change=lambda change: changes.append(told(change)))
     async with pods:
         await recreate_in_a_gap(server, clock)
@@ -337,7 +337,7 @@ def drained(queue: DeltaFIFO | RealFIFO) -> list[str]:
 
 
 def store_with(uid: str) -> Indexer[dict[str, Any]]:
-    store: Indexer[dict[str, Any]] = Indexer(Keeper(dict))
+    store: Indexer[dict[str, Any]] = Indexer(EntryCodec(dict))
     store.add(entry("web", uid=uid))
     return store
 
@@ -416,9 +416,9 @@ def test_a_delete_of_another_uid_ends_the_object_that_the_queue_knows(
 
 
 def test_a_missed_delete_without_any_known_state_makes_no_notice() -> None:
-    indexer: Indexer[Any] = Indexer(Keeper(dict))
+    indexer: Indexer[Any] = Indexer(EntryCodec(dict))
     notices: list[object] = []
-    apply = Applying(indexer, lambda: notices.extend)
+    apply = DeltaApplier(indexer, lambda: [notices.extend])
 
     apply([Delta(DeltaType.DELETED, key("web"), None, last_state_known=False)], False)
 
@@ -429,7 +429,7 @@ def test_a_missed_delete_without_any_known_state_makes_no_notice() -> None:
 async def test_a_controller_put_together_by_hand_is_given_both_halves(
     server: ModelServer, clock: ManualClock, kind: type[DeltaFIFO | RealFIFO]
 ) -> None:
-    store: Indexer[dict[str, Any]] = Indexer(Keeper(dict))
+    store: Indexer[dict[str, Any]] = Indexer(EntryCodec(dict))
     queue = kind(store)
     lines: list[str] = []
 
@@ -441,7 +441,7 @@ async def test_a_controller_put_together_by_hand_is_given_both_halves(
             elif delta.entry is not None:
                 store.add(delta.entry)
 
-    reflector = Reflector(server, queue, Intake(store.keeper, kind="Pod"), clock=clock)
+    reflector = Reflector(server, queue, Intake(store.codec, kind="Pod"), clock=clock)
     server.put("web")
     async with TaskOwner() as tasks:
         tasks.spawn(Controller(reflector, queue, process, clock=clock).run(), name="controller")

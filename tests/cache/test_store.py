@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
+from kubeloop.cache.codec import EntryCodec
 from kubeloop.cache.errors import PartlyApplied, TransformFailed, UnkeyedObject
-from kubeloop.cache.indexer import Indexer, let_go
-from kubeloop.cache.keeper import Keeper
-from kubeloop.cache.keeping import Keeping
+from kubeloop.cache.indexer import Indexer, free_in_steps
+from kubeloop.cache.storage import StorageFormat
 from kubeloop.cache.store import ThreadSafeStore, version_number
 from kubeloop.machinery import NOTHING, InvalidValue, parse_labels
 from kubeloop.wire.core.v1 import Pod
-from tests.cache.making import entry, key, pod
+from tests.cache.objects import entry, key, pod
 
 
 @pytest.fixture(params=["bytes", "objects", "compressed"])
 def pods(request: pytest.FixtureRequest) -> Indexer[Pod]:
-    keeping: Keeping = request.param
-    return Indexer(Keeper(Pod, keeping=keeping))
+    store_as: StorageFormat = request.param
+    return Indexer(EntryCodec(Pod, store_as=store_as))
 
 
 def named(found: list[Any]) -> set[str]:
@@ -29,7 +29,7 @@ def named(found: list[Any]) -> set[str]:
 def test_add_and_update_are_the_same(pods: Indexer[Pod]) -> None:
     """CCH-6: both put in what was not there, and replace what was."""
     first, second = entry("web", version="1"), entry("web", version="2")
-    pods = Indexer(Keeper(Pod))
+    pods = Indexer(EntryCodec(Pod))
 
     assert pods.update(first) is None
     assert pods.add(second) is first
@@ -40,7 +40,7 @@ def test_add_and_update_are_the_same(pods: Indexer[Pod]) -> None:
 def test_what_was_put_in_can_be_read(pods: Indexer[Pod]) -> None:
     """CCH-6: get, list and keys."""
     for name in ("a", "b"):
-        pods.add(pods.keeper.take(pod(name)))
+        pods.add(pods.codec.parse(pod(name)))
 
     found = pods.get(key("a"))
 
@@ -76,7 +76,7 @@ def test_an_object_without_a_name_is_refused(pods: Indexer[Pod]) -> None:
 
 def test_replace_swaps_everything(pods: Indexer[Pod]) -> None:
     """CCH-7: the old content is gone, indexes included; it is handed to the caller."""
-    take = pods.keeper.take
+    take = pods.codec.parse
     pods.replace([take(pod("a", namespace="one")), take(pod("b", namespace="two"))], "5")
 
     before = pods.replace([take(pod("c", namespace="two"))], "9")
@@ -89,7 +89,7 @@ def test_replace_swaps_everything(pods: Indexer[Pod]) -> None:
 
 def test_resync_of_a_store_does_nothing(pods: Indexer[Pod]) -> None:
     """CCH-7: there is nobody to tell."""
-    pods.add(pods.keeper.take(pod("a")))
+    pods.add(pods.codec.parse(pod("a")))
 
     pods.resync()
 
@@ -99,7 +99,7 @@ def test_resync_of_a_store_does_nothing(pods: Indexer[Pod]) -> None:
 def test_of_two_objects_with_one_key_the_later_is_held_and_counted(
     pods: Indexer[Pod], caplog: pytest.LogCaptureFixture
 ) -> None:
-    take = pods.keeper.take
+    take = pods.codec.parse
 
     pods.replace([take(pod("a", version="1")), take(pod("a", version="2"))], "9")
 
@@ -112,7 +112,7 @@ def test_of_two_objects_with_one_key_the_later_is_held_and_counted(
 
 async def test_a_replacement_in_steps_ends_like_one_at_once(pods: Indexer[Pod]) -> None:
     """CCH-7: and the old content is read until the end."""
-    take = pods.keeper.take
+    take = pods.codec.parse
     await pods.replace_in_steps([take(pod(f"p{n}")) for n in range(350)], "7")
 
     assert len(pods) == 350
@@ -201,7 +201,7 @@ def test_a_transform_changes_what_is_held() -> None:
     def marked(given: dict[str, Any]) -> dict[str, Any]:
         return given | {"seen": True}
 
-    store = Indexer(Keeper(dict), transform=marked)
+    store = Indexer(EntryCodec(dict), transform=marked)
     store.add(entry("a"))
     store.replace([entry("a"), entry("b")], "1")
 
@@ -214,7 +214,7 @@ def test_a_transform_that_fails_leaves_the_store_as_it_was() -> None:
     def picky(given: dict[str, Any]) -> dict[str, Any] | None:
         return None if given["metadata"]["name"] == "bad" else given
 
-    store = Indexer(Keeper(dict), transform=picky)
+    store = Indexer(EntryCodec(dict), transform=picky)
     store.add(entry("a", version="1"))
 
     for act in (
@@ -230,7 +230,7 @@ def test_a_transform_that_fails_leaves_the_store_as_it_was() -> None:
 
 def test_lists_match_labels_and_namespaces(pods: Indexer[Pod]) -> None:
     """CCH-90, CCH-91: by selector; an empty namespace means all."""
-    take = pods.keeper.take
+    take = pods.codec.parse
     for name, namespace, app in [("a", "x", "web"), ("b", "y", "web"), ("c", "x", "api")]:
         pods.add(take(pod(name, namespace=namespace, labels={"app": app})))
 
@@ -258,7 +258,7 @@ def test_stats_tell_objects_bytes_and_version() -> None:
 
     stats = store.stats()
 
-    assert (stats.objects, stats.bytes, stats.version) == (1, len(two.kept), "3")
+    assert (stats.objects, stats.bytes, stats.version) == (1, len(two.content), "3")
     assert stats.indexes["namespace"].values == 1
 
 
@@ -276,6 +276,6 @@ def test_an_object_that_is_updated_keeps_one_key() -> None:
 async def test_what_was_replaced_can_be_let_go_in_steps() -> None:
     entries = [entry(f"p{number}") for number in range(250)]
 
-    await let_go(entries)
+    await free_in_steps(entries)
 
     assert entries == []

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 import pytest
 
 from kubeloop.cache import SharedInformer
+from kubeloop.cache.codec import EntryCodec
 from kubeloop.cache.indexer import Indexer
-from kubeloop.cache.keeper import Keeper
-from kubeloop.cache.keeping import Keeping
+from kubeloop.cache.storage import StorageFormat
 from kubeloop.machinery import parse_labels
-from tests.cache.making import key, pod
 from tests.cache.model_server import ModelServer
+from tests.cache.objects import key, pod
 
 NAMES = [f"p{number}" for number in range(40)]
 ROUNDS = 60
@@ -65,12 +65,12 @@ def wrong_reads(store: Indexer[dict[str, dict[str, object]]]) -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize("keeping", ["bytes", "objects", "compressed"])
-def test_readers_in_threads_only_ever_see_states_that_were_true(keeping: Keeping) -> None:
+@pytest.mark.parametrize("store_as", ["bytes", "objects", "compressed"])
+def test_readers_in_threads_only_ever_see_states_that_were_true(store_as: StorageFormat) -> None:
     store: Indexer[dict[str, dict[str, object]]] = Indexer(
-        Keeper(dict, keeping=keeping), {"node": "spec.nodeName"}
+        EntryCodec(dict, store_as=store_as), {"node": "spec.nodeName"}
     )
-    take = store.keeper.take
+    take = store.codec.parse
     store.replace([take(text(name, 0)) for name in NAMES], "1")
     with reading(lambda: wrong_reads(store), threads=3) as wrong:
         for turn in range(1, ROUNDS):

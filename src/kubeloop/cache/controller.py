@@ -114,7 +114,7 @@ class Controller:
 
     async def _try(self, deltas: Sequence[Delta], is_initial: bool) -> None:  # noqa: FBT001
         began = self._clock.now()
-        self._meter.queued(len(self._queue))
+        self._meter.set_queued(len(self._queue))
         held = perf_counter()
         try:
             work: Awaitable[None] | None = self._process(deltas, is_initial)
@@ -125,7 +125,7 @@ class Controller:
         except Exception as error:
             raise Requeue from error
         self._batches += 1
-        self._meter.processed(self._clock.now() - began)
+        self._meter.observe_processing(self._clock.now() - began)
 
     def _learn_size(self, count: int, seconds: float) -> None:
         """So many deltas held the loop so long: take as many as it may be held for."""

@@ -99,7 +99,7 @@ class Fetching:
         self.unreadable.clear()
         state = await self._all_pages(version)
         took = self._clock.now() - began
-        self._meter.listed(took, len(state.entries))
+        self._meter.observe_list(took, len(state.entries))
         if took > LONG:
             count = len(state.entries)
             log.info("%s: a list of %d took %.1f s", self._source.scope, count, took)

@@ -3,7 +3,7 @@
 Promises: an object of another kind or without a name is left out, with a line in the log
 and a count; what cannot be read or transformed is an error that names the object, and never
 a half-read entry.
-Elsewhere: reading an object's fields (`keeper`), what becomes of an error (`reflector`).
+Elsewhere: reading an object's fields (`codec`), what becomes of an error (`reflector`).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import msgspec
 from kubeloop.machinery import DecodeError, ObjectKey, get_logger
 from kubeloop.wire import Projection
 
+from .codec import EntryCodec
 from .entry import Entry
 from .errors import UnkeyedObject
-from .keeper import Keeper
 from .list_watch import RawItem
 
 __all__ = ["INITIAL_EVENTS_END", "Bookmark", "Intake", "IntakeStats", "Transform"]
@@ -58,9 +58,9 @@ class Intake(Generic[T]):
     """Entries of one kind; `kind` is what objects must say they are, if they say it first."""
 
     def __init__(
-        self, keeper: Keeper[T], *, transform: Transform[T] | None = None, kind: str = ""
+        self, codec: EntryCodec[T], *, transform: Transform[T] | None = None, kind: str = ""
     ) -> None:
-        self._keeper = keeper
+        self._codec = codec
         self._transform = transform
         self._expected = kind.encode()
         self._foreign = self._unkeyed = self._unreadable = self._untransformed = 0
@@ -74,7 +74,7 @@ class Intake(Generic[T]):
         if self._is_foreign(raw):
             return None
         try:
-            return self._keeper.take(raw)
+            return self._codec.parse(raw)
         except UnkeyedObject as error:
             self._unkeyed += 1
             log.error("left out of the cache: %s", error)
@@ -88,7 +88,7 @@ class Intake(Generic[T]):
         if self._transform is None:
             return entry
         try:
-            return self._keeper.transformed(entry, self._transform)
+            return self._codec.transform(entry, self._transform)
         except Exception:
             self._untransformed += 1
             raise

@@ -395,7 +395,7 @@ class Reflector:
                 self._check_length(began, before)
             finally:
                 await watch.aclose()
-                self._meter.watched(self._clock.now() - began, watch.events)
+                self._meter.observe_watch(self._clock.now() - began, watch.events)
             self._probing.suspect(tasks)
             watch = None
 
@@ -409,7 +409,7 @@ class Reflector:
         """
         if self._clock.now() - began < SHORT_WATCH and self._version == version_before:
             self._short_watches += 1
-            self._meter.short_watch()
+            self._meter.count_short_watch()
             raise VeryShortWatch(
                 f"watch {self._source.scope} from {version_before}: it ended within "
                 f"{SHORT_WATCH:g} s and brought nothing{f': {failure}' if failure else ''}"
@@ -542,7 +542,7 @@ class Reflector:
 
     def _move_to(self, version: str) -> None:
         self._version = version
-        self._meter.reached(version)
+        self._meter.set_reflector_version(version)
 
     # --- attempts, and what became of them
 

@@ -15,11 +15,11 @@ from typing import final
 from kubeloop.kit import Clock
 from kubeloop.machinery import InvalidValue, KubeError, is_newer, is_valid_version
 
-__all__ = ["InformerStopped", "NotYet", "Progress", "check_version", "has_reached"]
+__all__ = ["InformerStopped", "NotSynced", "Progress", "check_version", "has_reached"]
 
 
 @final
-class NotYet(KubeError, TimeoutError):
+class NotSynced(KubeError, TimeoutError):
     """A cache had not come to what was waited for in the time given."""
 
 
@@ -54,7 +54,7 @@ class Progress:
         """Wait until `met()`. Safe to cancel.
 
         Raises:
-            NotYet: `timeout` seconds have passed first.
+            NotSynced: `timeout` seconds have passed first.
         """
         if met():
             return
@@ -66,7 +66,7 @@ class Progress:
         except TimeoutError as error:
             if not bound.expired():
                 raise
-            raise NotYet(f"wait for {what}: not within {timeout:g} s") from error
+            raise NotSynced(f"wait for {what}: not within {timeout:g} s") from error
         finally:
             self._waiting.pop(woken, None)
 

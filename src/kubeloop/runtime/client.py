@@ -38,8 +38,8 @@ if TYPE_CHECKING:  # for those who ask for an informer, and not for every script
     from kubeloop.cache import (
         CacheMetrics,
         Indexers,
-        Keeping,
         SharedInformer,
+        StorageFormat,
         Transform,
         Watchable,
         WatchErrorHandler,
@@ -61,7 +61,7 @@ class InformerOptions(TypedDict, Generic[T], total=False):
     labels: LabelSelection | None
     fields: FieldSelection | None
     index: Indexers[T] | None
-    keeping: Keeping
+    store_as: StorageFormat
     transform: Transform[T] | None
     resync: float
     sync_timeout: float | None
@@ -121,7 +121,7 @@ class Client(clients.Client):
         labels: LabelSelection | None = None,
         fields: FieldSelection | None = None,
         index: Indexers[Any] | None = None,
-        keeping: Keeping = "bytes",
+        store_as: StorageFormat = "bytes",
         transform: Transform[Any] | None = None,
         resync: float = 0.0,
         sync_timeout: float | None = None,
@@ -156,7 +156,7 @@ class Client(clients.Client):
             source,
             PartialObjectMetadata if metadata_only else of or _form_of(kind),
             index=index,
-            keeping=keeping,
+            store_as=store_as,
             transform=transform,
             resync=resync,
             sync_timeout=sync_timeout,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from kubeloop.cache.codec import EntryCodec
 from kubeloop.cache.errors import UnknownIndex
 from kubeloop.cache.indexer import Indexer
-from kubeloop.cache.keeper import Keeper
-from kubeloop.cache.mutation import AT_MOST, TTL, MutationCache
+from kubeloop.cache.mutation_cache import MAX_WRITES, TTL, MutationCache
 from kubeloop.kit import ManualClock
 from kubeloop.machinery import InvalidValue
 from kubeloop.wire.core.v1 import Pod
-from tests.cache.making import key, pod
+from tests.cache.objects import key, pod
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 def store() -> Indexer[Pod]:
-    return Indexer(Keeper(Pod), {"node": "spec.nodeName"})
+    return Indexer(EntryCodec(Pod), {"node": "spec.nodeName"})
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def cache(store: Indexer[Pod], clock: ManualClock) -> MutationCache[Pod]:
 
 
 def hold(store: Indexer[Pod], text: bytes) -> None:
-    store.add(store.keeper.take(text))
+    store.add(store.codec.parse(text))
 
 
 def write(cache: MutationCache[Pod], text: bytes) -> None:
@@ -89,13 +89,13 @@ def test_the_least_used_write_is_forgotten_when_there_are_too_many(
     store: Indexer[Pod], cache: MutationCache[Pod]
 ) -> None:
     """CCH-96: a hundred are held."""
-    for number in range(AT_MOST):
+    for number in range(MAX_WRITES):
         hold(store, pod(f"p{number}", version="1"))
         write(cache, pod(f"p{number}", version="2"))
     assert version(cache, "p0") == "2"
     write(cache, pod("one-more", version="2"))
 
-    assert AT_MOST == 100
+    assert MAX_WRITES == 100
     assert (version(cache, "p0"), version(cache, "p1")) == ("2", "1")
 
 
@@ -113,9 +113,9 @@ def test_what_the_watch_brings_replaces_a_write_that_is_not_newer(
 ) -> None:
     """CCH-97: OnAddOrUpdate."""
     write(cache, pod("web", version="10"))
-    cache.on_update(store.keeper.take(pod("web", version="9")))
+    cache.on_update(store.codec.parse(pod("web", version="9")))
     kept = version(cache)
-    cache.on_update(store.keeper.take(pod("web", version="10")))
+    cache.on_update(store.codec.parse(pod("web", version="10")))
 
     assert (kept, version(cache)) == ("10", None)
 
@@ -134,7 +134,7 @@ def test_a_late_answer_does_not_bring_back_what_was_deleted(
 ) -> None:
     """CCH-97: a delete leaves a mark; another object of that name is another matter."""
     write(cache, pod("web", uid="old", version="5"))
-    cache.on_delete(store.keeper.take(pod("web", uid="old", version="10")))
+    cache.on_delete(store.codec.parse(pod("web", uid="old", version="10")))
 
     write(cache, text)
 
@@ -147,7 +147,7 @@ def test_a_delete_that_comes_late_does_not_hide_the_new_object(
     """CCH-97: recreated already, with a new uid and a newer version."""
     write(cache, pod("web", uid="new", version="12"))
 
-    cache.on_delete(store.keeper.take(pod("web", uid="old", version="10")))
+    cache.on_delete(store.codec.parse(pod("web", uid="old", version="10")))
 
     assert version(cache) == "12"
 
@@ -156,8 +156,8 @@ def test_the_mark_of_a_delete_goes_when_the_watch_brings_the_new_object(
     store: Indexer[Pod], cache: MutationCache[Pod]
 ) -> None:
     """CCH-97."""
-    cache.on_delete(store.keeper.take(pod("web", uid="old", version="10")))
-    cache.on_update(store.keeper.take(pod("web", uid="new", version="12")))
+    cache.on_delete(store.codec.parse(pod("web", uid="old", version="10")))
+    cache.on_update(store.codec.parse(pod("web", uid="new", version="12")))
 
     assert cache.stats().deleted == 0
 

@@ -8,17 +8,17 @@ from collections.abc import Sequence
 
 import pytest
 
+from kubeloop.cache.codec import EntryCodec
+from kubeloop.cache.delta_queue import MAX_BATCH, RealFIFO
 from kubeloop.cache.entry import Delta, DeltaType, Entry
 from kubeloop.cache.errors import QueueClosed, Requeue
-from kubeloop.cache.in_order import BATCH, RealFIFO
 from kubeloop.cache.indexer import Indexer
-from kubeloop.cache.keeper import Keeper
 from kubeloop.kit import ManualClock
-from tests.cache.making import entry, key
+from tests.cache.objects import entry, key
 
 
 def known(*names: str) -> Indexer[dict[str, object]]:
-    store: Indexer[dict[str, object]] = Indexer(Keeper(dict))
+    store: Indexer[dict[str, object]] = Indexer(EntryCodec(dict))
     for name in names:
         store.add(entry(name))
     return store
@@ -58,7 +58,7 @@ def test_a_batch_ends_before_a_key_that_is_in_it() -> None:
     for name in ("a", "b", "a", "c"):
         queue.add(entry(name))
 
-    assert told(queue, at_most=BATCH) == ["Added a+Added b", "Added a+Added c"]
+    assert told(queue, at_most=MAX_BATCH) == ["Added a+Added b", "Added a+Added c"]
 
 
 def test_what_is_about_everything_comes_alone() -> None:
@@ -71,7 +71,7 @@ def test_what_is_about_everything_comes_alone() -> None:
     queue.add(entry("c"))
     queue.replace([entry("a")], "9")
 
-    assert told(queue, at_most=BATCH) == [
+    assert told(queue, at_most=MAX_BATCH) == [
         "Added a",
         "SyncAll",
         "Bookmark",
@@ -83,10 +83,10 @@ def test_what_is_about_everything_comes_alone() -> None:
 def test_a_batch_has_at_most_a_thousand() -> None:
     """CCH-30: however many are asked for."""
     queue = RealFIFO()
-    for number in range(BATCH + 1):
+    for number in range(MAX_BATCH + 1):
         queue.add(entry(f"p{number}"))
 
-    sizes = [len(text.split("+")) for text in told(queue, at_most=BATCH * 2)]
+    sizes = [len(text.split("+")) for text in told(queue, at_most=MAX_BATCH * 2)]
 
     assert sizes == [1000, 1]
 
@@ -98,7 +98,7 @@ def test_a_batch_ends_with_the_first_list() -> None:
     queue.add(entry("c"))
     queue.add(entry("d"))
 
-    assert told(queue, at_most=BATCH) == ["Replaced a+Replaced b", "Added c+Added d"]
+    assert told(queue, at_most=MAX_BATCH) == ["Replaced a+Replaced b", "Added c+Added d"]
 
 
 def test_has_synced_after_the_first_list_was_worked_on() -> None:
@@ -270,7 +270,7 @@ async def test_slow_work_is_logged_when_others_wait(caplog: pytest.LogCaptureFix
         await popping
 
     assert [record.getMessage() for record in caplog.records] == [
-        "shop/p0: worked on for 0.20 s while 11 deltas wait"
+        "shop/p0: processing took 0.20 s, 11 deltas are queued"
     ]
 
 
@@ -305,7 +305,7 @@ def test_what_could_not_be_worked_on_is_put_back_in_front() -> None:
         raise Requeue from RuntimeError("not now")
 
     with pytest.raises(RuntimeError, match="not now"):
-        queue.pop_nowait(not_now, at_most=BATCH)
+        queue.pop_nowait(not_now, at_most=MAX_BATCH)
 
     assert queue.stats().initial_left == 2
     assert queue.stats().requeued == 1
@@ -383,7 +383,7 @@ def test_what_nothing_waits_before_can_be_taken_at_once_and_is_never_queued() ->
         taken.append(_said(delta))
         return True
 
-    queue = RealFIFO(at_once=at_once)
+    queue = RealFIFO(bypass=at_once)
     queue.replace([entry("a")], "7")
     queue.update(entry("a", version="8"))
     assert (taken, told(queue)) == ([], ["ReplacedAll", "Updated a"])
@@ -403,7 +403,7 @@ def test_what_is_not_taken_at_once_holds_back_all_that_follows() -> None:
         taken.append(_said(delta))
         return delta.key.name != "b"
 
-    queue = RealFIFO(at_once=at_once)
+    queue = RealFIFO(bypass=at_once)
     queue.replace([], "7")
     told(queue)
     for name in "abc":
@@ -420,7 +420,7 @@ def test_nothing_overtakes_what_is_being_worked_on() -> None:
     def work(_: Sequence[Delta], __: bool) -> None:
         queue.add(entry("a"))
 
-    queue = RealFIFO(at_once=at_once)
+    queue = RealFIFO(bypass=at_once)
     queue.replace([], "7")
     told(queue)
     queue.resync()

@@ -6,28 +6,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeloop.cache.changes import Change
+from kubeloop.cache.codec import EntryCodec
 from kubeloop.cache.entry import Entry
-from kubeloop.cache.keeper import Keeper
-from kubeloop.cache.notices import Backlog, Notice
+from kubeloop.cache.notifications import Backlog, Notification
 from kubeloop.machinery import ObjectKey
-from tests.cache.making import entry, key
+from tests.cache.objects import entry, key
 from tests.cache.stories import Story
 
-KEEPER = Keeper(dict)
+CODEC = EntryCodec(dict)
 LATER = ObjectKey("shop", "later")
 
 
-def add(name: str, version: str, uid: str = "u", *, initial: bool = False) -> Notice:
-    return Notice(key(name), None, entry(name, version=version, uid=uid), is_initial=initial)
+def add(name: str, version: str, uid: str = "u", *, initial: bool = False) -> Notification:
+    return Notification(key(name), None, entry(name, version=version, uid=uid), is_initial=initial)
 
 
-def update(name: str, old: str, new: str) -> Notice:
-    return Notice(key(name), entry(name, version=old, uid="u"), entry(name, version=new, uid="u"))
+def update(name: str, old: str, new: str) -> Notification:
+    return Notification(
+        key(name), entry(name, version=old, uid="u"), entry(name, version=new, uid="u")
+    )
 
 
-def delete(name: str, version: str, *, uid: str = "u", known: bool = True) -> Notice:
+def delete(name: str, version: str, *, uid: str = "u", known: bool = True) -> Notification:
     gone = entry(name, version=version, uid=uid)
-    return Notice(key(name), gone, None, last_state_known=known)
+    return Notification(key(name), gone, None, last_state_known=known)
 
 
 def told(backlog: Backlog) -> list[str]:
@@ -36,11 +38,11 @@ def told(backlog: Backlog) -> list[str]:
         old = notice.old.version if notice.old else "-"
         new = notice.new.version if notice.new else "-"
         lines.append(f"{notice.key.name} {old}>{new}")
-        backlog.told(notice)
+        backlog.done(notice)
     return lines
 
 
-def crowded(*notices: Notice) -> Backlog:
+def crowded(*notices: Notification) -> Backlog:
     """A backlog in which these come after more than it likes."""
     backlog = Backlog(limit=0)
     for notice in notices:
@@ -147,8 +149,8 @@ def test_whatever_is_merged_the_story_makes_sense_and_ends_well(
     def tell() -> bool:
         notice = backlog.take()
         if notice is not None:
-            story(Change(notice, KEEPER))
-            backlog.told(notice)
+            story(Change(notice, CODEC))
+            backlog.done(notice)
         return notice is not None
 
     for serial, (name, wish) in enumerate(wishes, start=1):
@@ -157,14 +159,14 @@ def test_whatever_is_merged_the_story_makes_sense_and_ends_well(
             taken += tell()
         elif wish in {"put", "recreate in a gap"}:
             if old is not None and wish != "put":
-                backlog.put(Notice(key(name), old, None, last_state_known=False))
+                backlog.put(Notification(key(name), old, None, last_state_known=False))
                 old = None
             uid = old.uid if old else f"u{serial}"
             now[name] = entry(name, version=str(serial), uid=uid)
-            backlog.put(Notice(key(name), old, now[name], is_initial=old is None))
+            backlog.put(Notification(key(name), old, now[name], is_initial=old is None))
         elif old is not None:
             gone = entry(name, version=str(serial), uid=now.pop(name).uid)
-            backlog.put(Notice(key(name), gone, None, previous=old))
+            backlog.put(Notification(key(name), gone, None, previous=old))
         assert len(backlog) <= limit + 2 * 3
     while tell():
         pass

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from kubeloop.cache import Change, InformerStopped, SharedInformer
-from kubeloop.cache.handlers import HANDLERS_HOLD, PATIENCE
+from kubeloop.cache.handlers import MAX_BACKPRESSURE, MAX_BLOCK_OF_ALL
 from kubeloop.kit import ManualClock, TaskOwner
-from tests.cache.making import hold_the_loop
 from tests.cache.model_server import ModelServer
+from tests.cache.objects import block_loop
 
 Pod = dict[str, Any]
 
@@ -89,7 +89,7 @@ async def test_who_waits_for_a_handler_is_told_when_the_informer_ends(
         waiting = asyncio.ensure_future(stuck.wait_synced())
         await clock.settle()
 
-    with pytest.raises(InformerStopped, match="its informer has ended"):
+    with pytest.raises(InformerStopped, match="its informer has stopped"):
         await waiting
 
 
@@ -149,8 +149,8 @@ async def test_the_mirror_does_not_wait_long_for_a_handler_that_is_far_behind(
 
     def ponderous(change: Change[Pod]) -> None:
         held.append(len(pods.lister))
-        clock.passed += PATIENCE / 5
-        hold_the_loop()
+        clock.passed += MAX_BACKPRESSURE / 5
+        block_loop()
 
     async with pods:
         late = pods.add_handler(on_change=ponderous)
@@ -174,7 +174,7 @@ async def test_a_list_of_calls_that_take_long_lets_others_take_their_turn(
     def slow(pod: Pod) -> None:
         nonlocal told
         told += 1
-        hold_the_loop()
+        block_loop()
 
     async with pods:
         pods.add_handler(on_add=slow)
@@ -197,7 +197,7 @@ async def test_many_handlers_together_hold_the_loop_no_longer_than_a_few(
     def brief(pod: Pod) -> None:
         nonlocal told
         told += 1
-        hold_the_loop(HANDLERS_HOLD / handlers)
+        block_loop(MAX_BLOCK_OF_ALL / handlers)
 
     for _ in range(handlers):
         pods.add_handler(on_add=brief)

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 
 import pytest
 
+from kubeloop.cache.codec import EntryCodec
+from kubeloop.cache.delta_fifo import DeltaFIFO
 from kubeloop.cache.delta_queue import Batch
-from kubeloop.cache.deltas import DeltaFIFO
-from kubeloop.cache.entry import Delta, DeltaType, Entry, deleted, missed_delete
+from kubeloop.cache.entry import Delta, DeltaType, Entry, missed_delete
 from kubeloop.cache.errors import QueueClosed, Requeue
 from kubeloop.cache.indexer import Indexer
-from kubeloop.cache.keeper import Keeper
-from tests.cache.making import entry, key
+from tests.cache.objects import entry, key
 
 
 def known(*names: str) -> Indexer[dict[str, object]]:
-    store: Indexer[dict[str, object]] = Indexer(Keeper(dict))
+    store: Indexer[dict[str, object]] = Indexer(EntryCodec(dict))
     for name in names:
         store.add(entry(name))
     return store
@@ -423,4 +423,4 @@ def test_a_delete_that_nobody_saw_has_its_key_whatever_else_is_known(
     assert (tombstone.type, tombstone.key) == (DeltaType.DELETED, key("a"))
     assert tombstone.entry is last_seen
     assert not tombstone.last_state_known
-    assert deleted(entry("a")).last_state_known
+    assert Delta(DeltaType.DELETED, key("a"), entry("a")).last_state_known
