@@ -54,7 +54,7 @@ async def test_time_in_which_the_loop_ran_other_tasks_does_not_count() -> None:
     assert not yielder.is_due()
 
 
-async def test_after_a_wait_a_full_slice_starts() -> None:
+async def test_after_a_long_wait_a_new_slice_starts() -> None:
     clock = SetClock()
     yielder = Yielder(clock.now)
     await yielder.yield_to_loop()

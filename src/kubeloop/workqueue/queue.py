@@ -46,8 +46,8 @@ _REPORT_INTERVAL = 0.5
 # Delayed keys that become ready in one get(): more than one, so that the queue catches up, and
 # few enough that a hundred thousand of them do not block the loop.
 _MAX_READY_PER_GET = 64
-# Seconds for which the workers of one queue may block the loop, if none of them ever waits.
-_MAX_BLOCK = 0.005
+# Seconds of a slice: the workers of one queue block the loop for at most two of them.
+_MAX_BLOCK = 0.0025
 
 
 class QueueEmpty(KubeError):
