@@ -119,21 +119,32 @@ class EntryCodec(Generic[T]):
         """Whether `decode` returns the object that the cache holds, which must not be changed."""
         return self._storage.shares_objects
 
-    def parse(self, raw: bytes | Raw) -> Entry:
-        """The entry of an object's JSON.
+    def parse(self, raw: bytes | Raw, *, decoded: T | None = None) -> Entry:
+        """The entry of an object's JSON; `decoded` saves the key function a decoding.
 
         Raises:
             DecodeError: it is not an object of the API.
             UnkeyedObject: it has no name, or the key function failed.
         """
-        return self._parse(bytes(raw), None)
+        raw = bytes(raw)
+        try:
+            key = None
+            if self._key_function is not None:
+                value = self._type.decode(raw) if decoded is None else decoded
+                key = key_from(self._key_function, value)
+            entry = self._entry(raw, key)
+        except DecodeError:
+            self._rejected += 1
+            raise
+        self._encoded += 1
+        return entry
 
     def encode(self, value: T) -> Entry:
         """The entry of an object, which stays the caller's.
 
         Raises as `parse` does, and `InvalidValue` for a value that JSON cannot represent.
         """
-        return self._parse(self._type.encode(value), value)
+        return self.parse(self._type.encode(value), decoded=value)
 
     def decode(self, entry: Entry) -> T:
         """The object: a new one, or the one that all readers share if it `shares_objects`.
@@ -236,20 +247,6 @@ class EntryCodec(Generic[T]):
         self._single_paths = [Projection(path) for path in paths]  # for objects that do not fit
         return read
 
-    def _parse(self, raw: bytes, value: T | None) -> Entry:
-        """An entry of `raw`; `value` is the same object, where the caller has it."""
-        try:
-            key = None
-            if self._key_function is not None:
-                value = self._type.decode(raw) if value is None else value
-                key = key_from(self._key_function, value)
-            entry = self._entry(raw, key)
-        except DecodeError:
-            self._rejected += 1
-            raise
-        self._encoded += 1
-        return entry
-
     def _entry(self, raw: bytes, key: ObjectKey | None) -> Entry:
         """An entry under `key`, or else under namespace and name."""
         name, namespace, uid, version, generation, labels, owners, deletion, *values = (
@@ -298,7 +295,9 @@ class EntryCodec(Generic[T]):
             )
         if type(namespace) not in _TEXT:
             raise UnkeyedObject(f"{name}: must be text", path="metadata.namespace")
-        return ObjectKey(self._pooled(namespace or ""), name)
+        namespace = namespace or ""
+        pooled = self._names.get(namespace) or self._names.put(namespace, namespace)
+        return ObjectKey(pooled, name)
 
     def _pooled(self, text: str) -> str:
         return self._names.get(text) or self._names.put(text, text)

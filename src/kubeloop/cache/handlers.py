@@ -493,7 +493,10 @@ class Handlers(Generic[T]):
 
         For half a second at most: the cache is stale meanwhile, for all of its readers.
         """
-        if not any(registration.is_behind for registration in self._all):
+        for registration in self._all:
+            if registration.is_behind:
+                break
+        else:
             self._behind_since = None
             return False
         now = self._clock.now()
