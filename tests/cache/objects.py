@@ -7,8 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from kubeloop.cache.codec import EntryCodec
-from kubeloop.cache.entry import Entry
+from kubeloop.cache import Entry, EntryCodec
 from kubeloop.kit import MAX_BLOCK
 from kubeloop.machinery import ObjectKey
 

@@ -9,10 +9,8 @@ import msgspec
 import pytest
 
 from bench.pods import pod as realistic_pod
-from kubeloop.cache.codec import EntryCodec
-from kubeloop.cache.entry import OwnerRef
-from kubeloop.cache.errors import TransformFailed, UnkeyedObject
-from kubeloop.cache.storage import SAMPLES, StorageFormat
+from kubeloop.cache import EntryCodec, OwnerRef, StorageFormat, TransformFailed, UnkeyedObject
+from kubeloop.cache.storage import SAMPLES
 from kubeloop.machinery import ConfigError, DecodeError, InvalidValue, ObjectKey
 from kubeloop.wire import UNSET, Kind, Raw
 from kubeloop.wire.core.v1 import Pod

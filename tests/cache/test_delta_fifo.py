@@ -7,12 +7,18 @@ from collections.abc import Sequence
 
 import pytest
 
-from kubeloop.cache.codec import EntryCodec
-from kubeloop.cache.delta_fifo import DeltaFIFO
-from kubeloop.cache.delta_queue import Batch
-from kubeloop.cache.entry import Delta, DeltaType, Entry, missed_delete
-from kubeloop.cache.errors import QueueClosed, Requeue
-from kubeloop.cache.indexer import Indexer
+from kubeloop.cache import (
+    Batch,
+    Delta,
+    DeltaFIFO,
+    DeltaType,
+    Entry,
+    EntryCodec,
+    Indexer,
+    QueueClosed,
+    Requeue,
+)
+from kubeloop.cache.entry import missed_delete
 from tests.cache.objects import entry, key
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubeloop.cache.expiration import ExpirationCache, older_than
+from kubeloop.cache import ExpirationCache, older_than
 from kubeloop.kit import ManualClock
 
 

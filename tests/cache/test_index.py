@@ -8,13 +8,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubeloop.cache.codec import EntryCodec
-from kubeloop.cache.entry import Entry
-from kubeloop.cache.errors import IndexConflict, UnknownIndex
-from kubeloop.cache.index import Index, by_label, index_func_to_key_func, label_of_path
-from kubeloop.cache.indexer import STEP, Indexer
-from kubeloop.cache.storage import StorageFormat
-from kubeloop.cache.store import ThreadSafeStore
+from kubeloop.cache import (
+    Entry,
+    EntryCodec,
+    IndexConflict,
+    Indexer,
+    StorageFormat,
+    ThreadSafeStore,
+    UnknownIndex,
+    index_func_to_key_func,
+)
+from kubeloop.cache.index import Index, by_label, label_of_path
+from kubeloop.cache.indexer import STEP
 from kubeloop.machinery import InvalidValue, parse_labels
 from kubeloop.wire.core.v1 import Pod
 from tests.cache.objects import block_loop, entry, key, pod

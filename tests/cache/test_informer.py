@@ -14,6 +14,7 @@ from kubeloop.cache import (
     CacheMutated,
     Change,
     Delta,
+    DeltaApplier,
     DeltaFIFO,
     DeltaType,
     EntryCodec,
@@ -21,6 +22,7 @@ from kubeloop.cache import (
     Indexer,
     InformerState,
     InformerStopped,
+    Notification,
     NotSynced,
     Scope,
     SharedInformer,
@@ -29,8 +31,6 @@ from kubeloop.cache import (
     notifications,
     reflector,
 )
-from kubeloop.cache.applier import DeltaApplier
-from kubeloop.cache.notifications import Notification
 from kubeloop.kit import ManualClock, TaskOwner
 from kubeloop.machinery import InvalidValue
 from kubeloop.wire.core.v1 import Pod

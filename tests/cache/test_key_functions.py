@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from kubeloop.cache import (
+    DeltaFIFO,
     Entry,
     EntryCodec,
     ExpirationCache,
@@ -16,14 +17,13 @@ from kubeloop.cache import (
     KeyFunc,
     MutationCache,
     PartlyApplied,
+    RealFIFO,
     StorageFormat,
     Store,
     UnkeyedObject,
     index_func_to_key_func,
     older_than,
 )
-from kubeloop.cache.delta_fifo import DeltaFIFO
-from kubeloop.cache.delta_queue import RealFIFO
 from kubeloop.machinery import InvalidValue, ObjectKey
 from kubeloop.wire.core.v1 import Pod
 from kubeloop.wire.meta.v1 import ObjectMeta

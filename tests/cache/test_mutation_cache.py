@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kubeloop.cache.codec import EntryCodec
-from kubeloop.cache.errors import UnknownIndex
-from kubeloop.cache.indexer import Indexer
-from kubeloop.cache.mutation_cache import MAX_WRITES, TTL, MutationCache
+from kubeloop.cache import EntryCodec, Indexer, MutationCache, UnknownIndex
+from kubeloop.cache.mutation_cache import MAX_WRITES, TTL
 from kubeloop.kit import ManualClock
 from kubeloop.machinery import InvalidValue
 from kubeloop.wire.core.v1 import Pod

@@ -6,8 +6,7 @@ import asyncio
 
 import pytest
 
-from kubeloop.cache.codec import EntryCodec
-from kubeloop.cache.mutation_detector import CacheMutated, MutationDetector, is_detector_enabled
+from kubeloop.cache import CacheMutated, EntryCodec, MutationDetector, is_detector_enabled
 from kubeloop.kit import ManualClock
 from kubeloop.wire.core.v1 import Pod
 from tests.cache.objects import key, pod

@@ -5,10 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.cache.changes import Change
-from kubeloop.cache.codec import EntryCodec
-from kubeloop.cache.entry import Entry
-from kubeloop.cache.notifications import Backlog, Notification
+from kubeloop.cache import Change, Entry, EntryCodec, Notification
+from kubeloop.cache.notifications import Backlog
 from kubeloop.machinery import ObjectKey
 from tests.cache.objects import entry, key
 from tests.cache.stories import Story

@@ -8,11 +8,8 @@ import hypothesis.strategies as st
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from kubeloop.cache.codec import EntryCodec
-from kubeloop.cache.delta_fifo import DeltaFIFO
-from kubeloop.cache.delta_queue import Batch, QueueBase, RealFIFO
-from kubeloop.cache.entry import Delta, DeltaType, Entry
-from kubeloop.cache.indexer import Indexer
+from kubeloop.cache import Batch, Delta, DeltaFIFO, DeltaType, Entry, EntryCodec, Indexer, RealFIFO
+from kubeloop.cache.delta_queue import QueueBase
 from kubeloop.machinery import ObjectKey
 from tests.cache.objects import entry
 

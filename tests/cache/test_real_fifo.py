@@ -8,11 +8,17 @@ from collections.abc import Sequence
 
 import pytest
 
-from kubeloop.cache.codec import EntryCodec
-from kubeloop.cache.delta_queue import MAX_BATCH, RealFIFO
-from kubeloop.cache.entry import Delta, DeltaType, Entry
-from kubeloop.cache.errors import QueueClosed, Requeue
-from kubeloop.cache.indexer import Indexer
+from kubeloop.cache import (
+    Delta,
+    DeltaType,
+    Entry,
+    EntryCodec,
+    Indexer,
+    QueueClosed,
+    RealFIFO,
+    Requeue,
+)
+from kubeloop.cache.delta_queue import MAX_BATCH
 from kubeloop.kit import ManualClock
 from tests.cache.objects import entry, key
 

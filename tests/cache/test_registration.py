@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from kubeloop.cache import Change, EntryCodec, Registration
+from kubeloop.cache import Change, EntryCodec, Notification, Registration
 from kubeloop.cache.handlers import Awaiting, Buffering, Handlers, Idle, Notifying, Removed
 from kubeloop.cache.metrics import NO_METER
-from kubeloop.cache.notifications import Notification
 from kubeloop.cache.waiting import Progress
 from kubeloop.kit import ManualClock
 from tests.cache.objects import block_loop, entry

@@ -6,11 +6,17 @@ from typing import Any
 
 import pytest
 
-from kubeloop.cache.codec import EntryCodec
-from kubeloop.cache.errors import PartlyApplied, TransformFailed, UnkeyedObject
-from kubeloop.cache.indexer import Indexer, free_in_steps
-from kubeloop.cache.storage import StorageFormat
-from kubeloop.cache.store import ThreadSafeStore, version_number
+from kubeloop.cache import (
+    EntryCodec,
+    Indexer,
+    PartlyApplied,
+    StorageFormat,
+    ThreadSafeStore,
+    TransformFailed,
+    UnkeyedObject,
+    free_in_steps,
+)
+from kubeloop.cache.store import version_number
 from kubeloop.machinery import NOTHING, InvalidValue, parse_labels
 from kubeloop.wire.core.v1 import Pod
 from tests.cache.objects import entry, key, pod

@@ -6,11 +6,9 @@ import hypothesis.strategies as st
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from kubeloop.cache.codec import EntryCodec
-from kubeloop.cache.entry import Entry
+from kubeloop.cache import Entry, EntryCodec, Indexer, ThreadSafeStore
 from kubeloop.cache.index import Index, by_function, by_label
-from kubeloop.cache.indexer import Indexer
-from kubeloop.cache.store import IndexBuild, Replacement, ThreadSafeStore
+from kubeloop.cache.store import IndexBuild, Replacement
 from kubeloop.machinery import ObjectKey, parse_labels
 from tests.cache.objects import entry, pod
 

@@ -10,10 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from kubeloop.cache import SharedInformer
-from kubeloop.cache.codec import EntryCodec
-from kubeloop.cache.indexer import Indexer
-from kubeloop.cache.storage import StorageFormat
+from kubeloop.cache import EntryCodec, Indexer, SharedInformer, StorageFormat
 from kubeloop.machinery import parse_labels
 from tests.cache.model_server import ModelServer
 from tests.cache.objects import key, pod
