@@ -13,7 +13,7 @@ from bench.pods import pod, pod_list, pod_list_file
 from bench.scale import count as scaled
 from kubeloop.cache.codec import EntryCodec
 from kubeloop.cache.indexer import Indexer
-from kubeloop.machinery import parse_labels
+from kubeloop.selectors import parse_labels
 from kubeloop.wire import split_list
 from kubeloop.wire.core.v1 import Pod
 

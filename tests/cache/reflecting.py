@@ -6,9 +6,10 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from kubeloop.cache import Entry, EntryCodec, Intake, Reflector
+from tests.support.model_server import Asked, ModelServer
+
+from kubeloop.cache import Entry, EntryCodec, EntryDecoder, Reflector
 from kubeloop.kit import ManualClock, TaskOwner
-from tests.cache.model_server import Asked, ModelServer
 
 
 class Told:
@@ -48,7 +49,7 @@ async def reflecting(
 ) -> AsyncIterator[tuple[Reflector, Told]]:
     """A reflector that runs, and has run until it waits; its delays have no jitter."""
     told = Told()
-    intake = Intake(EntryCodec(dict), transform=transform, kind=server.scope.kind)
+    intake = EntryDecoder(EntryCodec(dict), transform=transform, kind=server.scope.kind)
     options.setdefault("random", lambda: 0.0)
     reflector = Reflector(server, told, intake, clock=clock, **options)
     async with TaskOwner() as tasks:

@@ -7,15 +7,15 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from tests.support.change_history import Story, held
+from tests.support.model_server import TOO_OLD, ModelServer
 
 from kubeloop.cache import RawPage, SharedInformer
+from kubeloop.errors import DecodeError, ResponseTooLarge
 from kubeloop.kit import ManualClock, running
-from kubeloop.machinery import DecodeError, ResponseTooLarge
 from kubeloop.wire import Raw, RawEvent
 from kubeloop.wire.core.v1 import Pod
-from tests.cache.model_server import TOO_OLD, ModelServer
 from tests.cache.objects import key
-from tests.cache.stories import Story, held
 
 BAD_LABELS = {"name": "bad", "namespace": "shop", "resourceVersion": "99", "labels": [1]}
 
@@ -24,7 +24,7 @@ def bad(**metadata: Any) -> dict[str, Any]:
     return {"kind": "Pod", "apiVersion": "v1", "metadata": BAD_LABELS | metadata}
 
 
-async def test_a_list_that_is_cut_short_is_asked_for_again(clock: ManualClock) -> None:
+async def test_a_list_that_is_cut_short_is_requested_again(clock: ManualClock) -> None:
     class Cutting(ModelServer):
         cuts = 1
 
@@ -63,7 +63,7 @@ async def test_an_event_that_does_not_decode_leads_to_a_list(
         assert "shop/bad" in caplog.text
 
 
-async def test_an_object_that_never_reads_is_left_out_and_the_rest_is_there(
+async def test_an_object_that_never_decodes_is_left_out_and_the_rest_is_cached(
     clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is named and counted, and no list is asked for again because of it."""
@@ -83,7 +83,7 @@ async def test_an_object_that_never_reads_is_left_out_and_the_rest_is_there(
         assert pods.lister.count() == 1
 
 
-async def test_the_last_readable_state_stays_where_a_list_has_an_unreadable_one(
+async def test_the_last_valid_state_stays_where_a_list_has_an_invalid_one(
     clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = ModelServer()
@@ -123,7 +123,7 @@ async def test_an_object_without_a_name_is_left_out_of_a_list(
         assert "without a name" in caplog.text
 
 
-async def test_of_two_objects_with_one_key_the_later_is_held_and_told_once(
+async def test_of_two_objects_with_one_key_the_later_is_stored_and_notified_of_once(
     clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Twice(ModelServer):
@@ -145,7 +145,7 @@ async def test_of_two_objects_with_one_key_the_later_is_held_and_told_once(
         assert "shop/a: twice in one list" in caplog.text
 
 
-async def test_an_index_function_that_raises_costs_one_object_its_place_in_that_index(
+async def test_an_index_function_that_raises_leaves_one_object_out_of_that_index(
     server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.put("a", zone="z")
@@ -191,7 +191,7 @@ class Interrupted(ModelServer):
         return await super().list(**options)
 
 
-async def test_a_source_that_is_cancelled_is_asked_again(clock: ManualClock) -> None:
+async def test_a_source_that_is_cancelled_is_called_again(clock: ManualClock) -> None:
     """Only the owner ends a mirror; anybody else's cancellation is a round that failed."""
     server = Interrupted(streams_lists=False)
     server.put("a")
@@ -222,7 +222,7 @@ async def test_a_transform_that_is_cancelled_has_failed(clock: ManualClock) -> N
         assert pods.stats().reflector.left_out.untransformed == 1
 
 
-async def test_a_handler_is_spared_an_object_that_does_not_read_as_its_type(
+async def test_a_handler_does_not_receive_an_object_that_is_not_valid_as_its_type(
     server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     heard: list[str] = []
@@ -238,7 +238,7 @@ async def test_a_handler_is_spared_an_object_that_does_not_read_as_its_type(
         assert "shop/bad" in caplog.text
 
 
-async def test_garbage_in_the_place_of_an_object_leads_to_a_list(
+async def test_garbage_in_place_of_an_object_leads_to_a_list(
     server: ModelServer, clock: ManualClock
 ) -> None:
     class Garbling(ModelServer):
@@ -279,7 +279,7 @@ async def test_an_event_that_is_too_large_leads_to_a_list(clock: ManualClock) ->
         assert held(pods) == server.state()
 
 
-async def test_a_list_that_is_too_large_is_tried_again_and_the_copy_stays(
+async def test_a_list_that_is_too_large_is_retried_and_the_cache_stays(
     clock: ManualClock,
 ) -> None:
     server = ModelServer(streams_lists=False)

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
+from tests.support.model_server import ModelServer
 
-from kubeloop.cache import Controller, Delta, EntryCodec, Indexer, Intake, RealFIFO, Reflector
+from kubeloop.cache import Controller, Delta, EntryCodec, EntryDecoder, Indexer, RealFIFO, Reflector
 from kubeloop.cache.controller import FIRST_BATCH
 from kubeloop.kit import ManualClock, TaskOwner
-from tests.cache.model_server import ModelServer
 from tests.cache.objects import block_loop, entry
 
 
@@ -18,11 +18,11 @@ def controller_of(
     server: ModelServer, clock: ManualClock, work: object, queue: RealFIFO | None = None
 ) -> Controller:
     queue = RealFIFO(clock=clock) if queue is None else queue
-    reflector = Reflector(server, queue, Intake(EntryCodec(dict)), clock=clock)
+    reflector = Reflector(server, queue, EntryDecoder(EntryCodec(dict)), clock=clock)
     return Controller(reflector, queue, work, clock=clock)  # type: ignore[arg-type] # work fits
 
 
-async def test_work_is_done_one_batch_at_a_time_and_slow_work_holds_up_the_rest(
+async def test_batches_are_processed_one_at_a_time_and_a_slow_one_delays_the_rest(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-89: the informer's handlers are what does not."""
@@ -49,7 +49,7 @@ async def test_work_is_done_one_batch_at_a_time_and_slow_work_holds_up_the_rest(
         assert controller.stats().batches == 2
 
 
-async def test_batches_of_work_that_takes_long_are_small(
+async def test_batches_that_take_long_to_process_are_small(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-44: a batch is worked on without a pause, and the loop is to go on."""
@@ -72,7 +72,7 @@ async def test_batches_of_work_that_takes_long_are_small(
     assert set(sizes[1:]) == {1}
 
 
-async def test_work_that_fails_is_tried_again_and_nothing_overtakes_it(
+async def test_a_failed_batch_is_retried_and_nothing_overtakes_it(
     server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """CCH-74."""
@@ -114,12 +114,12 @@ async def test_the_end_closes_the_queue_and_ends_the_reflector(
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_a_reflector_may_fill_an_indexer_with_nothing_in_between(
+async def test_a_reflector_may_feed_an_indexer_directly(
     server: ModelServer, clock: ManualClock
 ) -> None:
     server.put("web")
     pods = Indexer(EntryCodec(dict))
-    reflector = Reflector(server, pods, Intake(EntryCodec(dict)), clock=clock)
+    reflector = Reflector(server, pods, EntryDecoder(EntryCodec(dict)), clock=clock)
     async with TaskOwner() as tasks:
         tasks.spawn(reflector.run(), name="reflector")
         await clock.settle()

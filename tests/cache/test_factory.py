@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.model_server import ModelServer, refusal
 
 from kubeloop.cache import (
     IndexConflict,
@@ -17,11 +18,11 @@ from kubeloop.cache import (
     SharedInformerFactory,
     Watchable,
 )
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import GroupVersionResource, InvalidValue
+from kubeloop.meta import GroupVersionResource
 from kubeloop.wire import Resource
 from kubeloop.wire.core.v1 import ConfigMap, Node, Pod
-from tests.cache.model_server import ModelServer, refusal
 
 SITES = GroupVersionResource("example.com", "v1", "sites")
 
@@ -41,13 +42,13 @@ class Cluster:
         kind: Watchable,
         *,
         namespace: str,
-        labels: str,
-        fields: str,
+        selector: str,
+        field_selector: str,
         metadata_only: bool,
     ) -> ModelServer:
         name = kind.__name__.lower() + "s" if isinstance(kind, type) else "sites.example.com"
         place = "" if kind is Node else namespace
-        scope = Scope(name, place, labels, fields)
+        scope = Scope(name, place, selector, field_selector)
         self.servers.append(ModelServer(scope=scope))
         return self.servers[-1]
 
@@ -62,7 +63,7 @@ def factory(cluster: Cluster, clock: ManualClock) -> SharedInformerFactory:
     return SharedInformerFactory(cluster, clock=clock)
 
 
-async def test_asking_twice_gives_one_informer_one_list_and_one_watch(
+async def test_equal_requests_share_one_informer_one_list_and_one_watch(
     cluster: Cluster, factory: SharedInformerFactory
 ) -> None:
     """INF-1, INF-C1."""
@@ -76,27 +77,27 @@ async def test_asking_twice_gives_one_informer_one_list_and_one_watch(
         assert len(cluster.servers[0].asked) == 1
 
 
-async def test_what_differs_is_not_shared(factory: SharedInformerFactory) -> None:
+async def test_different_requests_are_not_shared(factory: SharedInformerFactory) -> None:
     """INF-1, INF-8: kind, namespace, selectors, type."""
     informers: list[SharedInformer[Any]] = [
         factory.informer(Pod),
         factory.informer(Node),
         factory.informer(Pod, namespace="shop"),
-        factory.informer(Pod, labels="app=web"),
-        factory.informer(Pod, fields="spec.nodeName=n"),
+        factory.informer(Pod, selector="app=web"),
+        factory.informer(Pod, field_selector="spec.nodeName=n"),
         factory.informer(Pod, model=_View),
         factory.informer(SITES),
         factory.metadata_informer(Pod),
     ]
 
     assert len({id(informer) for informer in informers}) == len(informers)
-    assert factory.informer(Pod, labels={"app": "web"}) is informers[3]
+    assert factory.informer(Pod, selector={"app": "web"}) is informers[3]
     assert factory.informer(SITES) is informers[6]
     assert informers[6].indexer.codec.model is dict
     assert informers[7].indexer.codec.model is Resource
 
 
-async def test_only_what_was_asked_for_before_the_start_is_started(
+async def test_start_starts_the_informers_that_exist_by_then(
     factory: SharedInformerFactory, clock: ManualClock
 ) -> None:
     """INF-1, INF-4, INF-C2, INF-C3: each once."""
@@ -116,17 +117,17 @@ async def test_only_what_was_asked_for_before_the_start_is_started(
         assert factory.stats().started == 2
 
 
-async def test_the_namespace_and_the_selectors_of_a_factory_are_everybodys(
+async def test_the_namespace_and_the_selectors_of_a_factory_apply_to_all_informers(
     cluster: Cluster, clock: ManualClock
 ) -> None:
     """INF-2, INF-C6, INF-C7, INF-9: cluster-wide kinds ignore the namespace."""
     factory = SharedInformerFactory(
-        cluster, namespace="shop", labels="app=web", fields="a=b", clock=clock
+        cluster, namespace="shop", selector="app=web", field_selector="a=b", clock=clock
     )
 
     factory.informer(Pod)
     factory.informer(Node)
-    factory.informer(Pod, namespace="", labels="")
+    factory.informer(Pod, namespace="", selector="")
 
     assert [str(server.scope) for server in cluster.servers] == [
         "pods in shop (app=web,a=b)",
@@ -140,7 +141,9 @@ async def test_the_namespace_index_is_there(factory: SharedInformerFactory) -> N
     assert factory.informer(Node).indexer.index_names() == ("namespace",)
 
 
-async def test_kinds_may_have_periods_of_their_own(cluster: Cluster, clock: ManualClock) -> None:
+async def test_kinds_may_have_different_resync_periods(
+    cluster: Cluster, clock: ManualClock
+) -> None:
     """INF-2, INF-C4."""
     factory = SharedInformerFactory(cluster, resync=3600.0, resync_of={Pod: 10.0}, clock=clock)
 
@@ -148,7 +151,9 @@ async def test_kinds_may_have_periods_of_their_own(cluster: Cluster, clock: Manu
     assert factory.informer(Node).add_handler().stats().resync == 3600.0
 
 
-async def test_a_transform_is_everybodys(cluster: Cluster, clock: ManualClock) -> None:
+async def test_a_transform_of_a_factory_applies_to_all_informers(
+    cluster: Cluster, clock: ManualClock
+) -> None:
     """INF-2."""
 
     def bare(pod: Any) -> Any:
@@ -165,7 +170,7 @@ async def test_a_transform_is_everybodys(cluster: Cluster, clock: ManualClock) -
         assert pods.lister.metadata()[0].labels == {}
 
 
-async def test_a_second_request_may_add_indexes_but_not_change_how_it_is_kept(
+async def test_a_second_request_may_add_indexes_but_not_change_the_storage(
     factory: SharedInformerFactory,
 ) -> None:
     pods = factory.informer(Pod, index={"node": "spec.nodeName"})
@@ -175,11 +180,11 @@ async def test_a_second_request_may_add_indexes_but_not_change_how_it_is_kept(
     assert pods.indexer.index_names() == ("namespace", "node", "phase")
     with pytest.raises(IndexConflict):
         factory.informer(Pod, index={"node": "spec.nodeName"})
-    with pytest.raises(InvalidValue, match="it stores objects as bytes"):
+    with pytest.raises(InvalidArgument, match="it stores objects as bytes"):
         factory.informer(Pod, store_as="objects")
 
 
-async def test_what_never_syncs_is_named(
+async def test_an_informer_that_never_syncs_is_named(
     cluster: Cluster, factory: SharedInformerFactory, clock: ManualClock
 ) -> None:
     """INF-5, INF-C9, CCH-88."""
@@ -213,7 +218,7 @@ async def test_of_two_informers_of_one_name_both_have_to_sync(
         assert (await waiting).missing == ("pods",)
 
 
-async def test_the_end_of_the_block_ends_all(
+async def test_the_end_of_the_block_stops_all_informers(
     cluster: Cluster, factory: SharedInformerFactory
 ) -> None:
     """INF-6, X-7."""
@@ -245,15 +250,15 @@ async def test_shut_down_before_the_start_nothing_starts(
 
 
 async def test_a_factory_that_is_not_open_cannot_start(factory: SharedInformerFactory) -> None:
-    with pytest.raises(InvalidValue, match="not open"):
+    with pytest.raises(InvalidArgument, match="not open"):
         factory.start()
 
 
-async def test_the_report_tells_what_is_held_and_what_is_too_much(
+async def test_the_report_lists_caches_and_warns_of_large_ones(
     cluster: Cluster, factory: SharedInformerFactory
 ) -> None:
     async with factory:
-        factory.informer(Pod, namespace="shop", labels="app=web")
+        factory.informer(Pod, namespace="shop", selector="app=web")
         factory.informer(ConfigMap)
         cluster.servers[0].put("web", app="web")
         factory.start()
@@ -271,15 +276,15 @@ async def test_the_report_tells_what_is_held_and_what_is_too_much(
     assert "warning: configmaps: the cache holds all of the cluster" in str(report)
 
 
-async def test_a_kind_that_the_client_does_not_know_is_its_error(clock: ManualClock) -> None:
+async def test_a_kind_that_the_client_does_not_know_raises_its_error(clock: ManualClock) -> None:
     """INF-7."""
 
     class Unknowing(Cluster):
         def list_watch(self, kind: Watchable, **_: Any) -> ModelServer:
-            raise InvalidValue(f"no resource for {kind}")
+            raise InvalidArgument(f"no resource for {kind}")
 
     factory = SharedInformerFactory(Unknowing(), clock=clock)
 
-    with pytest.raises(InvalidValue, match="no resource"):
+    with pytest.raises(InvalidArgument, match="no resource"):
         factory.informer(SITES)
     assert factory.stats().informers == ()

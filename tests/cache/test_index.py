@@ -20,7 +20,8 @@ from kubeloop.cache import (
 )
 from kubeloop.cache.index import Index, by_label, label_of_path
 from kubeloop.cache.indexer import STEP
-from kubeloop.machinery import InvalidValue, parse_labels
+from kubeloop.errors import InvalidArgument
+from kubeloop.selectors import parse_labels
 from kubeloop.wire.core.v1 import Pod
 from tests.cache.objects import block_loop, entry, key, pod
 
@@ -52,7 +53,7 @@ def test_objects_are_found_by_a_field(store_as: StorageFormat) -> None:
     assert [each.key.name for each in store.entries_by_index("node", "n1")] == ["a"]
 
 
-def test_an_object_with_two_values_is_found_under_both() -> None:
+def test_an_object_with_two_values_is_found_by_both() -> None:
     """CCH-9, CCH-C1: and under the one that is left; an emptied value vanishes."""
     store = store_of(pod("a", labels={"apps": "x.y"}), by={"apps": apps})
     both = store.index_values("apps")
@@ -65,7 +66,7 @@ def test_an_object_with_two_values_is_found_under_both() -> None:
     assert names(store.by_index("apps", "y")) == ["a"]
 
 
-def test_an_update_moves_an_object_and_a_read_gives_the_new_one() -> None:
+def test_an_update_moves_an_object_and_a_read_returns_the_new_one() -> None:
     """CCH-10: old values out, new ones in; an equal value gives the newer object."""
     store = store_of(pod("a", node="n1", version="1"), by={"node": "spec.nodeName"})
 
@@ -107,7 +108,7 @@ def test_an_index_function_that_raises_leaves_only_that_index_without_the_object
 
 
 @pytest.mark.parametrize("answer", ["text", [7], None])
-def test_an_index_function_must_give_texts(answer: Any) -> None:
+def test_an_index_function_must_return_texts(answer: Any) -> None:
     """CCH-11: anything else counts as a failure."""
     store = store_of(pod("a"), by={"odd": lambda _: answer})
 
@@ -115,7 +116,7 @@ def test_an_index_function_must_give_texts(answer: Any) -> None:
     assert len(store) == 1
 
 
-def test_a_function_that_changes_its_mind_leaves_nothing_behind() -> None:
+def test_an_index_function_with_varying_results_leaves_nothing_behind() -> None:
     """CCH-10: what was filed is what is removed, whatever the function says by then."""
     answers = iter(["one", "two", "three"])
     store = store_of(pod("a"), by={"mood": lambda _: [next(answers)]})
@@ -141,7 +142,7 @@ def test_an_unknown_index_is_an_error_and_an_unknown_value_is_not() -> None:
     assert store.index_values("nod") == []
 
 
-def test_index_gives_who_shares_a_value_each_once() -> None:
+def test_index_returns_objects_that_share_a_value_each_once() -> None:
     """CCH-12: the union over the object's values."""
     store = store_of(
         pod("a", labels={"apps": "x.y"}),
@@ -161,7 +162,7 @@ def test_keys_of_an_index_are_sorted() -> None:
     assert store.keys_by_index("node", "n") == [key("a"), key("b"), key("c")]
 
 
-def test_indexes_added_later_know_what_is_there() -> None:
+def test_indexes_added_later_contain_the_stored_objects() -> None:
     """CCH-13, CCH-C3: by path and by function."""
     store = store_of(pod("a", node="n1", labels={"apps": "x"}), by={})
 
@@ -172,7 +173,7 @@ def test_indexes_added_later_know_what_is_there() -> None:
     assert names(store.by_index("apps", "x")) == ["a"]
 
 
-def test_objects_taken_before_an_index_and_put_in_after_it_are_indexed() -> None:
+def test_objects_encoded_before_an_index_and_stored_after_it_are_indexed() -> None:
     """CCH-13: nothing is silently missing because it was on its way."""
     store = store_of(by={})
     on_its_way = store.codec.parse(pod("a", node="n1"))
@@ -184,7 +185,7 @@ def test_objects_taken_before_an_index_and_put_in_after_it_are_indexed() -> None
     assert store.index_values("node") == ["n2"]
 
 
-def test_an_index_name_can_be_taken_once() -> None:
+def test_an_index_name_can_be_used_once() -> None:
     """CCH-13, CCH-C2: a conflict, and none of the new ones is added."""
     store = store_of(pod("a"), by={"node": "spec.nodeName"})
 
@@ -194,16 +195,16 @@ def test_an_index_name_can_be_taken_once() -> None:
     assert store.index_names() == ("namespace", "node")
 
 
-def test_a_path_that_cannot_be_right_adds_no_index() -> None:
+def test_an_invalid_path_adds_no_index() -> None:
     store = store_of(pod("a"), by={})
 
-    with pytest.raises(InvalidValue, match="nodeNam"):
+    with pytest.raises(InvalidArgument, match="nodeNam"):
         store.add_indexers({"phase": "status.phase", "node": "spec.nodeNam"})
 
     assert store.index_names() == ("namespace",)
 
 
-async def test_an_index_is_built_in_steps_while_writes_go_on() -> None:
+async def test_an_index_is_built_in_steps_during_writes() -> None:
     """CCH-13: the end is as if it had been built at the end."""
     store = store_of(*(pod(f"p{n}", node=f"n{n % 3}") for n in range(400)), by={})
     build = asyncio.create_task(
@@ -226,7 +227,7 @@ async def test_an_index_is_built_in_steps_while_writes_go_on() -> None:
         assert names(found) == names(store.list())
 
 
-async def test_an_index_in_the_making_survives_a_replacement() -> None:
+async def test_an_index_build_survives_a_replacement() -> None:
     """CCH-13: it starts again over the new content."""
     store = store_of(*(pod(f"p{n}", node="old") for n in range(300)), by={})
     build = asyncio.create_task(store.add_indexers_in_steps({"node": "spec.nodeName"}))
@@ -255,9 +256,7 @@ async def test_a_cancelled_build_adds_no_index() -> None:
 
 @pytest.mark.parametrize("store_as", ["bytes", "objects", "compressed"])
 @pytest.mark.parametrize("later", [False, True])
-def test_an_index_may_be_by_what_every_entry_holds_anyway(
-    later: bool, store_as: StorageFormat
-) -> None:
+def test_an_index_may_use_a_standard_field(later: bool, store_as: StorageFormat) -> None:
     by = {"uid": "metadata.uid", "node": "spec.nodeName", "generation": "metadata.generation"}
     store = store_of(pod("a", node="n1"), by={} if later else by, store_as=store_as)
     if later:
@@ -271,7 +270,7 @@ def test_an_index_may_be_by_what_every_entry_holds_anyway(
 
 @pytest.mark.parametrize("later", [False, True])
 @pytest.mark.parametrize("spec", ["a text", 5, [{"port": {"name": "web"}}], {"port": 80}])
-def test_an_object_that_a_path_does_not_fit_is_held_all_the_same(
+def test_an_object_that_a_path_does_not_fit_is_stored_all_the_same(
     later: bool, spec: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is missing from that one index, as where a function fails."""
@@ -291,7 +290,7 @@ def test_an_object_that_a_path_does_not_fit_is_held_all_the_same(
 
 
 @pytest.mark.parametrize("later", [False, True])
-async def test_an_index_function_that_takes_long_does_not_hold_the_loop(later: bool) -> None:
+async def test_slow_index_functions_do_not_block_the_loop(later: bool) -> None:
     """Each call does, whatever it waits for; all of them together must not."""
     asked = 0
 
@@ -337,13 +336,13 @@ def test_the_namespace_index_is_built_in() -> None:
     assert names(store.by_index("namespace", "x")) == ["a"]
 
 
-def test_an_index_function_serves_as_a_key_if_it_gives_one_value() -> None:
+def test_an_index_function_serves_as_a_key_if_it_returns_one_value() -> None:
     """CCH-14: none or several are an error."""
     key_of = index_func_to_key_func(str.split)
 
     assert key_of("one") == "one"
     for text in ("", "one two"):
-        with pytest.raises(InvalidValue, match="expected one value"):
+        with pytest.raises(InvalidArgument, match="expected one value"):
             key_of(text)
 
 
@@ -358,11 +357,11 @@ def test_an_index_function_serves_as_a_key_if_it_gives_one_value() -> None:
         ("metadata.labels.a.b", None),
     ],
 )
-def test_a_path_to_a_label_is_known_as_one(path: str, label: str | None) -> None:
+def test_a_path_to_a_label_is_recognized(path: str, label: str | None) -> None:
     assert label_of_path(path) == label
 
 
-def test_a_selector_for_one_value_looks_only_at_those_who_have_it() -> None:
+def test_a_selector_for_one_value_only_checks_objects_with_that_value() -> None:
     """CCH-90: a list by an indexed label asks the index, and then the rest of the selector."""
     looked_at = 0
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.change_history import Story, held
+from tests.support.model_server import ModelServer, expired, refusal
 
 from kubeloop.cache import (
     CacheMutated,
@@ -31,15 +33,13 @@ from kubeloop.cache import (
     notifications,
     reflector,
 )
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock, TaskOwner
-from kubeloop.machinery import InvalidValue
 from kubeloop.wire.core.v1 import Pod
-from tests.cache.model_server import ModelServer, expired, refusal
 from tests.cache.objects import entry
-from tests.cache.stories import Story, held
 
 
-async def test_the_block_begins_with_the_first_list_and_ends_with_nothing_running(
+async def test_the_block_starts_with_the_first_list_and_ends_with_nothing_running(
     server: ModelServer,
 ) -> None:
     """CCH-79, CCH-87, X-7."""
@@ -73,9 +73,7 @@ async def test_waiting_for_the_first_list_has_a_deadline(
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_an_informer_lives_once(
-    server: ModelServer, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_an_informer_runs_once(server: ModelServer, caplog: pytest.LogCaptureFixture) -> None:
     """CCH-75, CCH-C29."""
     pods = SharedInformer(server, Pod)
     async with pods:
@@ -92,7 +90,7 @@ async def test_an_informer_lives_once(
         await pods.__aenter__()
 
 
-async def test_of_two_who_begin_an_informer_at_once_one_does(server: ModelServer) -> None:
+async def test_of_two_callers_that_start_an_informer_one_does(server: ModelServer) -> None:
     """CCH-75: the other hears of it, and nothing is left running."""
     pods: SharedInformer[dict[str, Any]] = SharedInformer(server, dict)
 
@@ -108,7 +106,7 @@ async def test_of_two_who_begin_an_informer_at_once_one_does(server: ModelServer
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_whoever_waits_is_told_when_the_informer_ends_first(
+async def test_waiting_ends_with_an_error_when_the_informer_stops(
     server: ModelServer, clock: ManualClock
 ) -> None:
     pods = SharedInformer(server, Pod, clock=clock)
@@ -123,7 +121,9 @@ async def test_whoever_waits_is_told_when_the_informer_ends_first(
     assert isinstance(wait.exception(), InformerStopped)
 
 
-async def test_a_gap_ends_in_deletes_that_say_so(server: ModelServer, clock: ManualClock) -> None:
+async def test_a_watch_gap_leads_to_deletes_without_a_final_state(
+    server: ModelServer, clock: ManualClock
+) -> None:
     """CCH-C12, CCH-42: with the last state that was seen, and never another type."""
     server.put("web", app="web")
     deleted: list[Any] = []
@@ -142,7 +142,7 @@ async def test_a_gap_ends_in_deletes_that_say_so(server: ModelServer, clock: Man
         assert change.old["metadata"]["labels"] == {"app": "web"}
 
 
-async def test_a_delete_that_was_seen_carries_the_final_state(
+async def test_a_received_delete_has_the_final_state(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-C36."""
@@ -174,7 +174,7 @@ async def test_an_added_object_that_is_there_is_updated_and_an_updated_that_is_n
         assert lines == ["Added web", "Updated web", "Added new"]
 
 
-async def test_an_unknown_object_that_is_deleted_is_told_all_the_same(
+async def test_handlers_are_notified_of_the_delete_of_an_unknown_object(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-41, CCH-35."""
@@ -189,7 +189,7 @@ async def test_an_unknown_object_that_is_deleted_is_told_all_the_same(
         assert [str(change.type) for change in heard] == ["Deleted"]
 
 
-async def test_whoever_is_told_finds_the_change_in_the_store(
+async def test_a_handler_finds_its_change_in_the_store(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-42: all of the first list, and then each change as it is told."""
@@ -232,7 +232,7 @@ async def test_bookmarks_move_the_store(server: ModelServer, clock: ManualClock)
         assert pods.stats().reflector.event_age == 0
 
 
-async def test_a_transform_is_applied_before_anybody_looks(
+async def test_a_transform_is_applied_before_the_first_read(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-86, INF-C8: labels are gone everywhere, and versions are tracked all the same."""
@@ -300,7 +300,7 @@ class _View(msgspec.Struct):
 
 @pytest.mark.parametrize("store_as", ["bytes", "objects", "compressed"])
 @pytest.mark.parametrize("of", [Pod, dict, _View])
-async def test_objects_come_as_the_type_asked_for_however_they_are_kept(
+async def test_objects_have_the_requested_type_in_every_storage_format(
     server: ModelServer, of: type[Any], store_as: Any
 ) -> None:
     server.put("web", node="node-7")
@@ -331,7 +331,9 @@ async def test_a_mutation_of_a_shared_object_makes_the_informer_fail(
 
 async def test_a_write_can_be_waited_for(server: ModelServer, clock: ManualClock) -> None:
     async with SharedInformer(server, dict, clock=clock) as pods:
-        wait = asyncio.create_task(pods.get("web", namespace="shop", at_least="11", timeout=5))
+        wait = asyncio.create_task(
+            pods.get("web", namespace="shop", resource_version="11", timeout=5)
+        )
         await clock.settle()
         assert not wait.done()
 
@@ -350,7 +352,7 @@ async def test_waiting_for_a_write_has_a_deadline(server: ModelServer, clock: Ma
 
         with pytest.raises(NotSynced, match="version 99 of pods: not within 5 s"):
             await wait
-        with pytest.raises(InvalidValue, match="no number"):
+        with pytest.raises(InvalidArgument, match="no number"):
             await pods.wait_for_version("")
 
 
@@ -394,7 +396,9 @@ async def test_versions_are_compared_as_numbers(server: ModelServer, clock: Manu
         await pods.wait_for_version("100", timeout=0)
 
 
-async def test_its_own_delta_queue_may_be_another(server: ModelServer, clock: ManualClock) -> None:
+async def test_an_informer_may_use_another_delta_queue(
+    server: ModelServer, clock: ManualClock
+) -> None:
     server.put("web")
     story = Story()
     pods = SharedInformer(server, dict, queue=DeltaFIFO, clock=clock)
@@ -407,7 +411,7 @@ async def test_its_own_delta_queue_may_be_another(server: ModelServer, clock: Ma
         assert held(pods) == server.state() == story.now
 
 
-async def test_work_that_fails_is_tried_again_after_a_second(
+async def test_processing_that_fails_is_retried_after_a_second(
     server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """CCH-74."""
@@ -426,7 +430,7 @@ async def test_work_that_fails_is_tried_again_after_a_second(
         assert held(pods) == server.state()
 
 
-async def test_an_unfiltered_cache_of_secrets_is_worth_a_warning(
+async def test_an_unfiltered_cache_of_secrets_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with SharedInformer(ModelServer(scope=Scope("secrets")), dict):
@@ -437,9 +441,7 @@ async def test_an_unfiltered_cache_of_secrets_is_worth_a_warning(
         assert caplog.text == ""
 
 
-async def test_cancelling_the_entrance_leaves_nothing(
-    server: ModelServer, clock: ManualClock
-) -> None:
+async def test_cancelling_the_start_leaves_nothing(server: ModelServer, clock: ManualClock) -> None:
     """X-7."""
     server.fail(*(refusal(500, "InternalError") for _ in range(99)))
     for turns in range(12):
@@ -455,7 +457,7 @@ async def test_cancelling_the_entrance_leaves_nothing(
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_the_loop_is_never_held_for_long_while_many_objects_load() -> None:
+async def test_the_loop_is_never_blocked_for_long_while_many_objects_load() -> None:
     """The issue's 20 ms for 100,000 objects; here a tenth of them, and room for a busy machine."""
     server = ModelServer()
     for number in range(5_000):
@@ -480,7 +482,7 @@ async def test_the_loop_is_never_held_for_long_while_many_objects_load() -> None
     assert longest < 0.1
 
 
-async def test_what_may_not_change_after_the_start_is_given_when_it_is_made(
+async def test_options_are_set_when_an_informer_is_created(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-76: there is nothing to set, so nothing to set too late."""
@@ -510,7 +512,7 @@ async def test_a_write_is_waited_for_ten_seconds_by_default(
     async with SharedInformer(server, dict, clock=clock) as pods:
         waits = [
             asyncio.create_task(pods.wait_for_version("99")),
-            asyncio.create_task(pods.get("web", at_least="99")),
+            asyncio.create_task(pods.get("web", resource_version="99")),
         ]
         await clock.advance(9.9)
         assert not any(wait.done() for wait in waits)

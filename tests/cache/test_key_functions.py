@@ -24,7 +24,8 @@ from kubeloop.cache import (
     index_func_to_key_func,
     older_than,
 )
-from kubeloop.machinery import InvalidValue, ObjectKey
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import ObjectKey
 from kubeloop.wire.core.v1 import Pod
 from kubeloop.wire.meta.v1 import ObjectMeta
 from tests.cache.objects import entry
@@ -47,7 +48,7 @@ def a_pod(name: str, *, uid: str) -> Pod:
 
 
 @pytest.mark.parametrize("store_as", ["bytes", "objects", "compressed"])
-def test_an_indexer_files_objects_of_your_own_under_what_the_key_function_says(
+def test_an_indexer_stores_your_objects_under_the_key_of_the_key_function(
     store_as: StorageFormat,
 ) -> None:
     routes = Indexer(
@@ -81,7 +82,7 @@ def test_an_indexer_with_a_key_function_is_a_store() -> None:
     assert store.list() == [Route("a.example", 80)]
 
 
-def test_objects_of_the_api_may_be_filed_by_uid() -> None:
+def test_objects_of_the_api_may_be_stored_by_uid() -> None:
     pods = Indexer(EntryCodec(Pod), key=lambda pod: pod.metadata.uid or "")
     pods.add(a_pod("web", uid="u1"))
     pods.add(a_pod("web", uid="u2"))
@@ -128,7 +129,7 @@ def cancelling(_: Any) -> str:
         (lambda _: 7, "the key function returned a key that is of int"),
     ],
 )
-def test_a_key_function_that_fails_is_an_error_that_names_the_object_and_shows_none_of_it(
+def test_a_key_function_that_fails_is_an_error_with_the_name_of_the_object_and_none_of_its_data(
     key: KeyFunc[Any], said: str
 ) -> None:
     """CCH-4."""
@@ -167,7 +168,7 @@ def test_a_replacement_with_an_object_that_has_no_key_leaves_the_store_as_it_was
     assert sorted(map(str, routes.keys())) == ["a.example", "c.example"]
 
 
-def test_an_expiration_cache_says_which_object_has_no_key() -> None:
+def test_an_expiration_cache_names_the_object_without_a_key() -> None:
     cache: ExpirationCache[str, Route] = ExpirationCache(failing, expired=older_than(10))
 
     for write in (cache.add, cache.update, cache.delete, lambda route: cache.replace([route])):
@@ -198,7 +199,7 @@ def by_uid(given: Entry) -> str:
 
 
 @pytest.mark.parametrize("kind", [DeltaFIFO, RealFIFO])
-def test_a_queue_files_entries_under_what_the_key_function_says(
+def test_a_queue_uses_the_keys_of_the_key_function(
     kind: type[DeltaFIFO | RealFIFO],
 ) -> None:
     store: Indexer[dict[str, Any]] = Indexer(EntryCodec(dict))
@@ -224,7 +225,7 @@ def test_a_queue_files_entries_under_what_the_key_function_says(
 
 
 @pytest.mark.parametrize("kind", [DeltaFIFO, RealFIFO])
-def test_a_missed_delete_is_filed_by_the_key_function_where_a_state_is_known(
+def test_a_missed_delete_with_a_state_uses_the_key_function(
     kind: type[DeltaFIFO | RealFIFO],
 ) -> None:
     queue = kind(key=by_uid)
@@ -261,4 +262,4 @@ def test_a_queue_whose_key_function_fails_queues_nothing(
 
 
 def test_an_error_about_a_key_is_an_invalid_value() -> None:
-    assert issubclass(UnkeyedObject, InvalidValue)
+    assert issubclass(UnkeyedObject, InvalidArgument)

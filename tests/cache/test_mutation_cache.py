@@ -6,8 +6,8 @@ import pytest
 
 from kubeloop.cache import EntryCodec, Indexer, MutationCache, UnknownIndex
 from kubeloop.cache.mutation_cache import MAX_WRITES, TTL
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import InvalidValue
 from kubeloop.wire.core.v1 import Pod
 from tests.cache.objects import key, pod
 
@@ -40,7 +40,7 @@ def version(cache: MutationCache[Pod], name: str = "web") -> str | None:
     return found.metadata.resource_version if found else None
 
 
-def test_the_newer_of_store_and_write_is_given(
+def test_the_newer_of_store_and_write_is_returned(
     store: Indexer[Pod], cache: MutationCache[Pod]
 ) -> None:
     """CCH-96: versions compare as numbers."""
@@ -61,7 +61,9 @@ def test_a_write_is_forgotten_once_the_store_has_caught_up(
     assert cache.stats().written == 0
 
 
-def test_what_the_store_does_not_hold_is_given_only_if_asked_for(store: Indexer[Pod]) -> None:
+def test_an_object_that_is_not_stored_is_returned_only_with_include_adds(
+    store: Indexer[Pod],
+) -> None:
     """CCH-96: include_adds."""
     shy, bold = MutationCache(store), MutationCache(store, include_adds=True)
     for cache in (shy, bold):
@@ -106,7 +108,7 @@ def test_a_write_that_is_older_than_a_known_one_is_ignored(cache: MutationCache[
     assert cache.stats().ignored == 1
 
 
-def test_what_the_watch_brings_replaces_a_write_that_is_not_newer(
+def test_a_watch_event_replaces_a_write_that_is_not_newer(
     store: Indexer[Pod], cache: MutationCache[Pod]
 ) -> None:
     """CCH-97: OnAddOrUpdate."""
@@ -127,7 +129,7 @@ def test_what_the_watch_brings_replaces_a_write_that_is_not_newer(
     ],
     ids=["the same uid", "not newer", "created anew"],
 )
-def test_a_late_answer_does_not_bring_back_what_was_deleted(
+def test_a_late_response_does_not_restore_a_deleted_object(
     store: Indexer[Pod], cache: MutationCache[Pod], text: bytes, found: str | None
 ) -> None:
     """CCH-97: a delete leaves a mark; another object of that name is another matter."""
@@ -139,7 +141,7 @@ def test_a_late_answer_does_not_bring_back_what_was_deleted(
     assert version(cache) == found
 
 
-def test_a_delete_that_comes_late_does_not_hide_the_new_object(
+def test_a_late_delete_does_not_hide_the_new_object(
     store: Indexer[Pod], cache: MutationCache[Pod]
 ) -> None:
     """CCH-97: recreated already, with a new uid and a newer version."""
@@ -150,7 +152,7 @@ def test_a_delete_that_comes_late_does_not_hide_the_new_object(
     assert version(cache) == "12"
 
 
-def test_the_mark_of_a_delete_goes_when_the_watch_brings_the_new_object(
+def test_a_delete_is_forgotten_when_the_watch_delivers_the_new_object(
     store: Indexer[Pod], cache: MutationCache[Pod]
 ) -> None:
     """CCH-97."""
@@ -160,7 +162,7 @@ def test_the_mark_of_a_delete_goes_when_the_watch_brings_the_new_object(
     assert cache.stats().deleted == 0
 
 
-def test_an_index_knows_the_writes(store: Indexer[Pod], cache: MutationCache[Pod]) -> None:
+def test_an_index_includes_the_writes(store: Indexer[Pod], cache: MutationCache[Pod]) -> None:
     """CCH-97: those that came under the value, and not those that left it."""
     hold(store, pod("stays", node="n1", version="1"))
     hold(store, pod("leaves", node="n1", version="1"))
@@ -178,7 +180,7 @@ def test_an_index_that_does_not_exist_is_an_error(cache: MutationCache[Pod]) -> 
         cache.by_index("nod", "n1")
 
 
-def test_a_version_that_is_no_number_is_refused(cache: MutationCache[Pod]) -> None:
+def test_a_version_that_is_no_number_is_rejected(cache: MutationCache[Pod]) -> None:
     """CCH-97: a programming error."""
-    with pytest.raises(InvalidValue, match="abc"):
+    with pytest.raises(InvalidArgument, match="abc"):
         write(cache, pod("web", version="abc"))

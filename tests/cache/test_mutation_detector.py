@@ -15,7 +15,7 @@ from tests.cache.objects import key, pod
 @pytest.mark.parametrize(
     ("said", "wanted"), [("true", True), ("1", True), ("no", False), ("", False)]
 )
-def test_it_is_on_when_the_environment_says_so(said: str, wanted: bool) -> None:
+def test_an_environment_variable_enables_it(said: str, wanted: bool) -> None:
     """CCH-98: KUBE_CACHE_MUTATION_DETECTOR."""
     assert is_detector_enabled({"KUBE_CACHE_MUTATION_DETECTOR": said}) is wanted
     assert not is_detector_enabled({})
@@ -57,7 +57,7 @@ def test_reading_changes_nothing() -> None:
     assert detector.stats().mutations == 0
 
 
-def test_whoever_asks_to_be_told_is_told_once() -> None:
+def test_the_callback_is_called_once_for_each_mutation() -> None:
     """CCH-98: a failure callback instead of the end."""
     told: list[CacheMutated] = []
     codec = EntryCodec(dict, store_as="objects")
@@ -74,7 +74,7 @@ def test_whoever_asks_to_be_told_is_told_once() -> None:
     assert detector.stats().checks == 2
 
 
-async def test_objects_are_watched_for_minutes_and_not_forever() -> None:
+async def test_objects_are_checked_for_minutes_and_not_forever() -> None:
     """CCH-98: copies are rotated every two minutes."""
     clock, codec = ManualClock(), EntryCodec(dict, store_as="objects")
     detector = MutationDetector(codec, clock=clock, on_mutation=lambda _: None)

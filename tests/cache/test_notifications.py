@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.change_history import Story
 
 from kubeloop.cache import Change, Entry, EntryCodec, Notification
 from kubeloop.cache.notifications import Backlog
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 from tests.cache.objects import entry, key
-from tests.cache.stories import Story
 
 CODEC = EntryCodec(dict)
 LATER = ObjectKey("shop", "later")
@@ -48,7 +48,7 @@ def crowded(*notices: Notification) -> Backlog:
     return backlog
 
 
-def test_below_the_limit_every_change_is_told() -> None:
+def test_below_the_limit_every_change_is_handed_over() -> None:
     backlog = Backlog(limit=10)
     for notice in (add("a", "1"), update("a", "1", "2"), update("a", "2", "3"), delete("a", "4")):
         backlog.put(notice)
@@ -92,7 +92,7 @@ def test_a_re_creation_stays_a_delete_and_an_add_whatever_happens_to_the_new_obj
     assert told(crowded(add("a", "1", "u1"), *recreated)) == ["a ->4"]
 
 
-def test_a_delete_that_waits_is_not_replaced_by_the_delete_of_another_object() -> None:
+def test_a_queued_delete_is_not_replaced_by_the_delete_of_another_object() -> None:
     backlog = crowded(delete("a", "1", uid="u1", known=False), delete("a", "9", uid="u2"))
 
     notice = backlog.take()
@@ -102,7 +102,7 @@ def test_a_delete_that_waits_is_not_replaced_by_the_delete_of_another_object() -
     assert notice.old.uid == "u1"
 
 
-def test_what_came_and_went_is_not_told() -> None:
+def test_an_object_that_was_added_and_deleted_is_left_out() -> None:
     backlog = crowded(add("a", "1", initial=True), delete("a", "2"))
 
     assert told(backlog) == []
@@ -116,13 +116,13 @@ def test_a_delete_and_a_new_creation_stay_two() -> None:
     assert told(backlog) == ["a 1>-", "a ->3"]
 
 
-def test_of_two_deletes_the_one_that_knows_more_is_told() -> None:
+def test_of_two_deletes_the_one_with_the_final_state_is_handed_over() -> None:
     backlog = crowded(delete("a", "1", known=False), delete("a", "2"))
 
     assert told(backlog) == ["a 2>-"]
 
 
-def test_the_replay_is_told_first_as_initial_adds() -> None:
+def test_the_replay_comes_first_as_initial_adds() -> None:
     backlog = Backlog(replay=[entry("a", version="1")], limit=10)
     backlog.put(update("a", "1", "2"))
 
@@ -137,7 +137,7 @@ WISHES = st.lists(st.tuples(st.sampled_from("abc"), WISH))
 
 
 @given(wishes=WISHES, limit=st.integers(0, 4))
-def test_whatever_is_merged_the_story_makes_sense_and_ends_well(
+def test_merged_changes_stay_consistent_and_end_with_the_last_state(
     wishes: list[tuple[str, str]], limit: int
 ) -> None:
     backlog, story = Backlog(limit=limit), Story()

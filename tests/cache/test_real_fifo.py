@@ -47,7 +47,7 @@ def _said(delta: Delta) -> str:
     return f"{delta.type}{unknown} {delta.key.name}".strip()
 
 
-def test_every_delta_comes_out_by_itself_in_order() -> None:
+def test_every_delta_is_popped_by_itself_in_order() -> None:
     """CCH-29, CCH-30, CCH-C10: three things that happened to one object are three pops."""
     queue = RealFIFO()
     queue.add(entry("a", version="1"))
@@ -67,7 +67,7 @@ def test_a_batch_ends_before_a_key_that_is_in_it() -> None:
     assert told(queue, at_most=MAX_BATCH) == ["Added a+Added b", "Added a+Added c"]
 
 
-def test_what_is_about_everything_comes_alone() -> None:
+def test_a_delta_of_the_whole_collection_is_a_batch_of_its_own() -> None:
     """CCH-30: ReplacedAll, SyncAll and Bookmark."""
     queue = RealFIFO()
     queue.add(entry("a"))
@@ -107,7 +107,7 @@ def test_a_batch_ends_with_the_first_list() -> None:
     assert told(queue, at_most=MAX_BATCH) == ["Replaced a+Replaced b", "Added c+Added d"]
 
 
-def test_has_synced_after_the_first_list_was_worked_on() -> None:
+def test_has_synced_after_the_first_list_was_processed() -> None:
     """CCH-31: counted down after processing, and the last one is still initial."""
     queue = RealFIFO(known("gone"))
     queue.replace([entry("a")], "1")
@@ -121,7 +121,7 @@ def test_has_synced_after_the_first_list_was_worked_on() -> None:
     assert queue.has_synced
 
 
-def test_a_list_one_by_one_tells_first_what_it_misses() -> None:
+def test_a_list_one_by_one_queues_missed_deletes_first() -> None:
     """CCH-32: queued keys, unless deleted already; then known keys; then the list."""
     store = known("held", "both", "listed")
     queue = RealFIFO(store)
@@ -140,7 +140,7 @@ def test_a_list_one_by_one_tells_first_what_it_misses() -> None:
     ]
 
 
-def test_a_tombstone_holds_what_was_seen_last() -> None:
+def test_a_tombstone_has_the_last_known_state() -> None:
     """CCH-32, CCH-C12: of the queue first, of the store else."""
     store = known("held", "both")
     queue = RealFIFO(store)
@@ -173,7 +173,7 @@ def test_an_atomic_list_is_one_item() -> None:
     assert batch.is_initial
 
 
-def test_an_atomic_list_of_nothing_is_worked_on_before_it_counts() -> None:
+def test_an_empty_atomic_list_is_processed_before_it_counts_as_synced() -> None:
     """CCH-33, CCH-C8, V-7: one ReplacedAll, initial, and synced after it."""
     queue = RealFIFO()
     queue.replace([], "1")
@@ -188,7 +188,7 @@ def test_an_atomic_list_of_nothing_is_worked_on_before_it_counts() -> None:
     assert queue.has_synced
 
 
-def test_a_list_of_nothing_one_by_one_is_synced_at_once() -> None:
+def test_an_empty_list_one_by_one_is_synced_at_once() -> None:
     """CCH-33, CCH-C8: there is nothing to work on."""
     queue = RealFIFO(known())
     queue.replace([], "1")
@@ -196,7 +196,7 @@ def test_a_list_of_nothing_one_by_one_is_synced_at_once() -> None:
     assert queue.has_synced
 
 
-def test_nothing_is_not_synced_and_an_add_is() -> None:
+def test_a_new_queue_is_not_synced_and_is_after_an_add() -> None:
     """CCH-31, CCH-C8."""
     queue = RealFIFO()
     before = queue.has_synced
@@ -205,7 +205,7 @@ def test_nothing_is_not_synced_and_an_add_is() -> None:
     assert (before, queue.has_synced) == (False, True)
 
 
-def test_resync_one_by_one_skips_what_has_news() -> None:
+def test_resync_one_by_one_skips_keys_with_deltas() -> None:
     """CCH-34, CCH-C9: atomic, it is one item whatever is queued."""
     single, atomic = RealFIFO(known("a", "b")), RealFIFO()
     for queue in (single, atomic):
@@ -216,7 +216,7 @@ def test_resync_one_by_one_skips_what_has_news() -> None:
     assert told(atomic) == ["Updated a", "SyncAll"]
 
 
-def test_a_delete_of_what_nobody_knows_is_told() -> None:
+def test_a_delete_of_an_unknown_object_is_queued() -> None:
     """CCH-35: where a DeltaFIFO drops it."""
     queue = RealFIFO(known())
     queue.delete(entry("a"))
@@ -234,13 +234,13 @@ def test_bookmarks_are_for_atomic_queues() -> None:
     assert (told(single), told(atomic)) == ([], ["Bookmark"])
 
 
-def test_what_a_queue_is_follows_from_whether_it_knows_the_store() -> None:
+def test_a_queue_is_atomic_unless_it_knows_the_store() -> None:
     """CCH-38: no combination of options is invalid, because there is only one option."""
     assert RealFIFO().is_atomic
     assert not RealFIFO(known()).is_atomic
 
 
-async def test_producers_go_on_while_deltas_are_worked_on() -> None:
+async def test_producers_continue_while_deltas_are_processed() -> None:
     """CCH-37: the consumer holds no lock."""
     queue = RealFIFO()
     queue.add(entry("a"))
@@ -259,7 +259,9 @@ async def test_producers_go_on_while_deltas_are_worked_on() -> None:
     assert told(queue) == ["Added b"]
 
 
-async def test_slow_work_is_logged_when_others_wait(caplog: pytest.LogCaptureFixture) -> None:
+async def test_slow_processing_is_logged_when_deltas_are_queued(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """CCH-39: more than 100 ms, with more than ten waiting."""
     clock = ManualClock()
     queue = RealFIFO(clock=clock)
@@ -301,7 +303,7 @@ async def test_a_batch_is_slow_when_each_of_it_is(caplog: pytest.LogCaptureFixtu
     assert logged == [0, 1]
 
 
-def test_what_could_not_be_worked_on_is_put_back_in_front() -> None:
+def test_a_batch_that_could_not_be_processed_is_put_back_in_front() -> None:
     """CCH-29, CCH-31: the order is kept, and it still counts as not worked on."""
     queue = RealFIFO(known())
     queue.replace([entry("a"), entry("b")], "1")
@@ -318,7 +320,7 @@ def test_what_could_not_be_worked_on_is_put_back_in_front() -> None:
     assert told(queue) == ["Replaced a", "Replaced b", "Added c"]
 
 
-def test_an_error_in_processing_is_raised_and_counts_as_worked_on() -> None:
+def test_an_error_in_processing_is_raised_and_counts_as_processed() -> None:
     """CCH-21, CCH-31: as in client-go, an error does not requeue."""
     queue = RealFIFO()
     queue.replace([], "1")
@@ -356,7 +358,7 @@ def test_a_transform_sees_what_is_queued_but_not_tombstones_and_syncs() -> None:
     assert len(queue) == waiting
 
 
-async def test_a_closed_queue_gives_what_it_has_and_then_refuses() -> None:
+async def test_a_closed_queue_returns_its_rest_and_then_raises() -> None:
     """CCH-26, CCH-C11."""
     queue = RealFIFO()
     queue.add(entry("a"))
@@ -368,7 +370,7 @@ async def test_a_closed_queue_gives_what_it_has_and_then_refuses() -> None:
         await queue.pop(nothing)
 
 
-def test_stats_tell_what_waits_and_what_went_through() -> None:
+def test_stats_count_queued_and_taken_deltas() -> None:
     queue = RealFIFO()
     queue.add(entry("a"))
     queue.update(entry("a"))
@@ -381,7 +383,7 @@ def test_stats_tell_what_waits_and_what_went_through() -> None:
     assert (stats.has_synced, stats.closed) == (True, False)
 
 
-def test_what_nothing_waits_before_can_be_taken_at_once_and_is_never_queued() -> None:
+def test_a_delta_that_finds_an_idle_queue_may_bypass_it() -> None:
     """CCH-29: in order, whichever way it goes; the first list always waits its turn."""
     taken: list[str] = []
 
@@ -402,7 +404,7 @@ def test_what_nothing_waits_before_can_be_taken_at_once_and_is_never_queued() ->
     assert (queue.stats().added, queue.stats().taken) == (4, 4)
 
 
-def test_what_is_not_taken_at_once_holds_back_all_that_follows() -> None:
+def test_a_delta_that_did_not_bypass_the_queue_holds_back_all_that_follow() -> None:
     taken: list[str] = []
 
     def at_once(delta: Delta) -> bool:
@@ -419,7 +421,7 @@ def test_what_is_not_taken_at_once_holds_back_all_that_follows() -> None:
     assert told(queue) == ["Added b", "Added c"]
 
 
-def test_nothing_overtakes_what_is_being_worked_on() -> None:
+def test_nothing_overtakes_a_batch_in_flight() -> None:
     def at_once(delta: Delta) -> bool:
         return delta.type is not DeltaType.SYNC_ALL
 

@@ -17,7 +17,8 @@ from kubeloop.cache import (
     free_in_steps,
 )
 from kubeloop.cache.store import version_number
-from kubeloop.machinery import NOTHING, InvalidValue, parse_labels
+from kubeloop.errors import InvalidArgument
+from kubeloop.selectors import NOTHING, parse_labels
 from kubeloop.wire.core.v1 import Pod
 from tests.cache.objects import entry, key, pod
 
@@ -43,7 +44,7 @@ def test_add_and_update_are_the_same(pods: Indexer[Pod]) -> None:
     assert len(pods) == 1
 
 
-def test_what_was_put_in_can_be_read(pods: Indexer[Pod]) -> None:
+def test_stored_objects_can_be_read(pods: Indexer[Pod]) -> None:
     """CCH-6: get, list and keys."""
     for name in ("a", "b"):
         pods.add(pods.codec.parse(pod(name)))
@@ -58,7 +59,7 @@ def test_what_was_put_in_can_be_read(pods: Indexer[Pod]) -> None:
     assert pods.get(key("c")) is None
 
 
-def test_objects_can_be_put_in_as_they_are(pods: Indexer[Pod]) -> None:
+def test_objects_can_be_stored_without_encoding(pods: Indexer[Pod]) -> None:
     made = Pod.from_dict({"metadata": {"name": "web", "namespace": "shop"}})
 
     pods.add(made)
@@ -72,7 +73,7 @@ def test_deleting_what_is_not_there_is_no_error(pods: Indexer[Pod]) -> None:
     assert pods.delete(key("web")) is None
 
 
-def test_an_object_without_a_name_is_refused(pods: Indexer[Pod]) -> None:
+def test_an_object_without_a_name_is_rejected(pods: Indexer[Pod]) -> None:
     """CCH-4: the error says what is missing."""
     with pytest.raises(UnkeyedObject):
         pods.add(Pod.from_dict({"metadata": {"namespace": "shop"}}))
@@ -102,7 +103,7 @@ def test_resync_of_a_store_does_nothing(pods: Indexer[Pod]) -> None:
     assert named(pods.list()) == {"a"}
 
 
-def test_of_two_objects_with_one_key_the_later_is_held_and_counted(
+def test_of_two_objects_with_one_key_the_later_is_stored_and_counted(
     pods: Indexer[Pod], caplog: pytest.LogCaptureFixture
 ) -> None:
     take = pods.codec.parse
@@ -160,7 +161,7 @@ def test_the_version_follows_every_change() -> None:
     assert seen == ["", "1", "2", "3", "3", "8", "12"]
 
 
-def test_a_transaction_makes_all_its_changes() -> None:
+def test_a_transaction_applies_all_its_operations() -> None:
     """CCH-16: in order; the version is that of the last item."""
     store = ThreadSafeStore()
     a1, a2, b = entry("a", version="1"), entry("a", version="2"), entry("b", version="3")
@@ -172,7 +173,7 @@ def test_a_transaction_makes_all_its_changes() -> None:
     assert store.version == "2"
 
 
-def test_a_transaction_skips_what_has_no_key_and_says_so(pods: Indexer[Pod]) -> None:
+def test_a_transaction_skips_and_reports_objects_without_a_key(pods: Indexer[Pod]) -> None:
     """CCH-16: the rest is applied; the error tells which, how many, and why."""
     good = Pod.from_dict({"metadata": {"name": "a"}})
     nameless = Pod.from_dict({"metadata": {}})
@@ -196,12 +197,12 @@ def test_a_transaction_skips_what_has_no_key_and_says_so(pods: Indexer[Pod]) -> 
         ("1.5", None),
     ],
 )
-def test_a_version_becomes_a_gauge(version: str, number: int | None) -> None:
+def test_a_version_becomes_the_value_of_a_gauge(version: str, number: int | None) -> None:
     """CCH-17: the last 15 digits; what is no number is not reported."""
     assert version_number(version) == number
 
 
-def test_a_transform_changes_what_is_held() -> None:
+def test_a_transform_changes_the_stored_object() -> None:
     """CCH-8: on add, update and replace."""
 
     def marked(given: dict[str, Any]) -> dict[str, Any]:
@@ -250,11 +251,11 @@ def test_lists_match_labels_and_namespaces(pods: Indexer[Pod]) -> None:
 
 def test_a_selector_that_does_not_parse_is_the_callers_error(pods: Indexer[Pod]) -> None:
     """CCH-C32: never "everything"."""
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         pods.list("app in web")
 
 
-def test_stats_tell_objects_bytes_and_version() -> None:
+def test_stats_have_objects_bytes_and_version() -> None:
     store = ThreadSafeStore()
     one, two = entry("a", version="1"), entry("b", version="2", labels={"x": "y" * 40})
     store.add(one)
@@ -279,7 +280,7 @@ def test_an_object_that_is_updated_keeps_one_key() -> None:
     assert held.key is store.keys()[0]
 
 
-async def test_what_was_replaced_can_be_let_go_in_steps() -> None:
+async def test_replaced_objects_can_be_freed_in_steps() -> None:
     entries = [entry(f"p{number}") for number in range(250)]
 
     await free_in_steps(entries)

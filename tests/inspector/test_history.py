@@ -10,7 +10,7 @@ import msgspec
 from kubeloop.cache import Change, EntryCodec
 from kubeloop.cache.notifications import Notification
 from kubeloop.inspector.history import History
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 
 AT = datetime(2030, 1, 1, tzinfo=UTC)
 CODEC: EntryCodec[dict[str, Any]] = EntryCodec(dict)

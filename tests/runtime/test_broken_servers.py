@@ -20,8 +20,8 @@ import pytest
 
 from kubeloop.cache import ReflectorState, SharedInformer, SharedInformerFactory
 from kubeloop.config import ClusterConfig
+from kubeloop.errors import DecodeError
 from kubeloop.kit import Clock, ManualClock, Timeout, running
-from kubeloop.machinery import DecodeError
 from kubeloop.rest import RESTClient
 from kubeloop.runtime import Client, Manager
 from kubeloop.wire.core.v1 import ConfigMap, Pod

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from kubeloop.cache import StorageFormat
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import running
-from kubeloop.machinery import GroupVersionKind, InvalidValue, ObjectKey
+from kubeloop.meta import GroupVersionKind, ObjectKey
 from kubeloop.runtime import Client, Context, Manager
 from kubeloop.testing import APIServer, User
 from kubeloop.wire.core.v1 import ConfigMap, Namespace, Node
@@ -107,9 +108,9 @@ async def _nothing(key: ObjectKey, ctx: Context) -> None:
 
 @pytest.mark.parametrize("said", [[], ["shop", ""], ["Shop"], "no such/place", [5]], ids=repr)
 def test_what_cannot_be_namespaces_is_refused(managed: Managed, said: Sequence[Any]) -> None:
-    with pytest.raises(InvalidValue, match=r"."):
+    with pytest.raises(InvalidArgument, match=r"."):
         managed(namespace=said)
-    with pytest.raises(InvalidValue, match=r"."):
+    with pytest.raises(InvalidArgument, match=r"."):
         managed().cache(ConfigMap, namespace=said)
 
 

@@ -15,8 +15,8 @@ from prometheus_client import CollectorRegistry
 from kubeloop.cache import NotSynced, Scope
 from kubeloop.discovery import NoKindMatch
 from kubeloop.kit import ManualClock, running
-from kubeloop.machinery import GroupKind, GroupResource, GroupVersionResource, ObjectKey
-from kubeloop.runtime import Client, Context, Manager, Result, Unhealthy, Watch
+from kubeloop.meta import GroupKind, GroupResource, GroupVersionResource, ObjectKey
+from kubeloop.runtime import Client, Context, Manager, Result, Unhealthy, WatchSource
 from kubeloop.runtime.caches import Cached, Caches
 from kubeloop.runtime.controller import caught_up
 from kubeloop.runtime.metrics import PrometheusReconcileMetrics
@@ -101,7 +101,7 @@ async def test_deleting_a_collection_reports_each_object(client: Client) -> None
     made = [await own.create(a_config(name, by="us")) for name in ("one", "two")]
     noted.clear()
 
-    await own.delete_collection(fields="metadata.namespace=default")
+    await own.delete_collection(field_selector="metadata.namespace=default")
 
     assert {write.uid for write in noted if write.gone} >= {each.metadata.uid for each in made}
 
@@ -125,11 +125,11 @@ async def test_scaling_reports_a_write_of_the_scaled_object(client: Client) -> N
         (Scope("configmaps"), True),
         (Scope("configmaps", namespace="default"), True),
         (Scope("configmaps", namespace="other"), False),
-        (Scope("configmaps", labels="app=web"), True),
-        (Scope("configmaps", labels="app=other"), False),
-        (Scope("configmaps", fields="metadata.name=one"), True),
-        (Scope("configmaps", fields="metadata.name=two"), False),
-        (Scope("configmaps", fields="data.a!=b"), False),
+        (Scope("configmaps", selector="app=web"), True),
+        (Scope("configmaps", selector="app=other"), False),
+        (Scope("configmaps", field_selector="metadata.name=one"), True),
+        (Scope("configmaps", field_selector="metadata.name=two"), False),
+        (Scope("configmaps", field_selector="data.a!=b"), False),
     ],
     ids=str,
 )
@@ -272,7 +272,7 @@ async def test_a_deleted_object_is_waited_for_until_the_cache_has_passed_it(stag
     deployments = stage.mirrors.source(Deployment)
     deployments.put(deployment_for(a_site("shop")))
     deployments.lags = True
-    async with stage.running(reconcile, owns=[Watch(Deployment)]):
+    async with stage.running(reconcile, owns=[WatchSource(Deployment)]):
         stage.sites.put(a_site("shop"))
         await stage.clock.advance(60)
         assert held == [True]
@@ -296,7 +296,7 @@ async def test_an_object_that_was_created_and_deleted_is_waited_for_until_it_has
 
     deployments = stage.mirrors.source(Deployment)
     deployments.lags = True
-    async with stage.running(reconcile, owns=[Watch(Deployment)]):
+    async with stage.running(reconcile, owns=[WatchSource(Deployment)]):
         stage.sites.put(a_site("shop"))
         await stage.clock.advance(5)
         deployments.deliver(1)  # the cache has it now, and the delete is still to come
@@ -544,7 +544,7 @@ async def _interleave(  # noqa: C901 - a table of steps and deeds
 
     there: set[ObjectKey] = set()
     failures: list[str] = []
-    async with stage.running(reconcile, owns=[Watch(Deployment)], workers=workers):
+    async with stage.running(reconcile, owns=[WatchSource(Deployment)], workers=workers):
         stage.sites.lags = deployments.lags = True
         for step, number in steps:
             if step == "change":
@@ -590,7 +590,7 @@ async def _delete(client: Client) -> None:
 
 
 async def _delete_collection(client: Client) -> None:
-    await client.resource(ConfigMap).delete_collection(labels="app=web")
+    await client.resource(ConfigMap).delete_collection(selector="app=web")
 
 
 async def _finalize(client: Client) -> None:
@@ -626,7 +626,7 @@ async def test_a_reconcile_waits_for_a_watch_that_lags(
 ) -> None:
     deed, after = case
     manager = managed(clock=(clock := ManualClock()))
-    manager.cache(kind, labels="app=web")
+    manager.cache(kind, selector="app=web")
     read: list[dict[str, str] | None] = []
 
     @manager.controller(kind)

@@ -9,7 +9,8 @@ import pytest
 
 from kubeloop.cache import Change, Entry, EntryCodec
 from kubeloop.cache.notifications import Notification
-from kubeloop.machinery import GroupKind, InvalidValue, ObjectKey
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import GroupKind, ObjectKey
 from kubeloop.runtime import (
     Predicate,
     all_of,
@@ -107,7 +108,7 @@ def test_labels_match_before_or_after() -> None:
 
 
 def test_a_selector_that_cannot_be_read_is_never_everything() -> None:
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         matching("app in (")
 
 

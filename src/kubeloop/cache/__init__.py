@@ -30,7 +30,7 @@ from .handlers import ChangeStream, Registration
 from .index import Indexers, IndexFunc
 from .indexer import Indexer, Lister, Store
 from .informer import InformerOptions, SharedInformer
-from .intake import Intake, Transform
+from .intake import EntryDecoder, Transform
 from .key_functions import KeyFunc
 from .list_watch import ListWatch, RawPage, Scope
 from .metrics import CacheMetrics, PrometheusCacheMetrics
@@ -46,7 +46,7 @@ from .waiting import InformerStopped, NotSynced
 # isort: split
 from .codec import CodecStats as CodecStats
 from .controller import ControllerStats as ControllerStats
-from .controller import Mirroring as Mirroring
+from .controller import DeltaProducer as DeltaProducer
 from .delta_queue import Batch as Batch
 from .delta_queue import EntryTransform as EntryTransform
 from .delta_queue import KnownObjects as KnownObjects
@@ -68,7 +68,7 @@ from .indexer import free_in_steps as free_in_steps
 from .informer import InformerState as InformerState
 from .informer import InformerStats as InformerStats
 from .informer import StorageOptions as StorageOptions
-from .intake import IntakeStats as IntakeStats
+from .intake import EntryDecoderStats as EntryDecoderStats
 from .list_watch import PageHead as PageHead
 from .list_watch import PageStream as PageStream
 from .list_watch import RawItem as RawItem
@@ -103,6 +103,7 @@ __all__ = [
     "DeltaType",
     "Entry",
     "EntryCodec",
+    "EntryDecoder",
     "ExpirationCache",
     "ExpirationPolicy",
     "IndexConflict",
@@ -111,7 +112,6 @@ __all__ = [
     "Indexers",
     "InformerOptions",
     "InformerStopped",
-    "Intake",
     "KeyFunc",
     "ListWatch",
     "Lister",

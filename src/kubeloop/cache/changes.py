@@ -11,7 +11,8 @@ import enum
 from collections.abc import Awaitable, Callable
 from typing import Any, Generic, TypeAlias, TypeVar, final
 
-from kubeloop.machinery import EVERYTHING, ObjectKey, Selector
+from kubeloop.meta import ObjectKey
+from kubeloop.selectors import EVERYTHING, Selector
 
 from .codec import EntryCodec
 from .entry import Entry

@@ -15,14 +15,14 @@ from typing import Protocol, final
 import msgspec
 
 from kubeloop.kit import MAX_BLOCK, Clock, TaskOwner, Yielder
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 
 from .delta_queue import DeltaQueue, Process, QueueStats
 from .entry import Delta
 from .errors import QueueClosed, Requeue
 from .metrics import NO_METER, Meter
 
-__all__ = ["BATCH", "Controller", "ControllerStats", "Mirroring"]
+__all__ = ["BATCH", "Controller", "ControllerStats", "DeltaProducer"]
 
 log = get_logger(__name__)
 
@@ -31,7 +31,7 @@ FIRST_BATCH = 16  # before it is known how long they take: an index function may
 AGAIN = 1.0  # seconds
 
 
-class Mirroring(Protocol):
+class DeltaProducer(Protocol):
     """What fills the queue; a `Reflector` fits."""
 
     @property
@@ -56,7 +56,7 @@ class Controller:
 
     def __init__(
         self,
-        reflector: Mirroring,
+        reflector: DeltaProducer,
         queue: DeltaQueue,
         process: Process,
         *,

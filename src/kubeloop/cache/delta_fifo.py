@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import final
 
 from kubeloop.kit import Clock, SystemClock
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 
 from .delta_queue import Batch, EntryTransform, KnownObjects, QueueBase, QueueStats
 from .entry import Delta, DeltaType, Entry, are_different_objects, deltas_after, missed_delete

@@ -21,7 +21,8 @@ from typing import Protocol, TypeAlias, final
 import msgspec
 
 from kubeloop.kit import Clock, SystemClock
-from kubeloop.machinery import ObjectKey, get_logger
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import get_logger
 
 from .entry import Delta, DeltaType, Entry, deltas_after, missed_delete
 from .errors import QueueClosed, Requeue

@@ -14,7 +14,7 @@ from typing import Any, final
 
 import msgspec
 
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 
 __all__ = [
     "Delta",

@@ -13,11 +13,13 @@ from typing import Any, final
 
 import msgspec
 
+from kubeloop.errors import DecodeError
 from kubeloop.kit import Clock, Yielder
-from kubeloop.machinery import DecodeError, ObjectKey, PageProgress, get_logger
+from kubeloop.meta import ObjectKey, PageProgress
+from kubeloop.wire import get_logger
 
 from .entry import Entry
-from .intake import Intake
+from .intake import EntryDecoder
 from .list_watch import ListWatch, PageHead, RawItem, RawPage
 from .metrics import Meter
 from .verdicts import is_expired
@@ -45,7 +47,7 @@ class Fetching:
     def __init__(
         self,
         source: ListWatch,
-        intake: Intake[Any],
+        intake: EntryDecoder[Any],
         *,
         known: Callable[[ObjectKey], Entry | None] | None,
         page_size: int,
@@ -133,7 +135,7 @@ class Fetching:
         self.lists += 1
         self._first = None
         found = await self._source.list(
-            version=version, version_match=version_match, limit=limit, page=page
+            resource_version=version, resource_version_match=version_match, limit=limit, page=page
         )
         yielder = Yielder()
         if isinstance(found, RawPage):

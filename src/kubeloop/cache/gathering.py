@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, final
 
 from kubeloop.kit import Clock, TaskOwner, Yielder
-from kubeloop.machinery import ObjectKey, get_logger
-from kubeloop.wire import RawEvent
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import RawEvent, get_logger
 
 from .entry import Entry
 from .errors import TransformFailed
 from .fetching import Fetching, State
-from .intake import Bookmark, Intake
+from .intake import Bookmark, EntryDecoder
 from .list_watch import Scope
 from .verdicts import WatchListInconsistent
 from .watch_events import EventReader, OpenWatch
@@ -42,7 +42,7 @@ class Gathering:
     def __init__(
         self,
         scope: Scope,
-        intake: Intake[Any],
+        intake: EntryDecoder[Any],
         fetching: Fetching,
         *,
         clock: Clock,

@@ -17,7 +17,9 @@ from typing import TypeAlias, TypeVar, final
 
 import msgspec
 
-from kubeloop.machinery import InvalidValue, ObjectKey, get_logger
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import get_logger
 
 from .entry import Entry
 
@@ -78,13 +80,15 @@ def label_of_path(path: str) -> str | None:
 def index_func_to_key_func(function: IndexFunc[T]) -> Callable[[T], str]:
     """An index function as a key function (client-go: `IndexFuncToKeyFuncAdapter`).
 
-    The result raises `InvalidValue` for an object that has no value, or several.
+    The result raises `InvalidArgument` for an object that has no value, or several.
     """
 
     def key_of(value: T) -> str:
         values = list(function(value))
         if len(values) != 1:
-            raise InvalidValue(f"a key from an index function: expected one value, found {values}")
+            raise InvalidArgument(
+                f"a key from an index function: expected one value, found {values}"
+            )
         return values[0]
 
     return key_of
@@ -194,9 +198,9 @@ class Index:
 
 def _check_texts(values: Iterable[str]) -> tuple[str, ...]:
     if isinstance(values, str):
-        raise InvalidValue(f"an index function returned the text {values!r} (return a list)")
+        raise InvalidArgument(f"an index function returned the text {values!r} (return a list)")
     found = tuple(dict.fromkeys(values))
     for value in found:
         if not isinstance(value, str):
-            raise InvalidValue(f"an index function returned {value!r} in place of a text")
+            raise InvalidArgument(f"an index function returned {value!r} in place of a text")
     return found

@@ -14,15 +14,16 @@ from typing import Any, Generic, TypeVar, final
 
 import msgspec
 
-from kubeloop.machinery import DecodeError, ObjectKey, get_logger
-from kubeloop.wire import Projection
+from kubeloop.errors import DecodeError
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import Projection, get_logger
 
 from .codec import EntryCodec
 from .entry import Entry
 from .errors import UnkeyedObject
 from .list_watch import RawItem
 
-__all__ = ["INITIAL_EVENTS_END", "Bookmark", "Intake", "IntakeStats", "Transform"]
+__all__ = ["INITIAL_EVENTS_END", "Bookmark", "EntryDecoder", "EntryDecoderStats", "Transform"]
 
 T = TypeVar("T")
 Transform = Callable[[T], T | None]
@@ -44,7 +45,7 @@ class Bookmark(msgspec.Struct, frozen=True):
     ends_initial: bool
 
 
-class IntakeStats(msgspec.Struct, frozen=True):
+class EntryDecoderStats(msgspec.Struct, frozen=True):
     """What was left out so far."""
 
     foreign: int  # of another kind, or a table
@@ -54,7 +55,7 @@ class IntakeStats(msgspec.Struct, frozen=True):
 
 
 @final
-class Intake(Generic[T]):
+class EntryDecoder(Generic[T]):
     """Entries of one kind; `kind` is what objects must say they are, if they say it first."""
 
     def __init__(
@@ -108,8 +109,8 @@ class Intake(Generic[T]):
         ends = annotations.get(INITIAL_EVENTS_END) if isinstance(annotations, dict) else None
         return Bookmark(version if isinstance(version, str) else "", ends == "true")
 
-    def stats(self) -> IntakeStats:
-        return IntakeStats(
+    def stats(self) -> EntryDecoderStats:
+        return EntryDecoderStats(
             foreign=self._foreign,
             unkeyed=self._unkeyed,
             unreadable=self._unreadable,

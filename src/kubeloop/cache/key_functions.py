@@ -12,7 +12,8 @@ import asyncio
 from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias, TypeVar
 
-from kubeloop.machinery import InvalidValue, ObjectKey
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import ObjectKey
 
 from .entry import Entry
 from .errors import UnkeyedObject
@@ -57,6 +58,6 @@ def _name_of(given: Any) -> str:
     kind = type(given).__name__
     try:
         key = ObjectKey.of(given)
-    except (InvalidValue, AttributeError, TypeError):
+    except (InvalidArgument, AttributeError, TypeError):
         return f"an object of type {kind}"
     return f"{kind} {key}"

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Protocol, final
 
-from kubeloop.machinery import ConfigError
+from kubeloop.errors import ConfigError
 
 from .store import version_number
 

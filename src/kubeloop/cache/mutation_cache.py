@@ -18,7 +18,7 @@ from typing import Generic, TypeVar, final
 import msgspec
 
 from kubeloop.kit import Clock, SystemClock
-from kubeloop.machinery import ObjectKey, compare_versions, is_newer
+from kubeloop.meta import ObjectKey, compare_versions, is_newer
 
 from .entry import Entry
 from .indexer import Indexer
@@ -85,7 +85,7 @@ class MutationCache(Generic[T]):
         """Add the response to a write: the object as it is now.
 
         Raises:
-            InvalidValue: it has no name, or a version that is not a number.
+            InvalidArgument: it has no name, or a version that is not a number.
         """
         entry = value if isinstance(value, Entry) else self._store.codec.encode(value)
         compare_versions(entry.version, entry.version)  # raises if it is not a number

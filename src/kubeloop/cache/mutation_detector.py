@@ -13,8 +13,9 @@ from typing import Any, Generic, TypeVar, final
 
 import msgspec
 
+from kubeloop.errors import KubeError
 from kubeloop.kit import Clock, SystemClock, Yielder
-from kubeloop.machinery import KubeError, ObjectKey
+from kubeloop.meta import ObjectKey
 
 from .codec import EntryCodec
 from .entry import Entry

@@ -18,7 +18,7 @@ from typing import final
 
 import msgspec
 
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 
 from .entry import Entry, are_different_objects
 

@@ -13,8 +13,9 @@ from typing import final
 
 import msgspec
 
+from kubeloop.errors import ConfigError, TransportError, find_api_error
 from kubeloop.kit import Clock
-from kubeloop.machinery import ConfigError, TransportError, find_api_error, get_logger
+from kubeloop.wire import get_logger
 
 from .metrics import Meter
 

@@ -19,6 +19,15 @@ import random as chance
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol, final
 
+from kubeloop.errors import (
+    ConnectError,
+    KubeError,
+    TimeoutExceeded,
+    TooManyRequests,
+    TransportError,
+    find_api_error,
+    is_api_error,
+)
 from kubeloop.kit import (
     Backoff,
     Clock,
@@ -28,25 +37,15 @@ from kubeloop.kit import (
     StormBackoff,
     TaskOwner,
     Yielder,
-    is_ending,
+    is_cancelling,
 )
-from kubeloop.machinery import (
-    ConnectError,
-    KubeError,
-    ObjectKey,
-    TimeoutExceeded,
-    TooManyRequests,
-    TransportError,
-    find_api_error,
-    get_logger,
-    is_api_error,
-)
-from kubeloop.wire import RawEvent
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import RawEvent, get_logger
 
 from .entry import Entry
 from .fetching import Fetching, State
 from .gathering import Gathering
-from .intake import Intake
+from .intake import EntryDecoder
 from .list_watch import ListWatch, Scope
 from .metrics import NO_METER, Meter
 from .mirror_stats import ReflectorState, ReflectorStats
@@ -144,7 +143,7 @@ class Reflector:
         self,
         source: ListWatch,
         target: Target,
-        intake: Intake[Any],
+        intake: EntryDecoder[Any],
         *,
         clock: Clock,
         backoff: Delays | None = None,
@@ -222,7 +221,7 @@ class Reflector:
                 self._report(error)
                 await self._back_off(error)
             except asyncio.CancelledError as error:
-                if is_ending():
+                if is_cancelling():
                     raise
                 self._report(_cancelled_inside(self._source.scope, error))
                 await self._back_off()
@@ -503,7 +502,7 @@ class Reflector:
         else:
             self._watches += 1
         stream = self._source.watch(
-            since=since, bookmarks=True, timeout_seconds=seconds, initial_events=initial
+            resource_version=since, bookmarks=True, timeout_seconds=seconds, initial_events=initial
         )
         return OpenWatch(stream, since=since, seconds=seconds, has_state=initial)
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 
 from .list_watch import Scope
 from .outage import OutageStats
@@ -116,7 +116,7 @@ def _row(stats: Any) -> CacheRow:
         name=stats.name,
         resource=scope.resource,
         namespace=scope.namespace,
-        selectors=",".join(filter(None, (scope.labels, scope.fields))),
+        selectors=",".join(filter(None, (scope.selector, scope.field_selector))),
         store_as=stats.codec.store_as,
         objects=stats.store.objects,
         bytes=stats.store.bytes,

@@ -15,7 +15,7 @@ from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, final
 
 import msgspec
 
-from kubeloop.machinery import ConfigError
+from kubeloop.errors import ConfigError
 from kubeloop.wire import Model, decode
 
 __all__ = ["ObjectType", "Storage", "StorageFormat", "storage_for"]
@@ -74,7 +74,7 @@ class ObjectType(Generic[T]):
         return found
 
     def encode(self, value: T) -> bytes:
-        """Raises `InvalidValue` for a value that JSON cannot represent."""
+        """Raises `InvalidArgument` for a value that JSON cannot represent."""
         return value.to_json() if isinstance(value, Model) else msgspec.json.encode(value)
 
 

@@ -18,14 +18,9 @@ from typing import Literal, TypeAlias, final
 
 import msgspec
 
-from kubeloop.machinery import (
-    EVERYTHING,
-    ObjectKey,
-    Selector,
-    get_logger,
-    is_newer,
-    is_valid_version,
-)
+from kubeloop.meta import ObjectKey, is_newer, is_valid_version
+from kubeloop.selectors import EVERYTHING, Selector
+from kubeloop.wire import get_logger
 
 from .entry import Entry
 from .errors import IndexConflict, UnknownIndex

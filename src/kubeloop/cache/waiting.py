@@ -12,8 +12,9 @@ import asyncio
 from collections.abc import Callable
 from typing import final
 
+from kubeloop.errors import InvalidArgument, KubeError
 from kubeloop.kit import Clock
-from kubeloop.machinery import InvalidValue, KubeError, is_newer, is_valid_version
+from kubeloop.meta import is_newer, is_valid_version
 
 __all__ = ["InformerStopped", "NotSynced", "Progress", "check_version", "has_reached"]
 
@@ -29,9 +30,9 @@ class InformerStopped(KubeError):
 
 
 def check_version(version: str) -> None:
-    """Raises `InvalidValue` for a version that nothing can be compared with."""
+    """Raises `InvalidArgument` for a version that nothing can be compared with."""
     if not is_valid_version(version):
-        raise InvalidValue(
+        raise InvalidArgument(
             f"wait for the resource version {version!r}: it is no number above 0 "
             "(give the one that the server answered a write with)"
         )

@@ -13,7 +13,7 @@ import msgspec
 
 from kubeloop.cache import CacheRow, StorageFormat, cache_report
 from kubeloop.kit import run
-from kubeloop.machinery import GroupVersionKind
+from kubeloop.meta import GroupVersionKind
 from kubeloop.runtime import Client
 from kubeloop.wire import ResourceInfo, visible
 
@@ -102,12 +102,12 @@ async def _filled(
     """What the report says of one full cache, and how long it took to fill it."""
     # An informer tries without end; who is refused the list is to be told so.
     collection = collection_of(client, info, namespace=chosen.namespace)
-    await collection.list(labels=chosen.labels, fields=chosen.fields, limit=1)
+    await collection.list(selector=chosen.labels, field_selector=chosen.fields, limit=1)
     informer = client.informer(
         GroupVersionKind(info.group, info.version, info.kind),
         namespace=chosen.namespace,
-        labels=chosen.labels,
-        fields=chosen.fields,
+        selector=chosen.labels,
+        field_selector=chosen.fields,
         store_as=store_as,
     )
     clock = client.rest.clock

@@ -15,14 +15,9 @@ from typing import Generic, TypeVar, final
 
 import msgspec
 
+from kubeloop.errors import DecodeError, Expired, InvalidArgument, status_of_error
 from kubeloop.kit import Yielder, cancel_and_wait
-from kubeloop.machinery import (
-    DecodeError,
-    Expired,
-    InvalidValue,
-    PageProgress,
-    status_of_error,
-)
+from kubeloop.meta import PageProgress
 from kubeloop.wire import Raw, RawList, ResourceInfo, resource_for
 
 from .collection import Collection, RawCollection
@@ -53,7 +48,7 @@ class Pager(Generic[T]):
         self, fetch: Fetch[T], *, page_size: int = PAGE_SIZE, full_list_if_expired: bool = True
     ) -> None:
         if page_size < 0:
-            raise InvalidValue(f"page size {page_size} is negative (0 is one page for all)")
+            raise InvalidArgument(f"page size {page_size} is negative (0 is one page for all)")
         self._fetch = fetch
         self._page_size = page_size
         self._full_list = full_list_if_expired
@@ -154,7 +149,7 @@ def _first_key(page: ObjectList[T], key: Callable[[T], Hashable] | None) -> Hash
 
 def _further(options: ListOptions, token: str) -> ListOptions:
     """The options of a further page: the token alone says which version it is of."""
-    return options.replace(next_page=token, version="", version_match=None)
+    return options.replace(next_page=token, resource_version="", resource_version_match=None)
 
 
 @final

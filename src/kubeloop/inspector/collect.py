@@ -156,7 +156,7 @@ def _mirror(name: str, said: InformerStats, timeline: Timeline, home: Home) -> M
         owner=home.name,
         kind=said.scope.kind or resource,
         group=group,
-        scope=", ".join([*where, *filter(None, (said.scope.labels, said.scope.fields))]),
+        scope=", ".join([*where, *filter(None, (said.scope.selector, said.scope.field_selector))]),
         health=of_informer(said),
         state=str(said.state if said.state != "running" else reflector.state),
         event_age=reflector.event_age,

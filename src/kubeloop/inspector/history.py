@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, final
 import msgspec
 
 from kubeloop.cache import Change, Entry
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 
 __all__ = ["BYTES", "STATES", "History", "HistoryStats", "State"]
 

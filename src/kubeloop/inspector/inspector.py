@@ -25,10 +25,11 @@ import msgspec
 
 import kubeloop
 from kubeloop.cache import Change, InformerState, Registration, SharedInformer
+from kubeloop.errors import ConfigError, InvalidArgument
 from kubeloop.events import EventWatcher
 from kubeloop.kit import Clock, SystemClock, TaskOwner
-from kubeloop.machinery import ConfigError, InvalidValue, ObjectKey, get_logger
-from kubeloop.wire import format_time
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import format_time, get_logger
 from kubeloop.wire.core.v1 import Event
 
 from .collect import HANDLER, collect, numbers
@@ -77,7 +78,7 @@ class Inspector:
     `name` is what the page calls the process. For one life.
 
     Raises:
-        InvalidValue: there is nothing to look at, something has no `stats()`, the token is
+        InvalidArgument: there is nothing to look at, something has no `stats()`, the token is
             empty, or one of `allow_hosts` is no host.
     """
 
@@ -128,10 +129,10 @@ class Inspector:
 
         Raises:
             ConfigError: the address cannot be had.
-            InvalidValue: it has begun before.
+            InvalidArgument: it has begun before.
         """
         if self._about is not None:
-            raise InvalidValue("inspector: begin again: it lives once (make another one)")
+            raise InvalidArgument("inspector: begin again: it lives once (make another one)")
         self._about = self._description()
         async with contextlib.AsyncExitStack() as stack:
             port = await stack.enter_async_context(self._server.listening(self._host, self._port))
@@ -178,11 +179,11 @@ class Inspector:
     async def search(self, query: Query) -> bytes:
         """A page of objects. Safe to cancel.
 
-        Raises: InvalidValue when the selector does not parse, or there is no such cache.
+        Raises: InvalidArgument when the selector does not parse, or there is no such cache.
         """
         caches = informers_of(self._parts)
         if query.cache and query.cache not in caches:
-            raise InvalidValue(f"search: there is no cache {query.cache!r} (it may have ended)")
+            raise InvalidArgument(f"search: there is no cache {query.cache!r} (it may have ended)")
         return msgspec.json.encode(await asyncio.to_thread(search, caches, query))
 
     async def object(self, cache: str, key: ObjectKey) -> bytes | None:

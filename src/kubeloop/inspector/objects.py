@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from kubeloop.cache import Scope, SharedInformer
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 from kubeloop.wire import format_time
 
 from .history import State

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from kubeloop.cache import NAMESPACE, Entry, SharedInformer
-from kubeloop.machinery import as_selector
+from kubeloop.selectors import as_selector
 from kubeloop.wire import Projection
 
 __all__ = ["PAGE", "Caches", "Found", "Query", "Row", "search"]
@@ -63,7 +63,7 @@ class Found(msgspec.Struct, frozen=True):
 def search(caches: Caches, query: Query) -> Found:
     """A page of the objects that fit, by namespace and name.
 
-    Raises: InvalidValue when the selector does not parse.
+    Raises: InvalidArgument when the selector does not parse.
     """
     chosen = {query.cache: caches[query.cache]} if query.cache else caches
     matches: list[tuple[str, str, str, Entry]] = []

@@ -23,22 +23,22 @@ from .clock import Clock, ManualClock, ManualClockStats, SystemClock, Timeout
 from .host_guard import HostGuard, RequestRefused, foreign_origin, is_loopback
 from .listening import listening
 from .retry import DEFAULT_BACKOFF, DEFAULT_RETRY, Condition, poll, repeat, retry, until_true
-from .running import ThreadCalls, end_run_at_once, new_event_loop, run
-from .sockets import cut_off
+from .running import ThreadCalls, abort_run, new_event_loop, run
+from .sockets import abort_connections
 from .tasks import (
     Runnable,
     TaskOwner,
     TaskStats,
     cancel_and_wait,
-    is_ending,
+    is_cancelling,
     leaf_tasks,
+    run_to_completion,
     running,
-    to_the_end,
 )
 from .throttle import (
+    ConcurrencyLimit,
+    ConcurrencyLimitStats,
     DeadlineTooSoon,
-    Gate,
-    GateStats,
     Limiter,
     LimiterStats,
     TokenBucket,
@@ -56,11 +56,11 @@ __all__ = [
     "BackoffDelays",
     "BackoffStats",
     "Clock",
+    "ConcurrencyLimit",
+    "ConcurrencyLimitStats",
     "Condition",
     "DeadlineTooSoon",
     "Delays",
-    "Gate",
-    "GateStats",
     "HostGuard",
     "KeyedBackoff",
     "KeyedBackoffStats",
@@ -80,12 +80,12 @@ __all__ = [
     "Timeout",
     "TokenBucket",
     "Unlimited",
+    "abort_connections",
+    "abort_run",
     "cancel_and_wait",
-    "cut_off",
-    "end_run_at_once",
     "expired_after_twice",
     "foreign_origin",
-    "is_ending",
+    "is_cancelling",
     "is_loopback",
     "jittered",
     "leaf_tasks",
@@ -95,7 +95,7 @@ __all__ = [
     "repeat",
     "retry",
     "run",
+    "run_to_completion",
     "running",
-    "to_the_end",
     "until_true",
 ]

@@ -26,13 +26,12 @@ from kubeloop.cache import (
     cache_report,
 )
 from kubeloop.clients import FieldSelection, LabelSelection, PartialObjectMetadata
-from kubeloop.machinery import (
+from kubeloop.errors import InvalidArgument, KubeError
+from kubeloop.meta import (
     GroupKind,
     GroupResource,
     GroupVersionKind,
     GroupVersionResource,
-    InvalidValue,
-    KubeError,
     check_dns_label,
 )
 from kubeloop.wire import resource_of
@@ -60,8 +59,8 @@ class Cached(msgspec.Struct, frozen=True, kw_only=True):
     of: type[Any]
     metadata_only: bool = False
     namespace: Namespaces | None = None  # None: the manager's
-    labels: LabelSelection | None = None
-    fields: FieldSelection | None = None
+    selector: LabelSelection | None = None
+    field_selector: FieldSelection | None = None
     index: Indexers[Any] | None = None
     store_as: StorageFormat = "bytes"
     transform: Transform[Any] | None = None
@@ -95,10 +94,10 @@ class Declarations:
         self._all: dict[tuple[Watchable, type[Any], bool], Cached] = {}
 
     def add(self, wanted: Cached) -> None:
-        """Raises: InvalidValue when it is declared already."""
+        """Raises: InvalidArgument when it is declared already."""
         where = (checked_kind(wanted.kind), wanted.of, wanted.metadata_only)
         if where in self._all:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"cache {where[0]}: declared already (declare a kind once, and before the"
                 " controllers that use it)"
             )
@@ -218,11 +217,13 @@ def _places(cached: Cached, otherwise: Namespaces) -> tuple[str, ...]:
 
 
 def checked_namespaces(said: Namespaces) -> Namespaces:
-    """One name, or several. Raises: InvalidValue for none, and for names that none can have."""
+    """One name, or several. Raises: InvalidArgument for none, and for names that none can have."""
     places = (said,) if isinstance(said, str) else tuple(said)
     is_text = all(isinstance(place, str) for place in places)
     if not places or not is_text or (len(places) > 1 and "" in places):
-        raise InvalidValue(f"namespaces {said!r}: name one or several, or leave them out for all")
+        raise InvalidArgument(
+            f"namespaces {said!r}: name one or several, or leave them out for all"
+        )
     for place in filter(None, places):
         check_dns_label(place)
     return said if isinstance(said, str) else places
@@ -233,8 +234,8 @@ def _made(
 ) -> SharedInformer[Any]:
     options: InformerOptions[Any] = {
         "namespace": namespace,
-        "labels": cached.labels,
-        "fields": cached.fields,
+        "selector": cached.selector,
+        "field_selector": cached.field_selector,
         "index": cached.index,
         "store_as": cached.store_as,
         "transform": cached.transform,
@@ -274,24 +275,24 @@ def named(kind: Any) -> Any:
         return kind
     try:
         info = resource_of(kind)
-    except (InvalidValue, AttributeError):
+    except (InvalidArgument, AttributeError):
         return kind  # a view of the user's
     return GroupVersionKind(info.group, info.version, info.kind)
 
 
 def checked_kind(kind: Any) -> GroupVersionKind | GroupVersionResource:
-    """What a kind is called. Raises: InvalidValue when it is none."""
+    """What a kind is called. Raises: InvalidArgument when it is none."""
     found = named(kind)
     if isinstance(found, GroupVersionKind | GroupVersionResource):
         return found
-    raise InvalidValue(
+    raise InvalidArgument(
         f"watch {kind!r}: it is no kind of the API (give its class, a GroupVersionKind, or a"
         " GroupVersionResource)"
     )
 
 
 def name_of(kind: Watchable) -> str:
-    """What a controller of a kind is called. Raises: InvalidValue when it is none."""
+    """What a controller of a kind is called. Raises: InvalidArgument when it is none."""
     found = checked_kind(kind)
     return (found.kind if isinstance(found, GroupVersionKind) else found.resource).lower()
 

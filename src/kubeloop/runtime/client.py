@@ -22,16 +22,10 @@ from typing import (
 )
 
 from kubeloop import clients
-from kubeloop.clients import ALL, FieldSelection, LabelSelection, PartialObjectMetadata
-from kubeloop.machinery import (
-    ALL_FIELDS,
-    EVERYTHING,
-    GroupVersionKind,
-    GroupVersionResource,
-    InvalidValue,
-    field_selector_text,
-    selector_text,
-)
+from kubeloop.clients import ALL_NAMESPACES, FieldSelection, LabelSelection, PartialObjectMetadata
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import GroupVersionKind, GroupVersionResource
+from kubeloop.selectors import ALL_FIELDS, EVERYTHING, field_selector_text, selector_text
 from kubeloop.wire import Resource, ResourceInfo
 
 if TYPE_CHECKING:  # for those who ask for an informer, and not for every script
@@ -58,8 +52,8 @@ class InformerOptions(TypedDict, Generic[T], total=False):
     """Keywords of `Client.informer`, for objects of type `T`."""
 
     namespace: str | None
-    labels: LabelSelection | None
-    fields: FieldSelection | None
+    selector: LabelSelection | None
+    field_selector: FieldSelection | None
     index: Indexers[T] | None
     store_as: StorageFormat
     transform: Transform[T] | None
@@ -70,7 +64,7 @@ class InformerOptions(TypedDict, Generic[T], total=False):
     metrics: CacheMetrics | None
 
 
-class Client(clients.Client):
+class Client(clients.APIClient):
     """All of one cluster, and mirrors of it.
 
         async with Client() as client:                 # kubeconfig, or the pod's own account
@@ -82,7 +76,7 @@ class Client(clients.Client):
     """
 
     @classmethod
-    def over(cls, client: clients.Client) -> Client:
+    def over(cls, client: clients.APIClient) -> Client:
         """A client without informers, with them; its connections stay its own."""
         return cls(rest=client.rest, field_manager=client._field_manager)
 
@@ -117,9 +111,9 @@ class Client(clients.Client):
         *,
         of: type[Any] | None = None,
         metadata_only: bool = False,
-        namespace: str | None = ALL,
-        labels: LabelSelection | None = None,
-        fields: FieldSelection | None = None,
+        namespace: str | None = ALL_NAMESPACES,
+        selector: LabelSelection | None = None,
+        field_selector: FieldSelection | None = None,
         index: Indexers[Any] | None = None,
         store_as: StorageFormat = "bytes",
         transform: Transform[Any] | None = None,
@@ -137,19 +131,21 @@ class Client(clients.Client):
         `on_watch_error` is called with the error of every failed round, in place of a log
         line. The rest is as for `SharedInformer`.
 
-        Raises: InvalidValue when a selector or an index cannot be read.
+        Raises: InvalidArgument when a selector or an index cannot be read.
         """
         from kubeloop.cache import SharedInformer
 
         if metadata_only and of is not None:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"informer of {kind}: metadata only, and as {of.__name__} (say one of them)"
             )
         source = self.list_watch(
             kind,
             namespace=self.namespace if namespace is None else namespace,
-            labels=selector_text(EVERYTHING if labels is None else labels),
-            fields=field_selector_text(ALL_FIELDS if fields is None else fields),
+            selector=selector_text(EVERYTHING if selector is None else selector),
+            field_selector=field_selector_text(
+                ALL_FIELDS if field_selector is None else field_selector
+            ),
             metadata_only=metadata_only,
         )
         return SharedInformer(
@@ -170,9 +166,9 @@ class Client(clients.Client):
         self,
         kind: Watchable,
         *,
-        namespace: str = ALL,
-        labels: str = "",
-        fields: str = "",
+        namespace: str = ALL_NAMESPACES,
+        selector: str = "",
+        field_selector: str = "",
         metadata_only: bool = False,
     ) -> CollectionSource:
         """The collection of a kind as a reflector asks for it; nothing is sent yet.
@@ -185,12 +181,12 @@ class Client(clients.Client):
 
         found = self._find(kind, "", namespace)
         known = found if isinstance(found, ResourceInfo) else None
-        inside = namespace if known is None or known.namespaced else ALL
+        inside = namespace if known is None or known.namespaced else ALL_NAMESPACES
         scope = Scope(
             resource=_resource_name(kind, known),
             namespace=inside,
-            labels=labels,
-            fields=fields,
+            selector=selector,
+            field_selector=field_selector,
             # Metadata alone says that it is a PartialObjectMetadata, whatever it is of.
             kind="" if metadata_only else _kind_name(kind, known),
             api_version="" if metadata_only else _api_version(kind, known),

@@ -21,16 +21,11 @@ from typing import Any, Protocol, TypeVar, final, overload
 import msgspec
 
 from kubeloop.cache import Lister, SelectorLike
+from kubeloop.errors import InvalidArgument
 from kubeloop.events import RecordsEvents
 from kubeloop.kit import Clock
-from kubeloop.machinery import (
-    EVERYTHING,
-    GroupVersionKind,
-    GroupVersionResource,
-    InvalidValue,
-    ObjectKey,
-    Owner,
-)
+from kubeloop.meta import GroupVersionKind, GroupVersionResource, ObjectKey, Owner
+from kubeloop.selectors import EVERYTHING
 from kubeloop.wire import visible
 
 from .caches import Caches, NotCached
@@ -119,10 +114,10 @@ class Context:
         """The object from the cache, None when there is none.
 
         Raises: NotCached when nobody declared the kind, DecodeError when it does not read,
-        InvalidValue for a name alone, which could be of any namespace.
+        InvalidArgument for a name alone, which could be of any namespace.
         """
         if not isinstance(key, ObjectKey):
-            raise InvalidValue(f"get {key!r}: it is no key (write ObjectKey(namespace, name))")
+            raise InvalidArgument(f"get {key!r}: it is no key (write ObjectKey(namespace, name))")
         return self._around.caches.lister(kind).get(key)
 
     @overload

@@ -23,8 +23,8 @@ import msgspec
 from kubeloop.cache import NotSynced, Registration, SharedInformer, Watchable
 from kubeloop.events import RecordsEvents
 from kubeloop.kit import TaskOwner, ThreadCalls
-from kubeloop.machinery import GroupVersionKind, ObjectKey, get_logger
-from kubeloop.wire import resource_of
+from kubeloop.meta import GroupVersionKind, ObjectKey
+from kubeloop.wire import get_logger, resource_of
 from kubeloop.wire.core.v1 import ObjectReference
 from kubeloop.workqueue import PriorityQueue, QueueMetrics, QueueShutDown, QueueStats
 

@@ -16,7 +16,9 @@ from typing import Any, Protocol, TypeAlias
 import msgspec
 
 from kubeloop.cache import Change, Entry, Watchable
-from kubeloop.machinery import GroupKind, GroupVersion, InvalidValue, ObjectKey, get_logger
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import GroupKind, GroupVersion, ObjectKey
+from kubeloop.wire import get_logger
 from kubeloop.workqueue import LOW_PRIORITY
 
 from .predicates import Predicate
@@ -29,7 +31,7 @@ MapFunction: TypeAlias = Callable[[Any], Iterable[ObjectKey] | Awaitable[Iterabl
 """From an object to the keys that it concerns, plain or async."""
 
 
-class Watch(msgspec.Struct, frozen=True):
+class WatchSource(msgspec.Struct, frozen=True):
     """Objects of another kind whose changes matter to a controller, and to whom.
 
         watches=[Watch(ConfigMap, to=sites_that_use)]
@@ -138,4 +140,4 @@ def passes(change: Change[Any], predicates: Sequence[Predicate]) -> bool:
 def _checked(key: object, change: Change[Any]) -> ObjectKey:
     if isinstance(key, ObjectKey):
         return key
-    raise InvalidValue(f"{change.key}: mapped to {key!r}, which is no ObjectKey")
+    raise InvalidArgument(f"{change.key}: mapped to {key!r}, which is no ObjectKey")

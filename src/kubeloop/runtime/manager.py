@@ -27,19 +27,19 @@ from kubeloop.cache import (
     Watchable,
     WatchErrorHandler,
 )
-from kubeloop.clients import ALL, FieldSelection, LabelSelection, PartialObjectMetadata
+from kubeloop.clients import ALL_NAMESPACES, FieldSelection, LabelSelection, PartialObjectMetadata
 from kubeloop.config import ClusterConfig
+from kubeloop.crd import crd_of
+from kubeloop.errors import InvalidArgument
 from kubeloop.events import EventWatcher
 from kubeloop.kit import Clock, Runnable, SystemClock
-from kubeloop.machinery import (
+from kubeloop.meta import (
     GroupVersionKind,
     GroupVersionResource,
-    InvalidValue,
     ObjectKey,
     check_annotations,
     check_label_key,
     check_label_value,
-    crd_of,
 )
 from kubeloop.wire import Resource
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
@@ -58,7 +58,7 @@ from .caches import (
 from .client import Client
 from .elections import LeaderElection
 from .endpoints import address_of
-from .handlers import Watch
+from .handlers import WatchSource
 from .health import Check, Checks
 from .life import Life, ManagerState, Part, PartEnded
 from .metrics import AllMetrics
@@ -97,9 +97,9 @@ class Manager:
 
     def __init__(
         self,
-        cluster: clients.Client | ClusterConfig | None = None,
+        cluster: clients.APIClient | ClusterConfig | None = None,
         *,
-        namespace: Namespaces = ALL,
+        namespace: Namespaces = ALL_NAMESPACES,
         leader_election: str | LeaderElection | None = None,
         metrics: int | str | None = None,
         metrics_registry: Any = None,
@@ -123,7 +123,7 @@ class Manager:
         self._metrics_at = None if metrics is None else address_of(metrics)
         self._health_at = None if health is None else address_of(health)
         if not is_delay(grace):
-            raise InvalidValue(f"grace {grace!r}: give seconds, zero or more")
+            raise InvalidArgument(f"grace {grace!r}: give seconds, zero or more")
         self._grace = grace
         self._arranges = (signals, tune_gc, logs)
         self._clock: Clock = clock or SystemClock()
@@ -147,8 +147,8 @@ class Manager:
         kind: Watchable,
         /,
         *,
-        owns: Sequence[Watchable | Watch] = (),
-        watches: Sequence[Watch] = (),
+        owns: Sequence[Watchable | WatchSource] = (),
+        watches: Sequence[WatchSource] = (),
         predicates: Sequence[Predicate] = (),
         workers: int = 1,
         timeout: float | None = RECONCILE_WITHIN,
@@ -167,7 +167,7 @@ class Manager:
         makes the server know the class when the manager starts; the method of that name does it
         with labels and annotations. Returns the function.
 
-        Raises: InvalidValue when something does not fit, or the name (the kind's) is taken.
+        Raises: InvalidArgument when something does not fit, or the name (the kind's) is taken.
         """
 
         known_as = name or name_of(kind)
@@ -201,8 +201,8 @@ class Manager:
         of: type[Any] | None = None,
         metadata_only: bool = False,
         namespace: Namespaces | None = None,
-        labels: LabelSelection | None = None,
-        fields: FieldSelection | None = None,
+        selector: LabelSelection | None = None,
+        field_selector: FieldSelection | None = None,
         index: Indexers[Any] | None = None,
         store_as: StorageFormat = "bytes",
         transform: Transform[Any] | None = None,
@@ -210,12 +210,12 @@ class Manager:
     ) -> None:
         """Mirror a kind, for contexts to read, in another way than the default.
 
-        Before the controllers that use it. `labels`, `fields` and `namespace` make the cache
-        smaller, and so does `of`, a struct with only the fields you want, as which the
+        Before the controllers that use it. `selector`, `field_selector` and `namespace` make the
+        cache smaller, and so does `of`, a struct with only the fields you want, as which the
         objects are then read. `on_watch_error` takes the place of the manager's. The rest is
         as for `Client.informer`.
 
-        Raises: InvalidValue when the kind is declared already, or a manager runs.
+        Raises: InvalidArgument when the kind is declared already, or a manager runs.
         """
         self._must_be_new("declare a cache")
         form = PartialObjectMetadata if metadata_only else of or kind
@@ -225,8 +225,8 @@ class Manager:
                 of=form if isinstance(form, type) else dict,
                 metadata_only=metadata_only,
                 namespace=None if namespace is None else checked_namespaces(namespace),
-                labels=labels,
-                fields=fields,
+                selector=selector,
+                field_selector=field_selector,
                 index=index,
                 store_as=store_as,
                 transform=transform,
@@ -247,7 +247,7 @@ class Manager:
 
             manager.install_crd(Gate, annotations={"api-approved.kubernetes.io": "unapproved"})
 
-        Raises: InvalidValue for classes that no definition can be made of, and for labels or
+        Raises: InvalidArgument for classes that no definition can be made of, and for labels or
         annotations that no object can have.
         """
         self._must_be_new("install a CRD")
@@ -321,7 +321,7 @@ class Manager:
 
     @property
     def client(self) -> Client:
-        """The client that everything here uses. Raises: InvalidValue before it runs."""
+        """The client that everything here uses. Raises: InvalidArgument before it runs."""
         return self._running().client
 
     @overload
@@ -333,7 +333,7 @@ class Manager:
     def lister(self, kind: Any, /) -> Lister[Any]:
         """Reads the cache of a kind, for functions that map objects to keys.
 
-        Raises: NotCached, InvalidValue before it runs.
+        Raises: NotCached, InvalidArgument before it runs.
         """
         found: Lister[Any] = self._running().caches.lister(kind)
         return found
@@ -341,15 +341,17 @@ class Manager:
     def enqueue(self, controller: str, key: ObjectKey, *, after: float | None = None) -> None:
         """Have a controller reconcile a key, for reasons that no watch sees; from any thread.
 
-        Raises: InvalidValue when there is no such controller, it does not run, or that is no key.
+        Raises: InvalidArgument when there is no such controller, it does not run, or that is no key.
         """
         if not isinstance(key, ObjectKey):
-            raise InvalidValue(f"enqueue {key!r}: it is no key (write ObjectKey(namespace, name))")
+            raise InvalidArgument(
+                f"enqueue {key!r}: it is no key (write ObjectKey(namespace, name))"
+            )
         for each in self._running().controllers:
             if each.spec.name == controller:
                 each.enqueue(key, after=after)
                 return
-        raise InvalidValue(f"enqueue {key}: there is no controller {controller!r}")
+        raise InvalidArgument(f"enqueue {key}: there is no controller {controller!r}")
 
     @property
     def is_leader(self) -> bool:
@@ -359,15 +361,15 @@ class Manager:
 
     @property
     def informers(self) -> tuple[SharedInformer[Any], ...]:
-        """The mirrors that it runs, one a cache and namespace. Raises: InvalidValue before."""
+        """The mirrors that it runs, one a cache and namespace. Raises: InvalidArgument before."""
         return tuple(self._running().caches)
 
     def watch_events(self) -> EventWatcher[Event]:
-        """Every event that is recorded from now on. Raises: InvalidValue before it runs."""
+        """Every event that is recorded from now on. Raises: InvalidArgument before it runs."""
         return self._running().broadcaster.watch()
 
     def report(self) -> CacheReport:
-        """What all caches hold. Raises: InvalidValue before it runs."""
+        """What all caches hold. Raises: InvalidArgument before it runs."""
         return self._running().caches.report()
 
     def stats(self) -> ManagerStats:
@@ -418,7 +420,7 @@ class Manager:
     def _register(self, spec: ControllerSpec) -> None:
         self._must_be_new("add a controller")
         if spec.name in self._specs:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"controller {spec.name!r}: there is one of that name already (give another: name=)"
             )
         for kind in spec.kinds:
@@ -431,11 +433,13 @@ class Manager:
 
     def _must_be_new(self, what: str) -> None:
         if self._state is not ManagerState.NEW:
-            raise InvalidValue(f"{what}: the manager is {self._state} (do it before run())")
+            raise InvalidArgument(f"{what}: the manager is {self._state} (do it before run())")
 
     def _running(self) -> Assembly:
         if self._made is None:
-            raise InvalidValue("the manager does not run yet (ask from inside, or after a start)")
+            raise InvalidArgument(
+                "the manager does not run yet (ask from inside, or after a start)"
+            )
         return self._made
 
     def __repr__(self) -> str:
@@ -445,4 +449,6 @@ class Manager:
 def _class_of(kind: Watchable) -> type[Resource]:
     if isinstance(kind, type):
         return kind
-    raise InvalidValue(f"install the CRD of {kind}: only a class says what its objects look like")
+    raise InvalidArgument(
+        f"install the CRD of {kind}: only a class says what its objects look like"
+    )

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from typing import Generic, TypeVar, cast, final
 
 from kubeloop.cache import Entry, EntryCodec, Indexer, Lister, SelectorLike, SharedInformer
-from kubeloop.machinery import EVERYTHING, ObjectKey
+from kubeloop.meta import ObjectKey
+from kubeloop.selectors import EVERYTHING
 
 __all__ = ["lister_of"]
 

@@ -20,7 +20,7 @@ import msgspec
 
 from kubeloop.cache import InformerState, InformerStopped, SharedInformer
 from kubeloop.kit import Clock, TaskOwner
-from kubeloop.machinery import ObjectKey, is_newer, is_valid_version
+from kubeloop.meta import ObjectKey, is_newer, is_valid_version
 
 from .caches import Caches
 from .writes import Write, would_hold

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from kubeloop.cache import Change, ChangeType, SelectorLike
-from kubeloop.machinery import as_selector
+from kubeloop.selectors import as_selector
 
 __all__ = [
     "Predicate",
@@ -64,7 +64,7 @@ def version_changed(change: Change[Any]) -> bool:
 def matching(selector: SelectorLike) -> Predicate:
     """The labels match, before the change or after it; adds and deletes are asked as well.
 
-    Raises: InvalidValue when the selector does not parse.
+    Raises: InvalidArgument when the selector does not parse.
     """
     chosen = as_selector(selector)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import Clock, SystemClock, TaskOwner, Yielder
-from kubeloop.machinery import InvalidValue
 
 __all__ = ["parallelize"]
 
@@ -30,10 +30,10 @@ async def parallelize(
     ended. A piece that fails cancels the others, and its error is raised.
     Safe to cancel: running pieces are cancelled and awaited.
 
-    Raises: InvalidValue when `workers` or `chunk_size` is less than 1.
+    Raises: InvalidArgument when `workers` or `chunk_size` is less than 1.
     """
     if workers < 1 or chunk_size < 1:
-        raise InvalidValue(
+        raise InvalidArgument(
             f"run {pieces} pieces with {workers} workers in chunks of {chunk_size}:"
             " workers and chunk_size must be at least 1"
         )

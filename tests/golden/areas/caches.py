@@ -26,7 +26,7 @@ from kubeloop.cache import (
     older_than,
 )
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 from tests.golden.case import Area, Case
 
 _EIGHTHS = [125, 500, 875, 1000, 1125, 5000]  # of a second: exact in floats
