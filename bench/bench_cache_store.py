@@ -11,8 +11,8 @@ from bench.contest import measured, side_by_side
 from bench.measure import Row, clocked, figure, ratio
 from bench.pods import pod, pod_list, pod_list_file
 from bench.scale import count as scaled
+from kubeloop.cache.codec import EntryCodec
 from kubeloop.cache.indexer import Indexer
-from kubeloop.cache.keeper import Keeper
 from kubeloop.selectors import parse_labels
 from kubeloop.wire import split_list
 from kubeloop.wire.core.v1 import Pod
@@ -49,7 +49,7 @@ events = [b'{{"type":"MODIFIED","object":%b}}' % pod_text(number) for number in 
 """
 GROWTH = """
 for event in events:
-    entry = store.keeper.take(split_event(event).object)
+    entry = store.codec.parse(split_event(event).object)
     store.add(entry)
     seen = store.get(entry.key)
 """
@@ -92,10 +92,10 @@ def _growth() -> dict[int, float]:
     return {count: min(times) for count, times in runs.items()}
 
 
-def filled(items: object, keeping: str, **by: str) -> Indexer[Pod]:
+def filled(items: object, store_as: str, **by: str) -> Indexer[Pod]:
     """A store of these pods, indexed by node."""
-    store = Indexer(Keeper(Pod, keeping=keeping), {"node": "spec.nodeName"} | by)  # type: ignore[arg-type] # from a snippet
-    store.replace(map(store.keeper.take, items), "4242424")  # type: ignore[call-overload] # so is this
+    store = Indexer(EntryCodec(Pod, store_as=store_as), {"node": "spec.nodeName"} | by)  # type: ignore[arg-type] # from a snippet
+    store.replace(map(store.codec.parse, items), "4242424")  # type: ignore[call-overload] # so is this
     return store
 
 

@@ -17,7 +17,7 @@ import time
 
 from bench.child import resident, status
 from kubeloop import run
-from kubeloop.cache import Change, ChangeType, Keeping
+from kubeloop.cache import Change, ChangeType, StorageFormat
 from kubeloop.runtime import Client
 from kubeloop.wire.core.v1 import Pod
 
@@ -27,8 +27,8 @@ async def mirror(options: argparse.Namespace) -> None:
     async with Client() as client:
         before = resident()
         begun, used = time.perf_counter(), cpu()
-        keeping: Keeping = options.keeping
-        informer = client.informer(Pod, keeping=keeping, sync_timeout=600)
+        store_as: StorageFormat = options.store_as
+        informer = client.informer(Pod, store_as=store_as, sync_timeout=600)
         seen = Seen()
         if options.told == "new":
             informer.add_handler(on_change=seen.change)
@@ -121,7 +121,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--objects", type=int, default=0)
     parser.add_argument("--events", type=int, default=0)
-    parser.add_argument("--keeping", default="bytes")
+    parser.add_argument("--store-as", default="bytes")
     parser.add_argument("--told", choices=("key", "new", "both"), default="key")
     parser.add_argument("--hold", action="store_true")
     run(mirror(parser.parse_args()))

@@ -98,13 +98,16 @@ def exported(module: str) -> frozenset[str]:
 
 @cache
 def known_names() -> frozenset[str]:
-    """All public names, the attributes of public classes, and the parameters of both."""
+    """All public names, the attributes of the classes of a package, and the parameters of both."""
     packages = [each.name for each in pkgutil.iter_modules(kubeloop.__path__) if each.ispkg]
     names = {"kubeloop", *packages}
     for module in ["kubeloop", *(f"kubeloop.{name}" for name in packages)]:
-        for name in exported(module):
-            found = getattr(importlib.import_module(module), name)
-            names |= {name} | _parameters(found)
+        names |= exported(module)
+        loaded = importlib.import_module(module)
+        # Also results of public methods, such as stats, whose classes are not public.
+        for name in exported(module) | {each for each in vars(loaded) if not each.startswith("_")}:
+            found = getattr(loaded, name)
+            names |= _parameters(found)
             names |= _members(found) if isinstance(found, type) else set()
     return frozenset(names | _members(Faults) | {f"{Deployment.__name__.lower()}s"})
 

@@ -12,7 +12,7 @@ import pytest
 
 from kubeloop.blocking import Client, SharedInformer
 from kubeloop.blocking.worker import Worker
-from kubeloop.cache import ChangeType, InformerStopped, NotYet
+from kubeloop.cache import ChangeType, InformerStopped, NotSynced
 from kubeloop.clients import PartialObjectMetadata
 from kubeloop.election import ElectionTimes, LeadershipLost
 from kubeloop.meta import GroupVersionKind, ObjectKey
@@ -50,7 +50,7 @@ def test_your_own_write_is_waited_for(client: Client) -> None:
 
         assert found is not None
         assert found.metadata.uid == made.metadata.uid
-        with pytest.raises(NotYet):
+        with pytest.raises(NotSynced):
             mirror.wait_for_version(str(int(version) + 1000), timeout=0.01)
 
 
@@ -69,7 +69,7 @@ def test_a_handler_has_a_thread_of_its_own_and_may_make_calls(client: Client) ->
 
         assert told.get() == ("kubeloop labels", "web")
         assert registration.has_synced
-        assert registration.stats().told == 1
+        assert registration.stats().notified == 1
         registration.remove()
 
     assert "kubeloop labels" not in [thread.name for thread in threading.enumerate()]

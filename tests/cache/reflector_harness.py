@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from kubeloop.cache import Entry, EntryDecoder, Keeper, Reflector
+from kubeloop.cache import Entry, EntryCodec, EntryDecoder, Reflector
 from kubeloop.kit import ManualClock, TaskOwner
 from tests.support.model_server import ModelRequest, ModelServer
 
@@ -48,7 +48,7 @@ async def running_reflector(
 ) -> AsyncIterator[tuple[Reflector, RecordingTarget]]:
     """A reflector that runs, and has run until it waits; its delays have no jitter."""
     target = RecordingTarget()
-    decoder = EntryDecoder(Keeper(dict), transform=transform, kind=server.scope.kind)
+    decoder = EntryDecoder(EntryCodec(dict), transform=transform, kind=server.scope.kind)
     options.setdefault("random", lambda: 0.0)
     reflector = Reflector(server, target, decoder, clock=clock, **options)
     async with TaskOwner() as tasks:

@@ -21,7 +21,7 @@ from kubeloop.kit import ManualClock, TaskOwner
 from kubeloop.wire import RawEvent
 from kubeloop.wire.meta.v1 import StatusCause
 from tests.cache.reflector_harness import requests, running_reflector
-from tests.support.change_history import held
+from tests.support.change_history import cached_versions
 from tests.support.model_server import (
     ModelServer,
     bookmark_of,
@@ -336,7 +336,7 @@ async def run_steps(steps: list[tuple[str, Any]]) -> None:
         await clock.advance(HEALTHY_WITHIN)
 
         assert pods.has_synced
-        assert held(pods) == server.state()
+        assert cached_versions(pods) == server.state()
         assert pods.stats().reflector.outage is None
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from kubeloop.cache import Controller, Delta, EntryDecoder, Indexer, Keeper, RealFIFO, Reflector
+from kubeloop.cache import Controller, Delta, EntryCodec, EntryDecoder, Indexer, RealFIFO, Reflector
 from kubeloop.cache.controller import FIRST_BATCH
 from kubeloop.kit import ManualClock, TaskOwner
-from tests.cache.making import entry, hold_the_loop
+from tests.cache.objects import block_loop, entry
 from tests.support.model_server import ModelServer
 
 
@@ -18,7 +18,7 @@ def controller_of(
     server: ModelServer, clock: ManualClock, work: object, queue: RealFIFO | None = None
 ) -> Controller:
     queue = RealFIFO(clock=clock) if queue is None else queue
-    reflector = Reflector(server, queue, EntryDecoder(Keeper(dict)), clock=clock)
+    reflector = Reflector(server, queue, EntryDecoder(EntryCodec(dict)), clock=clock)
     return Controller(reflector, queue, work, clock=clock)  # type: ignore[arg-type] # work fits
 
 
@@ -58,7 +58,7 @@ async def test_batches_that_take_long_to_process_are_small(
     def work(deltas: Sequence[Delta], is_initial: bool) -> None:
         sizes.append(len(deltas))
         for _ in deltas:
-            hold_the_loop()
+            block_loop()
 
     queue = RealFIFO(clock=clock)
     for serial in range(30):
@@ -118,8 +118,8 @@ async def test_a_reflector_may_feed_an_indexer_directly(
     server: ModelServer, clock: ManualClock
 ) -> None:
     server.put("web")
-    pods = Indexer(Keeper(dict))
-    reflector = Reflector(server, pods, EntryDecoder(Keeper(dict)), clock=clock)
+    pods = Indexer(EntryCodec(dict))
+    reflector = Reflector(server, pods, EntryDecoder(EntryCodec(dict)), clock=clock)
     async with TaskOwner() as tasks:
         tasks.spawn(reflector.run(), name="reflector")
         await clock.settle()

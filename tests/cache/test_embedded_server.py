@@ -21,7 +21,7 @@ from kubeloop.testing.server import Service
 from kubeloop.testing.server.faults import Match
 from kubeloop.wire import RawEvent, split_event, split_list
 from kubeloop.wire.core.v1 import ConfigMap
-from tests.support.change_history import Story, held
+from tests.support.change_history import ChangeHistory, cached_versions
 
 PATH = "/api/v1/namespaces/default/configmaps"
 SPEED = 40
@@ -104,8 +104,8 @@ class Setup:
         self.session = session
         source = HttpListWatch(server, session)
         self.informer = SharedInformer(source, ConfigMap, clock=QuickClock())
-        self.story = Story()
-        self.registration = self.informer.add_handler(on_change=self.story)
+        self.history = ChangeHistory()
+        self.registration = self.informer.add_handler(on_change=self.history)
 
     async def put(self, name: str, value: str) -> str:
         body = {"metadata": {"name": name}, "data": {"value": value}}
@@ -132,7 +132,7 @@ class Setup:
     async def wait_until_equal(self) -> None:
         """Wait until the cache, and what the handler has received, equal the server."""
         wanted = await self.state()
-        await self.until(lambda: held(self.informer) == wanted == self.story.now)
+        await self.until(lambda: cached_versions(self.informer) == wanted == self.history.now)
         assert self.registration.stats().failures == 0
 
     async def until(self, met: Callable[[], bool]) -> None:
@@ -203,8 +203,8 @@ async def test_expired_history_leads_to_one_new_list(setup: Setup) -> None:
 
     await setup.wait_until_equal()
     assert setup.informer.has_synced
-    assert "Deleted first" in setup.story.lines
-    assert setup.story.lines.count("Added second") == 1
+    assert "Deleted first" in setup.history.lines
+    assert setup.history.lines.count("Added second") == 1
 
 
 async def test_a_server_that_restarts_is_followed_again(setup: Setup) -> None:

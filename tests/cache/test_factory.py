@@ -11,7 +11,7 @@ import pytest
 from kubeloop.cache import (
     IndexConflict,
     InformerState,
-    NotYet,
+    NotSynced,
     Scope,
     SharedInformer,
     SharedInformerFactory,
@@ -63,7 +63,7 @@ def factory(cluster: Cluster, clock: ManualClock) -> SharedInformerFactory:
     return SharedInformerFactory(cluster, clock=clock)
 
 
-async def test_asking_twice_gives_one_informer_one_list_and_one_watch(
+async def test_equal_requests_share_one_informer_one_list_and_one_watch(
     cluster: Cluster, factory: SharedInformerFactory
 ) -> None:
     """INF-1, INF-C1."""
@@ -77,7 +77,7 @@ async def test_asking_twice_gives_one_informer_one_list_and_one_watch(
         assert len(cluster.servers[0].received) == 1
 
 
-async def test_what_differs_is_not_shared(factory: SharedInformerFactory) -> None:
+async def test_different_requests_are_not_shared(factory: SharedInformerFactory) -> None:
     """INF-1, INF-8: kind, namespace, selectors, type."""
     informers: list[SharedInformer[Any]] = [
         factory.informer(Pod),
@@ -85,7 +85,7 @@ async def test_what_differs_is_not_shared(factory: SharedInformerFactory) -> Non
         factory.informer(Pod, namespace="shop"),
         factory.informer(Pod, selector="app=web"),
         factory.informer(Pod, field_selector="spec.nodeName=n"),
-        factory.informer(Pod, view=_View),
+        factory.informer(Pod, model=_View),
         factory.informer(SITES),
         factory.metadata_informer(Pod),
     ]
@@ -93,11 +93,11 @@ async def test_what_differs_is_not_shared(factory: SharedInformerFactory) -> Non
     assert len({id(informer) for informer in informers}) == len(informers)
     assert factory.informer(Pod, selector={"app": "web"}) is informers[3]
     assert factory.informer(SITES) is informers[6]
-    assert informers[6].indexer.keeper.of is dict
-    assert informers[7].indexer.keeper.of is Resource
+    assert informers[6].indexer.codec.model is dict
+    assert informers[7].indexer.codec.model is Resource
 
 
-async def test_only_what_was_asked_for_before_the_start_is_started(
+async def test_start_starts_the_informers_that_exist_by_then(
     factory: SharedInformerFactory, clock: ManualClock
 ) -> None:
     """INF-1, INF-4, INF-C2, INF-C3: each once."""
@@ -117,7 +117,7 @@ async def test_only_what_was_asked_for_before_the_start_is_started(
         assert factory.stats().started == 2
 
 
-async def test_the_namespace_and_the_selectors_of_a_factory_are_everybodys(
+async def test_the_namespace_and_the_selectors_of_a_factory_apply_to_all_informers(
     cluster: Cluster, clock: ManualClock
 ) -> None:
     """INF-2, INF-C6, INF-C7, INF-9: cluster-wide kinds ignore the namespace."""
@@ -141,7 +141,9 @@ async def test_the_namespace_index_is_there(factory: SharedInformerFactory) -> N
     assert factory.informer(Node).indexer.index_names() == ("namespace",)
 
 
-async def test_kinds_may_have_periods_of_their_own(cluster: Cluster, clock: ManualClock) -> None:
+async def test_kinds_may_have_different_resync_periods(
+    cluster: Cluster, clock: ManualClock
+) -> None:
     """INF-2, INF-C4."""
     factory = SharedInformerFactory(cluster, resync=3600.0, resync_of={Pod: 10.0}, clock=clock)
 
@@ -149,7 +151,9 @@ async def test_kinds_may_have_periods_of_their_own(cluster: Cluster, clock: Manu
     assert factory.informer(Node).add_handler().stats().resync == 3600.0
 
 
-async def test_a_transform_is_everybodys(cluster: Cluster, clock: ManualClock) -> None:
+async def test_a_transform_of_a_factory_applies_to_all_informers(
+    cluster: Cluster, clock: ManualClock
+) -> None:
     """INF-2."""
 
     def bare(pod: Any) -> Any:
@@ -166,21 +170,21 @@ async def test_a_transform_is_everybodys(cluster: Cluster, clock: ManualClock) -
         assert pods.lister.metadata()[0].labels == {}
 
 
-async def test_a_second_request_may_add_indexes_but_not_change_how_it_is_kept(
+async def test_a_second_request_may_add_indexes_but_not_change_the_storage(
     factory: SharedInformerFactory,
 ) -> None:
     pods = factory.informer(Pod, index={"node": "spec.nodeName"})
 
-    factory.informer(Pod, index={"phase": "status.phase"}, keeping="bytes")
+    factory.informer(Pod, index={"phase": "status.phase"}, store_as="bytes")
 
     assert pods.indexer.index_names() == ("namespace", "node", "phase")
     with pytest.raises(IndexConflict):
         factory.informer(Pod, index={"node": "spec.nodeName"})
-    with pytest.raises(InvalidArgument, match="it keeps bytes"):
-        factory.informer(Pod, keeping="objects")
+    with pytest.raises(InvalidArgument, match="it stores objects as bytes"):
+        factory.informer(Pod, store_as="objects")
 
 
-async def test_what_never_syncs_is_named(
+async def test_an_informer_that_never_syncs_is_named(
     cluster: Cluster, factory: SharedInformerFactory, clock: ManualClock
 ) -> None:
     """INF-5, INF-C9, CCH-88."""
@@ -195,7 +199,7 @@ async def test_what_never_syncs_is_named(
 
         assert dict(result.synced) == {"pods": True, "nodes": False}
         assert not result
-        with pytest.raises(NotYet, match="nodes"):
+        with pytest.raises(NotSynced, match="nodes"):
             result.check()
 
 
@@ -214,7 +218,7 @@ async def test_of_two_informers_of_one_name_both_have_to_sync(
         assert (await waiting).missing == ("pods",)
 
 
-async def test_the_end_of_the_block_ends_all(
+async def test_the_end_of_the_block_stops_all_informers(
     cluster: Cluster, factory: SharedInformerFactory
 ) -> None:
     """INF-6, X-7."""
@@ -250,7 +254,7 @@ async def test_a_factory_that_is_not_open_cannot_start(factory: SharedInformerFa
         factory.start()
 
 
-async def test_the_report_tells_what_is_held_and_what_is_too_much(
+async def test_the_report_lists_caches_and_warns_of_large_ones(
     cluster: Cluster, factory: SharedInformerFactory
 ) -> None:
     async with factory:
@@ -263,16 +267,16 @@ async def test_the_report_tells_what_is_held_and_what_is_too_much(
 
     assert report.objects == 1
     assert report.bytes > 100
-    assert report.lines[0].selectors == "app=web"
-    assert report.lines[0].has_synced
+    assert report.rows[0].selectors == "app=web"
+    assert report.rows[0].has_synced
     assert len(report.warnings) == 1
     assert str(report).splitlines()[0].split() == [
-        *("RESOURCE", "NAMESPACE", "SELECTORS", "KEEPING", "OBJECTS", "KB", "SYNCED")
+        *("RESOURCE", "NAMESPACE", "SELECTORS", "FORMAT", "OBJECTS", "KB", "SYNCED")
     ]
-    assert "warning: configmaps: all of the cluster" in str(report)
+    assert "warning: configmaps: the cache holds all of the cluster" in str(report)
 
 
-async def test_a_kind_that_the_client_does_not_know_is_its_error(clock: ManualClock) -> None:
+async def test_a_kind_that_the_client_does_not_know_raises_its_error(clock: ManualClock) -> None:
     """INF-7."""
 
     class Unknowing(Cluster):

@@ -14,7 +14,7 @@ import pytest
 from kubeloop.cache import Change, SharedInformer
 from kubeloop.kit import ManualClock
 from kubeloop.meta import ObjectKey
-from tests.support.change_history import Story
+from tests.support.change_history import ChangeHistory
 from tests.support.model_server import ModelServer
 
 Pod = dict[str, Any]
@@ -34,7 +34,7 @@ def note(lines: list[str]) -> Callable[[Change[Pod]], None]:
     return tell
 
 
-async def test_a_handler_from_before_the_start_sees_the_first_list_and_every_change(
+async def test_an_early_handler_receives_the_first_list_and_every_change(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
     """CCH-77, CCH-29."""
@@ -51,7 +51,7 @@ async def test_a_handler_from_before_the_start_sees_the_first_list_and_every_cha
         assert registration.has_synced
 
 
-async def test_a_late_handler_first_hears_of_what_is_there(
+async def test_a_late_handler_first_receives_the_cached_objects(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
     """CCH-77, CCH-C27: its has_synced waits until its calls have returned."""
@@ -78,7 +78,7 @@ async def test_a_late_handler_first_hears_of_what_is_there(
         assert lines == ["Added a at first", "Added b"]
 
 
-async def test_functions_may_be_plain_or_async_and_may_be_missing(
+async def test_functions_may_be_synchronous_or_async_and_may_be_missing(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
     """CCH-46."""
@@ -99,7 +99,7 @@ async def test_functions_may_be_plain_or_async_and_may_be_missing(
         assert heard == ["a", "11>12"]
 
 
-async def test_one_that_fails_is_logged_with_the_key_and_the_rest_go_on(
+async def test_a_handler_that_fails_is_logged_with_the_key_and_the_others_continue(
     server: ModelServer,
     clock: ManualClock,
     pods: SharedInformer[Pod],
@@ -121,10 +121,10 @@ async def test_one_that_fails_is_logged_with_the_key_and_the_rest_go_on(
         assert lines == ["Added a at first", "Added b"]
         assert failing.stats().failures == 2
         assert failing.has_synced
-        assert "shop/a: the handler failing failed" in caplog.text
+        assert "shop/a: handler failing failed" in caplog.text
 
 
-async def test_a_slow_handler_holds_up_nobody(
+async def test_a_slow_handler_does_not_delay_others(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
     """CCH-C30, CCH-C37, CCH-78, CCH-79."""
@@ -147,7 +147,7 @@ async def test_a_slow_handler_holds_up_nobody(
         assert stuck.stats().waiting == 1
 
 
-async def test_a_plain_function_is_told_every_change_however_fast_they_come(
+async def test_a_synchronous_handler_receives_every_change_at_any_speed(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-29, CCH-78: it is told as soon as the change is in the store, so nothing waits."""
@@ -169,7 +169,7 @@ async def test_a_plain_function_is_told_every_change_however_fast_they_come(
         assert registration.stats().failures == 0
 
 
-async def test_the_reflector_rests_while_one_that_is_not_waiting_has_much_to_hear(
+async def test_a_busy_handler_with_a_long_backlog_slows_the_reflector_down(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-78: a late plain function hears of what there was, and of each change since."""
@@ -187,7 +187,7 @@ async def test_the_reflector_rests_while_one_that_is_not_waiting_has_much_to_hea
         assert late.stats().merged == 0
 
 
-async def test_what_a_plain_function_leaves_to_be_awaited_comes_before_the_next_change(
+async def test_the_awaitable_of_a_synchronous_handler_is_awaited_before_the_next_change(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
     lines: list[str] = []
@@ -217,7 +217,7 @@ async def test_what_a_plain_function_leaves_to_be_awaited_comes_before_the_next_
         assert lines == ["a", "b", "later b", "c", "d"]
 
 
-async def test_a_plain_function_may_remove_itself(
+async def test_a_synchronous_handler_may_remove_itself(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
     """CCH-81."""
@@ -237,7 +237,7 @@ async def test_a_plain_function_may_remove_itself(
         assert [key.name for key in heard] == ["a"]
 
 
-async def test_a_call_that_was_not_begun_is_dropped_with_its_handler(
+async def test_a_call_that_was_not_awaited_is_dropped_with_its_handler(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
     """CCH-81: the async function was called, and nothing of it has run yet."""
@@ -256,16 +256,16 @@ async def test_a_call_that_was_not_begun_is_dropped_with_its_handler(
         assert heard == []
 
 
-async def test_one_that_is_far_behind_is_warned_of_and_told_less_of_the_same(
+async def test_a_handler_that_is_far_behind_is_logged_and_its_changes_are_merged(
     server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock, backlog=2)
-    story = Story()
+    history = ChangeHistory()
     go_on = asyncio.Event()
 
     async def slow(change: Change[Pod]) -> None:
         await go_on.wait()
-        story(change)
+        history(change)
 
     registration = pods.add_handler(on_change=slow, name="slow")
     async with pods:
@@ -281,7 +281,7 @@ async def test_one_that_is_far_behind_is_warned_of_and_told_less_of_the_same(
 
         go_on.set()
         await clock.settle()
-        assert story.now == server.state()
+        assert history.now == server.state()
         assert registration.stats().failures == 0
 
 
@@ -300,7 +300,7 @@ async def test_the_same_function_may_be_registered_twice(
         assert lines == ["Added a", "Added a"]
 
 
-async def test_a_removed_handler_hears_nothing_more(
+async def test_a_removed_handler_receives_nothing_more(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
     """CCH-81, CCH-C28, X-6: removing is idempotent, and frees what waited."""
@@ -317,7 +317,7 @@ async def test_a_removed_handler_hears_nothing_more(
         assert pods.stats().handlers == ()
 
 
-async def test_removing_and_waiting_ends_after_the_call_that_runs(
+async def test_aclose_waits_for_the_running_call(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
     """CCH-81."""
@@ -391,7 +391,7 @@ async def test_keys_go_straight_into_a_queue_and_nothing_is_decoded(
     registration = pods.add_key_handler(keys.append)
     selected: list[ObjectKey] = []
     pods.add_key_handler(selected.append, selector="app=web")
-    monkeypatch.setattr(pods.indexer.keeper, "give", never)
+    monkeypatch.setattr(pods.indexer.codec, "decode", never)
     async with pods:
         server.put("a")
         server.put("b", app="web")
@@ -406,7 +406,7 @@ async def test_keys_go_straight_into_a_queue_and_nothing_is_decoded(
 # --- resync
 
 
-async def test_each_handler_is_told_again_in_its_own_period(
+async def test_each_handler_is_resynced_in_its_own_period(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-C25, CCH-84, CCH-85, CCH-43: periods 0, 2 s and 3 s on an informer of 1 s."""
@@ -458,7 +458,7 @@ def no_warning(caplog: pytest.LogCaptureFixture) -> bool:
     return not [record for record in caplog.records if record.levelname == "WARNING"]
 
 
-async def test_a_resync_period_on_an_informer_that_does_not_resync_is_warned_of_once(
+async def test_a_resync_period_on_an_informer_that_does_not_resync_is_logged_once(
     server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """CCH-84: client-go warns as well; here the warning says what to do."""
@@ -472,12 +472,12 @@ async def test_a_resync_period_on_an_informer_that_does_not_resync_is_warned_of_
     (warning,) = caplog.messages
     assert warning == (
         "pods: resync=0.5 of sync-dns has no effect: the informer does not resync "
-        "(give the informer a resync period, too)"
+        "(set the resync period of the informer, too)"
     )
 
 
 @pytest.mark.parametrize("has_begun", [False, True])
-async def test_key_handlers_and_streams_with_a_resync_period_are_warned_of_as_well(
+async def test_key_handlers_and_streams_with_a_resync_period_are_logged_as_well(
     server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture, has_begun: bool
 ) -> None:
     pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock)
@@ -490,7 +490,7 @@ async def test_key_handlers_and_streams_with_a_resync_period_are_warned_of_as_we
     assert sum("has no effect" in message for message in caplog.messages) == 2
 
 
-async def test_a_resync_period_on_an_informer_that_resyncs_is_not_warned_of(
+async def test_a_resync_period_on_an_informer_that_resyncs_is_not_logged(
     server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock, resync=60.0)
@@ -501,7 +501,7 @@ async def test_a_resync_period_on_an_informer_that_resyncs_is_not_warned_of(
 
 
 @pytest.mark.parametrize(("resync", "again"), [(0.0, 1), (1.0, 0)])
-async def test_an_unchanged_relist_is_told_unless_ticks_say_otherwise(
+async def test_a_relist_notifies_of_unchanged_objects_until_the_first_resync_tick(
     server: ModelServer, clock: ManualClock, resync: float, again: int
 ) -> None:
     """V-11, CCH-85."""
@@ -520,7 +520,7 @@ async def test_an_unchanged_relist_is_told_unless_ticks_say_otherwise(
 # --- streams
 
 
-async def test_changes_come_as_a_stream(
+async def test_changes_can_be_read_as_a_stream(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
     server.put("a")
@@ -555,10 +555,10 @@ async def test_objects_of_a_change_are_decoded_once_and_only_when_read(
         change = await anext(stream)
 
         assert change.new is change.new
-        assert change.new_metadata is not None
-        assert change.new_metadata.uid == "u1"
+        assert change.new_entry is not None
+        assert change.new_entry.uid == "u1"
         assert change.old is None
-        assert change.old_metadata is None
+        assert change.old_entry is None
 
 
 async def test_a_stream_ends_with_the_informer(
@@ -574,7 +574,7 @@ async def test_a_stream_ends_with_the_informer(
     assert await reading == 0
 
 
-async def test_a_stream_that_is_forgotten_gives_up_its_place(
+async def test_a_stream_without_references_is_closed(
     server: ModelServer, pods: SharedInformer[Pod]
 ) -> None:
     """X-6."""

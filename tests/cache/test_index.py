@@ -8,23 +8,28 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubeloop.cache.entry import Entry
-from kubeloop.cache.errors import IndexConflict, UnknownIndex
-from kubeloop.cache.index import Index, by_label, exactly_one, label_of_path
-from kubeloop.cache.indexer import STEP, Indexer
-from kubeloop.cache.keeper import Keeper
-from kubeloop.cache.keeping import Keeping
-from kubeloop.cache.store import ThreadSafeStore
+from kubeloop.cache import (
+    Entry,
+    EntryCodec,
+    IndexConflict,
+    Indexer,
+    StorageFormat,
+    ThreadSafeStore,
+    UnknownIndex,
+    index_func_to_key_func,
+)
+from kubeloop.cache.index import Index, by_label, label_of_path
+from kubeloop.cache.indexer import STEP
 from kubeloop.errors import InvalidArgument
 from kubeloop.selectors import parse_labels
 from kubeloop.wire.core.v1 import Pod
-from tests.cache.making import entry, hold_the_loop, key, pod
+from tests.cache.objects import block_loop, entry, key, pod
 
 
-def store_of(*texts: bytes, by: Any, keeping: Keeping = "bytes") -> Indexer[Pod]:
-    indexer = Indexer(Keeper(Pod, keeping=keeping), by)
+def store_of(*texts: bytes, by: Any, store_as: StorageFormat = "bytes") -> Indexer[Pod]:
+    indexer = Indexer(EntryCodec(Pod, store_as=store_as), by)
     for text in texts:
-        indexer.add(indexer.keeper.take(text))
+        indexer.add(indexer.codec.parse(text))
     return indexer
 
 
@@ -36,11 +41,11 @@ def names(found: list[Pod]) -> list[str]:
     return sorted(each.metadata.name for each in found)
 
 
-@pytest.mark.parametrize("keeping", ["bytes", "objects", "compressed"])
-def test_objects_are_found_by_a_field(keeping: Keeping) -> None:
+@pytest.mark.parametrize("store_as", ["bytes", "objects", "compressed"])
+def test_objects_are_found_by_a_field(store_as: StorageFormat) -> None:
     """CCH-9: through the projection; who has no value is under none."""
     by = {"node": "spec.nodeName"}
-    store = store_of(pod("a", node="n1"), pod("b", node="n2"), pod("c"), by=by, keeping=keeping)
+    store = store_of(pod("a", node="n1"), pod("b", node="n2"), pod("c"), by=by, store_as=store_as)
 
     assert names(store.by_index("node", "n1")) == ["a"]
     assert store.keys_by_index("node", "n2") == [key("b")]
@@ -48,12 +53,12 @@ def test_objects_are_found_by_a_field(keeping: Keeping) -> None:
     assert [each.key.name for each in store.entries_by_index("node", "n1")] == ["a"]
 
 
-def test_an_object_with_two_values_is_found_under_both() -> None:
+def test_an_object_with_two_values_is_found_by_both() -> None:
     """CCH-9, CCH-C1: and under the one that is left; an emptied value vanishes."""
     store = store_of(pod("a", labels={"apps": "x.y"}), by={"apps": apps})
     both = store.index_values("apps")
 
-    store.add(store.keeper.take(pod("a", labels={"apps": "y"})))
+    store.add(store.codec.parse(pod("a", labels={"apps": "y"})))
 
     assert sorted(both) == ["x", "y"]
     assert store.index_values("apps") == ["y"]
@@ -61,13 +66,13 @@ def test_an_object_with_two_values_is_found_under_both() -> None:
     assert names(store.by_index("apps", "y")) == ["a"]
 
 
-def test_an_update_moves_an_object_and_a_read_gives_the_new_one() -> None:
+def test_an_update_moves_an_object_and_a_read_returns_the_new_one() -> None:
     """CCH-10: old values out, new ones in; an equal value gives the newer object."""
     store = store_of(pod("a", node="n1", version="1"), by={"node": "spec.nodeName"})
 
-    store.add(store.keeper.take(pod("a", node="n1", version="2")))
+    store.add(store.codec.parse(pod("a", node="n1", version="2")))
     same = [each.version for each in store.entries_by_index("node", "n1")]
-    store.add(store.keeper.take(pod("a", node="n2", version="3")))
+    store.add(store.codec.parse(pod("a", node="n2", version="3")))
 
     assert same == ["2"]
     assert store.index_values("node") == ["n2"]
@@ -103,7 +108,7 @@ def test_an_index_function_that_raises_leaves_only_that_index_without_the_object
 
 
 @pytest.mark.parametrize("answer", ["text", [7], None])
-def test_an_index_function_must_give_texts(answer: Any) -> None:
+def test_an_index_function_must_return_texts(answer: Any) -> None:
     """CCH-11: anything else counts as a failure."""
     store = store_of(pod("a"), by={"odd": lambda _: answer})
 
@@ -111,12 +116,12 @@ def test_an_index_function_must_give_texts(answer: Any) -> None:
     assert len(store) == 1
 
 
-def test_a_function_that_changes_its_mind_leaves_nothing_behind() -> None:
+def test_an_index_function_with_varying_results_leaves_nothing_behind() -> None:
     """CCH-10: what was filed is what is removed, whatever the function says by then."""
     answers = iter(["one", "two", "three"])
     store = store_of(pod("a"), by={"mood": lambda _: [next(answers)]})
 
-    store.add(store.keeper.take(pod("a", version="2")))
+    store.add(store.codec.parse(pod("a", version="2")))
 
     assert store.index_values("mood") == ["two"]
 
@@ -137,7 +142,7 @@ def test_an_unknown_index_is_an_error_and_an_unknown_value_is_not() -> None:
     assert store.index_values("nod") == []
 
 
-def test_index_gives_who_shares_a_value_each_once() -> None:
+def test_index_returns_objects_that_share_a_value_each_once() -> None:
     """CCH-12: the union over the object's values."""
     store = store_of(
         pod("a", labels={"apps": "x.y"}),
@@ -157,30 +162,30 @@ def test_keys_of_an_index_are_sorted() -> None:
     assert store.keys_by_index("node", "n") == [key("a"), key("b"), key("c")]
 
 
-def test_indexes_added_later_know_what_is_there() -> None:
+def test_indexes_added_later_contain_the_stored_objects() -> None:
     """CCH-13, CCH-C3: by path and by function."""
     store = store_of(pod("a", node="n1", labels={"apps": "x"}), by={})
 
     store.add_indexers({"node": "spec.nodeName", "apps": apps})
-    store.add(store.keeper.take(pod("b", node="n1")))
+    store.add(store.codec.parse(pod("b", node="n1")))
 
     assert names(store.by_index("node", "n1")) == ["a", "b"]
     assert names(store.by_index("apps", "x")) == ["a"]
 
 
-def test_objects_taken_before_an_index_and_put_in_after_it_are_indexed() -> None:
+def test_objects_encoded_before_an_index_and_stored_after_it_are_indexed() -> None:
     """CCH-13: nothing is silently missing because it was on its way."""
     store = store_of(by={})
-    on_its_way = store.keeper.take(pod("a", node="n1"))
+    on_its_way = store.codec.parse(pod("a", node="n1"))
 
     store.add_indexers({"node": "spec.nodeName"})
     store.add(on_its_way)
-    store.add(store.keeper.take(pod("a", node="n2")))
+    store.add(store.codec.parse(pod("a", node="n2")))
 
     assert store.index_values("node") == ["n2"]
 
 
-def test_an_index_name_can_be_taken_once() -> None:
+def test_an_index_name_can_be_used_once() -> None:
     """CCH-13, CCH-C2: a conflict, and none of the new ones is added."""
     store = store_of(pod("a"), by={"node": "spec.nodeName"})
 
@@ -190,7 +195,7 @@ def test_an_index_name_can_be_taken_once() -> None:
     assert store.index_names() == ("namespace", "node")
 
 
-def test_a_path_that_cannot_be_right_adds_no_index() -> None:
+def test_an_invalid_path_adds_no_index() -> None:
     store = store_of(pod("a"), by={})
 
     with pytest.raises(InvalidArgument, match="nodeNam"):
@@ -199,7 +204,7 @@ def test_a_path_that_cannot_be_right_adds_no_index() -> None:
     assert store.index_names() == ("namespace",)
 
 
-async def test_an_index_is_built_in_steps_while_writes_go_on() -> None:
+async def test_an_index_is_built_in_steps_during_writes() -> None:
     """CCH-13: the end is as if it had been built at the end."""
     store = store_of(*(pod(f"p{n}", node=f"n{n % 3}") for n in range(400)), by={})
     build = asyncio.create_task(
@@ -210,10 +215,10 @@ async def test_an_index_is_built_in_steps_while_writes_go_on() -> None:
     await asyncio.sleep(0)
 
     assert "node" not in store.index_names()
-    store.add(store.keeper.take(pod("p0", node="moved")))
-    store.add(store.keeper.take(pod("p399", node="moved")))
+    store.add(store.codec.parse(pod("p0", node="moved")))
+    store.add(store.codec.parse(pod("p399", node="moved")))
     store.delete(key("p1"))
-    store.add(store.keeper.take(pod("new", node="n1")))
+    store.add(store.codec.parse(pod("new", node="n1")))
     await build
 
     for name in ("node", "f"):
@@ -222,13 +227,13 @@ async def test_an_index_is_built_in_steps_while_writes_go_on() -> None:
         assert names(found) == names(store.list())
 
 
-async def test_an_index_in_the_making_survives_a_replacement() -> None:
+async def test_an_index_build_survives_a_replacement() -> None:
     """CCH-13: it starts again over the new content."""
     store = store_of(*(pod(f"p{n}", node="old") for n in range(300)), by={})
     build = asyncio.create_task(store.add_indexers_in_steps({"node": "spec.nodeName"}))
     await asyncio.sleep(0)
 
-    store.replace([store.keeper.take(pod(f"q{n}", node="new")) for n in range(300)], "9")
+    store.replace([store.codec.parse(pod(f"q{n}", node="new")) for n in range(300)], "9")
     await build
 
     assert store.index_values("node") == ["new"]
@@ -249,14 +254,14 @@ async def test_a_cancelled_build_adds_no_index() -> None:
     assert len(store.by_index("node", "n")) == 300
 
 
-@pytest.mark.parametrize("keeping", ["bytes", "objects", "compressed"])
+@pytest.mark.parametrize("store_as", ["bytes", "objects", "compressed"])
 @pytest.mark.parametrize("later", [False, True])
-def test_an_index_may_be_by_what_every_entry_holds_anyway(later: bool, keeping: Keeping) -> None:
+def test_an_index_may_use_a_standard_field(later: bool, store_as: StorageFormat) -> None:
     by = {"uid": "metadata.uid", "node": "spec.nodeName", "generation": "metadata.generation"}
-    store = store_of(pod("a", node="n1"), by={} if later else by, keeping=keeping)
+    store = store_of(pod("a", node="n1"), by={} if later else by, store_as=store_as)
     if later:
         store.add_indexers(by)
-    store.add(store.keeper.take(pod("b", node="n1", generation=7)))
+    store.add(store.codec.parse(pod("b", node="n1", generation=7)))
 
     assert names(store.by_index("uid", "uid-of-a")) == ["a"]
     assert names(store.by_index("node", "n1")) == ["a", "b"]
@@ -265,38 +270,38 @@ def test_an_index_may_be_by_what_every_entry_holds_anyway(later: bool, keeping: 
 
 @pytest.mark.parametrize("later", [False, True])
 @pytest.mark.parametrize("spec", ["a text", 5, [{"port": {"name": "web"}}], {"port": 80}])
-def test_an_object_that_a_path_does_not_fit_is_held_all_the_same(
+def test_an_object_that_a_path_does_not_fit_is_stored_all_the_same(
     later: bool, spec: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is missing from that one index, as where a function fails."""
     by = {"port": "spec.port.name", "uid": "metadata.uid"}
-    store: Indexer[dict[str, Any]] = Indexer(Keeper(dict), {} if later else by)
+    store: Indexer[dict[str, Any]] = Indexer(EntryCodec(dict), {} if later else by)
     metadata = {"name": "a", "namespace": "shop", "uid": "1"}
-    store.add(store.keeper.take(msgspec.json.encode({"metadata": metadata, "spec": spec})))
+    store.add(store.codec.parse(msgspec.json.encode({"metadata": metadata, "spec": spec})))
     if later:
         store.add_indexers(by)
 
     assert store.index_values("port") == []
     assert store.keys_by_index("uid", "1") == [key("a")]
-    assert store.keeper.stats().unindexable > 0
+    assert store.codec.stats().unindexable > 0
     assert "shop/a: not indexed" in caplog.text
     store.delete(key("a"))
     assert store.index_values("uid") == []
 
 
 @pytest.mark.parametrize("later", [False, True])
-async def test_an_index_function_that_takes_long_does_not_hold_the_loop(later: bool) -> None:
+async def test_slow_index_functions_do_not_block_the_loop(later: bool) -> None:
     """Each call does, whatever it waits for; all of them together must not."""
     asked = 0
 
     def slow(given: Pod) -> list[str]:
         nonlocal asked
         asked += 1
-        hold_the_loop()
+        block_loop()
         return [given.metadata.name]
 
     store = store_of(*(pod(f"p{n}") for n in range(30 * later)), by={} if later else {"f": slow})
-    found = [store.keeper.take(pod(f"p{n}")) for n in range(30)]
+    found = [store.codec.parse(pod(f"p{n}")) for n in range(30)]
     work = asyncio.create_task(
         store.add_indexers_in_steps({"f": slow}) if later else replaced(store, found)
     )
@@ -317,7 +322,7 @@ def test_an_index_added_during_a_replacement_is_in_it() -> None:
     replacement = store.replacement([entry("a", labels={"app": "x"}), entry("b")], "1")
     replacement.step(1)
 
-    store.add_indexes(Index("app", by_label("app")))
+    store.add_indexes(Index("app", by_label("app"), label="app"))
     replacement.finish()
 
     assert store.keys_by_index("app", "x") == [key("a")]
@@ -331,9 +336,9 @@ def test_the_namespace_index_is_built_in() -> None:
     assert names(store.by_index("namespace", "x")) == ["a"]
 
 
-def test_an_index_function_serves_as_a_key_if_it_gives_one_value() -> None:
+def test_an_index_function_serves_as_a_key_if_it_returns_one_value() -> None:
     """CCH-14: none or several are an error."""
-    key_of = exactly_one(str.split)
+    key_of = index_func_to_key_func(str.split)
 
     assert key_of("one") == "one"
     for text in ("", "one two"):
@@ -352,11 +357,11 @@ def test_an_index_function_serves_as_a_key_if_it_gives_one_value() -> None:
         ("metadata.labels.a.b", None),
     ],
 )
-def test_a_path_to_a_label_is_known_as_one(path: str, label: str | None) -> None:
+def test_a_path_to_a_label_is_recognized(path: str, label: str | None) -> None:
     assert label_of_path(path) == label
 
 
-def test_a_selector_for_one_value_looks_only_at_those_who_have_it() -> None:
+def test_a_selector_for_one_value_only_checks_objects_with_that_value() -> None:
     """CCH-90: a list by an indexed label asks the index, and then the rest of the selector."""
     looked_at = 0
 
@@ -367,13 +372,13 @@ def test_a_selector_for_one_value_looks_only_at_those_who_have_it() -> None:
             return super().get(*args)
 
     store = ThreadSafeStore()
-    store.add_indexes(Index("app", by_label("app")))
+    store.add_indexes(Index("app", by_label("app"), label="app"))
     for number in range(50):
         labels = Counting({"app": f"a{number % 10}", "n": str(number)})
         store.add(msgspec.structs.replace(entry(f"p{number}"), label_map=labels))
     looked_at = 0
 
-    found = store.entries(parse_labels("app=a3,n=13"), exact={"app": "app"})
+    found = store.entries(parse_labels("app=a3,n=13"))
 
     assert [each.key.name for each in found] == ["p13"]
     assert looked_at <= 10

@@ -13,32 +13,33 @@ import pytest
 from kubeloop.cache import (
     CacheMutated,
     Change,
+    Delta,
+    DeltaApplier,
     DeltaFIFO,
+    DeltaType,
+    EntryCodec,
     IndexConflict,
     Indexer,
     InformerState,
     InformerStopped,
-    Keeper,
-    NotYet,
+    Notification,
+    NotSynced,
     Scope,
     SharedInformer,
     UnknownIndex,
-    notices,
+    notifications,
     pager,
     reflector,
 )
-from kubeloop.cache.applying import Applying
-from kubeloop.cache.entry import added
-from kubeloop.cache.notices import Notice
 from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock, TaskOwner
 from kubeloop.wire.core.v1 import Pod
-from tests.cache.making import entry
-from tests.support.change_history import Story, held
+from tests.cache.objects import entry
+from tests.support.change_history import ChangeHistory, cached_versions
 from tests.support.model_server import ModelServer, expired, refusal
 
 
-async def test_the_block_begins_with_the_first_list_and_ends_with_nothing_running(
+async def test_the_block_starts_with_the_first_list_and_ends_with_nothing_running(
     server: ModelServer,
 ) -> None:
     """CCH-79, CCH-87, X-7."""
@@ -67,19 +68,17 @@ async def test_waiting_for_the_first_list_has_a_deadline(
     entering = asyncio.create_task(pods.__aenter__())
     await clock.advance(30)
 
-    with pytest.raises(NotYet, match="first list of pods"):
+    with pytest.raises(NotSynced, match="first list of pods"):
         await entering
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_an_informer_lives_once(
-    server: ModelServer, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_an_informer_runs_once(server: ModelServer, caplog: pytest.LogCaptureFixture) -> None:
     """CCH-75, CCH-C29."""
     pods = SharedInformer(server, Pod)
     async with pods:
         await pods.run()
-        assert "running already" in caplog.text
+        assert "the informer is running" in caplog.text
     await pods.run()
 
     assert pods.state is InformerState.STOPPED
@@ -91,7 +90,7 @@ async def test_an_informer_lives_once(
         await pods.__aenter__()
 
 
-async def test_of_two_who_begin_an_informer_at_once_one_does(server: ModelServer) -> None:
+async def test_of_two_callers_that_start_an_informer_one_does(server: ModelServer) -> None:
     """CCH-75: the other hears of it, and nothing is left running."""
     pods: SharedInformer[dict[str, Any]] = SharedInformer(server, dict)
 
@@ -107,7 +106,7 @@ async def test_of_two_who_begin_an_informer_at_once_one_does(server: ModelServer
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_whoever_waits_is_told_when_the_informer_ends_first(
+async def test_waiting_ends_with_an_error_when_the_informer_stops(
     server: ModelServer, clock: ManualClock
 ) -> None:
     pods = SharedInformer(server, Pod, clock=clock)
@@ -122,7 +121,9 @@ async def test_whoever_waits_is_told_when_the_informer_ends_first(
     assert isinstance(wait.exception(), InformerStopped)
 
 
-async def test_a_gap_ends_in_deletes_that_say_so(server: ModelServer, clock: ManualClock) -> None:
+async def test_a_watch_gap_leads_to_deletes_without_a_final_state(
+    server: ModelServer, clock: ManualClock
+) -> None:
     """CCH-C12, CCH-42: with the last state that was seen, and never another type."""
     server.put("web", app="web")
     deleted: list[Any] = []
@@ -141,7 +142,7 @@ async def test_a_gap_ends_in_deletes_that_say_so(server: ModelServer, clock: Man
         assert change.old["metadata"]["labels"] == {"app": "web"}
 
 
-async def test_a_delete_that_was_seen_carries_the_final_state(
+async def test_a_received_delete_has_the_final_state(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-C36."""
@@ -173,7 +174,7 @@ async def test_an_added_object_that_is_there_is_updated_and_an_updated_that_is_n
         assert lines == ["Added web", "Updated web", "Added new"]
 
 
-async def test_an_unknown_object_that_is_deleted_is_told_all_the_same(
+async def test_handlers_are_notified_of_the_delete_of_an_unknown_object(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-41, CCH-35."""
@@ -188,7 +189,7 @@ async def test_an_unknown_object_that_is_deleted_is_told_all_the_same(
         assert [str(change.type) for change in heard] == ["Deleted"]
 
 
-async def test_whoever_is_told_finds_the_change_in_the_store(
+async def test_a_handler_finds_its_change_in_the_store(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-42: all of the first list, and then each change as it is told."""
@@ -205,18 +206,19 @@ async def test_whoever_is_told_finds_the_change_in_the_store(
         assert seen == [2, 2, 3, 4]
 
 
-def test_all_changes_of_a_batch_are_in_the_store_before_the_first_is_told() -> None:
-    """CCH-44."""
-    pods = Indexer(Keeper(dict))
-    told: list[tuple[str, int]] = []
+def test_all_changes_of_a_batch_are_in_the_store_before_the_first_notification() -> None:
+    """CCH-44: a batch is applied before handlers are called."""
+    pods = Indexer(EntryCodec(dict))
+    seen: list[tuple[str, int]] = []
 
-    def tell(notices: Sequence[Notice]) -> None:
-        told.extend((notice.key.name, len(pods)) for notice in notices)
+    def notify(notifications: Sequence[Notification]) -> None:
+        seen.extend((each.key.name, len(pods)) for each in notifications)
 
-    applying = Applying(pods, lambda: tell)
-    applying((added(entry("a")), added(entry("b"))), is_initial=False)
+    apply = DeltaApplier(pods, lambda: [notify])
+    deltas = [Delta(DeltaType.ADDED, each.key, each) for each in (entry("a"), entry("b"))]
+    apply(deltas, is_initial=False)
 
-    assert told == [("a", 2), ("b", 2)]
+    assert seen == [("a", 2), ("b", 2)]
 
 
 async def test_bookmarks_move_the_store(server: ModelServer, clock: ManualClock) -> None:
@@ -230,7 +232,7 @@ async def test_bookmarks_move_the_store(server: ModelServer, clock: ManualClock)
         assert pods.stats().reflector.event_age == 0
 
 
-async def test_a_transform_is_applied_before_anybody_looks(
+async def test_a_transform_is_applied_before_the_first_read(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-86, INF-C8: labels are gone everywhere, and versions are tracked all the same."""
@@ -269,7 +271,7 @@ async def test_a_transform_may_drop_versions_without_losing_track_of_them(
 
         await pods.wait_for_version(version)
 
-        assert held(pods) == server.state()
+        assert cached_versions(pods) == server.state()
         assert [change.is_resync for change in changes] == [False, False]
         assert [pod["metadata"] for pod in pods.lister.list()] == [{"name": "web"}]
 
@@ -296,14 +298,14 @@ class _View(msgspec.Struct):
     spec: _Spec
 
 
-@pytest.mark.parametrize("keeping", ["bytes", "objects", "compressed"])
+@pytest.mark.parametrize("store_as", ["bytes", "objects", "compressed"])
 @pytest.mark.parametrize("of", [Pod, dict, _View])
-async def test_objects_come_as_the_type_asked_for_however_they_are_kept(
-    server: ModelServer, of: type[Any], keeping: Any
+async def test_objects_have_the_requested_type_in_every_storage_format(
+    server: ModelServer, of: type[Any], store_as: Any
 ) -> None:
     server.put("web", node="node-7")
 
-    async with SharedInformer(server, of, keeping=keeping, index={"n": "spec.nodeName"}) as pods:
+    async with SharedInformer(server, of, store_as=store_as, index={"n": "spec.nodeName"}) as pods:
         (found,) = pods.lister.by_index("n", "node-7")
 
         assert type(found) is of
@@ -313,7 +315,7 @@ async def test_a_mutation_of_a_shared_object_makes_the_informer_fail(
     server: ModelServer, clock: ManualClock
 ) -> None:
     server.put("web")
-    pods = SharedInformer(server, dict, keeping="objects", detect_mutations=True, clock=clock)
+    pods = SharedInformer(server, dict, store_as="objects", detect_mutations=True, clock=clock)
 
     async def change_one() -> None:
         async with pods:
@@ -348,7 +350,7 @@ async def test_waiting_for_a_write_has_a_deadline(server: ModelServer, clock: Ma
         wait = asyncio.create_task(pods.wait_for_version("99", timeout=5))
         await clock.advance(5)
 
-        with pytest.raises(NotYet, match="version 99 of pods: not within 5 s"):
+        with pytest.raises(NotSynced, match="version 99 of pods: not within 5 s"):
             await wait
         with pytest.raises(InvalidArgument, match="no number"):
             await pods.wait_for_version("")
@@ -367,7 +369,7 @@ async def test_a_condition_is_checked_after_each_change_of_the_cache(
         await wait
 
         await clock.advance(5)
-        with pytest.raises(NotYet, match="wait for rain: not within 5 s"):
+        with pytest.raises(NotSynced, match="wait for rain: not within 5 s"):
             await late
 
 
@@ -377,11 +379,11 @@ async def test_a_list_that_is_older_than_the_cache_counts_as_a_rewind(
     async with SharedInformer(server, dict, clock=clock) as pods:
         pods.indexer.replace([], "30")
         pods.indexer.replace([], "40")
-        assert pods.indexer.rewinds == 0
+        assert pods.indexer.store.rewinds == 0
         pods.indexer.replace([], "35")
 
-        assert pods.indexer.rewinds == 1
-        assert pods.indexer.replacements == 4
+        assert pods.indexer.store.rewinds == 1
+        assert pods.indexer.store.replacements == 4
 
 
 async def test_versions_are_compared_as_numbers(server: ModelServer, clock: ManualClock) -> None:
@@ -394,52 +396,52 @@ async def test_versions_are_compared_as_numbers(server: ModelServer, clock: Manu
         await pods.wait_for_version("100", timeout=0)
 
 
-async def test_its_own_delta_queue_may_be_another(server: ModelServer, clock: ManualClock) -> None:
+async def test_an_informer_may_use_another_delta_queue(
+    server: ModelServer, clock: ManualClock
+) -> None:
     server.put("web")
-    story = Story()
+    history = ChangeHistory()
     pods = SharedInformer(server, dict, queue=DeltaFIFO, clock=clock)
-    pods.add_handler(on_change=story)
+    pods.add_handler(on_change=history)
     async with pods:
         server.put("db")
         server.delete("web")
         await clock.settle()
 
-        assert held(pods) == server.state() == story.now
+        assert cached_versions(pods) == server.state() == history.now
 
 
-async def test_work_that_fails_is_tried_again_after_a_second(
+async def test_processing_that_fails_is_retried_after_a_second(
     server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """CCH-74."""
     pods = SharedInformer(server, dict, clock=clock)
     async with pods:
-        broken = pods.indexer.add
-        pods.indexer.add = None  # type: ignore[method-assign, assignment] # breaks it
+        add = pods.indexer.store.add
+        pods.indexer.store.add = None  # type: ignore[method-assign, assignment] # breaks it
         server.put("web")
         await clock.settle()
         assert pods.lister.count() == 0
         assert pods.stats().controller.failures == 1
 
-        pods.indexer.add = broken  # type: ignore[method-assign] # mends it
+        pods.indexer.store.add = add  # type: ignore[method-assign] # repairs it
         await clock.advance(1)
 
-        assert held(pods) == server.state()
+        assert cached_versions(pods) == server.state()
 
 
-async def test_an_unfiltered_cache_of_secrets_is_worth_a_warning(
+async def test_an_unfiltered_cache_of_secrets_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with SharedInformer(ModelServer(scope=Scope("secrets")), dict):
-        assert "secrets: all of the cluster are held in memory" in caplog.text
+        assert "secrets: the cache holds all of the cluster" in caplog.text
 
     caplog.clear()
     async with SharedInformer(ModelServer(scope=Scope("secrets", namespace="shop")), dict):
         assert caplog.text == ""
 
 
-async def test_cancelling_the_entrance_leaves_nothing(
-    server: ModelServer, clock: ManualClock
-) -> None:
+async def test_cancelling_the_start_leaves_nothing(server: ModelServer, clock: ManualClock) -> None:
     """X-7."""
     server.fail(*(refusal(500, "InternalError") for _ in range(99)))
     for turns in range(12):
@@ -455,7 +457,7 @@ async def test_cancelling_the_entrance_leaves_nothing(
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_the_loop_is_never_held_for_long_while_many_objects_load() -> None:
+async def test_the_loop_is_never_blocked_for_long_while_many_objects_load() -> None:
     """The issue's 20 ms for 100,000 objects; here a tenth of them, and room for a busy machine."""
     server = ModelServer()
     for number in range(5_000):
@@ -480,7 +482,7 @@ async def test_the_loop_is_never_held_for_long_while_many_objects_load() -> None
     assert longest < 0.1
 
 
-async def test_what_may_not_change_after_the_start_is_given_when_it_is_made(
+async def test_options_are_set_when_an_informer_is_created(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-76: there is nothing to set, so nothing to set too late."""
@@ -501,7 +503,7 @@ def test_every_number_can_be_read() -> None:
     assert (reflector.BACKOFF.duration, reflector.BACKOFF.factor) == (0.8, 2.0)
     assert (reflector.BACKOFF.jitter, reflector.BACKOFF.steps, reflector.BACKOFF.cap) == (1, 38, 30)
     assert (reflector.BACKOFF_RESET, reflector.MIN_WATCH_TIMEOUT) == (120.0, 300.0)
-    assert (pager.PAGE_SIZE, notices.LIMIT) == (500, 1024)
+    assert (pager.PAGE_SIZE, notifications.LIMIT) == (500, 1024)
 
 
 async def test_a_write_is_waited_for_ten_seconds_by_default(
@@ -517,7 +519,7 @@ async def test_a_write_is_waited_for_ten_seconds_by_default(
         await clock.advance(0.2)
 
         for wait in waits:
-            with pytest.raises(NotYet, match="not within 10 s"):
+            with pytest.raises(NotSynced, match="not within 10 s"):
                 await wait
 
 

@@ -9,26 +9,26 @@ import msgspec
 import pytest
 
 from kubeloop.cache import (
+    DeltaFIFO,
     Entry,
+    EntryCodec,
     ExpirationCache,
     Indexer,
-    Keeper,
-    Keeping,
     KeyFunc,
     MutationCache,
     PartlyApplied,
+    RealFIFO,
+    StorageFormat,
     Store,
     UnkeyedObject,
-    exactly_one,
+    index_func_to_key_func,
     older_than,
 )
-from kubeloop.cache.deltas import DeltaFIFO
-from kubeloop.cache.in_order import RealFIFO
 from kubeloop.errors import InvalidArgument
 from kubeloop.meta import ObjectKey
 from kubeloop.wire.core.v1 import Pod
 from kubeloop.wire.meta.v1 import ObjectMeta
-from tests.cache.making import entry
+from tests.cache.objects import entry
 
 
 class Route(msgspec.Struct):
@@ -47,11 +47,13 @@ def a_pod(name: str, *, uid: str) -> Pod:
     return Pod(metadata=ObjectMeta(name=name, namespace="shop", uid=uid))
 
 
-@pytest.mark.parametrize("keeping", ["bytes", "objects", "compressed"])
-def test_an_indexer_files_objects_of_your_own_under_what_the_key_function_says(
-    keeping: Keeping,
+@pytest.mark.parametrize("store_as", ["bytes", "objects", "compressed"])
+def test_an_indexer_stores_your_objects_under_the_key_of_the_key_function(
+    store_as: StorageFormat,
 ) -> None:
-    routes = Indexer(Keeper(Route, keeping=keeping), {"port": lambda r: [str(r.port)]}, key=by_host)
+    routes = Indexer(
+        EntryCodec(Route, store_as=store_as), {"port": lambda r: [str(r.port)]}, key=by_host
+    )
 
     routes.add(Route("a.example", 80))
     routes.add(Route("b.example", 80))
@@ -66,7 +68,7 @@ def test_an_indexer_files_objects_of_your_own_under_what_the_key_function_says(
 
 
 def test_a_key_function_may_return_a_key_with_a_namespace() -> None:
-    routes = Indexer(Keeper(Route), key=lambda route: ObjectKey("edge", route.host))
+    routes = Indexer(EntryCodec(Route), key=lambda route: ObjectKey("edge", route.host))
     routes.add(Route("a.example", 80))
 
     assert routes.list(namespace="edge") == [Route("a.example", 80)]
@@ -74,23 +76,23 @@ def test_a_key_function_may_return_a_key_with_a_namespace() -> None:
 
 
 def test_an_indexer_with_a_key_function_is_a_store() -> None:
-    store: Store[Route] = Indexer(Keeper(Route), key=by_host)
+    store: Store[Route] = Indexer(EntryCodec(Route), key=by_host)
     store.add(Route("a.example", 80))
 
     assert store.list() == [Route("a.example", 80)]
 
 
-def test_objects_of_the_api_may_be_filed_by_uid() -> None:
-    pods = Indexer(Keeper(Pod), key=lambda pod: pod.metadata.uid or "")
+def test_objects_of_the_api_may_be_stored_by_uid() -> None:
+    pods = Indexer(EntryCodec(Pod), key=lambda pod: pod.metadata.uid or "")
     pods.add(a_pod("web", uid="u1"))
     pods.add(a_pod("web", uid="u2"))
-    pods.add(pods.keeper.take(a_pod("web", uid="u3").to_json()))
+    pods.add(pods.codec.parse(a_pod("web", uid="u3").to_json()))
 
     assert sorted(map(str, pods.keys())) == ["u1", "u2", "u3"]
 
 
 def test_an_index_function_serves_as_a_key_function() -> None:
-    routes = Indexer(Keeper(Route), key=exactly_one(lambda route: [route.host]))
+    routes = Indexer(EntryCodec(Route), key=index_func_to_key_func(lambda route: [route.host]))
     routes.add(Route("a.example", 80))
 
     assert ObjectKey("", "a.example") in routes
@@ -102,7 +104,7 @@ def test_the_key_is_that_of_the_object_before_its_transform() -> None:
     def without_host(route: Route) -> Route:
         return Route("", route.port)
 
-    routes = Indexer(Keeper(Route), key=by_host, transform=without_host)
+    routes = Indexer(EntryCodec(Route), key=by_host, transform=without_host)
     routes.add(Route("a.example", 80))
 
     assert routes.get(ObjectKey("", "a.example")) == Route("", 80)
@@ -127,11 +129,11 @@ def cancelling(_: Any) -> str:
         (lambda _: 7, "the key function returned a key that is of int"),
     ],
 )
-def test_a_key_function_that_fails_is_an_error_that_names_the_object_and_shows_none_of_it(
+def test_a_key_function_that_fails_is_an_error_with_the_name_of_the_object_and_none_of_its_data(
     key: KeyFunc[Any], said: str
 ) -> None:
     """CCH-4."""
-    routes, pods = Indexer(Keeper(Route), key=key), Indexer(Keeper(Pod), key=key)
+    routes, pods = Indexer(EntryCodec(Route), key=key), Indexer(EntryCodec(Pod), key=key)
 
     with pytest.raises(UnkeyedObject) as own:
         routes.add(Route("a.example", 80))
@@ -142,11 +144,11 @@ def test_a_key_function_that_fails_is_an_error_that_names_the_object_and_shows_n
     assert f"key of Pod shop/web: {said}" in str(named.value)
     assert "s3cr3t" not in str(own.value)
     assert len(routes) == len(pods) == 0
-    assert routes.keeper.stats().refused == 1
+    assert routes.codec.stats().rejected == 1
 
 
 def test_what_a_key_function_raised_is_the_cause() -> None:
-    routes = Indexer(Keeper(Route), key=failing)
+    routes = Indexer(EntryCodec(Route), key=failing)
 
     with pytest.raises(UnkeyedObject) as refused:
         routes.add(Route("a.example", 80))
@@ -155,7 +157,7 @@ def test_what_a_key_function_raised_is_the_cause() -> None:
 
 
 def test_a_replacement_with_an_object_that_has_no_key_leaves_the_store_as_it_was() -> None:
-    routes = Indexer(Keeper(Route), key=by_host)
+    routes = Indexer(EntryCodec(Route), key=by_host)
     routes.add(Route("a.example", 80))
 
     with pytest.raises(UnkeyedObject):
@@ -166,7 +168,7 @@ def test_a_replacement_with_an_object_that_has_no_key_leaves_the_store_as_it_was
     assert sorted(map(str, routes.keys())) == ["a.example", "c.example"]
 
 
-def test_an_expiration_cache_says_which_object_has_no_key() -> None:
+def test_an_expiration_cache_names_the_object_without_a_key() -> None:
     cache: ExpirationCache[str, Route] = ExpirationCache(failing, expired=older_than(10))
 
     for write in (cache.add, cache.update, cache.delete, lambda route: cache.replace([route])):
@@ -177,7 +179,7 @@ def test_an_expiration_cache_says_which_object_has_no_key() -> None:
 
 
 def test_a_mutation_cache_uses_the_key_of_its_store() -> None:
-    pods = Indexer(Keeper(Pod), key=lambda pod: pod.metadata.uid or "")
+    pods = Indexer(EntryCodec(Pod), key=lambda pod: pod.metadata.uid or "")
     mutations = MutationCache(pods, include_adds=True)
     pod = a_pod("web", uid="u1")
     pod.metadata.resource_version = "5"
@@ -197,10 +199,10 @@ def by_uid(given: Entry) -> str:
 
 
 @pytest.mark.parametrize("kind", [DeltaFIFO, RealFIFO])
-def test_a_queue_files_entries_under_what_the_key_function_says(
+def test_a_queue_uses_the_keys_of_the_key_function(
     kind: type[DeltaFIFO | RealFIFO],
 ) -> None:
-    store: Indexer[dict[str, Any]] = Indexer(Keeper(dict))
+    store: Indexer[dict[str, Any]] = Indexer(EntryCodec(dict))
     queue = kind(store, key=by_uid)
     queue.add(entry("web", uid="u1"))
     queue.update(entry("web", uid="u2"))
@@ -223,7 +225,7 @@ def test_a_queue_files_entries_under_what_the_key_function_says(
 
 
 @pytest.mark.parametrize("kind", [DeltaFIFO, RealFIFO])
-def test_a_missed_delete_is_filed_by_the_key_function_where_a_state_is_known(
+def test_a_missed_delete_with_a_state_uses_the_key_function(
     kind: type[DeltaFIFO | RealFIFO],
 ) -> None:
     queue = kind(key=by_uid)

@@ -48,7 +48,7 @@ def names(found: list[Pod]) -> list[str]:
         (NOTHING, []),
     ],
 )
-async def test_a_list_has_those_whose_labels_match(
+async def test_a_list_has_the_objects_whose_labels_match(
     pods: SharedInformer[Pod], selector: Any, found: list[str]
 ) -> None:
     """CCH-90."""
@@ -70,7 +70,7 @@ async def test_a_namespace_narrows_every_read(pods: SharedInformer[Pod]) -> None
     assert shop.get("api") is not None
 
 
-async def test_a_name_that_is_not_there_is_none(pods: SharedInformer[Pod]) -> None:
+async def test_an_unknown_name_is_none(pods: SharedInformer[Pod]) -> None:
     """CCH-92, CCH-C32: None where client-go has a NotFound error."""
     assert pods.lister.get("web") is None
     assert pods.lister.get("web", namespace="shop") is not None
@@ -87,7 +87,7 @@ async def test_a_selector_that_does_not_parse_is_the_callers_error(
         pods.lister.list("app=(web")
 
 
-async def test_every_read_hands_out_an_object_of_the_callers_own(
+async def test_every_read_returns_an_object_that_the_caller_owns(
     pods: SharedInformer[Pod],
 ) -> None:
     first = pods.lister.get("web", namespace="shop")
@@ -110,13 +110,13 @@ async def test_an_unknown_index_is_an_error_and_an_unknown_value_is_not(
     assert sorted(pods.lister.index_values("node")) == ["node-7", "node-8"]
 
 
-async def test_metadata_and_views_come_without_decoding_whole_objects(
+async def test_metadata_and_views_do_not_decode_whole_objects(
     pods: SharedInformer[Pod], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*_: object) -> None:
         raise AssertionError("decoded")
 
-    monkeypatch.setattr(pods.indexer.keeper, "give", never)
+    monkeypatch.setattr(pods.indexer.codec, "decode", never)
 
     (entry,) = pods.lister.metadata("app=blog")
     (view,) = pods.lister.views(_Name, "app=blog")

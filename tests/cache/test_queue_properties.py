@@ -8,14 +8,10 @@ import hypothesis.strategies as st
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from kubeloop.cache.delta_queue import Batch, Popping
-from kubeloop.cache.deltas import DeltaFIFO
-from kubeloop.cache.entry import Delta, DeltaType, Entry
-from kubeloop.cache.in_order import RealFIFO
-from kubeloop.cache.indexer import Indexer
-from kubeloop.cache.keeper import Keeper
+from kubeloop.cache import Batch, Delta, DeltaFIFO, DeltaType, Entry, EntryCodec, Indexer, RealFIFO
+from kubeloop.cache.delta_queue import QueueBase
 from kubeloop.meta import ObjectKey
-from tests.cache.making import entry
+from tests.cache.objects import entry
 
 NAMES = st.sampled_from("abc")
 PER_KEY = (DeltaType.ADDED, DeltaType.UPDATED, DeltaType.REPLACED, DeltaType.SYNC)
@@ -35,7 +31,7 @@ class Mirror(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.store: Indexer[dict[str, object]] = Indexer(Keeper(dict))
+        self.store: Indexer[dict[str, object]] = Indexer(EntryCodec(dict))
         self.queue = self.make_queue()
         self.server: dict[ObjectKey, Entry] = {}
         self.version = 0
@@ -164,7 +160,7 @@ class QueueAgainstModel(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.queue: Popping = self.make_queue()
+        self.queue: QueueBase = self.make_queue()
         self.model: list[Delta] = []
         self.version = 0
 

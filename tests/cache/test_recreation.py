@@ -17,19 +17,19 @@ from kubeloop.cache import (
     Delta,
     DeltaFIFO,
     DeltaType,
+    EntryCodec,
     EntryDecoder,
     Indexer,
-    Keeper,
     RealFIFO,
     Reflector,
     SharedInformer,
 )
-from kubeloop.cache.applying import Applying
+from kubeloop.cache.applier import DeltaApplier
 from kubeloop.kit import ManualClock, TaskOwner
 from kubeloop.meta import ObjectKey
 from kubeloop.wire.core.v1 import Pod
-from tests.cache.making import entry, key
-from tests.support.change_history import Story
+from tests.cache.objects import entry, key
+from tests.support.change_history import ChangeHistory
 from tests.support.model_server import ModelServer
 
 WEB = ObjectKey("shop", "web")
@@ -68,7 +68,7 @@ QUEUES = [
 
 
 def summary(change: Change[Any]) -> tuple[str, str, bool, bool]:
-    entry = change.new_metadata or change.old_metadata
+    entry = change.new_entry or change.old_entry
     assert entry is not None
     return str(change.type), entry.uid, change.last_state_known, change.is_recreation
 
@@ -179,9 +179,9 @@ async def test_a_handler_far_behind_gets_both_halves_after_merging(
         assert changes == AS_CHANGES
 
 
-@pytest.mark.parametrize("keeping", ["bytes", "objects", "compressed"])
+@pytest.mark.parametrize("store_as", ["bytes", "objects", "compressed"])
 async def test_objects_whose_transform_drops_the_uid_are_distinguished(
-    server: ModelServer, clock: ManualClock, keeping: Any
+    server: ModelServer, clock: ManualClock, store_as: Any
 ) -> None:
     def bare(pod: Pod) -> Pod:
         pod.metadata.uid = ""
@@ -190,7 +190,7 @@ async def test_objects_whose_transform_drops_the_uid_are_distinguished(
 
     server.put("web")
     changes: list[tuple[str, str, bool, bool]] = []
-    pods = SharedInformer(server, Pod, clock=clock, keeping=keeping, transform=bare)
+    pods = SharedInformer(server, Pod, clock=clock, store_as=store_as, transform=bare)
     pods.add_handler(on_change=lambda change: changes.append(summary(change)))
     async with pods:
         await recreate_in_a_gap(server, clock)
@@ -219,15 +219,15 @@ async def test_a_resync_after_a_re_creation_is_about_the_new_object_alone(
     server: ModelServer, clock: ManualClock
 ) -> None:
     server.put("web")
-    story = Story()
+    history = ChangeHistory()
     pods = SharedInformer(server, dict, clock=clock, resync=5.0)
-    pods.add_handler(on_change=story)
+    pods.add_handler(on_change=history)
     async with pods:
         await recreate_in_a_gap(server, clock)
         await clock.advance(6)
 
-        assert story.lines[:3] == ["Added web", "Deleted web", "Added web"]
-        assert set(story.lines[3:]) == {"Updated web"}
+        assert history.lines[:3] == ["Added web", "Deleted web", "Added web"]
+        assert set(history.lines[3:]) == {"Updated web"}
 
 
 async def test_a_delete_of_an_object_that_no_handler_knows_ends_the_one_they_know(
@@ -337,7 +337,7 @@ def drain(queue: DeltaFIFO | RealFIFO) -> list[str]:
 
 
 def store_with(uid: str) -> Indexer[dict[str, Any]]:
-    store: Indexer[dict[str, Any]] = Indexer(Keeper(dict))
+    store: Indexer[dict[str, Any]] = Indexer(EntryCodec(dict))
     store.add(entry("web", uid=uid))
     return store
 
@@ -416,9 +416,9 @@ def test_a_delete_of_another_uid_ends_the_object_that_the_queue_knows(
 
 
 def test_a_missed_delete_without_any_known_state_creates_no_notification() -> None:
-    indexer: Indexer[Any] = Indexer(Keeper(dict))
+    indexer: Indexer[Any] = Indexer(EntryCodec(dict))
     notifications: list[object] = []
-    apply = Applying(indexer, lambda: notifications.extend)
+    apply = DeltaApplier(indexer, lambda: [notifications.extend])
 
     apply([Delta(DeltaType.DELETED, key("web"), None, last_state_known=False)], False)
 
@@ -429,7 +429,7 @@ def test_a_missed_delete_without_any_known_state_creates_no_notification() -> No
 async def test_a_controller_assembled_by_hand_receives_both_halves(
     server: ModelServer, clock: ManualClock, kind: type[DeltaFIFO | RealFIFO]
 ) -> None:
-    store: Indexer[dict[str, Any]] = Indexer(Keeper(dict))
+    store: Indexer[dict[str, Any]] = Indexer(EntryCodec(dict))
     queue = kind(store)
     lines: list[str] = []
 
@@ -441,7 +441,7 @@ async def test_a_controller_assembled_by_hand_receives_both_halves(
             elif delta.entry is not None:
                 store.add(delta.entry)
 
-    reflector = Reflector(server, queue, EntryDecoder(store.keeper, kind="Pod"), clock=clock)
+    reflector = Reflector(server, queue, EntryDecoder(store.codec, kind="Pod"), clock=clock)
     server.put("web")
     async with TaskOwner() as tasks:
         tasks.spawn(Controller(reflector, queue, process, clock=clock).run(), name="controller")

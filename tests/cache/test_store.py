@@ -6,21 +6,27 @@ from typing import Any
 
 import pytest
 
-from kubeloop.cache.errors import PartlyApplied, TransformFailed, UnkeyedObject
-from kubeloop.cache.indexer import Indexer, let_go
-from kubeloop.cache.keeper import Keeper
-from kubeloop.cache.keeping import Keeping
-from kubeloop.cache.store import ThreadSafeStore, version_number
+from kubeloop.cache import (
+    EntryCodec,
+    Indexer,
+    PartlyApplied,
+    StorageFormat,
+    ThreadSafeStore,
+    TransformFailed,
+    UnkeyedObject,
+    free_in_steps,
+)
+from kubeloop.cache.store import version_number
 from kubeloop.errors import InvalidArgument
 from kubeloop.selectors import NOTHING, parse_labels
 from kubeloop.wire.core.v1 import Pod
-from tests.cache.making import entry, key, pod
+from tests.cache.objects import entry, key, pod
 
 
 @pytest.fixture(params=["bytes", "objects", "compressed"])
 def pods(request: pytest.FixtureRequest) -> Indexer[Pod]:
-    keeping: Keeping = request.param
-    return Indexer(Keeper(Pod, keeping=keeping))
+    store_as: StorageFormat = request.param
+    return Indexer(EntryCodec(Pod, store_as=store_as))
 
 
 def named(found: list[Any]) -> set[str]:
@@ -30,7 +36,7 @@ def named(found: list[Any]) -> set[str]:
 def test_add_and_update_are_the_same(pods: Indexer[Pod]) -> None:
     """CCH-6: both put in what was not there, and replace what was."""
     first, second = entry("web", version="1"), entry("web", version="2")
-    pods = Indexer(Keeper(Pod))
+    pods = Indexer(EntryCodec(Pod))
 
     assert pods.update(first) is None
     assert pods.add(second) is first
@@ -38,10 +44,10 @@ def test_add_and_update_are_the_same(pods: Indexer[Pod]) -> None:
     assert len(pods) == 1
 
 
-def test_what_was_put_in_can_be_read(pods: Indexer[Pod]) -> None:
+def test_stored_objects_can_be_read(pods: Indexer[Pod]) -> None:
     """CCH-6: get, list and keys."""
     for name in ("a", "b"):
-        pods.add(pods.keeper.take(pod(name)))
+        pods.add(pods.codec.parse(pod(name)))
 
     found = pods.get(key("a"))
 
@@ -53,7 +59,7 @@ def test_what_was_put_in_can_be_read(pods: Indexer[Pod]) -> None:
     assert pods.get(key("c")) is None
 
 
-def test_objects_can_be_put_in_as_they_are(pods: Indexer[Pod]) -> None:
+def test_objects_can_be_stored_without_encoding(pods: Indexer[Pod]) -> None:
     made = Pod.from_dict({"metadata": {"name": "web", "namespace": "shop"}})
 
     pods.add(made)
@@ -67,7 +73,7 @@ def test_deleting_what_is_not_there_is_no_error(pods: Indexer[Pod]) -> None:
     assert pods.delete(key("web")) is None
 
 
-def test_an_object_without_a_name_is_refused(pods: Indexer[Pod]) -> None:
+def test_an_object_without_a_name_is_rejected(pods: Indexer[Pod]) -> None:
     """CCH-4: the error says what is missing."""
     with pytest.raises(UnkeyedObject):
         pods.add(Pod.from_dict({"metadata": {"namespace": "shop"}}))
@@ -77,7 +83,7 @@ def test_an_object_without_a_name_is_refused(pods: Indexer[Pod]) -> None:
 
 def test_replace_swaps_everything(pods: Indexer[Pod]) -> None:
     """CCH-7: the old content is gone, indexes included; it is handed to the caller."""
-    take = pods.keeper.take
+    take = pods.codec.parse
     pods.replace([take(pod("a", namespace="one")), take(pod("b", namespace="two"))], "5")
 
     before = pods.replace([take(pod("c", namespace="two"))], "9")
@@ -90,17 +96,17 @@ def test_replace_swaps_everything(pods: Indexer[Pod]) -> None:
 
 def test_resync_of_a_store_does_nothing(pods: Indexer[Pod]) -> None:
     """CCH-7: there is nobody to tell."""
-    pods.add(pods.keeper.take(pod("a")))
+    pods.add(pods.codec.parse(pod("a")))
 
     pods.resync()
 
     assert named(pods.list()) == {"a"}
 
 
-def test_of_two_objects_with_one_key_the_later_is_held_and_counted(
+def test_of_two_objects_with_one_key_the_later_is_stored_and_counted(
     pods: Indexer[Pod], caplog: pytest.LogCaptureFixture
 ) -> None:
-    take = pods.keeper.take
+    take = pods.codec.parse
 
     pods.replace([take(pod("a", version="1")), take(pod("a", version="2"))], "9")
 
@@ -113,7 +119,7 @@ def test_of_two_objects_with_one_key_the_later_is_held_and_counted(
 
 async def test_a_replacement_in_steps_ends_like_one_at_once(pods: Indexer[Pod]) -> None:
     """CCH-7: and the old content is read until the end."""
-    take = pods.keeper.take
+    take = pods.codec.parse
     await pods.replace_in_steps([take(pod(f"p{n}")) for n in range(350)], "7")
 
     assert len(pods) == 350
@@ -155,7 +161,7 @@ def test_the_version_follows_every_change() -> None:
     assert seen == ["", "1", "2", "3", "3", "8", "12"]
 
 
-def test_a_transaction_makes_all_its_changes() -> None:
+def test_a_transaction_applies_all_its_operations() -> None:
     """CCH-16: in order; the version is that of the last item."""
     store = ThreadSafeStore()
     a1, a2, b = entry("a", version="1"), entry("a", version="2"), entry("b", version="3")
@@ -167,7 +173,7 @@ def test_a_transaction_makes_all_its_changes() -> None:
     assert store.version == "2"
 
 
-def test_a_transaction_skips_what_has_no_key_and_says_so(pods: Indexer[Pod]) -> None:
+def test_a_transaction_skips_and_reports_objects_without_a_key(pods: Indexer[Pod]) -> None:
     """CCH-16: the rest is applied; the error tells which, how many, and why."""
     good = Pod.from_dict({"metadata": {"name": "a"}})
     nameless = Pod.from_dict({"metadata": {}})
@@ -191,18 +197,18 @@ def test_a_transaction_skips_what_has_no_key_and_says_so(pods: Indexer[Pod]) -> 
         ("1.5", None),
     ],
 )
-def test_a_version_becomes_a_gauge(version: str, number: int | None) -> None:
+def test_a_version_becomes_the_value_of_a_gauge(version: str, number: int | None) -> None:
     """CCH-17: the last 15 digits; what is no number is not reported."""
     assert version_number(version) == number
 
 
-def test_a_transform_changes_what_is_held() -> None:
+def test_a_transform_changes_the_stored_object() -> None:
     """CCH-8: on add, update and replace."""
 
     def marked(given: dict[str, Any]) -> dict[str, Any]:
         return given | {"seen": True}
 
-    store = Indexer(Keeper(dict), transform=marked)
+    store = Indexer(EntryCodec(dict), transform=marked)
     store.add(entry("a"))
     store.replace([entry("a"), entry("b")], "1")
 
@@ -215,7 +221,7 @@ def test_a_transform_that_fails_leaves_the_store_as_it_was() -> None:
     def picky(given: dict[str, Any]) -> dict[str, Any] | None:
         return None if given["metadata"]["name"] == "bad" else given
 
-    store = Indexer(Keeper(dict), transform=picky)
+    store = Indexer(EntryCodec(dict), transform=picky)
     store.add(entry("a", version="1"))
 
     for act in (
@@ -231,7 +237,7 @@ def test_a_transform_that_fails_leaves_the_store_as_it_was() -> None:
 
 def test_lists_match_labels_and_namespaces(pods: Indexer[Pod]) -> None:
     """CCH-90, CCH-91: by selector; an empty namespace means all."""
-    take = pods.keeper.take
+    take = pods.codec.parse
     for name, namespace, app in [("a", "x", "web"), ("b", "y", "web"), ("c", "x", "api")]:
         pods.add(take(pod(name, namespace=namespace, labels={"app": app})))
 
@@ -249,7 +255,7 @@ def test_a_selector_that_does_not_parse_is_the_callers_error(pods: Indexer[Pod])
         pods.list("app in web")
 
 
-def test_stats_tell_objects_bytes_and_version() -> None:
+def test_stats_have_objects_bytes_and_version() -> None:
     store = ThreadSafeStore()
     one, two = entry("a", version="1"), entry("b", version="2", labels={"x": "y" * 40})
     store.add(one)
@@ -259,7 +265,7 @@ def test_stats_tell_objects_bytes_and_version() -> None:
 
     stats = store.stats()
 
-    assert (stats.objects, stats.bytes, stats.version) == (1, len(two.kept), "3")
+    assert (stats.objects, stats.bytes, stats.version) == (1, len(two.content), "3")
     assert stats.indexes["namespace"].values == 1
 
 
@@ -274,9 +280,9 @@ def test_an_object_that_is_updated_keeps_one_key() -> None:
     assert held.key is store.keys()[0]
 
 
-async def test_what_was_replaced_can_be_let_go_in_steps() -> None:
+async def test_replaced_objects_can_be_freed_in_steps() -> None:
     entries = [entry(f"p{number}") for number in range(250)]
 
-    await let_go(entries)
+    await free_in_steps(entries)
 
     assert entries == []

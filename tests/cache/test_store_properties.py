@@ -6,15 +6,12 @@ import hypothesis.strategies as st
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from kubeloop.cache.content import IndexBuild, Replacement
-from kubeloop.cache.entry import Entry
+from kubeloop.cache import Entry, EntryCodec, Indexer, ThreadSafeStore
 from kubeloop.cache.index import Index, by_function, by_label
-from kubeloop.cache.indexer import Indexer
-from kubeloop.cache.keeper import Keeper
-from kubeloop.cache.store import ThreadSafeStore
+from kubeloop.cache.store import IndexBuild, Replacement
 from kubeloop.meta import ObjectKey
 from kubeloop.selectors import parse_labels
-from tests.cache.making import entry, pod
+from tests.cache.objects import entry, pod
 
 NAMES = st.sampled_from("abcdef")
 NAMESPACES = st.sampled_from(["x", "y"])
@@ -42,14 +39,14 @@ class StoreAgainstDict(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.store: Indexer[dict[str, object]] = Indexer(
-            Keeper(dict), {"node": "spec.nodeName", "app": "metadata.labels.app"}
+            EntryCodec(dict), {"node": "spec.nodeName", "app": "metadata.labels.app"}
         )
         self.model: dict[ObjectKey, Entry] = {}
         self.version = ""
 
     @rule(text=texts())
     def put(self, text: bytes) -> None:
-        taken = self.store.keeper.take(text)
+        taken = self.store.codec.parse(text)
         assert self.store.add(taken) == self.model.get(taken.key)
         self.model[taken.key] = taken
         self.version = taken.version
@@ -61,7 +58,7 @@ class StoreAgainstDict(RuleBasedStateMachine):
 
     @rule(given=st.lists(texts(), max_size=8), version=VERSIONS)
     def replace(self, given: list[bytes], version: str) -> None:
-        taken = [self.store.keeper.take(text) for text in given]
+        taken = [self.store.codec.parse(text) for text in given]
         assert self.store.replace(taken, version) == self.model
         self.model = {each.key: each for each in taken}
         self.version = version
@@ -77,13 +74,13 @@ class StoreAgainstDict(RuleBasedStateMachine):
         assert {key: self.store.entry(key) for key in keys} == self.model
         assert len(self.store) == len(self.model)
         assert self.store.version == self.version
-        assert self.store.stats().bytes == sum(len(each.kept) for each in self.model.values())
+        assert self.store.stats().bytes == sum(len(each.content) for each in self.model.values())
 
     @invariant()
     def indexes_are_a_scan(self) -> None:
         by_node: dict[str, set[ObjectKey]] = {}
         for key, held in self.model.items():
-            for value in held.row[0]:
+            for value in held.indexed_values[0]:
                 by_node.setdefault(value, set()).add(key)
         for name in {"node", "late", "f"} & set(self.store.index_names()):
             values = self.store.index_values(name)

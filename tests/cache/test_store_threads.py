@@ -10,12 +10,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from kubeloop.cache import SharedInformer
-from kubeloop.cache.indexer import Indexer
-from kubeloop.cache.keeper import Keeper
-from kubeloop.cache.keeping import Keeping
+from kubeloop.cache import EntryCodec, Indexer, SharedInformer, StorageFormat
 from kubeloop.selectors import parse_labels
-from tests.cache.making import key, pod
+from tests.cache.objects import key, pod
 from tests.support.model_server import ModelServer
 
 NAMES = [f"p{number}" for number in range(40)]
@@ -65,12 +62,12 @@ def wrong_reads(store: Indexer[dict[str, dict[str, object]]]) -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize("keeping", ["bytes", "objects", "compressed"])
-def test_readers_in_threads_only_ever_see_states_that_were_true(keeping: Keeping) -> None:
+@pytest.mark.parametrize("store_as", ["bytes", "objects", "compressed"])
+def test_readers_in_threads_only_see_states_that_existed(store_as: StorageFormat) -> None:
     store: Indexer[dict[str, dict[str, object]]] = Indexer(
-        Keeper(dict, keeping=keeping), {"node": "spec.nodeName"}
+        EntryCodec(dict, store_as=store_as), {"node": "spec.nodeName"}
     )
-    take = store.keeper.take
+    take = store.codec.parse
     store.replace([take(text(name, 0)) for name in NAMES], "1")
     with reading(lambda: wrong_reads(store), threads=3) as wrong:
         for turn in range(1, ROUNDS):
@@ -89,7 +86,7 @@ def test_readers_in_threads_only_ever_see_states_that_were_true(keeping: Keeping
     assert {each["metadata"]["name"] for each in store.list()} == set(NAMES[:20])
 
 
-async def test_an_informer_tells_of_itself_to_other_threads(server: ModelServer) -> None:
+async def test_other_threads_may_read_the_stats_of_an_informer(server: ModelServer) -> None:
     informer: SharedInformer[dict[str, object]] = SharedInformer(server, dict)
 
     def look() -> list[str]:

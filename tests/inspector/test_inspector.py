@@ -198,16 +198,16 @@ async def test_an_object_is_shown_with_its_changes(client: Client) -> None:
     assert [change["type"] for change in gone["changes"]] == ["Deleted", "Updated"]
 
 
-@pytest.mark.parametrize("keeping", ["bytes", "objects"])
+@pytest.mark.parametrize("store_as", ["bytes", "objects"])
 @pytest.mark.parametrize("form", ["Secret", "metadata", "dict"])
 async def test_the_values_of_a_secret_never_leave_the_process(
-    client: Client, form: str, keeping: Any
+    client: Client, form: str, store_as: Any
 ) -> None:
     await client.apply(a_secret("old-secret"))
     if form == "metadata":
-        informer: Any = client.informer(Secret, metadata_only=True, keeping=keeping)
+        informer: Any = client.informer(Secret, metadata_only=True, store_as=store_as)
     else:
-        informer = client.informer(Secret, of=dict if form == "dict" else Secret, keeping=keeping)
+        informer = client.informer(Secret, of=dict if form == "dict" else Secret, store_as=store_as)
     async with informer, Inspector(informer) as inspector:
         changed = await client.apply(a_secret())
         await reached(informer, changed.metadata.resource_version)

@@ -102,7 +102,7 @@ async def test_metadata_alone_is_asked_for_as_such(client: Client, server: APISe
 
     assert isinstance(found, PartialObjectMetadata)
     assert found.metadata.name == "web"
-    assert pods.stats().keeper.taken == 1
+    assert pods.stats().codec.encoded == 1
 
 
 def test_metadata_alone_has_no_view(client: Client) -> None:

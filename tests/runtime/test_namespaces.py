@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop.cache import Keeping
+from kubeloop.cache import StorageFormat
 from kubeloop.errors import InvalidArgument
 from kubeloop.kit import running
 from kubeloop.meta import GroupVersionKind, ObjectKey
@@ -60,12 +60,12 @@ async def test_only_the_namespaces_that_are_named_are_mirrored_and_reconciled(
     assert "/api/v1/configmaps" not in paths
 
 
-@pytest.mark.parametrize("keeping", ["bytes", "compressed", "objects"])
+@pytest.mark.parametrize("store_as", ["bytes", "compressed", "objects"])
 async def test_several_namespaces_read_as_one(
-    managed: Managed, filled: Client, keeping: Keeping
+    managed: Managed, filled: Client, store_as: StorageFormat
 ) -> None:
     manager = managed()
-    manager.cache(ConfigMap, namespace=["shop", "blog"], index={"at": "data.at"}, keeping=keeping)
+    manager.cache(ConfigMap, namespace=["shop", "blog"], index={"at": "data.at"}, store_as=store_as)
     manager.controller(ConfigMap)(_nothing)
 
     async with running(manager):

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
 
-from kubeloop.cache import NotYet, Scope
+from kubeloop.cache import NotSynced, Scope
 from kubeloop.discovery import NoKindMatch
 from kubeloop.kit import ManualClock, running
 from kubeloop.meta import GroupKind, GroupResource, GroupVersionResource, ObjectKey
@@ -476,7 +476,7 @@ async def test_fresh_reads_wait_with_a_deadline() -> None:
 
     await clock.advance(4)
 
-    with pytest.raises(NotYet, match=r"version 999 of websites, .*: not within 3 s"):
+    with pytest.raises(NotSynced, match=r"version 999 of websites, .*: not within 3 s"):
         await waiting
     running_informer.cancel()
     await asyncio.wait([running_informer])
@@ -757,7 +757,7 @@ async def test_fresh_waits_ten_seconds_by_default(stage: Stage) -> None:
     async def reconcile(key: ObjectKey, ctx: Context) -> None:
         wrote(ctx, site_at(999))
         began = stage.clock.now()
-        with pytest.raises(NotYet):
+        with pytest.raises(NotSynced):
             await ctx.fresh(Website, key)
         waited.append(stage.clock.now() - began)
 

@@ -36,7 +36,7 @@ async def recreate_in_a_gap(server: APIServer, *, value: str) -> tuple[str, str]
 
 
 def told(change: Change[Any]) -> tuple[str, str, bool]:
-    entry = change.new_metadata or change.old_metadata
+    entry = change.new_entry or change.old_entry
     assert entry is not None
     return str(change.type), entry.uid, change.is_recreation
 

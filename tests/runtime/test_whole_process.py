@@ -256,7 +256,7 @@ async def test_a_task_that_ignores_cancellation_does_not_keep_the_process(
     code, _, err = await ends(process)
 
     assert code == (0 if then == "return" else 128 + signal.SIGTERM)
-    assert "still running and left behind: a stubborn task" in err
+    assert "abandoning what still runs: a stubborn task" in err
 
 
 @pytest.mark.parametrize("then", ["return", "await task"])
@@ -270,7 +270,7 @@ async def test_a_thread_that_never_ends_does_not_keep_the_process(
     code, _, err = await ends(process)
 
     assert code == (0 if then == "return" else 128 + signal.SIGTERM)
-    assert "still running and left behind: a thread of asyncio.to_thread" in err
+    assert "abandoning what still runs: a thread of asyncio.to_thread" in err
 
 
 @pytest.mark.parametrize("program", [SECOND, NO_UVLOOP + SECOND], ids=["uvloop", "asyncio"])

@@ -10,7 +10,7 @@ from kubeloop.meta import ObjectKey
 Identity = tuple[str, str]  # uid and version
 
 
-class Story:
+class ChangeHistory:
     """Follows what a handler is told of each object, and refuses what cannot be."""
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class Story:
         self.begun: set[str] = set()  # uids that were added
 
     def __call__(self, change: Change[Any]) -> None:
-        old, new = _identity(change.old_metadata), _identity(change.new_metadata)
+        old, new = _identity(change.old_entry), _identity(change.new_entry)
         before = self.now.get(change.key)
         self.lines.append(f"{change.type} {change.key.name}")
         match change.type:
@@ -37,7 +37,7 @@ class Story:
                 assert before is not None, f"{change}: never added"
                 assert old is not None
                 assert before[0] == old[0], f"{change}: another object than {before}"
-                assert _identity(change.previous_metadata) == before
+                assert _identity(change.previous_entry) == before
         if new is None:
             self.now.pop(change.key, None)
         else:
@@ -48,6 +48,6 @@ def _identity(entry: Entry | None) -> Identity | None:
     return None if entry is None else (entry.uid, entry.version)
 
 
-def held(informer: Any) -> dict[ObjectKey, Identity]:
+def cached_versions(informer: Any) -> dict[ObjectKey, Identity]:
     """What an informer's cache has, in the words of `ModelServer.state`."""
     return {entry.key: (entry.uid, entry.version) for entry in informer.lister.metadata()}

@@ -59,7 +59,7 @@ class Registration(Generic[T]):
         return self._route.read(lambda to: to.has_synced)
 
     def wait_synced(self, *, timeout: float | None = None) -> None:
-        """Wait until `has_synced`. Raises: NotYet."""
+        """Wait until `has_synced`. Raises: NotSynced."""
         self._route.call(lambda to: to.wait_synced(timeout=timeout))
 
     def remove(self) -> None:
@@ -94,7 +94,7 @@ class SharedInformer(Generic[T]):
     def __enter__(self) -> Self:
         """Run it, and wait for the first list.
 
-        Raises: NotYet when there was none within `sync_timeout`, InformerStopped when it has
+        Raises: NotSynced when there was none within `sync_timeout`, InformerStopped when it has
         run already.
         """
         block = self._here().scope(lambda to: to)
@@ -143,7 +143,7 @@ class SharedInformer(Generic[T]):
     def wait_for_version(self, version: str, *, timeout: float | None = 10.0) -> None:
         """Wait until the mirror has seen what was written as `version`.
 
-        Raises: NotYet, InformerStopped, InvalidArgument for what is no resource version.
+        Raises: NotSynced, InformerStopped, InvalidArgument for what is no resource version.
         """
         self._here().call(lambda to: to.wait_for_version(version, timeout=timeout))
 

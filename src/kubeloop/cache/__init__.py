@@ -1,19 +1,21 @@
-"""Mirrors collections of the API in memory: informers, their parts, and listers.
+"""Informers: caches of API collections in memory, their parts, and listers.
 
-Promises: what a cache holds is a state that the server was in, and follows it whatever
-happens on the way; bytes stay bytes until somebody looks, and whoever looks is handed an
-object of its own. Each part has client-go's name and can be used alone.
-It knows no client: what it needs of one is a `ListWatch`.
+Guarantees: a cache holds a state that the server was in, and follows the server through
+disconnects and restarts. Objects stay bytes until they are read, and a reader owns what it
+reads. Each part has its name in client-go and can be used alone.
+The package needs no client: it lists and watches through a `ListWatch`.
 """
 
 from __future__ import annotations
 
-from .changes import Change, ChangeStream, ChangeType
-from .controller import Controller, ControllerStats, DeltaProducer
-from .delta_queue import Batch, DeltaQueue, EntryTransform, KnownEntries, Process, QueueStats
-from .deltas import DeltaFIFO
-from .entry import Delta, DeltaType, Entry, OwnerRef
-from .entry_decoder import EntryDecoder, EntryDecoderStats, Transform
+from .applier import DeltaApplier as DeltaApplier  # for tests; not public
+from .changes import Change, ChangeType
+from .codec import EntryCodec
+from .controller import Controller
+from .delta_fifo import DeltaFIFO
+from .delta_queue import Batch, DeltaQueue, KnownObjects, RealFIFO
+from .entry import Delta, DeltaType, Entry
+from .entry_decoder import EntryDecoder, Transform
 from .errors import (
     IndexConflict,
     PartlyApplied,
@@ -23,40 +25,68 @@ from .errors import (
     UnkeyedObject,
     UnknownIndex,
 )
-from .expiring import ExpirationCache, ExpirationCacheStats, ExpirationPolicy, older_than
-from .factory import FactoryStats, ListWatches, SharedInformerFactory, SyncResult, Watchable
-from .handlers import HandlerStats, Registration
-from .in_order import RealFIFO
-from .index import NAMESPACE, Indexers, IndexFunc, IndexStats, exactly_one
-from .indexer import Indexer, Store, let_go
-from .informer import InformerState, InformerStats, SharedInformer
-from .keeper import Keeper, KeeperStats
-from .keeping import Keeping
+from .expiration import ExpirationCache, ExpirationPolicy, older_than
+from .factory import SharedInformerFactory
+from .handlers import ChangeStream, Registration
+from .index import NAMESPACE, Indexers, IndexFunc, index_func_to_key_func
+from .indexer import Indexer, Lister, Store
+from .informer import InformerOptions, SharedInformer
 from .key_functions import KeyFunc
-from .list_watch import ListWatch, PageHead, PageStream, RawItem, RawPage, Scope
-from .lister import Lister, SelectorLike
-from .metrics import CACHE_METRIC_NAMES, CacheMetrics, Meter, PrometheusCacheMetrics
-from .mutation import MutationCache, MutationCacheStats
-from .mutation_detector import (
-    CacheMutated,
-    MutationDetector,
-    MutationDetectorStats,
-    detector_wanted,
-)
-from .outage import OutageStats
-from .reflector import Reflector, ReflectorStats, Target, WatchErrorHandler
-from .reflector_errors import VeryShortWatch, WatchListInconsistent
-from .reflector_state import ReflectorState
-from .report import CacheLine, CacheReport, cache_report
-from .store import StoreStats, ThreadSafeStore
-from .waiting import InformerStopped, NotYet
-from .watch_list import WatchListSupport
+from .list_watch import ListWatch, RawPage, Scope
+from .metrics import CacheMetrics, PrometheusCacheMetrics
+from .mutation_cache import MutationCache
+from .mutation_detector import CacheMutated, MutationDetector
+from .reflector import Reflector
+from .report import CacheReport, cache_report
+from .storage import StorageFormat
+from .store import ThreadSafeStore
+from .waiting import InformerStopped, NotSynced
+
+# For other packages of kubeloop; not public.
+# isort: split
+from .codec import CodecStats as CodecStats
+from .controller import ControllerStats as ControllerStats
+from .controller import DeltaProducer as DeltaProducer
+from .delta_queue import EntryTransform as EntryTransform
+from .delta_queue import Process as Process
+from .delta_queue import QueueStats as QueueStats
+from .entry import OwnerRef as OwnerRef
+from .entry_decoder import EntryDecoderStats as EntryDecoderStats
+from .expiration import ExpirationCacheStats as ExpirationCacheStats
+from .factory import FactoryStats as FactoryStats
+from .factory import ListWatchClient as ListWatchClient
+from .factory import SyncResult as SyncResult
+from .factory import Watchable as Watchable
+from .handlers import HandlerStats as HandlerStats
+from .index import IndexStats as IndexStats
+from .indexer import SelectorLike as SelectorLike
+from .indexer import free_in_steps as free_in_steps
+from .informer import InformerState as InformerState
+from .informer import InformerStats as InformerStats
+from .informer import StorageOptions as StorageOptions
+from .list_watch import PageHead as PageHead
+from .list_watch import PageStream as PageStream
+from .list_watch import RawItem as RawItem
+from .metrics import CACHE_METRIC_NAMES as CACHE_METRIC_NAMES
+from .metrics import Meter as Meter
+from .mutation_cache import MutationCacheStats as MutationCacheStats
+from .mutation_detector import MutationDetectorStats as MutationDetectorStats
+from .mutation_detector import is_detector_enabled as is_detector_enabled
+from .notifications import Notification as Notification
+from .outage import OutageStats as OutageStats
+from .reflector import ReflectorStats as ReflectorStats
+from .reflector import Target as Target
+from .reflector import WatchErrorHandler as WatchErrorHandler
+from .reflector_errors import VeryShortWatch as VeryShortWatch
+from .reflector_errors import WatchListInconsistent as WatchListInconsistent
+from .reflector_state import ReflectorState as ReflectorState
+from .report import CacheRow as CacheRow
+from .store import StoreStats as StoreStats
+from .watch_list import WatchListSupport as WatchListSupport
 
 __all__ = [
-    "CACHE_METRIC_NAMES",
     "NAMESPACE",
     "Batch",
-    "CacheLine",
     "CacheMetrics",
     "CacheMutated",
     "CacheReport",
@@ -64,81 +94,47 @@ __all__ = [
     "ChangeStream",
     "ChangeType",
     "Controller",
-    "ControllerStats",
     "Delta",
     "DeltaFIFO",
-    "DeltaProducer",
     "DeltaQueue",
     "DeltaType",
     "Entry",
+    "EntryCodec",
     "EntryDecoder",
-    "EntryDecoderStats",
-    "EntryTransform",
     "ExpirationCache",
-    "ExpirationCacheStats",
     "ExpirationPolicy",
-    "FactoryStats",
-    "HandlerStats",
     "IndexConflict",
     "IndexFunc",
-    "IndexStats",
     "Indexer",
     "Indexers",
-    "InformerState",
-    "InformerStats",
+    "InformerOptions",
     "InformerStopped",
-    "Keeper",
-    "KeeperStats",
-    "Keeping",
     "KeyFunc",
-    "KnownEntries",
+    "KnownObjects",
     "ListWatch",
-    "ListWatches",
     "Lister",
-    "Meter",
     "MutationCache",
-    "MutationCacheStats",
     "MutationDetector",
-    "MutationDetectorStats",
-    "NotYet",
-    "OutageStats",
-    "OwnerRef",
-    "PageHead",
-    "PageStream",
+    "NotSynced",
     "PartlyApplied",
-    "Process",
     "PrometheusCacheMetrics",
     "QueueClosed",
-    "QueueStats",
-    "RawItem",
     "RawPage",
     "RealFIFO",
     "Reflector",
-    "ReflectorState",
-    "ReflectorStats",
     "Registration",
     "Requeue",
     "Scope",
-    "SelectorLike",
     "SharedInformer",
     "SharedInformerFactory",
+    "StorageFormat",
     "Store",
-    "StoreStats",
-    "SyncResult",
-    "Target",
     "ThreadSafeStore",
     "Transform",
     "TransformFailed",
     "UnkeyedObject",
     "UnknownIndex",
-    "VeryShortWatch",
-    "WatchErrorHandler",
-    "WatchListInconsistent",
-    "WatchListSupport",
-    "Watchable",
     "cache_report",
-    "detector_wanted",
-    "exactly_one",
-    "let_go",
+    "index_func_to_key_func",
     "older_than",
 ]

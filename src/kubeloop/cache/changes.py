@@ -1,26 +1,24 @@
-"""A change as a handler sees it, and changes as a stream.
+"""A change as a handler receives it, and the callbacks that handlers are made of.
 
-Promises: nothing is decoded before somebody looks, and what is handed out is the reader's
-own. A stream begins with what there is, then tells every change; one that is not read for
-long tells the changes of an object together, and never loses an object.
-Elsewhere: functions instead of a stream (`handlers`), what waits for a slow reader (`notices`).
+Guarantees: nothing is decoded before it is read, and the reader owns what it reads. A filter
+passes consistent changes: an object that starts to match is added, one that stops is deleted.
+See also: `handlers` (calls the callbacks; `ChangeStream`), `notifications` (what is queued).
 """
 
 from __future__ import annotations
 
-import asyncio
 import enum
-from collections.abc import Callable
-from types import TracebackType
-from typing import Generic, Self, TypeVar, final
+from collections.abc import Awaitable, Callable
+from typing import Any, Generic, TypeAlias, TypeVar, final
 
 from kubeloop.meta import ObjectKey
+from kubeloop.selectors import EVERYTHING, Selector
 
+from .codec import EntryCodec
 from .entry import Entry
-from .keeper import Keeper
-from .notices import Backlog, Notice
+from .notifications import Notification
 
-__all__ = ["Change", "ChangeStream", "ChangeType"]
+__all__ = ["Callback", "Change", "ChangeType", "by_change_type", "by_key", "filtered"]
 
 T = TypeVar("T")
 
@@ -38,177 +36,164 @@ class Change(Generic[T]):
     """One change of one object; `old` and `new` are decoded when they are first read.
 
     An add has no `old`, a delete no `new`. The `old` of a delete is the object's final state;
-    with `last_state_known` false nobody saw the delete, and it is the last state that was
-    seen. `is_initial` says that an add is of the first list, or of what there was when the
-    handler came; `is_resync` that an update changes nothing and is only told again.
+    with `last_state_known` false the delete was missed, and it is the last known state.
+    `is_initial` marks an add of the first list, or of an object that was there before the
+    handler; `is_resync` an update that changes nothing.
 
     A change is about one object, by uid. An object that was deleted and created again during
-    a watch gap is two changes, the delete of the old one and the add of the new one; both say
-    `is_recreation`. During the first the cache holds the new object already.
+    a watch gap is two changes, the delete of the old one and the add of the new one; both have
+    `is_recreation`. During the first the cache already has the new object.
     """
 
-    __slots__ = ("_keeper", "_new", "_notice", "_old", "_previous")
+    __slots__ = ("_codec", "_new", "_notification", "_old", "_previous")
 
-    def __init__(self, notice: Notice, keeper: Keeper[T]) -> None:
-        self._notice = notice
-        self._keeper = keeper
+    def __init__(self, notification: Notification, codec: EntryCodec[T]) -> None:
+        self._notification = notification
+        self._codec = codec
         self._old: T | None = None
         self._new: T | None = None
         self._previous: T | None = None
 
     @property
     def type(self) -> ChangeType:
-        if self._notice.old is None:
+        if self._notification.old is None:
             return ChangeType.ADDED
-        return ChangeType.DELETED if self._notice.new is None else ChangeType.UPDATED
+        return ChangeType.DELETED if self._notification.new is None else ChangeType.UPDATED
 
     @property
     def key(self) -> ObjectKey:
-        return self._notice.key
+        return self._notification.key
 
     @property
     def old(self) -> T | None:
-        """The object before, None for an add. Raises `DecodeError` if it does not read."""
-        if self._old is None and self._notice.old is not None:
-            self._old = self._keeper.give(self._notice.old)
+        """The object before, None for an add. Raises `DecodeError` if it is not valid."""
+        if self._old is None and self._notification.old is not None:
+            self._old = self._codec.decode(self._notification.old)
         return self._old
 
     @property
     def new(self) -> T | None:
-        """The object after, None for a delete. Raises `DecodeError` if it does not read."""
-        if self._new is None and self._notice.new is not None:
-            self._new = self._keeper.give(self._notice.new)
+        """The object after, None for a delete. Raises `DecodeError` if it is not valid."""
+        if self._new is None and self._notification.new is not None:
+            self._new = self._codec.decode(self._notification.new)
         return self._new
 
     @property
     def previous(self) -> T | None:
-        """The object as the handler was notified of it last, None for an add.
+        """The object as the handler received it last, None for an add.
 
         Equal to `old`, except for a delete: its `old` is the final state, which may have other
         labels or owners if updates in between were merged into the delete.
-        Raises `DecodeError` if it does not read.
+        Raises `DecodeError` if it is not valid.
         """
-        if self._notice.previous is None:
+        if self._notification.previous is None:
             return self.old
         if self._previous is None:
-            self._previous = self._keeper.give(self._notice.previous)
+            self._previous = self._codec.decode(self._notification.previous)
         return self._previous
 
     @property
-    def previous_metadata(self) -> Entry | None:
-        """Version, uid, labels and owners of `previous`, without decoding anything."""
-        return self._notice.previous or self._notice.old
+    def previous_entry(self) -> Entry | None:
+        """Version, uid, labels and owners of `previous`, undecoded."""
+        return self._notification.previous or self._notification.old
 
     @property
-    def old_metadata(self) -> Entry | None:
-        """Version, uid, labels and owners before, without decoding anything."""
-        return self._notice.old
+    def old_entry(self) -> Entry | None:
+        """Version, uid, labels and owners before, undecoded."""
+        return self._notification.old
 
     @property
-    def new_metadata(self) -> Entry | None:
-        """Version, uid, labels and owners after, without decoding anything."""
-        return self._notice.new
+    def new_entry(self) -> Entry | None:
+        """Version, uid, labels and owners after, undecoded."""
+        return self._notification.new
 
     @property
     def last_state_known(self) -> bool:
-        return self._notice.last_state_known
+        return self._notification.last_state_known
 
     @property
     def is_initial(self) -> bool:
-        return self._notice.is_initial
+        return self._notification.is_initial
 
     @property
     def is_resync(self) -> bool:
-        return self._notice.is_resync
+        return self._notification.is_resync
 
     @property
     def is_recreation(self) -> bool:
-        """Whether it is half of a re-creation whose delete was not seen.
+        """Whether it is half of a re-creation whose delete was missed.
 
         True for the delete of an object whose name was found with another uid, and for the
-        add of the object that has taken its place. A delete and an add that the watch brought
-        one by one are not marked.
+        add of the object that has its name now. A delete and an add that the watch sent one
+        after the other are not marked.
         """
-        return self._notice.is_recreation
+        return self._notification.is_recreation
 
     def __repr__(self) -> str:
         return f"Change({self.type}, {self.key})"
 
 
-@final
-class ChangeStream(Generic[T]):
-    """Changes, one by one: `async for change in informer.changes(): ...`.
+# --- callbacks: from the user's functions to one function of a change
 
-    It ends with the informer, or by `close()`; one that is forgotten is closed. `has_synced`
-    says whether all that was there at the beginning has been read.
-    """
+Callback: TypeAlias = Callable[[Change[T]], Awaitable[object] | object]
 
-    def __init__(
-        self,
-        backlog: Backlog,
-        keeper: Keeper[T],
-        *,
-        wakened: asyncio.Event,
-        closed: Callable[[], None],
-        has_ended: Callable[[], bool],
-        is_upstream_synced: Callable[[], bool],
-    ) -> None:
-        self._backlog = backlog
-        self._keeper = keeper
-        self._wakened = wakened
-        self._on_close = closed
-        self._has_ended = has_ended
-        self._is_upstream_synced = is_upstream_synced
-        self._reading: Notice | None = None
-        self._is_closed = False
 
-    def __aiter__(self) -> Self:
-        return self
+def by_key(on_key: Callable[[ObjectKey], Awaitable[object] | object]) -> Callback[Any]:
+    """A callback for a function of keys."""
+    return lambda change: on_key(change.key)
 
-    async def __anext__(self) -> Change[T]:
-        """The next change. Safe to cancel: it comes with the next call."""
-        self._finish_reading()
-        while not self._is_closed and not self._has_ended():
-            notice = self._backlog.take()
-            if notice is not None:
-                self._reading = notice
-                return Change(notice, self._keeper)
-            self._wakened.clear()
-            await self._wakened.wait()
-        raise StopAsyncIteration
 
-    @property
-    def has_synced(self) -> bool:
-        return self._is_upstream_synced() and self._backlog.initial_left == 0
+def by_change_type(
+    on_add: Callable[[T], Any] | None,
+    on_update: Callable[[T, T], Any] | None,
+    on_delete: Callable[[T], Any] | None,
+) -> Callback[T]:
+    """A callback for a function of each type of change; None ignores that type."""
 
-    def close(self) -> None:
-        """End it; what was not read is dropped. Safe to repeat."""
-        if not self._is_closed:
-            self._is_closed = True
-            self._on_close()
-            self._wakened.set()
+    def call(change: Change[T]) -> object:
+        if change.old_entry is None:
+            return on_add(_require(change.new)) if on_add else None
+        if change.new_entry is None:
+            return on_delete(_require(change.old)) if on_delete else None
+        return on_update(_require(change.old), _require(change.new)) if on_update else None
 
-    async def aclose(self) -> None:
-        """As `close`, for those who await it."""
-        self.close()
+    return call
 
-    async def __aenter__(self) -> Self:
-        return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+def filtered(
+    callback: Callback[T],
+    *,
+    codec: EntryCodec[T],
+    selector: Selector = EVERYTHING,
+    where: Callable[[T], bool] | None = None,
+) -> Callback[T]:
+    """A callback for the objects that match. One that stops to match is deleted for it, and
+    one that starts to match is added."""
 
-    def __del__(self) -> None:
-        if not getattr(self, "_is_closed", True):
-            self._is_closed = True
-            self._on_close()
+    def matches(entry: Entry | None, decode: Callable[[], T | None]) -> bool:
+        if entry is None or not selector.matches(entry.label_map):
+            return False
+        return where is None or where(_require(decode()))
 
-    def _finish_reading(self) -> None:
-        if self._reading is not None:
-            self._backlog.told(self._reading)
-            self._reading = None
+    def call(change: Change[T]) -> object:
+        # Of a delete: whether the handler has received the object, so that it must receive the
+        # delete, whatever labels the final state has.
+        old = matches(change.previous_entry, lambda: change.previous)
+        new = matches(change.new_entry, lambda: change.new)
+        if not old and not new:
+            return None
+        if (change.old_entry is None or old) and (change.new_entry is None or new):
+            return callback(change)
+        notification = Notification(
+            change.key,
+            change.old_entry if old else None,
+            change.new_entry if new else None,
+        )
+        return callback(Change(notification, codec))
+
+    return call
+
+
+def _require(value: T | None) -> T:
+    assert value is not None, "a change without the object it is about"
+    return value

@@ -1,51 +1,55 @@
-"""What stands between a reflector and the store: deltas in, deltas out, once each.
+"""The queue between a reflector and a store: its contract, and `RealFIFO`, the default.
 
-Promises: what was put in comes out, in the order that the queue promises, until it is
-closed and empty. Taking is plain code (`take_nowait`, `done`, `put_back`); `pop` only waits.
-One consumer: what it works on is out of the queue but not out of mind, and producers need
-not wait for it.
-Elsewhere: the two queues (`deltas`, `in_order`), who works on deltas (`controller`).
+Guarantees: what was queued is popped, in the queue's order, until the queue is closed and
+empty. Taking deltas is synchronous (`take_nowait`, `done`, `put_back`); only `pop` waits. There
+is one consumer. Producers never wait for the batch that it processes.
+`RealFIFO` keeps each delta, in the order in which changes happened, across all keys. A list is
+one delta (the collection is exactly this), so queueing 100,000 objects takes no time: the
+consumer finds the deleted ones when it compares the list with the store.
+See also: `delta_fifo` (deltas by key), `controller` (the consumer).
 """
 
 from __future__ import annotations
 
 import abc
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol, TypeAlias, final
 
 import msgspec
 
-from kubeloop.kit import Clock
+from kubeloop.kit import Clock, SystemClock
 from kubeloop.meta import ObjectKey
 from kubeloop.wire import get_logger
 
-from .entry import Delta, DeltaType, Entry, are_different_objects, missed_delete
+from .entry import Delta, DeltaType, Entry, deltas_after, missed_delete
 from .errors import QueueClosed, Requeue
 from .key_functions import KeyFunc, key_from
 
 __all__ = [
+    "MAX_BATCH",
     "Batch",
     "DeltaQueue",
     "EntryTransform",
-    "KnownEntries",
-    "Popping",
+    "KnownObjects",
     "Process",
+    "QueueBase",
     "QueueStats",
-    "deltas_after",
+    "RealFIFO",
 ]
 
 log = get_logger(__name__)
 
-# What is done with the deltas that come out together; it may take its time.
+# Processes the deltas of a batch, and whether they belong to the first list.
 Process: TypeAlias = Callable[[Sequence[Delta], bool], Awaitable[None] | None]
-# What is made of an entry before it is queued; it must be content to see one twice.
+# Changes an entry before it is queued. It may see the same entry twice.
 EntryTransform: TypeAlias = Callable[[Entry], Entry]
 
 
-class KnownEntries(Protocol):
-    """What the consumer holds already, to conclude deletes from: an `Indexer` fits."""
+class KnownObjects(Protocol):
+    """What the consumer has, to find missed deletes (client-go: `KnownObjects`)."""
 
     def keys(self) -> list[ObjectKey]: ...
     def entry(self, key: ObjectKey) -> Entry | None: ...
@@ -53,21 +57,21 @@ class KnownEntries(Protocol):
 
 @final
 class Batch(msgspec.Struct, frozen=True):
-    """Deltas that come out together, and whether they belong to the first list."""
+    """Deltas that are processed together, and whether they belong to the first list."""
 
     deltas: Sequence[Delta]
     is_initial: bool
 
 
 class QueueStats(msgspec.Struct, frozen=True):
-    """How full a queue is, and what came of it so far."""
+    """What is queued, and what was."""
 
-    deltas: int  # waiting
-    keys: int  # waiting, different ones
+    deltas: int  # queued now
+    keys: int  # different ones, queued now
     added: int  # deltas that were ever queued
-    taken: int  # deltas that were ever taken out
-    requeued: int
-    initial_left: int  # of the first list, not worked on yet
+    taken: int  # deltas that were ever taken
+    requeued: int  # batches that were put back
+    initial_left: int  # of the first list, not processed yet
     has_synced: bool
     closed: bool
 
@@ -78,19 +82,19 @@ class DeltaQueue(Protocol):
     def add(self, entry: Entry) -> None: ...
     def update(self, entry: Entry) -> None: ...
     def delete(self, entry: Entry) -> None:
-        """The server said that it is gone; `entry` is its final state."""
+        """The server deleted the object; `entry` is its final state."""
         ...
 
     def missed_delete(self, key: ObjectKey, last_seen: Entry | None) -> None:
-        """It is gone, and nobody saw the final state."""
+        """The object is gone, and its final state is not known."""
         ...
 
     def replace(self, entries: Iterable[Entry], version: str) -> None:
-        """The collection is exactly this. Raises what the transform raises: nothing is queued."""
+        """The collection is exactly this. Raises what a transform raises, and queues nothing."""
         ...
 
     def resync(self) -> None:
-        """Tell everything again."""
+        """Queue what the consumer has, unchanged."""
         ...
 
     def bookmark(self, version: str) -> None:
@@ -99,37 +103,36 @@ class DeltaQueue(Protocol):
 
     @property
     def has_synced(self) -> bool:
-        """Whether the first list has been worked on; once true it stays true."""
+        """Whether the first list is processed; once true it stays true."""
         ...
 
     def take_nowait(self, *, at_most: int = 1) -> Batch | None:
-        """The next deltas, None when there are none; `done` or `put_back` must follow.
+        """The next deltas, None when there are none; call `done` or `put_back` afterwards.
 
-        A batch of more than one delta is about different keys, except that a `DeltaFIFO`
-        hands out all deltas of one key together, and of one key only.
-        Raises `QueueClosed` when it is closed and empty.
+        The deltas of a batch have different keys, except that a `DeltaFIFO` returns all deltas
+        of one key, and of one key only. Raises `QueueClosed` when it is closed and empty.
         """
         ...
 
     def done(self, batch: Batch) -> None: ...
     def put_back(self, batch: Batch) -> None:
-        """Queue again what could not be worked on, ahead of what came since for its keys."""
+        """Queue a batch again that could not be processed, before later deltas of its keys."""
         ...
 
     async def pop(self, process: Process, *, at_most: int = 1) -> Batch:
-        """Wait for deltas and have them worked on; returns them. As `Popping.pop`."""
+        """Wait for deltas, process them, and return them. As `QueueBase.pop`."""
         ...
 
     def close(self) -> None:
-        """Wake who waits; what is queued can still be popped."""
+        """Wake the consumer; what is queued can still be popped."""
         ...
 
     def __len__(self) -> int: ...
     def stats(self) -> QueueStats: ...
 
 
-class Popping(abc.ABC):
-    """Waiting, working and closing, the same for all queues; made to be inherited."""
+class QueueBase(abc.ABC):
+    """What both queues have in common: waiting, processing, closing."""
 
     def __init__(
         self,
@@ -141,10 +144,10 @@ class Popping(abc.ABC):
         self._clock = clock
         self._transform = transform
         self._key = key
-        self._woken = asyncio.Event()
+        self._wakeup = asyncio.Event()
         self._closed = False
-        # Taken and not yet worked on. Who concludes from what the consumer holds must count it
-        # in, or a list that comes meanwhile finds the object nowhere and its delete is lost.
+        # Taken and not processed yet. A list that arrives meanwhile must count these deltas as
+        # known objects: they are in no store yet, and their deletes would be lost.
         self._in_flight: Sequence[Delta] = ()
         self._added = self._taken = self._requeued = 0
 
@@ -161,19 +164,19 @@ class Popping(abc.ABC):
     def __len__(self) -> int: ...
 
     async def pop(self, process: Process, *, at_most: int = 1) -> Batch:
-        """Wait for deltas and have them worked on; returns them.
+        """Wait for deltas, process them, and return them.
 
-        What `process` raises is raised; the deltas are gone unless it raises `Requeue`.
-        Safe to cancel while it waits: nothing is lost. Cancelled inside `process`, they
-        count as worked on.
+        Raises what `process` raises; the deltas are gone unless that is `Requeue`.
+        Safe to cancel while it waits: nothing is lost. Cancelled inside `process`, they count
+        as processed.
 
         Raises:
             QueueClosed: the queue is closed and empty.
         """
         while (batch := self.take_nowait(at_most=at_most)) is None:
-            self._woken.clear()
-            await self._woken.wait()
-        with self._worked_on(batch):
+            self._wakeup.clear()
+            await self._wakeup.wait()
+        with self._processing(batch):
             result = process(batch.deltas, batch.is_initial)
             if result is not None:
                 await result
@@ -182,77 +185,270 @@ class Popping(abc.ABC):
     def pop_nowait(
         self, process: Callable[[Sequence[Delta], bool], None], *, at_most: int = 1
     ) -> Batch | None:
-        """As `pop`, without waiting: None when there is nothing; `process` is plain."""
+        """As `pop` with a synchronous `process`; None when nothing is queued."""
         batch = self.take_nowait(at_most=at_most)
         if batch is not None:
-            with self._worked_on(batch):
+            with self._processing(batch):
                 process(batch.deltas, batch.is_initial)
         return batch
 
     def close(self) -> None:
-        """Wake who waits; what is queued can still be popped."""
+        """Wake the consumer; what is queued can still be popped."""
         self._closed = True
-        self._woken.set()
+        self._wakeup.set()
 
-    def _wake(self) -> None:
-        self._woken.set()
-
-    def _prepared(self, entry: Entry) -> Entry:
-        """The entry as it is queued: under the key function's key, then transformed."""
-        return self._transformed(self._keyed(entry))
-
-    def _transformed(self, entry: Entry) -> Entry:
+    def _prepare(self, entry: Entry) -> Entry:
+        """The entry to queue: under the key function's key, then transformed."""
+        entry = self._with_key(entry)
         return entry if self._transform is None else self._transform(entry)
 
-    def _keyed(self, entry: Entry) -> Entry:
+    def _with_key(self, entry: Entry) -> Entry:
         if self._key is None:
             return entry
         return msgspec.structs.replace(entry, key=key_from(self._key, entry))
 
     def _check_open(self) -> None:
-        """For who found nothing. Raises `QueueClosed`."""
+        """Raises `QueueClosed`; for a queue that is empty."""
         if self._closed:
             raise QueueClosed("take from a delta queue: it is closed and empty")
 
     @contextmanager
-    def _worked_on(self, batch: Batch) -> Iterator[None]:
-        began = self._clock.now()
+    def _processing(self, batch: Batch) -> Iterator[None]:
+        started = self._clock.now()
         try:
             yield
-        except Requeue as again:
+        except Requeue as requeue:
             self.put_back(batch)
-            raise again.__cause__ or again from None
+            raise requeue.__cause__ or requeue from None
         except BaseException:
             self.done(batch)
             raise
         self.done(batch)
-        self._report(batch, self._clock.now() - began)
+        self._log_slow(batch, self._clock.now() - started)
 
-    def _report(self, batch: Batch, seconds: float) -> None:
+    def _log_slow(self, batch: Batch, seconds: float) -> None:
         bound = min(SLOW * len(batch.deltas), SLOWEST)
         if seconds > bound and len(self) > CROWDED:
             first = batch.deltas[0]
-            what = first.key if first.key.name else first.type
-            log.info("%s: worked on for %.2f s while %d deltas wait", what, seconds, len(self))
+            subject = first.key if first.key.name else first.type
+            log.info(
+                "%s: processing took %.2f s, %d deltas are queued", subject, seconds, len(self)
+            )
 
 
-def deltas_after(last: Entry | None, delta: Delta) -> Sequence[Delta]:
-    """What to queue for a delta where `last` is the last known state of its key.
-
-    A delta about another uid than the last one means that a delete was missed.
-    """
-    if not are_different_objects(last, delta.entry):
-        return (delta,)
-    if delta.type is DeltaType.DELETED:
-        # The one that is gone was never queued: what ends here is the object before it.
-        return (missed_delete(delta.key, last),)
-    return (
-        missed_delete(delta.key, last, is_recreation=True),
-        msgspec.structs.replace(delta, is_recreation=True),
-    )
-
-
-# Work that takes longer while others wait is worth a line in the log (a batch: for each delta).
+# Processing that takes longer while deltas are queued is logged (for a batch: per delta).
 SLOW = 0.1
 SLOWEST = 1.0
 CROWDED = 10
+
+MAX_BATCH = 1000
+_ALONE = frozenset({DeltaType.REPLACED_ALL, DeltaType.SYNC_ALL, DeltaType.BOOKMARK})
+
+
+@final
+class RealFIFO(QueueBase):
+    """Deltas in order. Without `known` a list is one delta; with it, one for each object.
+
+    `bypass` may process a delta when nothing is queued or in flight; it returns whether it did,
+    and then the delta is not queued. `transform` changes every entry that is queued, except
+    those of missed deletes and resyncs. `key` is as for a `DeltaFIFO`.
+
+    With `known` the queue also finds re-created objects: the delete of the old one is queued
+    before a delta with another uid. Without, the consumer compares uids.
+    """
+
+    def __init__(
+        self,
+        known: KnownObjects | None = None,
+        *,
+        bypass: Callable[[Delta], bool] | None = None,
+        transform: EntryTransform | None = None,
+        key: KeyFunc[Entry] | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        super().__init__(clock or SystemClock(), transform=transform, key=key)
+        self._known = known
+        self._bypass = bypass
+        self._changes_entries = transform is not None or key is not None
+        self._items: deque[Delta] = deque()
+        # The newest delta of each key that is queued or in flight; only with `known`.
+        self._last: dict[ObjectKey, Delta] = {}
+        self._populated = False
+        self._initial = 0  # deltas up to the end of the first list, not processed yet
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @property
+    def is_atomic(self) -> bool:
+        """Whether a list is one delta."""
+        return self._known is None
+
+    # --- for the producer
+
+    def add(self, entry: Entry) -> None:
+        self._put_state(DeltaType.ADDED, entry)
+
+    def update(self, entry: Entry) -> None:
+        self._put_state(DeltaType.UPDATED, entry)
+
+    def delete(self, entry: Entry) -> None:
+        """The server deleted the object; queued even if the object is not known."""
+        self._put_state(DeltaType.DELETED, entry)
+
+    def missed_delete(self, key: ObjectKey, last_seen: Entry | None) -> None:
+        """The object is gone, and its final state is not known."""
+        if last_seen is not None:
+            last_seen = self._with_key(last_seen)
+            key = last_seen.key
+        self._populated = True
+        self._put(missed_delete(key, last_seen))
+
+    def replace(self, entries: Iterable[Entry], version: str) -> None:
+        """The collection is exactly this.
+
+        Raises what the transform raises, or `UnkeyedObject` of a key function; then nothing
+        is queued.
+        """
+        listed = tuple(map(self._prepare, entries) if self._changes_entries else entries)
+        if self._known is None:
+            self._put(Delta(DeltaType.REPLACED_ALL, entries=listed, version=version))
+        else:
+            for delta in self._missed_deletes(listed, self._known):
+                self._put(delta)
+            for entry in listed:
+                self._put_with_recreation(Delta(DeltaType.REPLACED, entry.key, entry), self._known)
+        if not self._populated:
+            self._populated = True
+            self._initial = len(self._items)
+
+    def resync(self) -> None:
+        """Queue everything unchanged; with `known`, each object without a queued delta."""
+        known = self._known
+        if known is None:
+            self._put(Delta(DeltaType.SYNC_ALL))
+            return
+        known_keys = known.keys()
+        for key in known_keys:
+            entry = known.entry(key) if key not in self._last else None
+            if entry is not None:
+                self._put(Delta(DeltaType.SYNC, entry.key, entry))
+
+    def bookmark(self, version: str) -> None:
+        """Nothing has changed up to `version`."""
+        if self._known is None:
+            self._put(Delta(DeltaType.BOOKMARK, version=version))
+
+    # --- for the consumer
+
+    @property
+    def has_synced(self) -> bool:
+        """Whether the first list is processed to its end; once true it stays true."""
+        return self._populated and not self._initial
+
+    def take_nowait(self, *, at_most: int = 1) -> Batch | None:
+        """The next deltas, of different keys; None when there are none.
+
+        A delta about the whole collection is a batch of its own, and the end of the first list
+        ends a batch.
+
+        Raises:
+            QueueClosed: the queue is closed and empty.
+        """
+        if not self._items:
+            self._check_open()
+            return None
+        is_initial = not self.has_synced
+        bound = min(at_most, MAX_BATCH, self._initial or MAX_BATCH)
+        deltas = [self._items.popleft()]
+        if bound > 1 and deltas[0].type not in _ALONE:
+            self._take_more(deltas, bound)
+        self._taken += len(deltas)
+        self._in_flight = deltas
+        return Batch(deltas, is_initial)
+
+    def done(self, batch: Batch) -> None:
+        """The batch counts as processed."""
+        self._in_flight = ()
+        for delta in batch.deltas if self._last else ():
+            if self._last.get(delta.key) is delta:
+                del self._last[delta.key]
+        self._initial = max(self._initial - len(batch.deltas), 0)
+
+    def put_back(self, batch: Batch) -> None:
+        """Queue a batch again that could not be processed, at the front."""
+        self._in_flight = ()
+        self._items.extendleft(reversed(batch.deltas))
+        self._requeued += 1
+        self._wakeup.set()
+
+    def stats(self) -> QueueStats:
+        queued = tuple(self._items)  # one atomic copy: any thread may call this
+        return QueueStats(
+            deltas=len(queued),
+            keys=len({delta.key for delta in queued if delta.type not in _ALONE}),
+            added=self._added,
+            taken=self._taken,
+            requeued=self._requeued,
+            initial_left=self._initial,
+            has_synced=self.has_synced,
+            closed=self._closed,
+        )
+
+    def _put_state(self, kind: DeltaType, entry: Entry) -> None:
+        if self._changes_entries:
+            entry = self._prepare(entry)
+        self._populated = True
+        delta = Delta(kind, entry.key, entry)
+        if self._known is None:
+            self._put(delta)
+        else:
+            self._put_with_recreation(delta, self._known)
+
+    def _put_with_recreation(self, delta: Delta, known: KnownObjects) -> None:
+        """Queue a delta; if its uid is a new one, after the missed delete."""
+        last = self._last.get(delta.key)
+        if last is None:
+            state = known.entry(delta.key)
+        else:
+            state = None if last.type is DeltaType.DELETED else last.entry
+        for each in deltas_after(state, delta):
+            self._put(each)
+
+    def _put(self, delta: Delta) -> None:
+        self._added += 1
+        # Idle: the consumer has processed everything, the first list included. Then the delta
+        # is processed in the producer's stack, which saves a switch to the consumer's task.
+        is_idle = not (self._items or self._in_flight or self._initial or self._closed)
+        if is_idle and self._populated and self._bypass is not None and self._bypass(delta):
+            self._taken += 1
+            return
+        self._items.append(delta)
+        if self._known is not None:
+            self._last[delta.key] = delta
+        self._wakeup.set()
+
+    def _take_more(self, deltas: list[Delta], bound: int) -> None:
+        keys = {deltas[0].key}
+        while self._items and len(deltas) < bound:
+            following = self._items[0]
+            if following.type in _ALONE or following.key in keys:
+                return
+            keys.add(following.key)
+            deltas.append(self._items.popleft())
+
+    def _missed_deletes(self, listed: tuple[Entry, ...], known: KnownObjects) -> list[Delta]:
+        """Deletes of what a list misses, except where one is queued already."""
+        keys = {entry.key for entry in listed}
+        known_keys = known.keys()
+        gone = [
+            missed_delete(key, delta.entry)
+            for key, delta in self._last.items()
+            if key not in keys and delta.type is not DeltaType.DELETED
+        ]
+        gone += [
+            missed_delete(key, known.entry(key))
+            for key in known_keys
+            if key not in keys and key not in self._last
+        ]
+        return gone

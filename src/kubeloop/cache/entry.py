@@ -1,9 +1,8 @@
-"""The values that travel through a cache: what is held of an object, and what happened to it.
+"""The values that travel through a cache: entries (objects as they are stored) and deltas.
 
-Promises: an entry and a delta never change; an entry holds nothing that was only half read.
-A delete says whether the last state is known, and is never anything but a delete.
-Elsewhere: how an entry is made and read back (`keeping`), who holds them (`store`), who
-carries them (`deltas`, `in_order`).
+Guarantees: entries and deltas never change. A delete says whether the final state is known.
+See also: `codec` (encodes and decodes entries), `store` (holds them), `delta_queue` and
+`delta_fifo` (carry deltas).
 """
 
 from __future__ import annotations
@@ -22,22 +21,15 @@ __all__ = [
     "DeltaType",
     "Entry",
     "OwnerRef",
-    "added",
     "are_different_objects",
-    "bookmark",
-    "deleted",
+    "deltas_after",
     "missed_delete",
-    "replaced",
-    "replaced_all",
-    "sync",
-    "sync_all",
-    "updated",
 ]
 
 
 @final
 class OwnerRef(msgspec.Struct, frozen=True, gc=False):
-    """An owner of an object, as far as the machinery asks."""
+    """An owner reference of an object."""
 
     api_version: str
     kind: str
@@ -48,38 +40,37 @@ class OwnerRef(msgspec.Struct, frozen=True, gc=False):
 
 @final
 class Entry(msgspec.Struct, frozen=True, gc=False):
-    """One object as a cache holds it: its projection, and the whole of it in `kept`.
+    """One object in a cache: the fields that are read without decoding, and the whole in `content`.
 
-    Made by `Keeper.take`; `Keeper.give` and `Keeper.raw` read `kept`. Nobody else does: it
-    is bytes, compressed bytes or an object, as the keeper was told.
-    Labels, owners and row are shared between entries that have equal ones.
+    `EntryCodec` makes entries and reads `content`: bytes, compressed bytes or an object.
+    Entries with equal labels, owners and indexed values share them.
     """
 
     key: ObjectKey
     version: str
     uid: str
-    kept: Any
-    label_map: Mapping[str, str]  # for matching; never handed out, `labels` is
+    content: Any
+    label_map: Mapping[str, str]  # for matching; `labels` is the read-only one for callers
     owners: tuple[OwnerRef, ...] = ()
-    row: tuple[tuple[str, ...], ...] = ()  # index values by path, in the order of Keeper.paths
+    indexed_values: tuple[tuple[str, ...], ...] = ()  # by path, in the order of EntryCodec.paths
     generation: int = 0
-    deletion: str = ""  # the deletion timestamp; empty while nobody has asked for deletion
+    deletion_timestamp: str = ""  # empty while the object is not being deleted
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """The labels, to read only."""
+        """The labels, read-only."""
         return MappingProxyType(self.label_map)
 
     @property
     def controller(self) -> OwnerRef | None:
-        """The owner that manages the object, where there is one."""
+        """The owner reference with `controller: true`, if any."""
         return next((owner for owner in self.owners if owner.controller), None)
 
 
 def are_different_objects(old: Entry | None, new: Entry | None) -> bool:
     """Whether two entries of one key are two objects: one was deleted, the other created since.
 
-    An entry without a uid says nothing about identity, so nothing is concluded from it.
+    An entry without a uid is never another object.
     """
     return (
         old is not None
@@ -96,9 +87,9 @@ class DeltaType(enum.StrEnum):
     ADDED = "Added"
     UPDATED = "Updated"
     DELETED = "Deleted"
-    REPLACED = "Replaced"  # a list had it; it may be new or not
-    SYNC = "Sync"  # nothing happened: it is told again
-    # Only in the in-order queue; they are about the whole collection, not about one key.
+    REPLACED = "Replaced"  # part of a list; it may be new or not
+    SYNC = "Sync"  # unchanged: a resync
+    # Of `RealFIFO` only, about the whole collection.
     REPLACED_ALL = "ReplacedAll"
     SYNC_ALL = "SyncAll"
     BOOKMARK = "Bookmark"
@@ -109,13 +100,13 @@ _NO_KEY = ObjectKey("", "")
 
 @final
 class Delta(msgspec.Struct, frozen=True, gc=False):
-    """One thing that happened to one object, or to the whole collection.
+    """One change of one object, or of the whole collection.
 
-    A `DELETED` with `last_state_known` false was not seen but concluded from a list: its
-    entry is the last state that anybody saw, None where nobody did.
+    A `DELETED` with `last_state_known` false was not received but follows from a list
+    (client-go: `DeletedFinalStateUnknown`): its entry is the last known state, if any.
 
-    `is_recreation` marks both halves of a re-creation that was concluded from a uid: a
-    `DELETED` of the old object and, next for its key, a delta of the new one.
+    `is_recreation` marks both halves of a re-creation that follows from a new uid: a `DELETED`
+    of the old object and, next for its key, a delta of the new one.
     """
 
     type: DeltaType
@@ -123,45 +114,28 @@ class Delta(msgspec.Struct, frozen=True, gc=False):
     entry: Entry | None = None
     last_state_known: bool = True
     entries: Sequence[Entry] = ()  # REPLACED_ALL: the whole collection, in the list's order
-    version: str = ""  # REPLACED_ALL, BOOKMARK: the version that the collection is at
+    version: str = ""  # REPLACED_ALL, BOOKMARK: the version of the collection
     is_recreation: bool = False
 
 
-def added(entry: Entry) -> Delta:
-    return Delta(DeltaType.ADDED, entry.key, entry)
-
-
-def updated(entry: Entry) -> Delta:
-    return Delta(DeltaType.UPDATED, entry.key, entry)
-
-
-def replaced(entry: Entry) -> Delta:
-    return Delta(DeltaType.REPLACED, entry.key, entry)
-
-
-def sync(entry: Entry) -> Delta:
-    return Delta(DeltaType.SYNC, entry.key, entry)
-
-
-def deleted(entry: Entry) -> Delta:
-    """The server said so, and `entry` is the final state it sent."""
-    return Delta(DeltaType.DELETED, entry.key, entry)
-
-
 def missed_delete(key: ObjectKey, last_seen: Entry | None, *, is_recreation: bool = False) -> Delta:
-    """A delete that nobody saw: client-go's DeletedFinalStateUnknown."""
+    """A delete whose watch event was missed."""
     return Delta(
         DeltaType.DELETED, key, last_seen, last_state_known=False, is_recreation=is_recreation
     )
 
 
-def replaced_all(entries: Sequence[Entry], version: str) -> Delta:
-    return Delta(DeltaType.REPLACED_ALL, entries=entries, version=version)
+def deltas_after(last: Entry | None, delta: Delta) -> Sequence[Delta]:
+    """The deltas to queue for `delta`, where `last` is the last known state of its key.
 
-
-def sync_all() -> Delta:
-    return Delta(DeltaType.SYNC_ALL)
-
-
-def bookmark(version: str) -> Delta:
-    return Delta(DeltaType.BOOKMARK, version=version)
+    A delta with another uid than the last one means that a delete was missed.
+    """
+    if not are_different_objects(last, delta.entry):
+        return (delta,)
+    if delta.type is DeltaType.DELETED:
+        # The deleted object was never queued: the delta ends the object before it.
+        return (missed_delete(delta.key, last),)
+    return (
+        missed_delete(delta.key, last, is_recreation=True),
+        msgspec.structs.replace(delta, is_recreation=True),
+    )

@@ -2,7 +2,7 @@
 
 Guarantees: an object of another kind or without a name is skipped, logged and counted; an
 object that cannot be decoded or transformed is an error that names it, never half an entry.
-See also: decoding the fields (`keeper`), what a reflector does about an error (`reflector`).
+See also: decoding the fields (`codec`), what a reflector does about an error (`reflector`).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from kubeloop.errors import DecodeError
 from kubeloop.meta import ObjectKey
 from kubeloop.wire import Projection, get_logger
 
+from .codec import EntryCodec
 from .entry import Entry
 from .errors import UnkeyedObject
-from .keeper import Keeper
 from .list_watch import RawItem
 
 __all__ = ["Bookmark", "EntryDecoder", "EntryDecoderStats", "Transform"]
@@ -60,9 +60,9 @@ class EntryDecoder(Generic[T]):
     """Decodes objects of one kind. `kind` is the kind they must have, if they begin with it."""
 
     def __init__(
-        self, keeper: Keeper[T], *, transform: Transform[T] | None = None, kind: str = ""
+        self, codec: EntryCodec[T], *, transform: Transform[T] | None = None, kind: str = ""
     ) -> None:
-        self._keeper = keeper
+        self._codec = codec
         self._transform = transform
         self.has_transform = transform is not None
         self._expected = kind.encode()
@@ -78,7 +78,7 @@ class EntryDecoder(Generic[T]):
         if found is not None and found.group(1) != self._expected and self._is_foreign(found[1]):
             return None
         try:
-            return self._keeper.take(raw)
+            return self._codec.parse(raw)
         except UnkeyedObject as error:
             self._unkeyed += 1
             log.error("left out of the cache: %s", error)
@@ -92,7 +92,7 @@ class EntryDecoder(Generic[T]):
         if self._transform is None:
             return entry
         try:
-            return self._keeper.transformed(entry, self._transform)
+            return self._codec.transform(entry, self._transform)
         except Exception:
             self._untransformed += 1
             raise

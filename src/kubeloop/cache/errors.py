@@ -1,13 +1,13 @@
-"""What can go wrong in a cache without a server's help.
+"""The errors of a cache that do not come from a server.
 
 InvalidArgument
-├── UnkeyedObject     an object has no name, or a key function has failed for it
-├── UnknownIndex      nobody made an index of that name
+├── UnkeyedObject     an object has no name, or a key function failed for it
+├── UnknownIndex      there is no index of that name
 ├── IndexConflict     an index of that name exists already
 └── TransformFailed   a transform raised, or returned nothing
 KubeError
-├── QueueClosed       nothing is left in a queue that was closed
-└── PartlyApplied     some changes of a transaction could not be made; the others were
+├── QueueClosed       the queue is closed and empty
+└── PartlyApplied     some operations of a transaction failed; the others were applied
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ __all__ = [
 class UnkeyedObject(DecodeError):
     """An object without a key: it has no name, or a key function raised or returned none.
 
-    client-go's `KeyError`. The object is named as far as it can be; nothing of its data is in
-    the message, and `__cause__` is what the key function raised.
+    client-go's `KeyError`. The message names the object as far as possible and contains none of
+    its data; `__cause__` is what the key function raised.
     """
 
 
@@ -49,20 +49,20 @@ class IndexConflict(InvalidArgument):
 
 @final
 class TransformFailed(InvalidArgument):
-    """A transform raised or returned nothing; the object was not taken."""
+    """A transform raised or returned nothing; the object was not stored."""
 
 
 @final
 class QueueClosed(KubeError):
-    """The queue was closed and holds nothing any more."""
+    """The queue is closed and empty."""
 
 
 @final
 class PartlyApplied(KubeError):
     """A transaction with objects that have no key; the rest of it was applied.
 
-    `applied` holds the places of the changes that were made, `failures` the reasons by
-    place, and `total` how many changes there were.
+    `applied` has the positions of the applied operations, `failures` the errors by position,
+    and `total` is the number of operations.
     """
 
     def __init__(self, *, applied: list[int], total: int, failures: Mapping[int, Exception]):
@@ -71,13 +71,13 @@ class PartlyApplied(KubeError):
         self.failures = failures
         first = next(iter(failures.values()))
         super().__init__(
-            f"a transaction of {total} changes: {len(applied)} applied, "
-            f"{len(failures)} not, the first because of: {first}"
+            f"a transaction of {total} operations: {len(applied)} applied, "
+            f"{len(failures)} failed, the first with: {first}"
         )
 
 
 class Requeue(Exception):
-    """Raised by a process function to have what it was given put back into the queue.
+    """Raised by a process function to put its batch back into the queue.
 
-    Write `raise Requeue from error`: the queue raises `error`, after putting back.
+    Write `raise Requeue from error`: the queue raises `error` after it put the batch back.
     """

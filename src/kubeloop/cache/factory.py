@@ -1,18 +1,18 @@
-"""Shares informers: one for each kind, namespace, selection and type that is asked for.
+"""Shares informers: one for each kind, namespace, selector and model.
 
-Promises: whoever asks for the same gets the same informer, and the server sees one list and
-one watch; nothing is listed before `start()`, and each informer is started once. When the
-factory's block ends, so have all its informers.
-Elsewhere: one informer by itself (`informer`).
+Guarantees: equal requests get the same informer, and the server sees one list and one watch.
+Nothing is listed before `start()`, and each informer is started once. When the factory's block
+ends, so have all its informers.
+See also: `informer` (one informer).
 """
 
-# ruff: noqa: ASYNC109 - the caller's bound is kept by a clock, and named in the error
+# ruff: noqa: ASYNC109 - a clock enforces the caller's timeout, and the error names it
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Protocol, Self, TypeAlias, TypeVar, final, overload
+from typing import Any, Protocol, Self, TypeAlias, TypeVar, Unpack, final, overload
 
 import msgspec
 
@@ -29,27 +29,33 @@ from kubeloop.selectors import (
 from kubeloop.wire import Resource
 
 from .entry_decoder import Transform
-from .index import Indexers
-from .informer import InformerState, InformerStats, SharedInformer
-from .keeping import Keeping
+from .indexer import SelectorLike
+from .informer import (
+    InformerState,
+    InformerStats,
+    SharedInformer,
+    StorageOptions,
+    check_option_names,
+)
 from .list_watch import ListWatch
-from .lister import SelectorLike
 from .metrics import CacheMetrics
 from .reflector import WatchErrorHandler
 from .report import CacheReport, cache_report
-from .waiting import NotYet
+from .storage import StorageFormat
+from .waiting import NotSynced
 
-__all__ = ["FactoryStats", "ListWatches", "SharedInformerFactory", "SyncResult", "Watchable"]
+__all__ = ["FactoryStats", "ListWatchClient", "SharedInformerFactory", "SyncResult", "Watchable"]
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Resource)
 
-# What can be mirrored: a class of ours or of the user's, or a kind known only at run time.
+# What can be cached: a generated class or one of yours, or a kind known only at run time.
 Watchable: TypeAlias = type[Resource] | GroupVersionKind | GroupVersionResource
+FieldSelectorLike: TypeAlias = FieldSelector | str | Mapping[str, str]
 
 
-class ListWatches(Protocol):
-    """What this room asks of a client for informers of any kind."""
+class ListWatchClient(Protocol):
+    """What a factory needs of a client."""
 
     def list_watch(
         self,
@@ -60,7 +66,7 @@ class ListWatches(Protocol):
         field_selector: str,
         metadata_only: bool,
     ) -> ListWatch:
-        """The collection of that kind. Cluster-wide kinds ignore the namespace.
+        """The collection of that kind. Cluster-scoped kinds ignore the namespace.
 
         Raises what the client raises for a kind that it does not know.
         """
@@ -80,9 +86,9 @@ class SyncResult(msgspec.Struct, frozen=True):
         return not self.missing
 
     def check(self) -> None:
-        """Raises `NotYet`, which names those that are missing."""
+        """Raises `NotSynced`, which names the informers without a first list."""
         if self.missing:
-            raise NotYet(f"wait for first lists: still missing: {', '.join(self.missing)}")
+            raise NotSynced(f"wait for first lists: still missing: {', '.join(self.missing)}")
 
 
 class FactoryStats(msgspec.Struct, frozen=True):
@@ -93,15 +99,15 @@ class FactoryStats(msgspec.Struct, frozen=True):
     is_shut_down: bool
 
 
-class _Wanted(msgspec.Struct, frozen=True):
-    """What makes two requests the same."""
+class _InformerKey(msgspec.Struct, frozen=True):
+    """Requests with the same key share an informer."""
 
     kind: Watchable
     namespace: str
     selector: str
     field_selector: str
-    of: type[Any]
-    metadata_only: bool
+    model: type[Any]
+    metadata_only: bool = False
 
 
 @final
@@ -114,22 +120,21 @@ class SharedInformerFactory:
             factory.start()
             (await factory.wait_synced(timeout=30)).check()
 
-    `namespace` is the one that all informers are about, unless asked otherwise; none means
-    all. `resync`, `keeping` and `transform` are defaults for all informers; `resync_of` has
-    other periods for some kinds. `on_watch_error` is called with the errors of all informers.
-    `name` is for metrics.
+    `namespace` is the default for all informers; empty means all namespaces. So are `resync`,
+    `store_as` and `transform`; `resync_of` has other periods for some kinds. `on_watch_error` is
+    called with the errors of all informers. `name` is for metrics.
     """
 
     def __init__(
         self,
-        client: ListWatches,
+        client: ListWatchClient,
         *,
         namespace: str = "",
         selector: SelectorLike = EVERYTHING,
-        field_selector: FieldSelector | str | Mapping[str, str] = ALL_FIELDS,
+        field_selector: FieldSelectorLike = ALL_FIELDS,
         resync: float = 0.0,
         resync_of: Mapping[Watchable, float] | None = None,
-        keeping: Keeping = "bytes",
+        store_as: StorageFormat = "bytes",
         transform: Transform[Any] | None = None,
         on_watch_error: WatchErrorHandler | None = None,
         name: str = "",
@@ -138,23 +143,23 @@ class SharedInformerFactory:
     ) -> None:
         self._client = client
         self._namespace = namespace
-        self._labels = selector_text(selector)
-        self._fields = field_selector_text(field_selector)
+        self._selector = selector_text(selector)
+        self._field_selector = field_selector_text(field_selector)
         self._resync = resync
         self._resync_of = dict(resync_of or {})
-        self._keeping: Keeping = keeping
+        self._store_as: StorageFormat = store_as
         self._transform = transform
         self._on_watch_error = on_watch_error
         self._name = name
         self._metrics = metrics
         self._clock = clock or SystemClock()
-        self._informers: dict[_Wanted, SharedInformer[Any]] = {}
+        self._informers: dict[_InformerKey, SharedInformer[Any]] = {}
         self._started: list[SharedInformer[Any]] = []
-        self._life = contextlib.AsyncExitStack()
+        self._exit_stack = contextlib.AsyncExitStack()
         self._tasks: TaskOwner | None = None
         self._is_shut_down = False
 
-    # --- asking for informers
+    # --- getting informers
 
     @overload
     def informer(
@@ -163,10 +168,8 @@ class SharedInformerFactory:
         *,
         namespace: str | None = ...,
         selector: SelectorLike | None = ...,
-        field_selector: FieldSelector | str | Mapping[str, str] | None = ...,
-        index: Indexers[R] | None = ...,
-        keeping: Keeping | None = ...,
-        transform: Transform[R] | None = ...,
+        field_selector: FieldSelectorLike | None = ...,
+        **options: Unpack[StorageOptions[R]],
     ) -> SharedInformer[R]: ...
 
     @overload
@@ -176,10 +179,8 @@ class SharedInformerFactory:
         *,
         namespace: str | None = ...,
         selector: SelectorLike | None = ...,
-        field_selector: FieldSelector | str | Mapping[str, str] | None = ...,
-        index: Indexers[dict[str, Any]] | None = ...,
-        keeping: Keeping | None = ...,
-        transform: Transform[dict[str, Any]] | None = ...,
+        field_selector: FieldSelectorLike | None = ...,
+        **options: Unpack[StorageOptions[dict[str, Any]]],
     ) -> SharedInformer[dict[str, Any]]: ...
 
     @overload
@@ -187,41 +188,35 @@ class SharedInformerFactory:
         self,
         kind: Watchable,
         *,
-        view: type[T],
+        model: type[T],
         namespace: str | None = ...,
         selector: SelectorLike | None = ...,
-        field_selector: FieldSelector | str | Mapping[str, str] | None = ...,
-        index: Indexers[T] | None = ...,
-        keeping: Keeping | None = ...,
-        transform: Transform[T] | None = ...,
+        field_selector: FieldSelectorLike | None = ...,
+        **options: Unpack[StorageOptions[T]],
     ) -> SharedInformer[T]: ...
 
     def informer(
         self,
         kind: Watchable,
         *,
-        view: type[Any] | None = None,
+        model: type[Any] | None = None,
         namespace: str | None = None,
         selector: SelectorLike | None = None,
-        field_selector: FieldSelector | str | Mapping[str, str] | None = None,
-        index: Indexers[Any] | None = None,
-        keeping: Keeping | None = None,
-        transform: Transform[Any] | None = None,
+        field_selector: FieldSelectorLike | None = None,
+        **options: Unpack[StorageOptions[Any]],
     ) -> SharedInformer[Any]:
-        """The informer for this; made if nobody has asked for it yet.
+        """The informer for this collection; created by the first call.
 
-        Objects come as `kind`, as dicts where that is no class, or as `view`: a struct with
-        only the fields you want. `index` is added to what the informer has.
+        Objects have the type `kind`, or `dict` if that is no class, or `model`: a struct with
+        the fields you need. `index` is added to the indexes of the informer.
 
         Raises:
-            InvalidArgument: it exists, and keeps or transforms objects in another way.
+            InvalidArgument: it exists, and stores or transforms objects in another way.
             IndexConflict: it exists, and has an index of one of the names.
         """
-        of = view or (kind if isinstance(kind, type) else dict)
-        wanted = self._wanted(
-            kind, of, namespace=namespace, selector=selector, field_selector=field_selector
-        )
-        return self._shared(wanted, index=index, keeping=keeping, transform=transform)
+        check_option_names("informer", options, StorageOptions)
+        model = model or (kind if isinstance(kind, type) else dict)
+        return self._share(self._key(kind, model, namespace, selector, field_selector), options)
 
     def metadata_informer(
         self,
@@ -229,25 +224,18 @@ class SharedInformerFactory:
         *,
         namespace: str | None = None,
         selector: SelectorLike | None = None,
-        field_selector: FieldSelector | str | Mapping[str, str] | None = None,
+        field_selector: FieldSelectorLike | None = None,
     ) -> SharedInformer[Resource]:
-        """An informer that asks the server only for metadata (PartialObjectMetadata)."""
-        wanted = self._wanted(
-            kind,
-            Resource,
-            namespace=namespace,
-            selector=selector,
-            field_selector=field_selector,
-            metadata_only=True,
-        )
-        return self._shared(wanted, index=None, keeping=None, transform=None)
+        """An informer that requests only metadata (PartialObjectMetadata)."""
+        key = self._key(kind, Resource, namespace, selector, field_selector)
+        return self._share(msgspec.structs.replace(key, metadata_only=True), {})
 
-    # --- life
+    # --- lifecycle
 
     async def __aenter__(self) -> Self:
         if self._tasks is not None or self._is_shut_down:
-            raise InvalidArgument("begin a factory again: it lives once (make another one)")
-        self._tasks = await self._life.enter_async_context(TaskOwner())
+            raise InvalidArgument("start a factory again: it runs once (create another one)")
+        self._tasks = await self._exit_stack.enter_async_context(TaskOwner())
         return self
 
     async def __aexit__(
@@ -257,15 +245,15 @@ class SharedInformerFactory:
         trace: TracebackType | None,
     ) -> None:
         self._shut_down()
-        await self._life.__aexit__(kind, error, trace)
+        await self._exit_stack.__aexit__(kind, error, trace)
 
     def start(self) -> None:
-        """Start what was asked for and does not run yet; does not wait.
+        """Start the informers that do not run yet, without waiting.
 
-        Nothing happens once the factory is shut down.
+        Does nothing once the factory is shut down.
 
         Raises:
-            InvalidArgument: the factory's block has not begun.
+            InvalidArgument: the factory's block has not started.
         """
         if self._is_shut_down:
             return
@@ -277,34 +265,34 @@ class SharedInformerFactory:
                 self._tasks.spawn(informer.run(), name=f"informer {informer.name}")
 
     async def wait_synced(self, *, timeout: float | None = None) -> SyncResult:
-        """Wait for the first lists of all that were started, for so long at most.
+        """Wait for the first lists of all started informers, for `timeout` seconds at most.
 
-        Safe to cancel: the informers go on.
+        Safe to cancel: the informers continue.
         """
         deadline = None if timeout is None else self._clock.now() + timeout
         started = tuple(self._started)
         for informer in started:
-            left = None if deadline is None else max(deadline - self._clock.now(), 0.0)
-            with contextlib.suppress(NotYet):
-                await informer.wait_synced(timeout=left)
+            remaining = None if deadline is None else max(deadline - self._clock.now(), 0.0)
+            with contextlib.suppress(NotSynced):
+                await informer.wait_synced(timeout=remaining)
         synced: dict[str, bool] = {}
-        for informer in started:  # two of one name have synced when both have
+        for informer in started:  # two with one name are synced when both are
             synced[informer.name] = informer.has_synced and synced.get(informer.name, True)
         return SyncResult(synced)
 
     async def aclose(self) -> None:
-        """End all informers, and wait until they have ended; a factory lives once."""
+        """Stop all informers, and wait until they have stopped; a factory runs once."""
         self._shut_down()
-        life, self._life = self._life, contextlib.AsyncExitStack()
-        await life.aclose()
+        stack, self._exit_stack = self._exit_stack, contextlib.AsyncExitStack()
+        await stack.aclose()
 
     @property
     def informers(self) -> tuple[SharedInformer[Any], ...]:
-        """All that were asked for, started or not."""
+        """All informers, started or not."""
         return tuple(self._informers.values())
 
     def report(self) -> CacheReport:
-        """What all informers hold."""
+        """A report of all informers."""
         return cache_report(self._informers.values())
 
     def stats(self) -> FactoryStats:
@@ -318,71 +306,54 @@ class SharedInformerFactory:
         self._is_shut_down = True
         self._tasks = None
 
-    def _wanted(
+    def _key(
         self,
         kind: Watchable,
-        of: type[Any],
-        *,
+        model: type[Any],
         namespace: str | None,
         selector: SelectorLike | None,
-        field_selector: FieldSelector | str | Mapping[str, str] | None,
-        metadata_only: bool = False,
-    ) -> _Wanted:
-        return _Wanted(
+        field_selector: FieldSelectorLike | None,
+    ) -> _InformerKey:
+        return _InformerKey(
             kind,
             self._namespace if namespace is None else namespace,
-            self._labels if selector is None else selector_text(selector),
-            self._fields if field_selector is None else field_selector_text(field_selector),
-            of,
-            metadata_only,
+            self._selector if selector is None else selector_text(selector),
+            self._field_selector if field_selector is None else field_selector_text(field_selector),
+            model,
         )
 
-    def _shared(
-        self,
-        wanted: _Wanted,
-        *,
-        index: Indexers[Any] | None,
-        keeping: Keeping | None,
-        transform: Transform[Any] | None,
-    ) -> SharedInformer[Any]:
-        found = self._informers.get(wanted)
+    def _share(self, key: _InformerKey, options: StorageOptions[Any]) -> SharedInformer[Any]:
+        found = self._informers.get(key)
         if found is None:
-            return self._made(wanted, index=index, keeping=keeping, transform=transform)
-        if keeping not in {None, found.keeping} or transform not in {None, found.transform}:
+            found = self._informers[key] = self._create(key, options)
+            return found
+        store_as, transform = options.get("store_as"), options.get("transform")
+        if store_as not in {None, found.store_as} or transform not in {None, found.transform}:
             raise InvalidArgument(
-                f"share the informer of {found.name}: it keeps {found.keeping}, or transforms "
-                "objects differently (ask for it as the others do, or make one of your own)"
+                f"share the informer of {found.name}: it stores objects as {found.store_as}, or "
+                "has another transform (use the same options, or create a SharedInformer)"
             )
-        if index:
+        if index := options.get("index"):
             found.indexer.add_indexers(index)
         return found
 
-    def _made(
-        self,
-        wanted: _Wanted,
-        *,
-        index: Indexers[Any] | None,
-        keeping: Keeping | None,
-        transform: Transform[Any] | None,
-    ) -> SharedInformer[Any]:
+    def _create(self, key: _InformerKey, options: StorageOptions[Any]) -> SharedInformer[Any]:
         source = self._client.list_watch(
-            wanted.kind,
-            namespace=wanted.namespace,
-            selector=wanted.selector,
-            field_selector=wanted.field_selector,
-            metadata_only=wanted.metadata_only,
+            key.kind,
+            namespace=key.namespace,
+            selector=key.selector,
+            field_selector=key.field_selector,
+            metadata_only=key.metadata_only,
         )
-        made: SharedInformer[Any] = SharedInformer(
+        return SharedInformer(
             source,
-            wanted.of,
-            index=index,
-            keeping=keeping or self._keeping,
-            transform=transform or self._transform,
-            resync=self._resync_of.get(wanted.kind, self._resync),
+            key.model,
+            index=options.get("index"),
+            store_as=options.get("store_as") or self._store_as,
+            transform=options.get("transform") or self._transform,
+            resync=self._resync_of.get(key.kind, self._resync),
             on_watch_error=self._on_watch_error,
             metrics_name=self._name,
             metrics=self._metrics,
             clock=self._clock,
         )
-        self._informers[wanted] = made
-        return made

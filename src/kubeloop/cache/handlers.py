@@ -1,73 +1,120 @@
-"""Whoever is told of changes: functions, each with a backlog and a worker of its own.
+"""The handlers of an informer: each has its registration, its backlog and its worker.
 
-Promises: each handler hears of changes one after the other and in order, whatever the
-others do: a plain function as soon as the change is in the store, an async one by its
-worker; a handler that fails is logged with the object's key, and hears of the next
-change. A late handler first hears of all that is there, and neither misses nor hears
-anything twice. Nothing is decoded for a handler that only wants keys.
-Elsewhere: what is called (`callbacks`), what waits for a slow handler (`notices`), who makes
-the changes (`applying`).
+Guarantees: each handler receives changes one after the other and in order, whatever the others
+do: a synchronous function as soon as the change is in the store, an async one by its worker. A
+handler that fails is logged with the object's key, and receives the next change. A handler
+that is added late first receives all objects in the store; it misses nothing and receives
+nothing twice. Nothing is decoded for a handler that only needs keys.
+See also: `changes` (what handlers receive), `notifications` (the backlog of a slow handler),
+`applier` (where notifications come from).
 """
 
-# ruff: noqa: ASYNC109 - the caller's bound is kept by a clock, and named in the error
+# ruff: noqa: ASYNC109 - a clock enforces the caller's timeout, and the error names it
 from __future__ import annotations
 
 import asyncio
-import functools
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Generic, TypeVar, final
+from types import TracebackType
+from typing import Any, Generic, Self, TypeAlias, TypeVar, final
 
 import msgspec
 
 from kubeloop.kit import MAX_BLOCK, Clock, Yielder
 from kubeloop.wire import get_logger
 
-from .applying import Audience
-from .callbacks import Callback
-from .changes import Change, ChangeStream
+from .applier import Recipient
+from .changes import Callback, Change
+from .codec import EntryCodec
 from .entry import Entry
-from .keeper import Keeper
 from .metrics import Meter
-from .notices import Backlog, Notice
-from .resyncing import SHORTEST, ResyncPeriod
+from .notifications import Backlog, Notification
 from .waiting import InformerStopped, Progress
 
-__all__ = ["HandlerStats", "Handlers", "Registration"]
+__all__ = [
+    "Awaiting",
+    "Buffering",
+    "ChangeStream",
+    "HandlerStats",
+    "Handlers",
+    "Idle",
+    "Notifying",
+    "Registration",
+    "Removed",
+    "ResyncPeriod",
+]
 
 T = TypeVar("T")
 log = get_logger(__name__)
 
-HANDLERS_HOLD = 2 * MAX_BLOCK  # seconds that all handlers of an informer may hold the event loop
-PATIENCE = 0.5  # seconds that everybody waits for one who is behind; then it is told less
-
-# A call of a handler: what it was told, and what is left to await.
-_Begun = tuple[Notice, Awaitable[object] | None]
+MAX_BLOCK_OF_ALL = 2 * MAX_BLOCK  # seconds that all handlers together may block the event loop
+MAX_BACKPRESSURE = 0.5  # seconds that a reflector waits for slow handlers; then they merge more
+MIN_RESYNC = 1.0
 
 
 class HandlerStats(msgspec.Struct, frozen=True):
     """How a handler is doing."""
 
     name: str
-    waiting: int  # changes it has still to be told
-    told: int
-    merged: int  # changes told together with earlier ones because it was behind
+    waiting: int  # notifications in its backlog
+    notified: int
+    merged: int  # notifications merged into others because it was behind
     failures: int
     has_synced: bool
     resync: float
 
 
-# --- one handler
+# --- the states of a registration
+
+
+class Buffering(msgspec.Struct, frozen=True, gc=False):
+    """No worker runs: notifications wait in the backlog. A stream stays in this state."""
+
+
+class Idle(msgspec.Struct, frozen=True, gc=False):
+    """The worker waits and the backlog is empty: the next notification is handed over directly."""
+
+
+class Awaiting(msgspec.Struct, frozen=True, gc=False):
+    """The worker awaits what an async handler returned."""
+
+    notification: Notification
+    result: Any  # an Awaitable
+
+
+class Notifying(msgspec.Struct, frozen=True, gc=False):
+    """The worker hands over the backlog, after the call that `put` has started, if any."""
+
+    started: Awaiting | None = None
+
+
+class Removed(msgspec.Struct, frozen=True, gc=False):
+    """It receives nothing more. The worker ends, after the call that `put` has started, if any:
+    that of a handler that removed itself."""
+
+    started: Awaiting | None = None
+
+
+State: TypeAlias = Buffering | Idle | Notifying | Awaiting | Removed
+_BUFFERING, _IDLE, _NOTIFYING, _REMOVED = Buffering(), Idle(), Notifying(), Removed()
 
 
 @final
 class Registration(Generic[T]):
-    """A handler's place at an informer; `remove()` gives it up."""
+    """A handler's registration with an informer; `remove()` ends it.
+
+    It is a state and two synchronous functions: `put` (the informer has notifications) and
+    `step` (the worker makes its next move). `run` is the worker, and only waits:
+
+        Buffering --run--> Notifying --backlog empty--> Idle --put--> Idle, or Notifying
+        Notifying --async handler--> Awaiting --result--> Notifying
+        any state --remove--> Removed
+    """
 
     def __init__(
         self,
-        call: Callback[T] | None,
-        keeper: Keeper[T],
+        callback: Callback[T] | None,
+        codec: EntryCodec[T],
         backlog: Backlog,
         *,
         name: str,
@@ -76,60 +123,57 @@ class Registration(Generic[T]):
     ) -> None:
         self.name = name
         self.period = period
-        self._call = call
-        self._keeper = keeper
+        self._callback = callback
+        self._codec = codec
         self._backlog = backlog
         self._owner = owner
-        self._wakened = asyncio.Event()
-        self._ended = asyncio.Event()
+        self._state: State = _BUFFERING
+        self._wakeup = asyncio.Event()
         self._worker: asyncio.Task[object] | None = None
-        self._is_idle = False  # nothing waits, the worker does: what comes can be told at once
-        self._can_go_on = False  # the worker runs, and does not wait for what a call awaits
-        self._begun: _Begun | None = None  # by `put`, to be awaited by the worker
-        self._is_removed = False
-        self._has_warned = False
-        self._told = self._failures = 0
+        self._notified = self._failures = 0
+        self._lag_is_logged = False  # once, until the worker has caught up
 
     # --- for users
 
     @property
     def has_synced(self) -> bool:
-        """Whether the handler has finished with all of the first list, or of what it found."""
+        """Whether the handler has completed the first list, or what was there before it."""
         return self._owner.is_upstream_synced() and self._backlog.initial_left == 0
 
     async def wait_synced(self, *, timeout: float | None = None) -> None:
         """Wait until `has_synced`. Safe to cancel.
 
         Raises:
-            NotYet: `timeout` seconds have passed first.
-            InformerStopped: it was removed before, or the informer has ended.
+            NotSynced: `timeout` seconds have passed.
+            InformerStopped: it was removed, or the informer has stopped.
         """
         await self._owner.progress.until(
-            self._is_synced, what=f"the handler {self.name}", timeout=timeout
+            self._check_synced, what=f"the handler {self.name}", timeout=timeout
         )
 
     def remove(self) -> None:
-        """Tell it nothing more; a call that runs comes to its end. Safe to repeat."""
-        if self._is_removed:
+        """Notify it of nothing more; a running call completes. Idempotent."""
+        state = self._state
+        if isinstance(state, Removed):
             return
-        self._is_removed = True
+        self._state = _REMOVED
         self._backlog.clear()
-        self._drop_begun()
+        _discard(state)
         self._owner.forget(self)
-        self._wakened.set()
+        self._wakeup.set()
         self._owner.progress.notify()
 
     async def aclose(self) -> None:
-        """Remove it, and wait until a call that runs has ended. Safe to cancel, and to repeat."""
+        """Remove it, and wait until a running call has completed. Safe to cancel. Idempotent."""
         self.remove()
         if self._worker is not None and self._worker is not asyncio.current_task():
-            await self._ended.wait()
+            await asyncio.wait({self._worker})
 
     def stats(self) -> HandlerStats:
         return HandlerStats(
             name=self.name,
             waiting=len(self._backlog),
-            told=self._told,
+            notified=self._notified,
             merged=self._backlog.merged,
             failures=self._failures,
             has_synced=self.has_synced,
@@ -139,158 +183,245 @@ class Registration(Generic[T]):
     # --- for the informer
 
     @property
-    def wants_worker(self) -> bool:
-        """Whether somebody has to `run()` it: a stream is read, not run."""
-        return self._call is not None
+    def state(self) -> State:
+        return self._state
+
+    @property
+    def needs_worker(self) -> bool:
+        """Whether a task has to `run()` it; a stream is read instead."""
+        return self._callback is not None
 
     @property
     def is_behind(self) -> bool:
-        """Whether much waits for it that it could be told now, were the processor free."""
-        return self._can_go_on and len(self._backlog) > self._backlog.limit // 2
+        """Whether its backlog is long although the handler itself does not wait."""
+        is_busy = isinstance(self._state, Notifying)
+        return is_busy and len(self._backlog) > self._backlog.limit // 2
 
-    def put(self, notices: Sequence[Notice]) -> None:
-        """Have it told: at once if nothing waits before, else when its turn comes."""
-        if self._is_removed:
-            return
+    def put(self, notifications: Sequence[Notification]) -> None:
+        """Hand over notifications: directly if the handler is idle, else by the backlog."""
         if not self.period.is_resyncing:
-            notices = [notice for notice in notices if not notice.is_resync]
-        told = self._tell_at_once(notices) if self._is_idle else 0
-        if told < len(notices) or self._begun is not None:
-            self._wake_for(notices[told:])
+            notifications = [each for each in notifications if not each.is_resync]
+        if self._state is _IDLE:
+            self._put_directly(notifications)
+        elif not isinstance(self._state, Removed):
+            self._enqueue(notifications)
+
+    def step(self) -> State:
+        """Make the worker's next move; returns the state on which the worker acts.
+
+        Notifying: call it again. Idle: wait for notifications. Awaiting: await the call. Removed:
+        end.
+        """
+        state = self._state
+        if isinstance(state, Removed):
+            self._state = _REMOVED
+            return state.started or _REMOVED
+        if isinstance(state, Notifying) and state.started is not None:
+            self._state = state.started
+            return state.started
+        notification = self._backlog.take()
+        if notification is None:
+            self._lag_is_logged = False
+            self._owner.meter.set_backlog(self.name, 0)
+            self._state = _IDLE
+            return _IDLE
+        self._state = _NOTIFYING
+        result = self._call(notification)
+        if result is None:
+            self._complete(notification)
+            return self._state
+        awaiting = Awaiting(notification, result)
+        if self._state is _NOTIFYING:  # else the handler has removed itself, and still completes
+            self._state = awaiting
+        return awaiting
 
     async def run(self) -> None:
-        """Tell the handler what waits, until it is removed."""
+        """Hand over notifications until it is removed."""
         self._worker = asyncio.current_task()
-        self._can_go_on = True
         yielder = Yielder()
         try:
-            while self._begun is not None or not self._is_removed:
-                if (begun := self._next()) is None:
-                    await self._rest()
+            while not isinstance(state := self.step(), Removed):
+                if isinstance(state, Idle):
+                    self._wakeup.clear()
+                    await self._wakeup.wait()
                     continue
-                notice, result = begun
-                if result is not None:
-                    await self._finish(notice, result)
-                self._note_told(notice)
-                if yielder.is_due(self._owner.hold):
+                if isinstance(state, Awaiting):
+                    await self._finish(state)
+                if yielder.is_due(self._owner.max_block):
                     await yielder.yield_to_loop()
         finally:
-            self._is_idle = self._can_go_on = False
-            self._drop_begun()
-            self._ended.set()
+            _discard(self._state)
+            self._state = _REMOVED if isinstance(self._state, Removed) else _BUFFERING
 
     def stream(self) -> ChangeStream[T]:
-        """A stream in the place of a worker."""
-        return ChangeStream(
-            self._backlog,
-            self._keeper,
-            wakened=self._wakened,
-            closed=self.remove,
-            has_ended=lambda: self._is_removed,
-            is_upstream_synced=self._owner.is_upstream_synced,
-        )
+        """A stream of the changes, in place of a handler and its worker."""
+        return ChangeStream(self, self._backlog, self._codec, wakeup=self._wakeup)
 
-    def _tell_at_once(self, notices: Sequence[Notice]) -> int:
-        """Tell it from here, which takes no turn of the event loop; how many need no more.
+    def _put_directly(self, notifications: Sequence[Notification]) -> None:
+        """Call the handler in the caller's stack, which saves a switch to the worker.
 
-        The worker goes on where that would hold the loop, or there is something to await.
+        The worker takes over if there is something to await, or if more calls would block the
+        event loop for too long.
         """
-        last = len(notices)
-        yielder = Yielder() if last > 1 else None  # of a single one the caller keeps the time
-        for count, notice in enumerate(notices, start=1):
-            result = self._call_with(notice)
+        count = len(notifications)
+        yielder = Yielder() if count > 1 else None  # for a single one the caller keeps the time
+        for done, notification in enumerate(notifications, start=1):
+            result = self._call(notification)
+            is_removed = self._state is not _IDLE  # the handler has removed itself
             if result is not None:
-                self._backlog.passed(notice)
-                self._begun = notice, result
-            if self._is_removed:
-                return last  # by itself
-            if result is not None or (yielder is not None and yielder.is_due(self._owner.hold)):
-                return count
-        return last
+                self._backlog.bypass(notification)
+                started = Awaiting(notification, result)
+                self._state = Removed(started) if is_removed else Notifying(started)
+                self._enqueue(() if is_removed else notifications[done:])
+                return
+            if is_removed:
+                return
+            if done < count and yielder is not None and yielder.is_due(self._owner.max_block):
+                self._state = _NOTIFYING
+                self._enqueue(notifications[done:])
+                return
 
-    def _wake_for(self, notices: Sequence[Notice]) -> None:
-        before, put = self._backlog.merged, self._backlog.put
-        for notice in notices:
-            put(notice)
-        self._is_idle = False
-        self._wakened.set()
-        self._owner.meter.waiting(self.name, len(self._backlog))
-        if self._backlog.merged > before:
-            self._note_merged(self._backlog.merged - before)
+    def _enqueue(self, notifications: Sequence[Notification]) -> None:
+        backlog = self._backlog
+        merged = backlog.merged
+        for notification in notifications:
+            backlog.put(notification)
+        self._wakeup.set()
+        self._owner.meter.set_backlog(self.name, len(backlog))
+        if backlog.merged > merged:
+            self._report_merged(backlog.merged - merged)
 
-    async def _rest(self) -> None:
-        """Wait until something has come that was not told at once."""
-        self._has_warned = False
-        self._owner.meter.waiting(self.name, 0)
-        self._is_idle = True
-        self._wakened.clear()
-        await self._wakened.wait()
-
-    def _next(self) -> _Begun | None:
-        """The next call to see to its end: begun when the change came, or begun now."""
-        if self._begun is not None:
-            begun, self._begun = self._begun, None
-            return begun
-        notice = self._backlog.take()
-        return None if notice is None else (notice, self._call_with(notice))
-
-    def _call_with(self, notice: Notice) -> Awaitable[object] | None:
-        """Call the handler; returns what is left to await."""
-        assert self._call is not None, "a stream has no worker"
-        self._told += 1
+    def _call(self, notification: Notification) -> Awaitable[object] | None:
+        """Call the handler; returns what has to be awaited."""
+        assert self._callback is not None, "a stream has no worker"
+        self._notified += 1
         try:
-            result = self._call(Change(notice, self._keeper))
-        # Nobody can cancel plain code: what says so is a failure as well.
-        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - the next one is told
-            self._note_failure(notice, error)
+            result = self._callback(Change(notification, self._codec))
+        # Synchronous code cannot be cancelled: a CancelledError from it is an ordinary error.
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - logged
+            self._report_failure(notification, error)
             return None
         return result if result is not None and inspect.isawaitable(result) else None
 
-    async def _finish(self, notice: Notice, result: Awaitable[object]) -> None:
-        self._can_go_on = False
+    async def _finish(self, call: Awaiting) -> None:
+        """Await what the handler returned."""
         try:
-            await result
-        except Exception as error:  # noqa: BLE001 - as above
-            self._note_failure(notice, error)
+            await call.result
+        except Exception as error:  # noqa: BLE001 - logged
+            self._report_failure(call.notification, error)
         except asyncio.CancelledError as error:
             if self._worker is None or self._worker.cancelling():
                 raise
-            self._note_failure(notice, error)  # something that it awaited was cancelled
-        self._can_go_on = True
+            self._report_failure(call.notification, error)  # a task that it awaited was cancelled
+        if isinstance(self._state, Awaiting):
+            self._state = _NOTIFYING
+        self._complete(call.notification)
 
-    def _is_synced(self) -> bool:
-        if self._is_removed and not self.has_synced:
+    def _complete(self, notification: Notification) -> None:
+        self._backlog.done(notification)
+        if notification.is_initial and self._backlog.initial_left == 0:
+            self._owner.progress.notify()
+
+    def _check_synced(self) -> bool:
+        if isinstance(self._state, Removed) and not self.has_synced:
             raise InformerStopped(
-                f"wait for the handler {self.name}: it was removed, or its informer has ended"
+                f"wait for the handler {self.name}: it was removed, or its informer has stopped"
             )
         return self.has_synced
 
-    def _note_told(self, notice: Notice) -> None:
-        self._backlog.told(notice)
-        if notice.is_initial and self._backlog.initial_left == 0:
-            self._owner.progress.notify()
-
-    def _note_failure(self, notice: Notice, error: BaseException) -> None:
+    def _report_failure(self, notification: Notification, error: BaseException) -> None:
         self._failures += 1
-        log.error("%s: the handler %s failed", notice.key, self.name, exc_info=error)
+        log.error("%s: handler %s failed", notification.key, self.name, exc_info=error)
 
-    def _drop_begun(self) -> None:
-        if self._begun is not None and inspect.iscoroutine(self._begun[1]):
-            self._begun[1].close()  # nothing of it has run, and nothing will
-        self._begun = None
-
-    def _note_merged(self, count: int) -> None:
-        self._owner.meter.merged(self.name, count)
-        if not self._has_warned:
-            self._has_warned = True  # once until it has caught up
+    def _report_merged(self, count: int) -> None:
+        self._owner.meter.count_merged(self.name, count)
+        if not self._lag_is_logged:
+            self._lag_is_logged = True
             log.warning(
-                "the handler %s is %d changes behind: changes of one object are told together",
+                "handler %s is %d changes behind: changes of one object are merged until it"
+                " catches up",
                 self.name,
                 len(self._backlog),
             )
 
     def __repr__(self) -> str:
         return f"handler {self.name}"
+
+
+def _discard(state: State) -> None:
+    """Close the coroutine of a call that will not be awaited."""
+    started = state.started if isinstance(state, Notifying | Removed) else None
+    if started is not None and inspect.iscoroutine(started.result):
+        started.result.close()
+
+
+@final
+class ChangeStream(Generic[T]):
+    """Changes, one by one: `async for change in informer.changes(): ...`.
+
+    It starts with the objects in the store, as adds. A stream that is read slowly merges the
+    changes of one object, and never loses an object. It ends with the informer, or by `close()`;
+    a stream without references is closed. `has_synced` says whether all objects that were there
+    at the start have been read.
+    """
+
+    def __init__(
+        self,
+        registration: Registration[T],
+        backlog: Backlog,
+        codec: EntryCodec[T],
+        *,
+        wakeup: asyncio.Event,
+    ) -> None:
+        self._registration = registration
+        self._backlog = backlog
+        self._codec = codec
+        self._wakeup = wakeup
+        self._reading: Notification | None = None
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Change[T]:
+        """The next change. Safe to cancel: the next call returns it."""
+        if self._reading is not None:
+            self._backlog.done(self._reading)
+            self._reading = None
+        while not isinstance(self._registration.state, Removed):
+            notification = self._backlog.take()
+            if notification is not None:
+                self._reading = notification
+                return Change(notification, self._codec)
+            self._wakeup.clear()
+            await self._wakeup.wait()
+        raise StopAsyncIteration
+
+    @property
+    def has_synced(self) -> bool:
+        return self._registration.has_synced
+
+    def close(self) -> None:
+        """End it; what was not read is dropped. Idempotent."""
+        self._registration.remove()
+
+    async def aclose(self) -> None:
+        """As `close`, for code that awaits it."""
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_registration"):
+            self.close()
 
 
 # --- all handlers of an informer
@@ -302,120 +433,144 @@ class Handlers(Generic[T]):
 
     def __init__(
         self,
-        keeper: Keeper[T],
+        codec: EntryCodec[T],
         *,
         clock: Clock,
-        check: float,
+        check_period: float,
         limit: int,
         progress: Progress,
         meter: Meter,
         informer: str,
         is_upstream_synced: Callable[[], bool],
     ) -> None:
-        self._keeper = keeper
+        self._codec = codec
         self._clock = clock
         self._limit = limit
-        self.check = check  # how often somebody looks whether a resync is due; 0 is never
+        self.check_period = check_period  # how often the reflector checks for resyncs; 0: never
         self.progress = progress
         self.meter = meter
         self._informer = informer  # its name, for the log
         self.is_upstream_synced = is_upstream_synced
         self._all: dict[Registration[T], None] = {}
-        self._audience: Audience = functools.partial(_tell, ())  # the same, ready to be told
-        self.hold = MAX_BLOCK  # seconds that one handler may hold the event loop
+        self._recipients: tuple[Recipient, ...] = ()
+        self.max_block = MAX_BLOCK  # seconds that one handler may block the event loop
         self._behind_since: float | None = None
         self._serial = 0
 
     def add(
         self,
-        call: Callback[T] | None,
+        callback: Callback[T] | None,
         *,
         name: str,
         resync: float,
         replay: Iterable[Entry],
         has_started: bool,
     ) -> Registration[T]:
-        """A new handler; it has still to be given a worker."""
+        """Register a handler; the caller starts its worker."""
         self._serial += 1
         name = name or f"handler-{self._serial}"
         registration = Registration(
-            call,
-            self._keeper,
+            callback,
+            self._codec,
             Backlog(replay=replay, limit=self._limit),
             name=name,
-            period=self._period(resync, name=name, has_started=has_started),
+            period=self._resync_period(resync, name=name, has_started=has_started),
             owner=self,
         )
         self._all[registration] = None
-        self._note_membership()
+        self._update_recipients()
         return registration
 
     def all(self) -> tuple[Registration[T], ...]:
         return tuple(self._all)
 
-    def audience(self) -> Audience:
-        """Those who are to hear of a change that is made now, and nobody who comes later."""
-        return self._audience
+    def recipients(self) -> tuple[Recipient, ...]:
+        """Those to notify of a change that is made now, without handlers that are added later."""
+        return self._recipients
 
     def is_behind(self) -> bool:
-        """Whether somebody could be told much, were the processor free.
+        """Whether the reflector should wait because a handler is busy and far behind.
 
-        Not for long at a time: whoever waits for this does not read meanwhile, and the cache
-        of everybody grows old.
+        For half a second at most: the cache is stale meanwhile, for all of its readers.
         """
-        if not any(registration.is_behind for registration in self._all):
+        for registration in self._all:
+            if registration.is_behind:
+                break
+        else:
             self._behind_since = None
             return False
         now = self._clock.now()
         if self._behind_since is None:
             self._behind_since = now
-        return now - self._behind_since < PATIENCE
+        return now - self._behind_since < MAX_BACKPRESSURE
 
     def should_resync(self) -> bool:
-        """Look who is to be told everything again now; whether anybody is."""
+        """Decide which handlers are resynced now; returns whether one is."""
         now = self._clock.now()
-        due = [registration.period.tick(now) for registration in self._all]  # each has a say
+        due = [registration.period.tick(now) for registration in self._all]  # ticks all of them
         return any(due)
 
     def forget(self, registration: Registration[T]) -> None:
         self._all.pop(registration, None)
-        self._note_membership()
+        self._update_recipients()
 
-    def end(self) -> None:
-        """The informer has ended: nobody is told anything more."""
+    def close(self) -> None:
+        """Remove all handlers."""
         for registration in self.all():
             registration.remove()
 
     def stats(self) -> tuple[HandlerStats, ...]:
         return tuple(registration.stats() for registration in self.all())
 
-    def _note_membership(self) -> None:
-        members = self.all()
-        self._audience = functools.partial(_tell, members)
-        self.hold = min(MAX_BLOCK, HANDLERS_HOLD / max(len(members), 1))
+    def _update_recipients(self) -> None:
+        self._recipients = tuple([registration.put for registration in self._all])
+        self.max_block = min(MAX_BLOCK, MAX_BLOCK_OF_ALL / max(len(self._recipients), 1))
 
-    def _period(self, resync: float, *, name: str, has_started: bool) -> ResyncPeriod:
+    def _resync_period(self, resync: float, *, name: str, has_started: bool) -> ResyncPeriod:
         now = self._clock.now()
-        if resync > 0 and self.check == 0:
-            # As in client-go the informer's own period decides whether there are resyncs at all.
+        if resync > 0 and self.check_period == 0:
+            # As in client-go the informer's period decides whether there are resyncs at all.
             log.warning(
                 "%s: resync=%g of %s has no effect: the informer does not resync "
-                "(give the informer a resync period, too)",
+                "(set the resync period of the informer, too)",
                 self._informer,
                 resync,
                 name,
             )
             resync = 0.0
-        if 0 < resync < SHORTEST:
-            log.warning("resync every %g s: raised to %g s", resync, SHORTEST)
-            resync = SHORTEST
-        if 0 < resync < self.check and not has_started:
-            self.check = resync
+        if 0 < resync < MIN_RESYNC:
+            log.warning("resync every %g s: raised to %g s", resync, MIN_RESYNC)
+            resync = MIN_RESYNC
+        if 0 < resync < self.check_period and not has_started:
+            self.check_period = resync
             for registration in self._all:
-                registration.period.check_changed(resync, now)
-        return ResyncPeriod(resync, self.check, now=now)
+                registration.period.set_check_period(resync, now)
+        return ResyncPeriod(resync, self.check_period, now=now)
 
 
-def _tell(audience: Iterable[Registration[T]], notices: Sequence[Notice]) -> None:
-    for registration in audience:
-        registration.put(notices)
+@final
+class ResyncPeriod:
+    """When one handler is resynced: plain arithmetic on the times that are passed in."""
+
+    def __init__(self, requested: float, check_period: float, *, now: float) -> None:
+        self._requested = requested
+        # CCH-85: until the first tick, a relist also notifies of unchanged objects.
+        self.is_resyncing = True
+        self.set_check_period(check_period, now)
+
+    def set_check_period(self, check_period: float, now: float) -> None:
+        """The reflector checks every so many seconds; 0 is never."""
+        requested = self._requested
+        if 0 < requested < check_period:
+            log.warning("resync every %g s: only checked every %g s", requested, check_period)
+        is_off = requested == 0 or check_period == 0
+        self.seconds = 0.0 if is_off else max(requested, check_period)
+        self._due = now + self.seconds
+
+    def tick(self, now: float) -> bool:
+        """Decide whether the handler is resynced this time."""
+        # The tick is a sleep of many summed periods, which may miss its time by a hair.
+        self.is_resyncing = self.seconds > 0 and now >= self._due - 1e-6
+        if self.is_resyncing:
+            self._due = now + self.seconds
+        return self.is_resyncing

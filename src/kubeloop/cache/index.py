@@ -1,12 +1,11 @@
-"""Finding entries by a value: which values an entry has, and who has a value.
+"""An index: which values an entry has, and which entries have a value.
 
-Promises: an entry found under a value has that value; a value that nobody has any more is
-gone from the index. An index function that raises, or gives what is no text, leaves its
-object out of that one index: logged with the object's key, counted, and never in the way
-of the object itself.
-Threads: changed by one, read by any. A reader copies a bucket in one step of the
-interpreter, so it sees the bucket as it was between two changes.
-Elsewhere: reading index values through the projection (`keeper`), holding entries (`store`).
+Guarantees: an entry found under a value has that value. An index function that raises, or does
+not return texts, leaves its object out of that one index: this is logged with the object's
+key and counted, and the object itself is stored.
+Threads: changed by one, read by any. A reader copies a bucket in one operation, so it sees the
+bucket as it was between two changes.
+See also: `codec` (reads indexed values of a field path), `store` (holds the indexes).
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ __all__ = [
     "by_function",
     "by_label",
     "by_namespace",
-    "exactly_one",
+    "index_func_to_key_func",
     "label_of_path",
 ]
 
@@ -42,7 +41,7 @@ T = TypeVar("T")
 log = get_logger(__name__)
 
 IndexFunc: TypeAlias = Callable[[T], Iterable[str]]
-# What to index by: a field path of the wire (`spec.nodeName`), or a function of the object.
+# What to index by: a field path of the JSON (`spec.nodeName`), or a function of the object.
 Indexers: TypeAlias = Mapping[str, str | IndexFunc[T]]
 ValuesOf: TypeAlias = Callable[[Entry], tuple[str, ...]]
 
@@ -50,12 +49,12 @@ NAMESPACE = "namespace"  # the index that every store has
 
 
 def by_namespace(entry: Entry) -> tuple[str, ...]:
-    """An object's namespace; empty for those that have none."""
+    """An object's namespace; empty for a cluster-scoped one."""
     return (entry.key.namespace,)
 
 
 def by_label(key: str) -> ValuesOf:
-    """The value of one label, without a field path and without decoding anything."""
+    """Index by the value of one label, without decoding."""
 
     def values_of(entry: Entry) -> tuple[str, ...]:
         value = entry.label_map.get(key)
@@ -64,9 +63,9 @@ def by_label(key: str) -> ValuesOf:
     return values_of
 
 
-def by_function(function: IndexFunc[T], give: Callable[[Entry], T]) -> ValuesOf:
-    """What a function says of the object; each is given to it as `give` does."""
-    return lambda entry: _texts(function(give(entry)))
+def by_function(function: IndexFunc[T], decode: Callable[[Entry], T]) -> ValuesOf:
+    """Index by what a function returns for the decoded object."""
+    return lambda entry: _check_texts(function(decode(entry)))
 
 
 _label_path = re.compile(r"metadata\.labels(?:\.([\w-]+)|\['([^']+)'\]|\[\"([^\"]+)\"\])").fullmatch
@@ -78,14 +77,14 @@ def label_of_path(path: str) -> str | None:
     return next(filter(None, found.groups())) if found else None
 
 
-def exactly_one(function: IndexFunc[T]) -> Callable[[T], str]:
-    """An index function as a key function.
+def index_func_to_key_func(function: IndexFunc[T]) -> Callable[[T], str]:
+    """An index function as a key function (client-go: `IndexFuncToKeyFuncAdapter`).
 
     The result raises `InvalidArgument` for an object that has no value, or several.
     """
 
-    def key_of(given: T) -> str:
-        values = list(function(given))
+    def key_of(value: T) -> str:
+        values = list(function(value))
         if len(values) != 1:
             raise InvalidArgument(
                 f"a key from an index function: expected one value, found {values}"
@@ -99,37 +98,52 @@ class IndexStats(msgspec.Struct, frozen=True):
     """What an index holds."""
 
     values: int
-    failures: int  # objects that its function could not tell a value of
+    failures: int  # objects for which its function failed
 
 
 @final
 class Index:
-    """Entries by value; `values_of` is asked once for each entry.
+    """Entries by value; calls `values_of` once for each entry.
 
-    With `remembers`, the values an entry was filed under are held: for functions that are
-    costly, may raise, or need not say the same twice. Without, `values_of` must be a plain
-    look at the entry.
+    With `remembers` it stores the values of each entry: for functions that are slow, may
+    raise, or need not return the same values twice. Without, `values_of` must be fast and pure.
+    `label` is the label that it indexes, if any: selectors use it.
     """
 
-    __slots__ = ("_buckets", "_failures", "_filed", "_remembers", "_values_of", "name")
+    __slots__ = (
+        "_buckets",
+        "_failures",
+        "_remembered",
+        "_remembers",
+        "_values_of",
+        "label",
+        "name",
+    )
 
-    def __init__(self, name: str, values_of: ValuesOf, *, remembers: bool = False) -> None:
+    def __init__(
+        self, name: str, values_of: ValuesOf, *, remembers: bool = False, label: str = ""
+    ) -> None:
         self.name = name
+        self.label = label
         self._values_of = values_of
         self._remembers = remembers
-        # A bucket is never empty. It holds the entries themselves: a read needs no second look.
+        # Invariant: no bucket is empty. It holds the entries: a read needs no second lookup.
         self._buckets: dict[str, dict[ObjectKey, Entry]] = {}
-        self._filed: dict[ObjectKey, tuple[str, ...]] = {}
+        self._remembered: dict[ObjectKey, tuple[str, ...]] = {}
         self._failures = 0
 
-    def emptied(self) -> Index:
-        """A new index of the same kind, to be filled from the start."""
-        return Index(self.name, self._values_of, remembers=self._remembers)
+    def empty_copy(self) -> Index:
+        """An index with the same function and no entries."""
+        return Index(self.name, self._values_of, remembers=self._remembers, label=self.label)
 
     def change(self, old: Entry | None, new: Entry | None) -> None:
-        """File `new` in the place of `old`; both are about one key."""
-        before = self._before(old) if old is not None else ()
-        after = self._after(new) if new is not None else ()
+        """Replace `old` by `new`; both have the same key."""
+        if self._remembers:
+            before = self._remembered.pop(old.key, ()) if old is not None else ()
+            after = self._compute(new) if new is not None else ()
+        else:
+            before = self._values_of(old) if old is not None else ()
+            after = self._values_of(new) if new is not None else ()
         if new is not None:
             for value in after:
                 bucket = self._buckets.get(value)
@@ -138,7 +152,7 @@ class Index:
                 bucket[new.key] = new
         if old is not None and before != after:
             for value in before:
-                if value not in after:  # filed first, so a reader never finds it nowhere
+                if value not in after:  # after adding, so that a reader always finds the object
                     self._remove(value, old.key)
 
     def entries(self, value: str) -> list[Entry]:
@@ -150,35 +164,28 @@ class Index:
         return len(bucket) if bucket is not None else 0
 
     def values(self) -> list[str]:
-        """Every value that somebody has."""
+        """All values that an entry has."""
         return list(self._buckets)
 
     def values_of(self, entry: Entry) -> tuple[str, ...]:
-        """The values an entry would be filed under. Raises what a function raises."""
+        """The values of an entry. Raises what the index function raises."""
         return self._values_of(entry)
 
     def stats(self) -> IndexStats:
         return IndexStats(values=len(self._buckets), failures=self._failures)
 
-    def _before(self, old: Entry) -> tuple[str, ...]:
-        return self._filed.pop(old.key, ()) if self._remembers else self._values_of(old)
-
-    def _after(self, new: Entry) -> tuple[str, ...]:
-        if not self._remembers:
-            return self._values_of(new)
-        values = self._asked(new)
-        if values:
-            self._filed[new.key] = values
-        return values
-
-    def _asked(self, entry: Entry) -> tuple[str, ...]:
+    def _compute(self, entry: Entry) -> tuple[str, ...]:
+        """Call the index function, and remember its values."""
         try:
-            return self._values_of(entry)
-        # Nobody can cancel plain code: what says so is a failure as well.
+            values = self._values_of(entry)
+        # Synchronous code cannot be cancelled: a CancelledError from it is an ordinary error.
         except (Exception, asyncio.CancelledError):
             self._failures += 1
             log.exception("%s: not in the index %r: its function failed", entry.key, self.name)
             return ()
+        if values:
+            self._remembered[entry.key] = values
+        return values
 
     def _remove(self, value: str, key: ObjectKey) -> None:
         bucket = self._buckets.get(value)
@@ -189,11 +196,11 @@ class Index:
             del self._buckets[value]
 
 
-def _texts(values: Iterable[str]) -> tuple[str, ...]:
+def _check_texts(values: Iterable[str]) -> tuple[str, ...]:
     if isinstance(values, str):
-        raise InvalidArgument(f"an index function gave the text {values!r} (give a list of texts)")
+        raise InvalidArgument(f"an index function returned the text {values!r} (return a list)")
     found = tuple(dict.fromkeys(values))
     for value in found:
         if not isinstance(value, str):
-            raise InvalidArgument(f"an index function gave {value!r}, which is no text")
+            raise InvalidArgument(f"an index function returned {value!r} in place of a text")
     return found

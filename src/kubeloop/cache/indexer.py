@@ -1,50 +1,54 @@
-"""A store of objects: takes them, gives them, finds them by label, namespace and index.
+"""A store of objects: takes them, returns them, finds them by label, namespace and index.
 
-Promises: what a read hands out is the caller's own (unless objects are kept as such, which
-are to be read only); labels and indexes by field path are matched without decoding, so only
-what is found is decoded. Reads may come from any thread; writes belong to one.
-Elsewhere: holding (`store`), taking and giving (`keeper`), asking politely (`lister`).
+Guarantees: a read returns objects that the caller owns, to keep and to change (unless the
+format is `objects`: then all readers share them, read-only). Labels and indexes by field path
+are matched without decoding, so only what is found is decoded. Any thread may read, one writes.
+See also: `store` (holds the entries), `codec` (encodes and decodes them), `informer` (waits
+until a write is in the cache).
 """
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Generic, Literal, Protocol, TypeVar, final
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from typing import Generic, Literal, Protocol, TypeAlias, TypeVar, final
 
 from kubeloop.errors import KubeError
 from kubeloop.kit import Yielder
 from kubeloop.meta import ObjectKey
 from kubeloop.selectors import EVERYTHING, Selector, as_selector
+from kubeloop.wire import decode
 
-from .content import Held
+from .codec import EntryCodec
 from .entry import Entry
 from .errors import PartlyApplied
 from .index import Index, Indexers, IndexFunc, by_function, by_label, label_of_path
-from .keeper import Keeper
 from .key_functions import KeyFunc
-from .store import StoreStats, ThreadSafeStore
+from .store import EntriesByKey, StoreStats, ThreadSafeStore
 
-__all__ = ["Indexer", "Store", "let_go"]
+__all__ = ["Indexer", "Lister", "SelectorLike", "Store", "free_in_steps"]
 
 T = TypeVar("T")
+V = TypeVar("V")
 
-# How many entries are worked on before a look at the time (an index function may take a
-# millisecond for each), and after how many such steps the event loop goes on in any case.
+SelectorLike: TypeAlias = Selector | str | Mapping[str, str]
+
+# Entries between two looks at the time (an index function may take a millisecond for each), and
+# how many such steps are followed by a yield in any case.
 STEP = 10
 STEPS = 10
 
 
 class Store(Protocol[T]):
-    """Holds objects by key; without indexes. An `Indexer` fits: it takes a key function."""
+    """Holds objects by key, without indexes. An `Indexer` is one; it takes a key function."""
 
-    def add(self, given: T) -> object: ...
-    def update(self, given: T) -> object: ...
-    def delete(self, given: T) -> object: ...
+    def add(self, value: T, /) -> object: ...
+    def update(self, value: T, /) -> object: ...
+    def delete(self, value: T, /) -> object: ...
     def get(self, key: ObjectKey) -> T | None: ...
     def list(self) -> builtins.list[T]: ...
     def keys(self) -> builtins.list[ObjectKey]: ...
-    def replace(self, given: Iterable[T], version: str) -> object: ...
+    def replace(self, values: Iterable[T], version: str, /) -> object: ...
     def resync(self) -> None: ...
 
 
@@ -52,240 +56,329 @@ class Store(Protocol[T]):
 class Indexer(Generic[T]):
     """Objects of one kind by key, with indexes by field path or by function.
 
-        pods = Indexer(Keeper(Pod), {"node": "spec.nodeName", "phase": lambda p: [p.status.phase]})
+        pods = Indexer(
+            EntryCodec(Pod), {"node": "spec.nodeName", "phase": lambda pod: [pod.status.phase]}
+        )
         pods.add(pod)
         pods.by_index("node", "node-7")
 
-    Writes take an object or an `Entry`. The index `namespace` is built in; an index by a
-    label's path also serves selectors that ask for one value of that label. `transform`
-    changes each object before it is held; one that fails leaves the store as it was.
+    Writes take an object or an `Entry`. The index `namespace` is built in; an index by the path
+    of a label also speeds up selectors that require one value of that label. `transform`
+    changes each object before it is stored; if it fails, the store does not change.
 
-    `key` files objects under another key than namespace and name (client-go: `KeyFunc`):
+    `key` stores objects under another key than namespace and name (client-go: `KeyFunc`):
 
-        by_uid = Indexer(Keeper(Pod), key=lambda pod: pod.metadata.uid)
+        by_uid = Indexer(EntryCodec(Pod), key=lambda pod: pod.metadata.uid)
         by_uid.get(ObjectKey("", "5a0f…"))
 
-    It is called before `transform`. An `Entry` has its key already; `indexer.keeper` makes
-    entries with the same keys. The index `namespace` and the argument `namespace` go by the
-    key's namespace.
+    It is called before `transform`. An `Entry` has its key already; `indexer.codec` makes
+    entries with the same keys. The index `namespace` and the argument `namespace` use the
+    namespace of the key.
     """
 
     def __init__(
         self,
-        keeper: Keeper[T],
+        codec: EntryCodec[T],
         indexers: Indexers[T] | None = None,
         *,
         transform: Callable[[T], T | None] | None = None,
         key: KeyFunc[T] | None = None,
     ) -> None:
-        self.keeper = keeper if key is None else keeper.keyed_by(key)
+        self.codec = codec if key is None else codec.with_key(key)
+        self.store = ThreadSafeStore()  # the entries; write to it only what is encoded already
         self._transform = transform
-        self._store = ThreadSafeStore()
-        self._exact: Mapping[str, str] = {}  # which index holds the values of which label
         self.add_indexers(indexers or {})
 
-    # --- reading objects, from any thread
+    # --- reading objects, on any thread
 
     def get(self, key: ObjectKey) -> T | None:
-        """The object of that key. Raises `DecodeError` if it does not read as its type."""
-        entry = self._store.get(key)
-        return self.keeper.give(entry) if entry is not None else None
+        """The object of that key. Raises `DecodeError` if it is not valid as its type."""
+        entry = self.store.get(key)
+        return self.codec.decode(entry) if entry is not None else None
 
-    def list(
-        self, selector: Selector | str | Mapping[str, str] = EVERYTHING, *, namespace: str = ""
-    ) -> builtins.list[T]:
+    def list(self, selector: SelectorLike = EVERYTHING, *, namespace: str = "") -> builtins.list[T]:
         """The objects whose labels match, in no order; no namespace means all.
 
         Raises:
             InvalidArgument: the selector does not parse.
-            DecodeError: an object does not read as its type; its key is named.
+            DecodeError: an object is not valid as its type; the error names its key.
         """
-        return self._given(self.entries(selector, namespace=namespace))
+        return self._decode_all(self.entries(selector, namespace=namespace))
 
     def by_index(self, name: str, value: str) -> builtins.list[T]:
         """The objects that have a value. Raises `UnknownIndex`, and `DecodeError` as `list`."""
-        return self._given(self._store.by_index(name, value))
+        return self._decode_all(self.store.by_index(name, value))
 
-    def index(self, name: str, given: T | Entry) -> builtins.list[T]:
+    def index(self, name: str, value: T | Entry) -> builtins.list[T]:
         """The objects that share a value with this one, each once. Raises as `by_index`."""
-        entry = given if isinstance(given, Entry) else self.keeper.keep(given)
-        return self._given(self._store.like(name, entry))
+        entry = value if isinstance(value, Entry) else self.codec.encode(value)
+        return self._decode_all(self.store.sharing_value(name, entry))
 
-    # --- reading entries, from any thread: nothing is decoded
+    # --- reading entries, on any thread: nothing is decoded
 
     def __len__(self) -> int:
-        return len(self._store)
+        return len(self.store)
 
     def __contains__(self, key: ObjectKey) -> bool:
-        return key in self._store
+        return key in self.store
 
     @property
     def version(self) -> str:
         """The resource version of the last change; empty before the first."""
-        return self._store.version
-
-    @property
-    def replacements(self) -> int:
-        """How often the whole content was replaced by a list."""
-        return self._store.replacements
-
-    @property
-    def rewinds(self) -> int:
-        """How many of those lists were older than the content: the server was restored."""
-        return self._store.rewinds
+        return self.store.version
 
     def entry(self, key: ObjectKey) -> Entry | None:
-        return self._store.get(key)
+        return self.store.get(key)
 
     def entries(
-        self, selector: Selector | str | Mapping[str, str] = EVERYTHING, *, namespace: str = ""
+        self, selector: SelectorLike = EVERYTHING, *, namespace: str = ""
     ) -> builtins.list[Entry]:
         """As `list`, undecoded."""
-        return self._store.entries(as_selector(selector), namespace=namespace, exact=self._exact)
+        return self.store.entries(as_selector(selector), namespace=namespace)
 
     def entries_by_index(self, name: str, value: str) -> builtins.list[Entry]:
         """As `by_index`, undecoded."""
-        return self._store.by_index(name, value)
+        return self.store.by_index(name, value)
 
     def keys(self) -> builtins.list[ObjectKey]:
-        return self._store.keys()
+        return self.store.keys()
 
     def keys_by_index(self, name: str, value: str) -> builtins.list[ObjectKey]:
-        """The keys of those who have a value, sorted. Raises `UnknownIndex`."""
-        return self._store.keys_by_index(name, value)
-
-    def values_of(self, name: str, entry: Entry) -> tuple[str, ...]:
-        """The values of an entry, held or not, in an index. Raises `UnknownIndex`."""
-        return self._store.values_of(name, entry)
+        """The keys of the objects that have a value, sorted. Raises `UnknownIndex`."""
+        return self.store.keys_by_index(name, value)
 
     def index_values(self, name: str) -> builtins.list[str]:
-        """Every value in an index; none in one that does not exist."""
-        return self._store.index_values(name)
+        """All values in an index; none if there is no such index."""
+        return self.store.index_values(name)
 
     def index_names(self) -> tuple[str, ...]:
-        return self._store.index_names()
+        return self.store.index_names()
 
     def stats(self) -> StoreStats:
-        return self._store.stats()
+        return self.store.stats()
 
     # --- writing, on one thread
 
-    def add(self, given: T | Entry) -> Entry | None:
-        """Hold an object in the place of what had its key; returns that.
+    def add(self, value: T | Entry) -> Entry | None:
+        """Store an object; returns the entry that had its key.
 
         Raises:
             UnkeyedObject: it has no name, or the key function failed.
             TransformFailed: the transform raised, or returned nothing.
         """
-        return self._store.add(self._taken(given))
+        return self.store.add(self._encode(value))
 
     update = add
 
-    def delete(self, given: T | Entry | ObjectKey) -> Entry | None:
-        """Hold it no longer; returns what was held. What is not there is no error."""
-        if isinstance(given, ObjectKey):
-            return self._store.delete(given)
-        entry = given if isinstance(given, Entry) else self.keeper.keep(given)
-        return self._store.delete(entry.key, version=entry.version)
+    def delete(self, value: T | Entry | ObjectKey) -> Entry | None:
+        """Remove an object and return its entry; None if there is none."""
+        if isinstance(value, ObjectKey):
+            return self.store.delete(value)
+        entry = value if isinstance(value, Entry) else self.codec.encode(value)
+        return self.store.delete(entry.key, version=entry.version)
 
-    def replace(self, given: Iterable[T | Entry], version: str) -> Held:
-        """Hold exactly these; returns what was held. Raises as `add`, and holds the old then."""
-        return self._store.replace([self._taken(each) for each in given], version)
+    def replace(self, values: Iterable[T | Entry], version: str) -> EntriesByKey:
+        """Store exactly these; returns the old entries. Raises as `add`, and changes nothing."""
+        return self.store.replace([self._encode(each) for each in values], version)
 
-    async def replace_in_steps(self, given: Sequence[T | Entry], version: str) -> Held:
-        """As `replace`, and the event loop goes on meanwhile.
+    async def replace_in_steps(self, values: Sequence[T | Entry], version: str) -> EntriesByKey:
+        """As `replace`, and the event loop runs meanwhile.
 
-        Nobody else may write until it returns. Safe to cancel: the old content stays.
+        Do not write before it returns. Safe to cancel: nothing changes.
         """
-        replacement = self._store.replacement(map(self._taken, given), version)
+        replacement = self.store.replacement(map(self._encode, values), version)
         await _in_steps(replacement.step)
         return replacement.finish()
 
     def transaction(
-        self, changes: Sequence[tuple[Literal["add", "update", "delete"], T | Entry]]
+        self, operations: Sequence[tuple[Literal["add", "update", "delete"], T | Entry]]
     ) -> None:
-        """Make all changes in one go.
+        """Apply all operations at once.
 
         Raises:
-            PartlyApplied: some objects have no key; all other changes were made.
+            PartlyApplied: some objects have no key; all other operations were applied.
         """
         failures: dict[int, Exception] = {}
-        for place, (verb, given) in enumerate(changes):
+        for position, (verb, value) in enumerate(operations):
             try:
-                self.delete(given) if verb == "delete" else self.add(given)
+                self.delete(value) if verb == "delete" else self.add(value)
             except KubeError as error:
-                failures[place] = error
+                failures[position] = error
         if failures:
-            applied = [place for place in range(len(changes)) if place not in failures]
-            raise PartlyApplied(applied=applied, total=len(changes), failures=failures)
+            applied = [each for each in range(len(operations)) if each not in failures]
+            raise PartlyApplied(applied=applied, total=len(operations), failures=failures)
 
     def bookmark(self, version: str) -> None:
         """Nothing has changed up to `version`."""
-        self._store.bookmark(version)
+        self.store.bookmark(version)
 
     def resync(self) -> None:
-        """Nothing to do: only queues tell things again."""
+        """Does nothing: only delta queues resync."""
 
     # --- indexes
 
     def add_indexers(self, indexers: Indexers[T]) -> None:
-        """Index what is held and what comes.
+        """Index the stored objects and all later ones.
 
         Raises:
-            IndexConflict: one of the names is taken; none is added.
+            IndexConflict: an index of that name exists; none is added.
             InvalidArgument: a path does not parse, or the kind has no such field; none is added.
         """
-        build = self._store.index_build(*self._indexes(indexers))
-        build.finish()
-        self._learn_labels(indexers)
+        self.store.add_indexes(*self._create_indexes(indexers))
 
     async def add_indexers_in_steps(self, indexers: Indexers[T]) -> None:
-        """As `add_indexers`, and the event loop goes on meanwhile, as do reads and writes.
+        """As `add_indexers`, and the event loop runs meanwhile, as do reads and writes.
 
         Safe to cancel: none is added.
         """
-        build = self._store.index_build(*self._indexes(indexers))
+        build = self.store.index_build(*self._create_indexes(indexers))
         try:
             await _in_steps(build.step)
         except BaseException:
             build.close()
             raise
         build.finish()
-        self._learn_labels(indexers)
 
-    def _taken(self, given: T | Entry) -> Entry:
-        entry = given if isinstance(given, Entry) else self.keeper.keep(given)
-        if self._transform is None:
-            return entry
-        return self.keeper.transformed(entry, self._transform)
+    def _encode(self, value: T | Entry) -> Entry:
+        entry = value if isinstance(value, Entry) else self.codec.encode(value)
+        return entry if self._transform is None else self.codec.transform(entry, self._transform)
 
-    def _given(self, entries: builtins.list[Entry]) -> builtins.list[T]:
-        give = self.keeper.give
-        return [give(entry) for entry in entries]
+    def _decode_all(self, entries: builtins.list[Entry]) -> builtins.list[T]:
+        decode_entry = self.codec.decode
+        return [decode_entry(entry) for entry in entries]
 
-    def _indexes(self, indexers: Indexers[T]) -> builtins.list[Index]:
-        self._store.check_new(*indexers)
+    def _create_indexes(self, indexers: Indexers[T]) -> builtins.list[Index]:
+        self.store.check_new(*indexers)
         paths = [by for by in indexers.values() if isinstance(by, str)]
-        self.keeper.add_paths(*(path for path in paths if label_of_path(path) is None))
-        return [self._made(name, by) for name, by in indexers.items()]
+        self.codec.add_paths(*(path for path in paths if label_of_path(path) is None))
+        return [self._create_index(name, by) for name, by in indexers.items()]
 
-    def _made(self, name: str, by: str | IndexFunc[T]) -> Index:
+    def _create_index(self, name: str, by: str | IndexFunc[T]) -> Index:
         if not isinstance(by, str):
-            return Index(name, by_function(by, self.keeper.give), remembers=True)
+            return Index(name, by_function(by, self.codec.decode), remembers=True)
         label = label_of_path(by)
-        return Index(name, by_label(label) if label else self.keeper.values_at(by))
-
-    def _learn_labels(self, indexers: Indexers[T]) -> None:
-        labels = {label_of_path(by): name for name, by in indexers.items() if isinstance(by, str)}
-        found = {label: name for label, name in labels.items() if label is not None}
-        self._exact = {**found, **self._exact}
+        if label:
+            return Index(name, by_label(label), label=label)
+        return Index(name, self.codec.values_at(by))
 
 
-async def let_go(entries: builtins.list[Entry]) -> None:
-    """Empty a list whose entries nobody else holds, and let the event loop go on meanwhile.
+@final
+class Lister(Generic[T]):
+    """Reads the objects of one kind; on any thread, without waiting.
 
-    Freeing 100,000 objects at once would hold it for 30 ms. For what `replace_in_steps`
-    returned: `gone = list(held.values()); del held; await let_go(gone)`.
+    With a namespace (`in_namespace`) it reads that one, unless a call names another. A selector
+    is text (`app=web,tier!=cache`), a map of labels, or a `Selector`; text that does not parse
+    raises `InvalidArgument`.
+    """
+
+    def __init__(self, indexer: Indexer[T], *, namespace: str = "") -> None:
+        self._indexer = indexer
+        self._namespace = namespace
+
+    def in_namespace(self, namespace: str) -> Lister[T]:
+        """A lister of one namespace; empty means all."""
+        return Lister(self._indexer, namespace=namespace)
+
+    # --- objects
+
+    def get(self, name: str | ObjectKey, *, namespace: str | None = None) -> T | None:
+        """The object of that name, None when there is none.
+
+        Raises:
+            DecodeError: it is not valid as its type.
+        """
+        if isinstance(name, ObjectKey):
+            return self._indexer.get(name)
+        where = self._namespace if namespace is None else namespace
+        return self._indexer.get(ObjectKey(where, name))
+
+    def list(
+        self, selector: SelectorLike = EVERYTHING, *, namespace: str | None = None
+    ) -> builtins.list[T]:
+        """The objects whose labels match, in no order."""
+        where = self._namespace if namespace is None else namespace
+        return self._indexer.list(selector, namespace=where)
+
+    async def each(
+        self, selector: SelectorLike = EVERYTHING, *, namespace: str | None = None
+    ) -> AsyncIterator[T]:
+        """As `list`, one by one: the event loop runs meanwhile, and memory holds few at a time.
+
+        Yields the objects that were in the cache at the start. Safe to leave early.
+        """
+        yielder = Yielder()
+        decode_entry = self._indexer.codec.decode
+        for entry in self.metadata(selector, namespace=namespace):
+            yield decode_entry(entry)
+            if yielder.is_due():
+                await yielder.yield_to_loop()
+
+    def by_index(self, index: str, value: str) -> builtins.list[T]:
+        """The objects that have a value in an index. Raises `UnknownIndex`."""
+        decode_entry = self._indexer.codec.decode
+        return [decode_entry(entry) for entry in self._by_index(index, value)]
+
+    def views(
+        self, view: type[V], selector: SelectorLike = EVERYTHING, *, namespace: str | None = None
+    ) -> builtins.list[V]:
+        """The objects as a struct with the fields you need; other fields are skipped.
+
+        Raises:
+            DecodeError: an object is not valid as the struct.
+        """
+        raw = self._indexer.codec.raw
+        entries = self.metadata(selector, namespace=namespace)
+        return [decode(view, raw(entry)) for entry in entries]
+
+    # --- without decoding anything
+
+    def metadata(
+        self, selector: SelectorLike = EVERYTHING, *, namespace: str | None = None
+    ) -> builtins.list[Entry]:
+        """The entries of objects: key, version, uid, labels, owners, undecoded."""
+        where = self._namespace if namespace is None else namespace
+        return self._indexer.entries(selector, namespace=where)
+
+    def keys(
+        self, selector: SelectorLike = EVERYTHING, *, namespace: str | None = None
+    ) -> builtins.list[ObjectKey]:
+        return [entry.key for entry in self.metadata(selector, namespace=namespace)]
+
+    def keys_by_index(self, index: str, value: str) -> builtins.list[ObjectKey]:
+        """The keys of the objects that have a value, sorted. Raises `UnknownIndex`."""
+        return sorted(entry.key for entry in self._by_index(index, value))
+
+    def count(self, selector: SelectorLike = EVERYTHING, *, namespace: str | None = None) -> int:
+        where = self._namespace if namespace is None else namespace
+        if selector is EVERYTHING and not where:
+            return len(self._indexer)
+        return len(self.metadata(selector, namespace=where))
+
+    def index_values(self, index: str) -> builtins.list[str]:
+        """All values in an index; none if there is no such index."""
+        return self._indexer.index_values(index)
+
+    def __contains__(self, key: ObjectKey) -> bool:
+        return key in self._indexer
+
+    def __len__(self) -> int:
+        return self.count()
+
+    def __bool__(self) -> bool:
+        return True  # a lister of an empty cache is still a lister
+
+    def _by_index(self, index: str, value: str) -> builtins.list[Entry]:
+        found = self._indexer.entries_by_index(index, value)
+        if not self._namespace:
+            return found
+        return [entry for entry in found if entry.key.namespace == self._namespace]
+
+
+async def free_in_steps(entries: builtins.list[Entry]) -> None:
+    """Empty a list of entries that nothing else refers to, while the event loop runs.
+
+    Freeing 100,000 objects at once would block the loop for 30 ms. For the result of
+    `replace_in_steps`: `gone = list(old.values()); del old; await free_in_steps(gone)`.
     Safe to cancel: the rest is freed with the list.
     """
 
@@ -298,8 +391,8 @@ async def let_go(entries: builtins.list[Entry]) -> None:
 
 async def _in_steps(step: Callable[[int], bool]) -> None:
     yielder = Yielder()
-    taken = 0
+    steps = 0
     while step(STEP):
-        taken += 1
-        if taken % STEPS == 0 or yielder.is_due():
+        steps += 1
+        if steps % STEPS == 0 or yielder.is_due():
             await yielder.yield_to_loop()

@@ -2,8 +2,8 @@
 
 Guarantees: a key function that raises, or returns something that is not a key, is an
 `UnkeyedObject` that names the object and never shows its content.
-See also: the default key, namespace and name (`keeper`); an index function as a key function
-(`index.exactly_one`).
+See also: the default key, namespace and name (`codec`); an index function as a key function
+(`index.index_func_to_key_func`).
 """
 
 from __future__ import annotations

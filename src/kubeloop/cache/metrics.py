@@ -1,8 +1,8 @@
-"""What can be counted of caches, under the names that client-go's users scrape.
+"""Metrics of caches, under the names of client-go.
 
-Promises: nothing is counted, and nothing imported, unless metrics are handed in; a pair of
-name and resource is counted for one informer only, so that two never write one series.
-Elsewhere: numbers for tests and for the inspector (`stats()` of everything).
+Guarantees: nothing is counted or imported unless metrics are passed in. A pair of name and
+resource belongs to one informer, so that two never write the same series.
+See also: `informer` (`SharedInformer.stats`, the numbers for tests and for the inspector).
 """
 
 from __future__ import annotations
@@ -27,43 +27,43 @@ __all__ = [
 
 
 class Meter(Protocol):
-    """Where one informer reports what it does."""
+    """Receives the measurements of one informer."""
 
-    def listed(self, seconds: float, items: int) -> None: ...
-    def watched(self, seconds: float, events: int) -> None: ...
-    def short_watch(self) -> None: ...
-    def reached(self, version: str) -> None:
-        """The version that the reflector has come to."""
+    def observe_list(self, seconds: float, items: int) -> None: ...
+    def observe_watch(self, seconds: float, events: int) -> None: ...
+    def count_short_watch(self) -> None: ...
+    def set_reflector_version(self, version: str) -> None:
+        """The resource version of the reflector."""
         ...
 
-    def stored(self, version: str) -> None:
-        """The version that the store has come to."""
+    def set_store_version(self, version: str) -> None:
+        """The resource version of the store."""
         ...
 
-    def failing(self, failures: int) -> None:
-        """So many attempts in a row have failed; zero when one has succeeded after that."""
+    def set_failures(self, failures: int) -> None:
+        """How many attempts in a row have failed; 0 after one that succeeded."""
         ...
 
-    def queued(self, deltas: int) -> None: ...
-    def processed(self, seconds: float) -> None: ...
-    def waiting(self, handler: str, notices: int) -> None:
-        """How much a handler has still to be told."""
+    def set_queued(self, deltas: int) -> None: ...
+    def observe_processing(self, seconds: float) -> None: ...
+    def set_backlog(self, handler: str, notifications: int) -> None:
+        """How many notifications wait for a handler."""
         ...
 
-    def merged(self, handler: str, notices: int) -> None:
-        """So many changes were told together with earlier ones of their object."""
+    def count_merged(self, handler: str, notifications: int) -> None:
+        """So many notifications were merged into earlier ones of their object."""
         ...
 
 
 class CacheMetrics(Protocol):
-    """Where informers get their meters."""
+    """Creates the meters of informers."""
 
     def meter(self, name: str, resource: str) -> Meter:
-        """The meter of one informer; one that counts nothing if the pair is taken."""
+        """The meter of one informer; one that counts nothing if the pair is in use."""
         ...
 
     def release(self, name: str, resource: str) -> None:
-        """The informer is gone: forget its series, and let another one have the pair."""
+        """The informer has stopped: remove its series, and free the pair."""
         ...
 
 
@@ -71,30 +71,34 @@ class CacheMetrics(Protocol):
 class NoMeter:
     """Counts nothing."""
 
-    def listed(self, seconds: float, items: int) -> None: ...
-    def watched(self, seconds: float, events: int) -> None: ...
-    def short_watch(self) -> None: ...
-    def reached(self, version: str) -> None: ...
-    def stored(self, version: str) -> None: ...
-    def failing(self, failures: int) -> None: ...
-    def queued(self, deltas: int) -> None: ...
-    def processed(self, seconds: float) -> None: ...
-    def waiting(self, handler: str, notices: int) -> None: ...
-    def merged(self, handler: str, notices: int) -> None: ...
+    def observe_list(self, seconds: float, items: int) -> None: ...
+    def observe_watch(self, seconds: float, events: int) -> None: ...
+    def count_short_watch(self) -> None: ...
+    def set_reflector_version(self, version: str) -> None: ...
+    def set_store_version(self, version: str) -> None: ...
+    def set_failures(self, failures: int) -> None: ...
+    def set_queued(self, deltas: int) -> None: ...
+    def observe_processing(self, seconds: float) -> None: ...
+    def set_backlog(self, handler: str, notifications: int) -> None: ...
+    def count_merged(self, handler: str, notifications: int) -> None: ...
 
 
 NO_METER = NoMeter()
 
-# What it is, and what it is called by besides the informer's name and resource.
+# Type, help text, and the labels besides name and resource.
 _METRICS: Mapping[str, tuple[str, str, tuple[str, ...]]] = MappingProxyType(
     {
-        "informer_queued_items": ("Gauge", "Deltas that wait for the store", ()),
+        "informer_queued_items": ("Gauge", "Deltas in the queue", ()),
         "informer_processing_latency_seconds": ("Histogram", "Time to process deltas", ()),
         "informer_store_resource_version": ("Gauge", "Version of the store, last 15 digits", ()),
-        "informer_handler_queued_items": ("Gauge", "What a handler has to be told", ("handler",)),
+        "informer_handler_queued_items": (
+            "Gauge",
+            "Notifications that wait for a handler",
+            ("handler",),
+        ),
         "informer_handler_merged_items_total": (
             "Counter",
-            "Changes told together because a handler was slow",
+            "Notifications merged because a handler was slow",
             ("handler",),
         ),
         "reflector_lists_total": ("Counter", "Lists", ()),
@@ -128,25 +132,25 @@ class PrometheusCacheMetrics:
             raise ConfigError(
                 "metrics need prometheus-client (install kubeloop[metrics])"
             ) from error
-        where = registry or prometheus.REGISTRY
+        registry = registry or prometheus.REGISTRY
         self._all: dict[str, Any] = {}
         for name, (kind, text, labels) in _METRICS.items():
             sizes = {"buckets": _ITEMS} if "items_per" in name else {}
-            made = getattr(prometheus, kind)
-            self._all[name] = made(
-                name, text, ["name", "resource", *labels], registry=where, **sizes
+            create = getattr(prometheus, kind)
+            self._all[name] = create(
+                name, text, ["name", "resource", *labels], registry=registry, **sizes
             )
-        self._taken: dict[tuple[str, str], _PrometheusMeter] = {}
+        self._meters: dict[tuple[str, str], _PrometheusMeter] = {}
 
     def meter(self, name: str, resource: str) -> Meter:
-        """The meter of one informer; without a name, or with one that is taken, none."""
-        if not name or (name, resource) in self._taken:
+        """The meter of one informer; one that counts nothing without a name, or if it is in use."""
+        if not name or (name, resource) in self._meters:
             return NO_METER
-        meter = self._taken[name, resource] = _PrometheusMeter(self._all, name, resource)
+        meter = self._meters[name, resource] = _PrometheusMeter(self._all, name, resource)
         return meter
 
     def release(self, name: str, resource: str) -> None:
-        meter = self._taken.pop((name, resource), None)
+        meter = self._meters.pop((name, resource), None)
         if meter is not None:
             meter.forget()
 
@@ -157,62 +161,64 @@ class _PrometheusMeter:
         self._metrics = metrics
         self._labels = (name, resource)
         self._handlers: set[str] = set()
-        self._made: dict[str, Any] = {
+        self._series: dict[str, Any] = {
             each: metric.labels(*self._labels)
             for each, metric in metrics.items()
             if not _METRICS[each][2]
         }
 
-    def listed(self, seconds: float, items: int) -> None:
-        self._made["reflector_lists_total"].inc()
-        self._made["reflector_list_duration_seconds"].observe(seconds)
-        self._made["reflector_items_per_list"].observe(items)
+    def observe_list(self, seconds: float, items: int) -> None:
+        self._series["reflector_lists_total"].inc()
+        self._series["reflector_list_duration_seconds"].observe(seconds)
+        self._series["reflector_items_per_list"].observe(items)
 
-    def watched(self, seconds: float, events: int) -> None:
-        self._made["reflector_watches_total"].inc()
-        self._made["reflector_watch_duration_seconds"].observe(seconds)
-        self._made["reflector_items_per_watch"].observe(events)
+    def observe_watch(self, seconds: float, events: int) -> None:
+        self._series["reflector_watches_total"].inc()
+        self._series["reflector_watch_duration_seconds"].observe(seconds)
+        self._series["reflector_items_per_watch"].observe(events)
 
-    def short_watch(self) -> None:
-        self._made["reflector_short_watches_total"].inc()
+    def count_short_watch(self) -> None:
+        self._series["reflector_short_watches_total"].inc()
 
-    def reached(self, version: str) -> None:
+    def set_reflector_version(self, version: str) -> None:
         self._set_version("reflector_last_resource_version", version)
 
-    def stored(self, version: str) -> None:
+    def set_store_version(self, version: str) -> None:
         self._set_version("informer_store_resource_version", version)
 
-    def failing(self, failures: int) -> None:
-        self._made["reflector_consecutive_failures"].set(failures)
+    def set_failures(self, failures: int) -> None:
+        self._series["reflector_consecutive_failures"].set(failures)
         if failures:
-            self._made["reflector_failures_total"].inc()
+            self._series["reflector_failures_total"].inc()
 
-    def queued(self, deltas: int) -> None:
-        self._made["informer_queued_items"].set(deltas)
+    def set_queued(self, deltas: int) -> None:
+        self._series["informer_queued_items"].set(deltas)
 
-    def processed(self, seconds: float) -> None:
-        self._made["informer_processing_latency_seconds"].observe(seconds)
+    def observe_processing(self, seconds: float) -> None:
+        self._series["informer_processing_latency_seconds"].observe(seconds)
 
-    def waiting(self, handler: str, notices: int) -> None:
-        self._of("informer_handler_queued_items", handler).set(notices)
+    def set_backlog(self, handler: str, notifications: int) -> None:
+        self._of_handler("informer_handler_queued_items", handler).set(notifications)
 
-    def merged(self, handler: str, notices: int) -> None:
-        self._of("informer_handler_merged_items_total", handler).inc(notices)
+    def count_merged(self, handler: str, notifications: int) -> None:
+        self._of_handler("informer_handler_merged_items_total", handler).inc(notifications)
 
     def forget(self) -> None:
-        """Take the series out of the registry."""
-        for each in self._made:
+        """Remove the series from the registry."""
+        for each in self._series:
             self._metrics[each].remove(*self._labels)
         for each in ("informer_handler_queued_items", "informer_handler_merged_items_total"):
             for handler in self._handlers:
-                self._of(each, handler)  # removing what was never made would be an error
+                self._of_handler(
+                    each, handler
+                )  # to remove a series that does not exist is an error
                 self._metrics[each].remove(*self._labels, handler)
 
-    def _of(self, metric: str, handler: str) -> Any:
+    def _of_handler(self, metric: str, handler: str) -> Any:
         self._handlers.add(handler)
         return self._metrics[metric].labels(*self._labels, handler)
 
     def _set_version(self, metric: str, version: str) -> None:
         number = version_number(version)
         if number is not None:
-            self._made[metric].set(number)
+            self._series[metric].set(number)

@@ -1,9 +1,8 @@
-"""Tells when somebody changes what a cache holds: for caches that hand out what they keep.
+"""Finds code that changes a cached object: for caches that share objects with their readers.
 
-Promises: an object that is changed within minutes of being cached is found, with its key
-and both states. It costs an encoding of every object each second: for tests and for the
-hunt, not for every day.
-Elsewhere: the keeping that needs it (`keeping`, `objects`); others hand out copies.
+Guarantees: an object that is changed within minutes of being cached is found, with its key and
+both states. It encodes every object each second: for tests and debugging, not for production.
+See also: `storage` (the format `objects` needs it; the others return copies).
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from kubeloop.errors import KubeError
 from kubeloop.kit import Clock, SystemClock, Yielder
 from kubeloop.meta import ObjectKey
 
+from .codec import EntryCodec
 from .entry import Entry
-from .keeper import Keeper
 
-__all__ = ["CacheMutated", "MutationDetector", "MutationDetectorStats", "detector_wanted"]
+__all__ = ["CacheMutated", "MutationDetector", "MutationDetectorStats", "is_detector_enabled"]
 
 T = TypeVar("T")
 
@@ -30,19 +29,19 @@ RETAINED = 120.0
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 
 
-def detector_wanted(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether KUBE_CACHE_MUTATION_DETECTOR asks for it, as client-go reads it."""
+def is_detector_enabled(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether KUBE_CACHE_MUTATION_DETECTOR enables it, parsed as in client-go."""
     return environment.get("KUBE_CACHE_MUTATION_DETECTOR", "") in _TRUE
 
 
 @final
 class CacheMutated(KubeError):
-    """An object that the cache handed out to be read was changed."""
+    """A caller changed an object in the cache."""
 
     def __init__(self, key: ObjectKey, *, before: bytes, after: bytes) -> None:
         super().__init__(
-            f"{key} in the cache was changed by somebody who was to read it "
-            "(copy an object before changing it, or keep bytes)"
+            f"{key} in the cache was changed by one of its readers "
+            '(copy an object before you change it, or use store_as="bytes")'
         )
         self.key = key
         self.before = before
@@ -50,88 +49,89 @@ class CacheMutated(KubeError):
 
 
 class MutationDetectorStats(msgspec.Struct, frozen=True):
-    """What is watched, and what was found."""
+    """What is checked, and what was found."""
 
-    watched: int
+    objects: int
     checks: int
     mutations: int
 
 
-class _Watched(msgspec.Struct):
+class _Snapshot(msgspec.Struct):
     entry: Entry
-    text: bytes  # as it was when it came, or was last told about
+    text: bytes  # when it was stored, or last reported as changed
 
 
 @final
 class MutationDetector(Generic[T]):
-    """Compares what a keeper of objects keeps with what it was; see `detector_wanted`.
+    """Compares cached objects with what they were; needs a codec that shares objects.
 
-    Tell it every entry that is stored. Objects are watched for at least `retained` seconds
-    and at most twice as long. With `on_mutation` it goes on; without, `run()` raises.
+    Call `add` with every entry that is stored. Objects are checked for at least `retained`
+    seconds and at most twice as long. With `on_mutation` it continues after a mutation; without,
+    `run()` raises.
     """
 
     def __init__(
         self,
-        keeper: Keeper[T],
+        codec: EntryCodec[T],
         *,
         on_mutation: Callable[[CacheMutated], Any] | None = None,
         period: float = PERIOD,
         retained: float = RETAINED,
         clock: Clock | None = None,
     ) -> None:
-        self._keeper = keeper
+        self._codec = codec
         self._on_mutation = on_mutation
         self._period = period
         self._retained = retained
         self._clock = clock or SystemClock()
-        self._young: list[_Watched] = []
-        self._old: list[_Watched] = []
+        self._young: list[_Snapshot] = []
+        self._old: list[_Snapshot] = []
         self._rotated: float | None = None  # when the young became the old
         self._checks = self._mutations = 0
 
     def add(self, entry: Entry) -> None:
-        """Watch an entry that a store holds from now on."""
-        self._young.append(_Watched(entry, self._keeper.raw(entry)))
+        """Check an entry that was stored."""
+        self._young.append(_Snapshot(entry, self._codec.raw(entry)))
 
     async def run(self) -> None:
         """Check until cancelled.
 
         Raises:
-            CacheMutated: an object was changed, and nobody was named to be told.
+            CacheMutated: an object was changed, and there is no `on_mutation`.
         """
         while True:
             await self._clock.sleep(self._period)
             yielder = Yielder()
-            for watched in [*self._young, *self._old]:
-                self._check(watched)
+            for snapshot in [*self._young, *self._old]:
+                self._check(snapshot)
                 if yielder.is_due():
                     await yielder.yield_to_loop()
             self._checks += 1
             self._rotate()
 
     def check_nowait(self) -> None:
-        """Compare everything at once. Raises or tells as `run` does."""
-        for watched in [*self._young, *self._old]:
-            self._check(watched)
+        """Check all objects now. Raises, or calls `on_mutation`, as `run` does."""
+        for snapshot in [*self._young, *self._old]:
+            self._check(snapshot)
         self._checks += 1
         self._rotate()
 
     def stats(self) -> MutationDetectorStats:
         return MutationDetectorStats(
-            watched=len(self._young) + len(self._old),
+            objects=len(self._young) + len(self._old),
             checks=self._checks,
             mutations=self._mutations,
         )
 
-    def _check(self, watched: _Watched) -> None:
-        now = self._keeper.raw(watched.entry)
-        if now != watched.text:
+    def _check(self, snapshot: _Snapshot) -> None:
+        now = self._codec.raw(snapshot.entry)
+        if now != snapshot.text:
             self._mutations += 1
-            found = CacheMutated(watched.entry.key, before=watched.text, after=now)
-            watched.text = now
-            self._tell(found)
+            found = CacheMutated(snapshot.entry.key, before=snapshot.text, after=now)
+            snapshot.text = now
+            self._report(found)
 
-    def _tell(self, found: CacheMutated) -> None:
+    def _report(self, found: CacheMutated) -> None:
         if self._on_mutation is None:
             raise found
         self._on_mutation(found)

@@ -138,7 +138,7 @@ class Attempts:
         self._assumed_at = None
         if outage is None:
             return
-        self._meter.failing(0)
+        self._meter.set_failures(0)
         if outage.warnings:
             log.info(
                 "%s: works again after %.0f s and %d failed attempts",
@@ -173,7 +173,7 @@ class Attempts:
                 outage.error,
             )
         self._outage, self._began, self._assumed_at = outage, None, None
-        self._meter.failing(outage.failures)
+        self._meter.set_failures(outage.failures)
 
     def _has_assumed_success(self) -> bool:
         return self._assumed_at is not None and self._clock.now() >= self._assumed_at

@@ -81,7 +81,7 @@ class ListPager:
         if version == "0" and result.in_pages and not is_retry:
             self._comes_in_pages = True
         count, seconds = len(result.entries), self._clock.now() - started
-        self._meter.listed(seconds, count)
+        self._meter.observe_list(seconds, count)
         if seconds > LONG:
             log.info("%s: listing %d objects took %.1f s", self._source.scope, count, seconds)
         return result

@@ -265,7 +265,7 @@ class Reflector:
             case BackingOff(error=Exception() as error):
                 if isinstance(error, VeryShortWatch):
                     self._short_watches += 1
-                    self._meter.short_watch()
+                    self._meter.count_short_watch()
                 self._report(error)
             case Listing(stream_error=stream_error) if isinstance(observation, Failed):
                 # A list that fails because of its version is repeated, and no failed attempt.
@@ -304,7 +304,7 @@ class Reflector:
     def _replace(self, result: ListResult) -> None:
         self._target.replace(result.entries, result.version)
         self._observe(Synced(result.version))
-        self._meter.reached(result.version)
+        self._meter.set_reflector_version(result.version)
         self._note_response()
 
     def _can_stream(self) -> bool:
@@ -422,7 +422,7 @@ class Reflector:
             now = self._clock.now()
             self._storm.end(now)
             await watch.aclose()
-            self._meter.watched(now - started, self._events - events)
+            self._meter.observe_watch(now - started, self._events - events)
         seconds = now - started
         if failure is None:
             self._observe(Ended(seconds))
@@ -512,7 +512,7 @@ class Reflector:
             if reached:
                 self._state = step(self._state, Received(reached))
                 if self._is_metered:
-                    self._meter.reached(reached)
+                    self._meter.set_reflector_version(reached)
 
     def _apply(self, event: RawEvent) -> str:
         """Apply an event to the target; returns the version that is reached, if any."""

@@ -1,7 +1,8 @@
-"""What caches hold, for people: a line for each, and a word about those that hold too much.
+"""A report of caches for people: a row for each, and warnings about those that fail or hold
+too much.
 
-Promises: only `stats()` are read; nothing is decoded and nothing waited for.
-Elsewhere: the numbers in full (`SharedInformer.stats`), for machines (`metrics`).
+Guarantees: it only reads `stats()`; it decodes nothing and waits for nothing.
+See also: `informer` (`SharedInformer.stats`, all numbers), `metrics` (for Prometheus).
 """
 
 from __future__ import annotations
@@ -16,26 +17,26 @@ from kubeloop.wire import get_logger
 from .list_watch import Scope
 from .outage import OutageStats
 
-__all__ = ["CacheLine", "CacheReport", "cache_report", "unfiltered_warning", "warn_of_unfiltered"]
+__all__ = ["CacheReport", "CacheRow", "cache_report", "unfiltered_warning", "warn_of_unfiltered"]
 
 log = get_logger(__name__)
 
-# Kinds of which a program seldom needs all, and of which all may be a lot, or secret.
+# Resources of which a program seldom needs all; they may be many, or secret.
 HEAVY = frozenset({"secrets", "configmaps"})
 
 
-class _Reported(Protocol):
+class _HasStats(Protocol):
     def stats(self) -> Any: ...
 
 
-class CacheLine(msgspec.Struct, frozen=True):
+class CacheRow(msgspec.Struct, frozen=True):
     """One cache."""
 
     name: str
     resource: str
     namespace: str
     selectors: str
-    keeping: str
+    store_as: str
     objects: int
     bytes: int
     handlers: int
@@ -50,23 +51,23 @@ class CacheLine(msgspec.Struct, frozen=True):
 class CacheReport(msgspec.Struct, frozen=True):
     """All caches of a process, largest first; as text, a table."""
 
-    lines: tuple[CacheLine, ...]
+    rows: tuple[CacheRow, ...]
 
     @property
     def objects(self) -> int:
-        return sum(line.objects for line in self.lines)
+        return sum(row.objects for row in self.rows)
 
     @property
     def bytes(self) -> int:
-        return sum(line.bytes for line in self.lines)
+        return sum(row.bytes for row in self.rows)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return tuple(line.warning for line in self.lines if line.warning)
+        return tuple(row.warning for row in self.rows if row.warning)
 
     def __str__(self) -> str:
-        head = ("RESOURCE", "NAMESPACE", "SELECTORS", "KEEPING", "OBJECTS", "KB", "SYNCED")
-        rows = [head, *map(_cells, self.lines)]
+        head = ("RESOURCE", "NAMESPACE", "SELECTORS", "FORMAT", "OBJECTS", "KB", "SYNCED")
+        rows = [head, *map(_cells, self.rows)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         table = [
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -75,20 +76,20 @@ class CacheReport(msgspec.Struct, frozen=True):
         return "\n".join([*table, *(f"warning: {warning}" for warning in self.warnings)])
 
 
-def cache_report(informers: Iterable[_Reported]) -> CacheReport:
+def cache_report(informers: Iterable[_HasStats]) -> CacheReport:
     """A report of these informers."""
-    lines = [_line(informer.stats()) for informer in informers]
-    return CacheReport(tuple(sorted(lines, key=lambda line: -line.bytes)))
+    rows = [_row(informer.stats()) for informer in informers]
+    return CacheReport(tuple(sorted(rows, key=lambda row: -row.bytes)))
 
 
 def unfiltered_warning(scope: Scope) -> str:
-    """What to say of a cache that holds more than it should have to; empty if nothing."""
+    """A warning about a cache of all secrets or config maps; empty if there is none."""
     resource = scope.resource.partition(".")[0]
     if resource not in HEAVY or scope.resource != resource or scope.is_filtered:
         return ""
     return (
-        f"{scope.resource}: all of the cluster are held in memory "
-        "(give a namespace, a label selector or a field selector)"
+        f"{scope.resource}: the cache holds all of the cluster "
+        "(set a namespace, a label selector or a field selector)"
     )
 
 
@@ -100,23 +101,23 @@ def warn_of_unfiltered(scope: Scope) -> None:
 
 def _failing_warning(stats: Any) -> str:
     outage: OutageStats | None = stats.reflector.outage
-    if outage is None or outage.failures == 1:  # one alone may be a connection that was closed
+    if outage is None or outage.failures == 1:  # a single failure may be a closed connection
         return ""
     return (
         f"{stats.name}: has failed for {outage.seconds:.0f} s (attempt {outage.failures}),"
-        f" the cache may be out of date: {outage.error}"
+        f" the cache may be stale: {outage.error}"
     )
 
 
-def _line(stats: Any) -> CacheLine:
+def _row(stats: Any) -> CacheRow:
     scope: Scope = stats.scope
     outage: OutageStats | None = stats.reflector.outage
-    return CacheLine(
+    return CacheRow(
         name=stats.name,
         resource=scope.resource,
         namespace=scope.namespace,
         selectors=",".join(filter(None, (scope.selector, scope.field_selector))),
-        keeping=stats.keeper.keeping,
+        store_as=stats.codec.store_as,
         objects=stats.store.objects,
         bytes=stats.store.bytes,
         handlers=len(stats.handlers),
@@ -129,8 +130,8 @@ def _line(stats: Any) -> CacheLine:
     )
 
 
-def _cells(line: CacheLine) -> tuple[str, ...]:
-    synced = "yes" if line.has_synced else "no"
-    kilobytes = str(round(line.bytes / 1000))
-    where, which = line.namespace or "*", line.selectors or "*"
-    return (line.resource, where, which, line.keeping, str(line.objects), kilobytes, synced)
+def _cells(row: CacheRow) -> tuple[str, ...]:
+    synced = "yes" if row.has_synced else "no"
+    kilobytes = str(round(row.bytes / 1000))
+    namespace, selectors = row.namespace or "*", row.selectors or "*"
+    return (row.resource, namespace, selectors, row.store_as, str(row.objects), kilobytes, synced)

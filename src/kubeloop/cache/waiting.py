@@ -16,11 +16,11 @@ from kubeloop.errors import InvalidArgument, KubeError
 from kubeloop.kit import Clock
 from kubeloop.meta import is_newer, is_valid_version
 
-__all__ = ["InformerStopped", "NotYet", "Progress", "check_version", "has_reached"]
+__all__ = ["InformerStopped", "NotSynced", "Progress", "check_version", "has_reached"]
 
 
 @final
-class NotYet(KubeError, TimeoutError):
+class NotSynced(KubeError, TimeoutError):
     """A cache did not reach a state in time: the first list, a version, a condition."""
 
 
@@ -55,7 +55,7 @@ class Progress:
         """Wait until `met()`. Safe to cancel.
 
         Raises:
-            NotYet: `timeout` seconds have passed first.
+            NotSynced: `timeout` seconds have passed first.
         """
         if met():
             return
@@ -67,7 +67,7 @@ class Progress:
         except TimeoutError as error:
             if not deadline.expired():
                 raise
-            raise NotYet(f"wait for {what}: not within {timeout:g} s") from error
+            raise NotSynced(f"wait for {what}: not within {timeout:g} s") from error
         finally:
             self._waiting.pop(woken, None)
 

@@ -173,7 +173,7 @@ def _mirror(name: str, said: InformerStats, timeline: Timeline, home: Home) -> M
         has_synced=said.has_synced,
         objects=store.objects,
         bytes=store.bytes,
-        keeping=said.keeper.keeping,
+        store_as=said.codec.store_as,
         version=store.version,
         indexes=tuple(
             Index(index, each.values, each.failures) for index, each in store.indexes.items()
@@ -187,7 +187,7 @@ def _handler(said: HandlerStats, home: Home) -> Handler:
     return Handler(
         name=said.name,
         waiting=said.waiting,
-        told=said.told,
+        told=said.notified,
         merged=said.merged,
         failures=said.failures,
         controller=home.controllers.get(controller, controller) if controller != said.name else "",

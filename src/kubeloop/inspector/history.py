@@ -62,7 +62,7 @@ class History:
         if change.is_initial or change.is_resync:
             return
         address = (cache, change.key)
-        old, new = change.old_metadata, change.new_metadata
+        old, new = change.old_entry, change.new_entry
         if address not in self._held and old is not None:
             self._add(address, State("Known", at, old.version, raw(old)))
         if new is not None:

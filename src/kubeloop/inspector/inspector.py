@@ -221,7 +221,7 @@ class Inspector:
                 self._listening[informer] = informer.add_handler(on_change=note, name=HANDLER)
 
     def _note(self, name: str, informer: SharedInformer[Any], change: Change[Any]) -> None:
-        self._history.note(name, change, informer.indexer.keeper.raw, self._clock.time())
+        self._history.note(name, change, informer.indexer.codec.raw, self._clock.time())
 
     def _take_events(self) -> None:
         for place, part in enumerate(self._parts):

@@ -86,7 +86,7 @@ class Mirror(msgspec.Struct, frozen=True):
     has_synced: bool
     objects: int
     bytes: int
-    keeping: str
+    store_as: str
     version: str
     indexes: tuple[Index, ...]
     # the handlers

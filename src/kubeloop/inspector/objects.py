@@ -39,7 +39,7 @@ def known(
     """What the cache and the history say; None if neither knows the object."""
     entry = informer.indexer.entry(key)
     if entry is not None:
-        raw = informer.indexer.keeper.raw(entry)
+        raw = informer.indexer.codec.raw(entry)
         return Known(cache, informer.scope, key, entry.version, raw, states)
     return Known(cache, informer.scope, key, "", b"", states) if states else None
 

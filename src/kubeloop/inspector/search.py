@@ -80,7 +80,7 @@ def search(caches: Caches, query: Query) -> Found:
 
 
 def _row(cache: str, informer: SharedInformer[Any], entry: Entry) -> Row:
-    (created,) = _creation(informer.indexer.keeper.raw(entry))
+    (created,) = _creation(informer.indexer.codec.raw(entry))
     return Row(
         cache=cache,
         kind=informer.scope.kind or informer.scope.resource,
@@ -89,7 +89,7 @@ def _row(cache: str, informer: SharedInformer[Any], entry: Entry) -> Row:
         labels=entry.label_map,
         version=entry.version,
         created=created if isinstance(created, str) else "",
-        is_deleting=bool(entry.deletion),
+        is_deleting=bool(entry.deletion_timestamp),
     )
 
 

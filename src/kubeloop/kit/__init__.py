@@ -13,6 +13,10 @@ from .running import run
 from .tasks import TaskOwner
 from .throttle import Limiter, TokenBucket
 
+# For other packages of kubeloop; not public.
+from .yielder import MAX_BLOCK as MAX_BLOCK
+from .yielder import Yielder as Yielder
+
 __all__ = [
     "DEFAULT_BACKOFF",
     "DEFAULT_RETRY",
@@ -65,5 +69,3 @@ from .throttle import ConcurrencyLimitStats as ConcurrencyLimitStats
 from .throttle import DeadlineTooSoon as DeadlineTooSoon
 from .throttle import LimiterStats as LimiterStats
 from .throttle import Unlimited as Unlimited
-from .yielder import MAX_BLOCK as MAX_BLOCK
-from .yielder import Yielder as Yielder

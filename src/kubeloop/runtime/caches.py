@@ -16,10 +16,10 @@ from kubeloop.cache import (
     CacheMetrics,
     CacheReport,
     Indexers,
-    Keeping,
     Lister,
     Scope,
     SharedInformer,
+    StorageFormat,
     Transform,
     Watchable,
     WatchErrorHandler,
@@ -62,7 +62,7 @@ class Cached(msgspec.Struct, frozen=True, kw_only=True):
     selector: LabelSelection | None = None
     field_selector: FieldSelection | None = None
     index: Indexers[Any] | None = None
-    keeping: Keeping = "bytes"
+    store_as: StorageFormat = "bytes"
     transform: Transform[Any] | None = None
     on_watch_error: WatchErrorHandler | None = None  # None: the manager's
     resync: float = 0.0  # the shortest period that a handler may ask for
@@ -237,7 +237,7 @@ def _made(
         "selector": cached.selector,
         "field_selector": cached.field_selector,
         "index": cached.index,
-        "keeping": cached.keeping,
+        "store_as": cached.store_as,
         "transform": cached.transform,
         "resync": cached.resync,
         "on_watch_error": cached.on_watch_error,

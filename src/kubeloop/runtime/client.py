@@ -32,8 +32,8 @@ if TYPE_CHECKING:  # for those who ask for an informer, and not for every script
     from kubeloop.cache import (
         CacheMetrics,
         Indexers,
-        Keeping,
         SharedInformer,
+        StorageFormat,
         Transform,
         Watchable,
         WatchErrorHandler,
@@ -55,7 +55,7 @@ class InformerOptions(TypedDict, Generic[T], total=False):
     selector: LabelSelection | None
     field_selector: FieldSelection | None
     index: Indexers[T] | None
-    keeping: Keeping
+    store_as: StorageFormat
     transform: Transform[T] | None
     resync: float
     sync_timeout: float | None
@@ -115,7 +115,7 @@ class Client(clients.APIClient):
         selector: LabelSelection | None = None,
         field_selector: FieldSelection | None = None,
         index: Indexers[Any] | None = None,
-        keeping: Keeping = "bytes",
+        store_as: StorageFormat = "bytes",
         transform: Transform[Any] | None = None,
         resync: float = 0.0,
         sync_timeout: float | None = None,
@@ -152,7 +152,7 @@ class Client(clients.APIClient):
             source,
             PartialObjectMetadata if metadata_only else of or _form_of(kind),
             index=index,
-            keeping=keeping,
+            store_as=store_as,
             transform=transform,
             resync=resync,
             sync_timeout=sync_timeout,

@@ -175,7 +175,7 @@ class Context:
     ) -> Any:
         """As `get`, from a cache that has seen what was written here so far. Safe to cancel.
 
-        Raises: NotYet when it has not within `timeout` seconds.
+        Raises: NotSynced when it has not within `timeout` seconds.
         """
         await self._ledger.wait(self.key, timeout=timeout)
         return self._around.caches.lister(kind).get(key)

@@ -20,7 +20,7 @@ from typing import Any, final
 
 import msgspec
 
-from kubeloop.cache import NotYet, Registration, SharedInformer, Watchable
+from kubeloop.cache import NotSynced, Registration, SharedInformer, Watchable
 from kubeloop.events import RecordsEvents
 from kubeloop.kit import TaskOwner, ThreadCalls
 from kubeloop.meta import GroupVersionKind, ObjectKey
@@ -241,7 +241,7 @@ class Controller:
         while not informer.has_synced:
             try:
                 await informer.wait_synced(timeout=STILL_WAITING)
-            except NotYet:
+            except NotSynced:
                 self._complain(informer)
 
     def _complain(self, informer: SharedInformer[Any]) -> None:

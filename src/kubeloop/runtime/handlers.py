@@ -82,7 +82,7 @@ def on_owned(
         if not passes(change, predicates):
             return
         priority = priority_of(change)
-        states = (change.previous_metadata, change.old_metadata, change.new_metadata)
+        states = (change.previous_entry, change.old_entry, change.new_entry)
         for key in owner_keys(states, owner, namespaced=namespaced):
             sink.add(key, priority=priority)
 
@@ -121,11 +121,11 @@ def owner_keys(
 
 def _mapped_states(change: Change[Any]) -> Iterator[Any]:
     """The states of the object that a change is about, each once, decoded one by one."""
-    if change.previous_metadata is not change.old_metadata:
+    if change.previous_entry is not change.old_entry:
         yield change.previous
-    if change.old_metadata is not None and not change.is_resync:
+    if change.old_entry is not None and not change.is_resync:
         yield change.old
-    if change.new_metadata is not None:
+    if change.new_entry is not None:
         yield change.new
 
 

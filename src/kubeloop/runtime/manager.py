@@ -20,9 +20,9 @@ from kubeloop import clients
 from kubeloop.cache import (
     CacheReport,
     Indexers,
-    Keeping,
     Lister,
     SharedInformer,
+    StorageFormat,
     Transform,
     Watchable,
     WatchErrorHandler,
@@ -204,7 +204,7 @@ class Manager:
         selector: LabelSelection | None = None,
         field_selector: FieldSelection | None = None,
         index: Indexers[Any] | None = None,
-        keeping: Keeping = "bytes",
+        store_as: StorageFormat = "bytes",
         transform: Transform[Any] | None = None,
         on_watch_error: WatchErrorHandler | None = None,
     ) -> None:
@@ -228,7 +228,7 @@ class Manager:
                 selector=selector,
                 field_selector=field_selector,
                 index=index,
-                keeping=keeping,
+                store_as=store_as,
                 transform=transform,
                 on_watch_error=on_watch_error,
             )

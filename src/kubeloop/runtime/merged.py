@@ -11,7 +11,7 @@ import builtins
 from collections.abc import Iterable, Mapping
 from typing import Generic, TypeVar, cast, final
 
-from kubeloop.cache import Entry, Indexer, Keeper, Lister, SelectorLike, SharedInformer
+from kubeloop.cache import Entry, EntryCodec, Indexer, Lister, SelectorLike, SharedInformer
 from kubeloop.meta import ObjectKey
 from kubeloop.selectors import EVERYTHING
 
@@ -35,7 +35,7 @@ class _Merged(Generic[T]):
 
     def __init__(self, indexers: Mapping[str, Indexer[T]]) -> None:
         self._indexers = indexers
-        self.keeper = _Keepers(self)
+        self.codec = _Keepers(self)
 
     def of(self, namespace: str) -> Indexer[T] | None:
         """Who holds a namespace. A kind without namespaces is held by all alike."""
@@ -48,7 +48,7 @@ class _Merged(Generic[T]):
         return None if held is None else held.get(key)
 
     def list(self, selector: SelectorLike = EVERYTHING, *, namespace: str = "") -> builtins.list[T]:
-        return [self.keeper.give(entry) for entry in self.entries(selector, namespace=namespace)]
+        return [self.codec.decode(entry) for entry in self.entries(selector, namespace=namespace)]
 
     def entries(
         self, selector: SelectorLike = EVERYTHING, *, namespace: str = ""
@@ -73,21 +73,21 @@ class _Merged(Generic[T]):
 
 @final
 class _Keepers(Generic[T]):
-    """Has each entry read by the keeper that took it: no other may know how."""
+    """Has each entry read by the codec that took it: no other may know how."""
 
     def __init__(self, merged: _Merged[T]) -> None:
         self._merged = merged
 
-    def give(self, entry: Entry) -> T:
-        return self._of(entry).give(entry)
+    def decode(self, entry: Entry) -> T:
+        return self._of(entry).decode(entry)
 
     def raw(self, entry: Entry) -> bytes:
         return self._of(entry).raw(entry)
 
-    def _of(self, entry: Entry) -> Keeper[T]:
+    def _of(self, entry: Entry) -> EntryCodec[T]:
         held = self._merged.of(entry.key.namespace)
         assert held is not None, "an entry comes from one of them"
-        return held.keeper
+        return held.codec
 
 
 def _once(found: Iterable[builtins.list[Entry]]) -> builtins.list[Entry]:

@@ -42,7 +42,7 @@ class _Goal:
 
     def __init__(self, informer: Informer) -> None:
         self._informer = informer
-        self._rewinds = informer.indexer.rewinds
+        self._rewinds = informer.indexer.store.rewinds
         # Written in this order, so whoever has the newest has the others.
         self._version = ""
         self._newest = ObjectKey("", "")
@@ -56,7 +56,7 @@ class _Goal:
             # The cache is told only if it holds the object, or is about to.
             self._leaving[write.key] = msgspec.structs.replace(write, body=b"")
         elif not is_valid_version(write.version):
-            self._exact[write.key] = (write.version, self._informer.indexer.replacements)
+            self._exact[write.key] = (write.version, self._informer.indexer.store.replacements)
         elif not self._version or not is_newer(self._version, than=write.version):
             self._version, self._newest = write.version, write.key
             self._leaving.pop(write.key, None)
@@ -65,7 +65,10 @@ class _Goal:
     def is_void(self) -> bool:
         """Whether nothing is to be waited for: the cache has ended, or the server went back."""
         informer = self._informer
-        return informer.state is InformerState.STOPPED or informer.indexer.rewinds != self._rewinds
+        return (
+            informer.state is InformerState.STOPPED
+            or informer.indexer.store.rewinds != self._rewinds
+        )
 
     @property
     def version(self) -> str:
@@ -105,7 +108,7 @@ class _Goal:
         entry = indexer.entry(key)
         return (
             entry is not None and entry.version == version
-        ) or indexer.replacements > replacements
+        ) or indexer.store.replacements > replacements
 
     def __str__(self) -> str:
         name, now = self._informer.name, self._informer.indexer.version or "nothing"
@@ -154,7 +157,7 @@ class WriteLedger:
     async def wait(self, key: ObjectKey, *, timeout: float | None) -> None:
         """Wait until the caches have seen what the key wrote so far. Safe to cancel.
 
-        Raises: NotYet when that takes a cache longer than `timeout` seconds.
+        Raises: NotSynced when that takes a cache longer than `timeout` seconds.
         """
         while (found := self.behind(key)) is not None:
             informer, goal = found
@@ -176,7 +179,7 @@ class _Queue:
     def __init__(self, informer: Informer) -> None:
         self._informer = informer
         self._serials = itertools.count()
-        self._rewinds = informer.indexer.rewinds
+        self._rewinds = informer.indexer.store.rewinds
         # By version, so that a change of the cache costs one comparison however many keys wait.
         self._by_version: list[tuple[int, str, int, ObjectKey]] = []
         self._others: dict[ObjectKey, _Goal] = {}
@@ -201,7 +204,7 @@ class _Queue:
     def take(self) -> list[ObjectKey]:
         """Take the keys out whose goal may be reached."""
         if self._has_gone_back():
-            self._rewinds = self._informer.indexer.rewinds
+            self._rewinds = self._informer.indexer.store.rewinds
             found = [place[-1] for place in self._by_version] + list(self._others)
             self._by_version, self._others = [], {}
             return found
@@ -216,7 +219,7 @@ class _Queue:
         return has_reached(self._informer.indexer.version, version)
 
     def _has_gone_back(self) -> bool:
-        return self._informer.indexer.rewinds != self._rewinds
+        return self._informer.indexer.store.rewinds != self._rewinds
 
     def __len__(self) -> int:
         return len(self._by_version) + len(self._others)

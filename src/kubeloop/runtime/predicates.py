@@ -37,7 +37,7 @@ def generation_changed(change: Change[Any]) -> bool:
 
     Kinds that have no generation (ConfigMap, Secret) always pass.
     """
-    old, new = change.old_metadata, change.new_metadata
+    old, new = change.old_entry, change.new_entry
     if _is_no_update(change) or old is None or new is None:
         return True
     return old.generation != new.generation or not new.generation
@@ -45,7 +45,7 @@ def generation_changed(change: Change[Any]) -> bool:
 
 def labels_changed(change: Change[Any]) -> bool:
     """The labels are others."""
-    old, new = change.old_metadata, change.new_metadata
+    old, new = change.old_entry, change.new_entry
     if _is_no_update(change) or old is None or new is None:
         return True
     return old.label_map != new.label_map
@@ -69,7 +69,7 @@ def matching(selector: SelectorLike) -> Predicate:
     chosen = as_selector(selector)
 
     def matches(change: Change[Any]) -> bool:
-        states = (change.previous_metadata, change.old_metadata, change.new_metadata)
+        states = (change.previous_entry, change.old_entry, change.new_entry)
         return any(state is not None and chosen.matches(state.label_map) for state in states)
 
     return matches

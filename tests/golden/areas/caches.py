@@ -16,10 +16,10 @@ from kubeloop.cache import (
     DeltaQueue,
     DeltaType,
     Entry,
+    EntryCodec,
     ExpirationCache,
     Indexer,
-    Keeper,
-    KnownEntries,
+    KnownObjects,
     QueueClosed,
     RealFIFO,
     UnknownIndex,
@@ -198,7 +198,7 @@ def _indexer_steps(steps: list[dict[str, Any]]) -> list[Any]:
         name = obj.get("spec", {}).get("nodeName")
         return [name] if name else []
 
-    indexer: Indexer[dict[str, Any]] = Indexer(Keeper(dict), {"node": node})
+    indexer: Indexer[dict[str, Any]] = Indexer(EntryCodec(dict), {"node": node})
     return [_index_step(indexer, step) for step in steps]
 
 
@@ -250,10 +250,10 @@ class _Known:
             self.held[delta.key] = delta.entry
 
 
-_keeper = Keeper(dict)
+_codec = EntryCodec(dict)
 
 
-def _queue_steps(make: Callable[[KnownEntries], DeltaQueue]) -> Callable[[Any], Any]:
+def _queue_steps(make: Callable[[KnownObjects], DeltaQueue]) -> Callable[[Any], Any]:
     def answer(steps: list[dict[str, Any]]) -> Any:
         known = _Known()
         queue = make(known)
@@ -274,7 +274,7 @@ def _has_synced(queue: Any) -> bool:
 
 
 def _entry(item: dict[str, str]) -> Entry:
-    return _keeper.take(json.dumps(_object(item)).encode())
+    return _codec.parse(json.dumps(_object(item)).encode())
 
 
 def _queue_step(queue: DeltaQueue, known: _Known, step: dict[str, Any]) -> Any:

@@ -257,7 +257,7 @@ function lane(mirror) {
       stage("delta queue", whole.format(mirror.deltas), h("small", {}, `${whole.format(mirror.taken)} applied`), mirror.deltas > 500 ? "warn" : ""),
       pipe(),
       stage("cache", plural(mirror.objects, "object"),
-        h("small", {}, bytes(mirror.bytes), mirror.keeping !== "bytes" && ` as ${mirror.keeping}`, !mirror.has_synced && ", not complete",
+        h("small", {}, bytes(mirror.bytes), mirror.store_as !== "bytes" && ` as ${mirror.store_as}`, !mirror.has_synced && ", not complete",
           mirror.indexes.filter((index) => index.name !== "namespace").map((index) =>
             [" · ", h("span", { class: "index", title: `the index ${index.name} has ${plural(index.values, "value")}` }, `${index.name} ${whole.format(index.values)}`)]))),
       pipe(),

@@ -124,7 +124,7 @@ class Workloads:
     def _declare_caches(self) -> None:
         # Pods are looked at again and again, by all: they are decoded once, and read only.
         index = {"owner": owner_uid, "node": lambda pod: [pod.spec.node_name or ""]}
-        self._manager.cache(Pod, keeping="objects", index=index)
+        self._manager.cache(Pod, store_as="objects", index=index)
 
     def _declare_sets(self) -> None:
         declare = self._manager.controller

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubeloop.cache.expiring import ExpirationCache, older_than
+from kubeloop.cache import ExpirationCache, older_than
 from kubeloop.kit import ManualClock
 
 
@@ -18,7 +18,7 @@ def cache(clock: ManualClock) -> ExpirationCache[str, str]:
     return ExpirationCache(lambda text: text[0], expired=older_than(10), clock=clock)
 
 
-async def test_an_object_lives_as_long_as_it_was_given(
+async def test_an_object_is_valid_for_its_ttl(
     cache: ExpirationCache[str, str], clock: ManualClock
 ) -> None:
     """CCH-93, CCH-C33: exactly that old it is still valid; older it is not."""
@@ -41,7 +41,7 @@ async def test_without_a_time_to_live_nothing_expires(clock: ManualClock) -> Non
         assert cache.list() == ["apple"]
 
 
-async def test_what_expired_goes_when_somebody_looks(
+async def test_an_expired_object_is_removed_when_it_is_read(
     cache: ExpirationCache[str, str], clock: ManualClock
 ) -> None:
     """CCH-93: keys may still name it until then."""
@@ -58,7 +58,7 @@ async def test_what_expired_goes_when_somebody_looks(
     assert len(cache) == 0
 
 
-async def test_putting_in_again_makes_new(
+async def test_adding_an_object_again_renews_it(
     cache: ExpirationCache[str, str], clock: ManualClock
 ) -> None:
     """CCH-93: the timestamp is refreshed."""
@@ -94,7 +94,7 @@ def test_deleting_what_is_not_there_is_no_error(cache: ExpirationCache[str, str]
     assert cache.keys() == []
 
 
-def test_what_is_too_old_can_be_anybodys_word(clock: ManualClock) -> None:
+def test_the_expiration_policy_decides(clock: ManualClock) -> None:
     """CCH-93: the policy decides by the object and its age."""
     cache = ExpirationCache(str, expired=lambda text, _: text == "milk", clock=clock)
     cache.replace(["milk", "honey"])

@@ -5,29 +5,29 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.cache.changes import Change
-from kubeloop.cache.entry import Entry
-from kubeloop.cache.keeper import Keeper
-from kubeloop.cache.notices import Backlog, Notice
+from kubeloop.cache import Change, Entry, EntryCodec, Notification
+from kubeloop.cache.notifications import Backlog
 from kubeloop.meta import ObjectKey
-from tests.cache.making import entry, key
-from tests.support.change_history import Story
+from tests.cache.objects import entry, key
+from tests.support.change_history import ChangeHistory
 
-KEEPER = Keeper(dict)
+CODEC = EntryCodec(dict)
 LATER = ObjectKey("shop", "later")
 
 
-def add(name: str, version: str, uid: str = "u", *, initial: bool = False) -> Notice:
-    return Notice(key(name), None, entry(name, version=version, uid=uid), is_initial=initial)
+def add(name: str, version: str, uid: str = "u", *, initial: bool = False) -> Notification:
+    return Notification(key(name), None, entry(name, version=version, uid=uid), is_initial=initial)
 
 
-def update(name: str, old: str, new: str) -> Notice:
-    return Notice(key(name), entry(name, version=old, uid="u"), entry(name, version=new, uid="u"))
+def update(name: str, old: str, new: str) -> Notification:
+    return Notification(
+        key(name), entry(name, version=old, uid="u"), entry(name, version=new, uid="u")
+    )
 
 
-def delete(name: str, version: str, *, uid: str = "u", known: bool = True) -> Notice:
+def delete(name: str, version: str, *, uid: str = "u", known: bool = True) -> Notification:
     gone = entry(name, version=version, uid=uid)
-    return Notice(key(name), gone, None, last_state_known=known)
+    return Notification(key(name), gone, None, last_state_known=known)
 
 
 def told(backlog: Backlog) -> list[str]:
@@ -36,11 +36,11 @@ def told(backlog: Backlog) -> list[str]:
         old = notice.old.version if notice.old else "-"
         new = notice.new.version if notice.new else "-"
         lines.append(f"{notice.key.name} {old}>{new}")
-        backlog.told(notice)
+        backlog.done(notice)
     return lines
 
 
-def crowded(*notices: Notice) -> Backlog:
+def crowded(*notices: Notification) -> Backlog:
     """A backlog in which these come after more than it likes."""
     backlog = Backlog(limit=0)
     for notice in notices:
@@ -48,7 +48,7 @@ def crowded(*notices: Notice) -> Backlog:
     return backlog
 
 
-def test_below_the_limit_every_change_is_told() -> None:
+def test_below_the_limit_every_change_is_handed_over() -> None:
     backlog = Backlog(limit=10)
     for notice in (add("a", "1"), update("a", "1", "2"), update("a", "2", "3"), delete("a", "4")):
         backlog.put(notice)
@@ -92,7 +92,7 @@ def test_a_re_creation_stays_a_delete_and_an_add_whatever_happens_to_the_new_obj
     assert told(crowded(add("a", "1", "u1"), *recreated)) == ["a ->4"]
 
 
-def test_a_delete_that_waits_is_not_replaced_by_the_delete_of_another_object() -> None:
+def test_a_queued_delete_is_not_replaced_by_the_delete_of_another_object() -> None:
     backlog = crowded(delete("a", "1", uid="u1", known=False), delete("a", "9", uid="u2"))
 
     notice = backlog.take()
@@ -102,7 +102,7 @@ def test_a_delete_that_waits_is_not_replaced_by_the_delete_of_another_object() -
     assert notice.old.uid == "u1"
 
 
-def test_what_came_and_went_is_not_told() -> None:
+def test_an_object_that_was_added_and_deleted_is_left_out() -> None:
     backlog = crowded(add("a", "1", initial=True), delete("a", "2"))
 
     assert told(backlog) == []
@@ -116,13 +116,13 @@ def test_a_delete_and_a_new_creation_stay_two() -> None:
     assert told(backlog) == ["a 1>-", "a ->3"]
 
 
-def test_of_two_deletes_the_one_that_knows_more_is_told() -> None:
+def test_of_two_deletes_the_one_with_the_final_state_is_handed_over() -> None:
     backlog = crowded(delete("a", "1", known=False), delete("a", "2"))
 
     assert told(backlog) == ["a 2>-"]
 
 
-def test_the_replay_is_told_first_as_initial_adds() -> None:
+def test_the_replay_comes_first_as_initial_adds() -> None:
     backlog = Backlog(replay=[entry("a", version="1")], limit=10)
     backlog.put(update("a", "1", "2"))
 
@@ -137,18 +137,18 @@ WISHES = st.lists(st.tuples(st.sampled_from("abc"), WISH))
 
 
 @given(wishes=WISHES, limit=st.integers(0, 4))
-def test_whatever_is_merged_the_story_makes_sense_and_ends_well(
+def test_merged_changes_stay_consistent_and_end_with_the_last_state(
     wishes: list[tuple[str, str]], limit: int
 ) -> None:
-    backlog, story = Backlog(limit=limit), Story()
+    backlog, history = Backlog(limit=limit), ChangeHistory()
     now: dict[str, Entry] = {}
     taken = 0
 
     def tell() -> bool:
         notice = backlog.take()
         if notice is not None:
-            story(Change(notice, KEEPER))
-            backlog.told(notice)
+            history(Change(notice, CODEC))
+            backlog.done(notice)
         return notice is not None
 
     for serial, (name, wish) in enumerate(wishes, start=1):
@@ -157,19 +157,19 @@ def test_whatever_is_merged_the_story_makes_sense_and_ends_well(
             taken += tell()
         elif wish in {"put", "recreate in a gap"}:
             if old is not None and wish != "put":
-                backlog.put(Notice(key(name), old, None, last_state_known=False))
+                backlog.put(Notification(key(name), old, None, last_state_known=False))
                 old = None
             uid = old.uid if old else f"u{serial}"
             now[name] = entry(name, version=str(serial), uid=uid)
-            backlog.put(Notice(key(name), old, now[name], is_initial=old is None))
+            backlog.put(Notification(key(name), old, now[name], is_initial=old is None))
         elif old is not None:
             gone = entry(name, version=str(serial), uid=now.pop(name).uid)
-            backlog.put(Notice(key(name), gone, None, previous=old))
+            backlog.put(Notification(key(name), gone, None, previous=old))
         assert len(backlog) <= limit + 2 * 3
     while tell():
         pass
 
-    assert {each.name: identity for each, identity in story.now.items()} == {
+    assert {each.name: identity for each, identity in history.now.items()} == {
         name: (each.uid, each.version) for name, each in now.items()
     }
     assert backlog.initial_left == 0

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from kubeloop.cache import Change, InformerStopped, SharedInformer
-from kubeloop.cache.handlers import HANDLERS_HOLD, PATIENCE
+from kubeloop.cache.handlers import MAX_BACKPRESSURE, MAX_BLOCK_OF_ALL
 from kubeloop.kit import ManualClock, TaskOwner
-from tests.cache.making import hold_the_loop
+from tests.cache.objects import block_loop
 from tests.support.model_server import ModelServer
 
 Pod = dict[str, Any]
@@ -40,7 +40,7 @@ def awaited(names: list[str]) -> Callable[[Pod], object]:
 
 @pytest.mark.parametrize("kind", [plain, awaited])
 @pytest.mark.parametrize("late", [False, True], ids=["from the start", "late"])
-async def test_a_cancellation_from_inside_is_a_failure_like_any_other(
+async def test_a_cancellation_from_inside_a_handler_is_an_ordinary_failure(
     server: ModelServer,
     clock: ManualClock,
     pods: SharedInformer[Pod],
@@ -65,7 +65,7 @@ async def test_a_cancellation_from_inside_is_a_failure_like_any_other(
         assert len(pods.lister) == 2
 
 
-async def test_who_waits_for_a_handler_that_is_removed_is_told_so(
+async def test_waiting_for_a_handler_ends_with_an_error_when_it_is_removed(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
     server.put("a")
@@ -79,7 +79,7 @@ async def test_who_waits_for_a_handler_that_is_removed_is_told_so(
             await waiting
 
 
-async def test_who_waits_for_a_handler_is_told_when_the_informer_ends(
+async def test_waiting_for_a_handler_ends_with_an_error_when_the_informer_stops(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
     """X-7."""
@@ -89,11 +89,11 @@ async def test_who_waits_for_a_handler_is_told_when_the_informer_ends(
         waiting = asyncio.ensure_future(stuck.wait_synced())
         await clock.settle()
 
-    with pytest.raises(InformerStopped, match="its informer has ended"):
+    with pytest.raises(InformerStopped, match="its informer has stopped"):
         await waiting
 
 
-async def test_what_a_function_leaves_to_be_awaited_is_awaited_though_it_removed_itself(
+async def test_the_awaitable_of_a_handler_that_removed_itself_is_awaited(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
     """CCH-81: the call that runs comes to its end, also where it was made past the backlog."""
@@ -137,7 +137,7 @@ class Passing:
         return self._now() + self.passed
 
 
-async def test_the_mirror_does_not_wait_long_for_a_handler_that_is_far_behind(
+async def test_the_reflector_does_not_wait_long_for_a_handler_that_is_far_behind(
     server: ModelServer,
 ) -> None:
     """CCH-78: while a late one hears of what there was, the cache goes on for everybody."""
@@ -149,8 +149,8 @@ async def test_the_mirror_does_not_wait_long_for_a_handler_that_is_far_behind(
 
     def ponderous(change: Change[Pod]) -> None:
         held.append(len(pods.lister))
-        clock.passed += PATIENCE / 5
-        hold_the_loop()
+        clock.passed += MAX_BACKPRESSURE / 5
+        block_loop()
 
     async with pods:
         late = pods.add_handler(on_change=ponderous)
@@ -162,7 +162,7 @@ async def test_the_mirror_does_not_wait_long_for_a_handler_that_is_far_behind(
         assert held[19] == 23  # the last of those that there were at first
 
 
-async def test_a_list_of_calls_that_take_long_lets_others_take_their_turn(
+async def test_slow_calls_of_a_list_let_other_tasks_run(
     server: ModelServer,
 ) -> None:
     """Each call holds the loop, whatever it waits for; all of them together must not."""
@@ -174,7 +174,7 @@ async def test_a_list_of_calls_that_take_long_lets_others_take_their_turn(
     def slow(pod: Pod) -> None:
         nonlocal told
         told += 1
-        hold_the_loop()
+        block_loop()
 
     async with pods:
         pods.add_handler(on_add=slow)
@@ -185,7 +185,7 @@ async def test_a_list_of_calls_that_take_long_lets_others_take_their_turn(
             assert told - before <= 1
 
 
-async def test_many_handlers_together_hold_the_loop_no_longer_than_a_few(
+async def test_many_handlers_together_block_the_loop_no_longer_than_a_few(
     server: ModelServer,
 ) -> None:
     """Each takes its share of the time; one call is the least that it can take."""
@@ -197,7 +197,7 @@ async def test_many_handlers_together_hold_the_loop_no_longer_than_a_few(
     def brief(pod: Pod) -> None:
         nonlocal told
         told += 1
-        hold_the_loop(HANDLERS_HOLD / handlers)
+        block_loop(MAX_BLOCK_OF_ALL / handlers)
 
     for _ in range(handlers):
         pods.add_handler(on_add=brief)

@@ -7,17 +7,23 @@ from collections.abc import Sequence
 
 import pytest
 
-from kubeloop.cache.delta_queue import Batch
-from kubeloop.cache.deltas import DeltaFIFO
-from kubeloop.cache.entry import Delta, DeltaType, Entry, deleted, missed_delete
-from kubeloop.cache.errors import QueueClosed, Requeue
-from kubeloop.cache.indexer import Indexer
-from kubeloop.cache.keeper import Keeper
-from tests.cache.making import entry, key
+from kubeloop.cache import (
+    Batch,
+    Delta,
+    DeltaFIFO,
+    DeltaType,
+    Entry,
+    EntryCodec,
+    Indexer,
+    QueueClosed,
+    Requeue,
+)
+from kubeloop.cache.entry import missed_delete
+from tests.cache.objects import entry, key
 
 
 def known(*names: str) -> Indexer[dict[str, object]]:
-    store: Indexer[dict[str, object]] = Indexer(Keeper(dict))
+    store: Indexer[dict[str, object]] = Indexer(EntryCodec(dict))
     for name in names:
         store.add(entry(name))
     return store
@@ -45,7 +51,7 @@ def told(batches: list[Batch]) -> list[tuple[str, list[str]]]:
     ]
 
 
-def test_a_key_waits_once_at_the_place_of_its_first_news() -> None:
+def test_a_key_is_queued_once_in_the_order_of_its_first_delta() -> None:
     """CCH-18: deltas gather by key, in order."""
     queue = DeltaFIFO()
     queue.add(entry("a"))
@@ -56,7 +62,7 @@ def test_a_key_waits_once_at_the_place_of_its_first_news() -> None:
     assert told(popped(queue)) == [("a", ["Added", "Updated"]), ("b", ["Added"])]
 
 
-def test_an_add_and_a_delete_come_out_together() -> None:
+def test_an_add_and_a_delete_are_popped_together() -> None:
     """CCH-C4: one Deltas with both."""
     queue = DeltaFIFO()
     queue.add(entry("a"))
@@ -77,7 +83,7 @@ def test_adds_and_updates_are_never_merged() -> None:
 
 
 @pytest.mark.parametrize("object_first", [True, False])
-def test_of_two_deletes_the_one_that_knows_the_object_is_kept(object_first: bool) -> None:
+def test_of_two_deletes_the_one_with_the_final_state_stays(object_first: bool) -> None:
     """CCH-19, CCH-C5: whichever came first."""
     queue = DeltaFIFO(known("a"))
     final = entry("a", version="9")
@@ -92,7 +98,7 @@ def test_of_two_deletes_the_one_that_knows_the_object_is_kept(object_first: bool
     assert batch.deltas == [Delta(DeltaType.DELETED, key("a"), final)]
 
 
-def test_of_two_deletes_that_both_know_the_older_is_kept() -> None:
+def test_of_two_deletes_with_a_final_state_the_older_stays() -> None:
     """CCH-19: the older is no tombstone, so it stays."""
     queue = DeltaFIFO(known("a"))
     queue.delete(entry("a", version="1"))
@@ -112,7 +118,7 @@ def test_only_deletes_side_by_side_become_one() -> None:
     assert told(popped(queue)) == [("a", ["Deleted", "Added", "Deleted"])]
 
 
-def test_a_delete_of_what_nobody_knows_is_dropped() -> None:
+def test_a_delete_of_an_unknown_object_is_dropped() -> None:
     """CCH-20: known neither to the queue nor to the store."""
     queue = DeltaFIFO(known("held"))
     queue.add(entry("queued"))
@@ -182,7 +188,7 @@ def requeueing(_: Sequence[Delta], __: bool) -> None:
     raise Requeue from RuntimeError("not now")
 
 
-async def test_a_process_function_can_ask_for_its_deltas_to_be_put_back() -> None:
+async def test_a_process_function_can_put_its_deltas_back() -> None:
     """CCH-21: ahead of what came since for the key; the error is the one it had."""
     queue = DeltaFIFO()
     queue.replace([entry("a"), entry("b")], "1")
@@ -203,7 +209,9 @@ async def test_a_process_function_can_ask_for_its_deltas_to_be_put_back() -> Non
 
 
 @pytest.mark.parametrize(("emit_replaced", "listed"), [(True, "Replaced"), (False, "Sync")])
-def test_a_list_tells_what_it_has_and_what_it_misses(emit_replaced: bool, listed: str) -> None:
+def test_a_list_queues_its_objects_and_deletes_of_missing_ones(
+    emit_replaced: bool, listed: str
+) -> None:
     """CCH-22, CCH-C6: known foo, bar, baz; baz is deleted; the list has foo."""
     store = known("foo", "bar", "baz")
     queue = DeltaFIFO(store, emit_replaced=emit_replaced)
@@ -242,7 +250,7 @@ def test_a_tombstone_in_a_tombstone_is_unwrapped() -> None:
     assert batch.deltas == [Delta(DeltaType.DELETED, key("a"), seen, last_state_known=False)]
 
 
-def test_a_lookup_that_fails_gives_a_tombstone_without_an_object() -> None:
+def test_a_lookup_that_fails_leads_to_a_tombstone_without_an_object() -> None:
     """CCH-22: null if the lookup fails."""
 
     class Forgetful:
@@ -260,7 +268,7 @@ def test_a_lookup_that_fails_gives_a_tombstone_without_an_object() -> None:
     assert batch.deltas == [Delta(DeltaType.DELETED, key("gone"), None, last_state_known=False)]
 
 
-def test_resync_tells_again_what_has_no_news() -> None:
+def test_resync_queues_objects_without_deltas() -> None:
     """CCH-23, CCH-C9: pending keys are skipped."""
     store = known("a", "b")
     queue = DeltaFIFO(store)
@@ -302,7 +310,7 @@ def test_has_synced_after_the_first_list_was_taken() -> None:
     assert with_two.has_synced
 
 
-def test_deletions_that_the_first_list_shows_belong_to_it() -> None:
+def test_deletes_found_by_the_first_list_belong_to_it() -> None:
     """CCH-24: the count is the list's keys and the deletions queued with it."""
     queue = DeltaFIFO(known("gone"))
     queue.replace([entry("a"), entry("a")], "1")
@@ -363,7 +371,7 @@ def test_a_transform_that_fails_queues_nothing() -> None:
     assert len(queue) == 0
 
 
-async def test_closing_wakes_who_waits() -> None:
+async def test_closing_wakes_the_consumer() -> None:
     """CCH-26: with an error that says so."""
     queue = DeltaFIFO()
     popping = asyncio.create_task(queue.pop(nothing))
@@ -375,7 +383,7 @@ async def test_closing_wakes_who_waits() -> None:
         await popping
 
 
-async def test_what_is_left_in_a_closed_queue_can_be_popped() -> None:
+async def test_the_rest_of_a_closed_queue_can_be_popped() -> None:
     """CCH-26, CCH-C11: only an empty one refuses."""
     queue = DeltaFIFO()
     queue.add(entry("a"))
@@ -388,7 +396,7 @@ async def test_what_is_left_in_a_closed_queue_can_be_popped() -> None:
     assert queue.stats().closed
 
 
-async def test_a_list_that_comes_while_an_object_is_worked_on_still_deletes_it() -> None:
+async def test_a_list_that_arrives_while_an_object_is_processed_still_deletes_it() -> None:
     """CCH-22, need 15: what is out of the queue and not yet in the store is not forgotten."""
     queue = DeltaFIFO(known())
     newest = entry("a", version="5")
@@ -403,7 +411,7 @@ async def test_a_list_that_comes_while_an_object_is_worked_on_still_deletes_it()
     assert batch.deltas == [Delta(DeltaType.DELETED, key("a"), newest, last_state_known=False)]
 
 
-async def test_a_resync_does_not_tell_again_what_is_being_changed() -> None:
+async def test_a_resync_skips_objects_in_flight() -> None:
     """CCH-23: the store's state is the older one."""
     queue = DeltaFIFO(known("a"))
     queue.update(entry("a", version="5"))
@@ -414,7 +422,7 @@ async def test_a_resync_does_not_tell_again_what_is_being_changed() -> None:
 
 
 @pytest.mark.parametrize("last_seen", [None, entry("a")])
-def test_a_delete_that_nobody_saw_has_its_key_whatever_else_is_known(
+def test_a_missed_delete_has_its_key_with_and_without_a_state(
     last_seen: Entry | None,
 ) -> None:
     """CCH-2, CCH-5: a delete like any other, with its key, and a flag instead of another type."""
@@ -423,4 +431,4 @@ def test_a_delete_that_nobody_saw_has_its_key_whatever_else_is_known(
     assert (tombstone.type, tombstone.key) == (DeltaType.DELETED, key("a"))
     assert tombstone.entry is last_seen
     assert not tombstone.last_state_known
-    assert deleted(entry("a")).last_state_known
+    assert Delta(DeltaType.DELETED, key("a"), entry("a")).last_state_known

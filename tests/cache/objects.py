@@ -7,14 +7,14 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from kubeloop.cache.codec import EntryCodec
 from kubeloop.cache.entry import Entry
-from kubeloop.cache.keeper import Keeper
 from kubeloop.kit import MAX_BLOCK
 from kubeloop.meta import ObjectKey
 
-__all__ = ["entry", "hold_the_loop", "key", "pod"]
+__all__ = ["block_loop", "entry", "key", "pod"]
 
-_keeper = Keeper(dict)
+_codec = EntryCodec(dict)
 
 
 def key(name: str, namespace: str = "shop") -> ObjectKey:
@@ -41,11 +41,11 @@ def pod(
 
 
 def entry(name: str, **more: Any) -> Entry:
-    """A pod's entry, made by a keeper of dicts."""
-    return _keeper.take(pod(name, **more))
+    """A pod's entry, made by a codec of dicts."""
+    return _codec.parse(pod(name, **more))
 
 
-def hold_the_loop(seconds: float = 2 * MAX_BLOCK) -> None:
+def block_loop(seconds: float = 2 * MAX_BLOCK) -> None:
     """As plain code does that takes its time: for longer than a yielder allows by default."""
     until = time.perf_counter() + seconds
     while time.perf_counter() < until:

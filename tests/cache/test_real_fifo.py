@@ -8,17 +8,23 @@ from collections.abc import Sequence
 
 import pytest
 
-from kubeloop.cache.entry import Delta, DeltaType, Entry
-from kubeloop.cache.errors import QueueClosed, Requeue
-from kubeloop.cache.in_order import BATCH, RealFIFO
-from kubeloop.cache.indexer import Indexer
-from kubeloop.cache.keeper import Keeper
+from kubeloop.cache import (
+    Delta,
+    DeltaType,
+    Entry,
+    EntryCodec,
+    Indexer,
+    QueueClosed,
+    RealFIFO,
+    Requeue,
+)
+from kubeloop.cache.delta_queue import MAX_BATCH
 from kubeloop.kit import ManualClock
-from tests.cache.making import entry, key
+from tests.cache.objects import entry, key
 
 
 def known(*names: str) -> Indexer[dict[str, object]]:
-    store: Indexer[dict[str, object]] = Indexer(Keeper(dict))
+    store: Indexer[dict[str, object]] = Indexer(EntryCodec(dict))
     for name in names:
         store.add(entry(name))
     return store
@@ -41,7 +47,7 @@ def _said(delta: Delta) -> str:
     return f"{delta.type}{unknown} {delta.key.name}".strip()
 
 
-def test_every_delta_comes_out_by_itself_in_order() -> None:
+def test_every_delta_is_popped_by_itself_in_order() -> None:
     """CCH-29, CCH-30, CCH-C10: three things that happened to one object are three pops."""
     queue = RealFIFO()
     queue.add(entry("a", version="1"))
@@ -58,10 +64,10 @@ def test_a_batch_ends_before_a_key_that_is_in_it() -> None:
     for name in ("a", "b", "a", "c"):
         queue.add(entry(name))
 
-    assert told(queue, at_most=BATCH) == ["Added a+Added b", "Added a+Added c"]
+    assert told(queue, at_most=MAX_BATCH) == ["Added a+Added b", "Added a+Added c"]
 
 
-def test_what_is_about_everything_comes_alone() -> None:
+def test_a_delta_of_the_whole_collection_is_a_batch_of_its_own() -> None:
     """CCH-30: ReplacedAll, SyncAll and Bookmark."""
     queue = RealFIFO()
     queue.add(entry("a"))
@@ -71,7 +77,7 @@ def test_what_is_about_everything_comes_alone() -> None:
     queue.add(entry("c"))
     queue.replace([entry("a")], "9")
 
-    assert told(queue, at_most=BATCH) == [
+    assert told(queue, at_most=MAX_BATCH) == [
         "Added a",
         "SyncAll",
         "Bookmark",
@@ -83,10 +89,10 @@ def test_what_is_about_everything_comes_alone() -> None:
 def test_a_batch_has_at_most_a_thousand() -> None:
     """CCH-30: however many are asked for."""
     queue = RealFIFO()
-    for number in range(BATCH + 1):
+    for number in range(MAX_BATCH + 1):
         queue.add(entry(f"p{number}"))
 
-    sizes = [len(text.split("+")) for text in told(queue, at_most=BATCH * 2)]
+    sizes = [len(text.split("+")) for text in told(queue, at_most=MAX_BATCH * 2)]
 
     assert sizes == [1000, 1]
 
@@ -98,10 +104,10 @@ def test_a_batch_ends_with_the_first_list() -> None:
     queue.add(entry("c"))
     queue.add(entry("d"))
 
-    assert told(queue, at_most=BATCH) == ["Replaced a+Replaced b", "Added c+Added d"]
+    assert told(queue, at_most=MAX_BATCH) == ["Replaced a+Replaced b", "Added c+Added d"]
 
 
-def test_has_synced_after_the_first_list_was_worked_on() -> None:
+def test_has_synced_after_the_first_list_was_processed() -> None:
     """CCH-31: counted down after processing, and the last one is still initial."""
     queue = RealFIFO(known("gone"))
     queue.replace([entry("a")], "1")
@@ -115,7 +121,7 @@ def test_has_synced_after_the_first_list_was_worked_on() -> None:
     assert queue.has_synced
 
 
-def test_a_list_one_by_one_tells_first_what_it_misses() -> None:
+def test_a_list_one_by_one_queues_missed_deletes_first() -> None:
     """CCH-32: queued keys, unless deleted already; then known keys; then the list."""
     store = known("held", "both", "listed")
     queue = RealFIFO(store)
@@ -134,7 +140,7 @@ def test_a_list_one_by_one_tells_first_what_it_misses() -> None:
     ]
 
 
-def test_a_tombstone_holds_what_was_seen_last() -> None:
+def test_a_tombstone_has_the_last_known_state() -> None:
     """CCH-32, CCH-C12: of the queue first, of the store else."""
     store = known("held", "both")
     queue = RealFIFO(store)
@@ -167,7 +173,7 @@ def test_an_atomic_list_is_one_item() -> None:
     assert batch.is_initial
 
 
-def test_an_atomic_list_of_nothing_is_worked_on_before_it_counts() -> None:
+def test_an_empty_atomic_list_is_processed_before_it_counts_as_synced() -> None:
     """CCH-33, CCH-C8, V-7: one ReplacedAll, initial, and synced after it."""
     queue = RealFIFO()
     queue.replace([], "1")
@@ -182,7 +188,7 @@ def test_an_atomic_list_of_nothing_is_worked_on_before_it_counts() -> None:
     assert queue.has_synced
 
 
-def test_a_list_of_nothing_one_by_one_is_synced_at_once() -> None:
+def test_an_empty_list_one_by_one_is_synced_at_once() -> None:
     """CCH-33, CCH-C8: there is nothing to work on."""
     queue = RealFIFO(known())
     queue.replace([], "1")
@@ -190,7 +196,7 @@ def test_a_list_of_nothing_one_by_one_is_synced_at_once() -> None:
     assert queue.has_synced
 
 
-def test_nothing_is_not_synced_and_an_add_is() -> None:
+def test_a_new_queue_is_not_synced_and_is_after_an_add() -> None:
     """CCH-31, CCH-C8."""
     queue = RealFIFO()
     before = queue.has_synced
@@ -199,7 +205,7 @@ def test_nothing_is_not_synced_and_an_add_is() -> None:
     assert (before, queue.has_synced) == (False, True)
 
 
-def test_resync_one_by_one_skips_what_has_news() -> None:
+def test_resync_one_by_one_skips_keys_with_deltas() -> None:
     """CCH-34, CCH-C9: atomic, it is one item whatever is queued."""
     single, atomic = RealFIFO(known("a", "b")), RealFIFO()
     for queue in (single, atomic):
@@ -210,7 +216,7 @@ def test_resync_one_by_one_skips_what_has_news() -> None:
     assert told(atomic) == ["Updated a", "SyncAll"]
 
 
-def test_a_delete_of_what_nobody_knows_is_told() -> None:
+def test_a_delete_of_an_unknown_object_is_queued() -> None:
     """CCH-35: where a DeltaFIFO drops it."""
     queue = RealFIFO(known())
     queue.delete(entry("a"))
@@ -228,13 +234,13 @@ def test_bookmarks_are_for_atomic_queues() -> None:
     assert (told(single), told(atomic)) == ([], ["Bookmark"])
 
 
-def test_what_a_queue_is_follows_from_whether_it_knows_the_store() -> None:
+def test_a_queue_is_atomic_unless_it_knows_the_store() -> None:
     """CCH-38: no combination of options is invalid, because there is only one option."""
     assert RealFIFO().is_atomic
     assert not RealFIFO(known()).is_atomic
 
 
-async def test_producers_go_on_while_deltas_are_worked_on() -> None:
+async def test_producers_continue_while_deltas_are_processed() -> None:
     """CCH-37: the consumer holds no lock."""
     queue = RealFIFO()
     queue.add(entry("a"))
@@ -253,7 +259,9 @@ async def test_producers_go_on_while_deltas_are_worked_on() -> None:
     assert told(queue) == ["Added b"]
 
 
-async def test_slow_work_is_logged_when_others_wait(caplog: pytest.LogCaptureFixture) -> None:
+async def test_slow_processing_is_logged_when_deltas_are_queued(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """CCH-39: more than 100 ms, with more than ten waiting."""
     clock = ManualClock()
     queue = RealFIFO(clock=clock)
@@ -270,7 +278,7 @@ async def test_slow_work_is_logged_when_others_wait(caplog: pytest.LogCaptureFix
         await popping
 
     assert [record.getMessage() for record in caplog.records] == [
-        "shop/p0: worked on for 0.20 s while 11 deltas wait"
+        "shop/p0: processing took 0.20 s, 11 deltas are queued"
     ]
 
 
@@ -295,7 +303,7 @@ async def test_a_batch_is_slow_when_each_of_it_is(caplog: pytest.LogCaptureFixtu
     assert logged == [0, 1]
 
 
-def test_what_could_not_be_worked_on_is_put_back_in_front() -> None:
+def test_a_batch_that_could_not_be_processed_is_put_back_in_front() -> None:
     """CCH-29, CCH-31: the order is kept, and it still counts as not worked on."""
     queue = RealFIFO(known())
     queue.replace([entry("a"), entry("b")], "1")
@@ -305,14 +313,14 @@ def test_what_could_not_be_worked_on_is_put_back_in_front() -> None:
         raise Requeue from RuntimeError("not now")
 
     with pytest.raises(RuntimeError, match="not now"):
-        queue.pop_nowait(not_now, at_most=BATCH)
+        queue.pop_nowait(not_now, at_most=MAX_BATCH)
 
     assert queue.stats().initial_left == 2
     assert queue.stats().requeued == 1
     assert told(queue) == ["Replaced a", "Replaced b", "Added c"]
 
 
-def test_an_error_in_processing_is_raised_and_counts_as_worked_on() -> None:
+def test_an_error_in_processing_is_raised_and_counts_as_processed() -> None:
     """CCH-21, CCH-31: as in client-go, an error does not requeue."""
     queue = RealFIFO()
     queue.replace([], "1")
@@ -350,7 +358,7 @@ def test_a_transform_sees_what_is_queued_but_not_tombstones_and_syncs() -> None:
     assert len(queue) == waiting
 
 
-async def test_a_closed_queue_gives_what_it_has_and_then_refuses() -> None:
+async def test_a_closed_queue_returns_its_rest_and_then_raises() -> None:
     """CCH-26, CCH-C11."""
     queue = RealFIFO()
     queue.add(entry("a"))
@@ -362,7 +370,7 @@ async def test_a_closed_queue_gives_what_it_has_and_then_refuses() -> None:
         await queue.pop(nothing)
 
 
-def test_stats_tell_what_waits_and_what_went_through() -> None:
+def test_stats_count_queued_and_taken_deltas() -> None:
     queue = RealFIFO()
     queue.add(entry("a"))
     queue.update(entry("a"))
@@ -375,7 +383,7 @@ def test_stats_tell_what_waits_and_what_went_through() -> None:
     assert (stats.has_synced, stats.closed) == (True, False)
 
 
-def test_what_nothing_waits_before_can_be_taken_at_once_and_is_never_queued() -> None:
+def test_a_delta_that_finds_an_idle_queue_may_bypass_it() -> None:
     """CCH-29: in order, whichever way it goes; the first list always waits its turn."""
     taken: list[str] = []
 
@@ -383,7 +391,7 @@ def test_what_nothing_waits_before_can_be_taken_at_once_and_is_never_queued() ->
         taken.append(_said(delta))
         return True
 
-    queue = RealFIFO(at_once=at_once)
+    queue = RealFIFO(bypass=at_once)
     queue.replace([entry("a")], "7")
     queue.update(entry("a", version="8"))
     assert (taken, told(queue)) == ([], ["ReplacedAll", "Updated a"])
@@ -396,14 +404,14 @@ def test_what_nothing_waits_before_can_be_taken_at_once_and_is_never_queued() ->
     assert (queue.stats().added, queue.stats().taken) == (4, 4)
 
 
-def test_what_is_not_taken_at_once_holds_back_all_that_follows() -> None:
+def test_a_delta_that_did_not_bypass_the_queue_holds_back_all_that_follow() -> None:
     taken: list[str] = []
 
     def at_once(delta: Delta) -> bool:
         taken.append(_said(delta))
         return delta.key.name != "b"
 
-    queue = RealFIFO(at_once=at_once)
+    queue = RealFIFO(bypass=at_once)
     queue.replace([], "7")
     told(queue)
     for name in "abc":
@@ -413,14 +421,14 @@ def test_what_is_not_taken_at_once_holds_back_all_that_follows() -> None:
     assert told(queue) == ["Added b", "Added c"]
 
 
-def test_nothing_overtakes_what_is_being_worked_on() -> None:
+def test_nothing_overtakes_a_batch_in_flight() -> None:
     def at_once(delta: Delta) -> bool:
         return delta.type is not DeltaType.SYNC_ALL
 
     def work(_: Sequence[Delta], __: bool) -> None:
         queue.add(entry("a"))
 
-    queue = RealFIFO(at_once=at_once)
+    queue = RealFIFO(bypass=at_once)
     queue.replace([], "7")
     told(queue)
     queue.resync()

@@ -1,0 +1,367 @@
+"""Encodes objects as entries, and decodes entries.
+
+Guarantees: encoding reads the standard fields and the index paths, and skips the rest of the
+object. Values that many objects repeat (namespaces, labels, owners, indexed values) are held
+once. An object without a name is rejected. A value that cannot be indexed, or a path that does
+not fit an object, is counted and logged, and the object is stored all the same.
+See also: `storage` (the formats of the content), `index` (what is indexed).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, Generic, TypeVar, final
+
+import msgspec
+
+from kubeloop.errors import DecodeError, InvalidArgument
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import Projection, Raw, get_logger
+
+from .entry import Entry, OwnerRef
+from .errors import TransformFailed, UnkeyedObject
+from .key_functions import KeyFunc, key_from
+from .storage import ObjectType, StorageFormat, storage_for
+
+__all__ = ["CodecStats", "EntryCodec"]
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+log = get_logger(__name__)
+
+STANDARD = (
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "metadata.resourceVersion",
+    "metadata.generation",
+    "metadata.labels",
+    "metadata.ownerReferences",
+    "metadata.deletionTimestamp",
+)
+# A pool is for values that repeat. One that sees only new values frees its memory again.
+_POOL_SIZE = 4096
+_TEXT = (str, type(None))
+_standard = Projection(*STANDARD)
+
+
+class CodecStats(msgspec.Struct, frozen=True):
+    """What a codec has encoded so far."""
+
+    store_as: StorageFormat
+    encoded: int
+    rejected: int  # not JSON, or without a name
+    # Values at an index path that are no text, number, Boolean or list, and paths that lead
+    # through a value that has no fields.
+    unindexable: int
+    label_sets: int  # different ones in the pool
+
+
+@final
+class _Pool(dict[K, V]):
+    """One value for many equal ones. A full pool starts again from empty: it only shares less."""
+
+    __slots__ = ()
+
+    def put(self, key: K, value: V) -> V:
+        """Share `value` under `key`; returns the one to use."""
+        if len(self) >= _POOL_SIZE:
+            self.clear()
+        return self.setdefault(key, value)
+
+
+@final
+class EntryCodec(Generic[T]):
+    """Encodes objects of one kind as entries, and decodes them as `model`.
+
+    `model` is a generated class, `dict`, or a struct with the fields you need. `paths` are the
+    field paths whose values entries carry for indexes. `api_version` and `kind` complete the
+    dicts that come from lists, whose items have neither. `key` stores objects under another key
+    than namespace and name, so that they need no name; it costs a decoding of each object.
+
+        codec = EntryCodec(Pod, paths=("spec.nodeName",))
+        entry = codec.parse(text)
+        pod = codec.decode(entry)
+    """
+
+    def __init__(
+        self,
+        model: type[T],
+        *,
+        store_as: StorageFormat = "bytes",
+        paths: Iterable[str] = (),
+        api_version: str = "",
+        kind: str = "",
+        key: KeyFunc[T] | None = None,
+    ) -> None:
+        self.model = model
+        self.store_as = store_as
+        self._key_function = key
+        self._type_meta = (api_version, kind)
+        self._type = ObjectType(model, api_version=api_version, kind=kind)
+        self._storage = storage_for(store_as, self._type)
+        self._paths: tuple[str, ...] = ()
+        self._read = self._use_paths(tuple(dict.fromkeys(paths)))
+        self._names: _Pool[str, str] = _Pool()
+        self._labels: _Pool[tuple[Any, ...], dict[str, str]] = _Pool()
+        self._owners: _Pool[tuple[OwnerRef, ...], tuple[OwnerRef, ...]] = _Pool()
+        self._indexed: _Pool[tuple[Any, ...], tuple[tuple[str, ...], ...]] = _Pool()
+        self._encoded = self._rejected = self._unindexable = 0
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The field paths of `Entry.indexed_values`, in its order."""
+        return self._paths
+
+    @property
+    def shares_objects(self) -> bool:
+        """Whether `decode` returns the object that the cache holds, which must not be changed."""
+        return self._storage.shares_objects
+
+    def parse(self, raw: bytes | Raw, *, decoded: T | None = None) -> Entry:
+        """The entry of an object's JSON; `decoded` saves the key function a decoding.
+
+        Raises:
+            DecodeError: it is not an object of the API.
+            UnkeyedObject: it has no name, or the key function failed.
+        """
+        raw = bytes(raw)
+        try:
+            key = None
+            if self._key_function is not None:
+                value = self._type.decode(raw) if decoded is None else decoded
+                key = key_from(self._key_function, value)
+            entry = self._entry(raw, key)
+        except DecodeError:
+            self._rejected += 1
+            raise
+        self._encoded += 1
+        return entry
+
+    def encode(self, value: T) -> Entry:
+        """The entry of an object, which stays the caller's.
+
+        Raises as `parse` does, and `InvalidArgument` for a value that JSON cannot represent.
+        """
+        return self.parse(self._type.encode(value), decoded=value)
+
+    def decode(self, entry: Entry) -> T:
+        """The object: a new one, or the one that all readers share if it `shares_objects`.
+
+        Raises:
+            DecodeError: it is not valid as `model`; the error names its key.
+        """
+        try:
+            return self._storage.unpack(entry.content)
+        except DecodeError as error:
+            raise DecodeError(f"read {entry.key} from the cache: {error}") from error
+
+    def raw(self, entry: Entry) -> bytes:
+        """The object's JSON: that of the server, unless the format is `objects`."""
+        return self._storage.raw(entry.content)
+
+    def transform(self, entry: Entry, function: Callable[[T], T | None]) -> Entry:
+        """The entry of what `function` returns for the object; it is given its own copy.
+
+        Key, uid and version stay, even if it drops them: they say which state of which object
+        the result was made of.
+
+        Raises:
+            TransformFailed: it raised, returned nothing, or returned what cannot be encoded.
+        """
+        try:
+            changed = function(self._type.decode(self.raw(entry)))
+            if changed is None:
+                raise TransformFailed(
+                    f"transform {entry.key}: it returned nothing (return the object)"
+                )
+            made = self._entry(self._type.encode(changed), entry.key)
+        except TransformFailed:
+            raise
+        # Synchronous code cannot be cancelled: a CancelledError from it is an ordinary error.
+        except (Exception, asyncio.CancelledError) as error:
+            raise TransformFailed(f"transform {entry.key}: {error!r}") from error
+        return msgspec.structs.replace(made, uid=entry.uid, version=entry.version)
+
+    def with_key(self, key: KeyFunc[T]) -> EntryCodec[T]:
+        """A codec like this one, with that key function."""
+        api_version, kind = self._type_meta
+        return EntryCodec(
+            self.model,
+            store_as=self.store_as,
+            paths=self._paths,
+            api_version=api_version,
+            kind=kind,
+            key=key,
+        )
+
+    def add_paths(self, *paths: str) -> None:
+        """Read these paths of every object that is encoded from now on.
+
+        Raises:
+            InvalidArgument: a path does not parse, or the kind has no such field; none is added.
+        """
+        all_paths = tuple(dict.fromkeys((*self._paths, *paths)))
+        if all_paths != self._paths:
+            self._check_late_paths()
+            self._read = self._use_paths(all_paths)
+
+    def values_at(self, path: str) -> Callable[[Entry], tuple[str, ...]]:
+        """A function that returns an entry's indexed values at one of the paths.
+
+        It reads entries again that were encoded before the path was added.
+        """
+        position = self._paths.index(path)
+
+        def values_of(entry: Entry) -> tuple[str, ...]:
+            values = entry.indexed_values
+            if len(values) <= position:
+                raw_values = self._read_fields(self.raw(entry))[len(STANDARD) :]
+                values = self._indexed_values(raw_values, entry.key)
+            return values[position]
+
+        return values_of
+
+    def stats(self) -> CodecStats:
+        return CodecStats(
+            store_as=self.store_as,
+            encoded=self._encoded,
+            rejected=self._rejected,
+            unindexable=self._unindexable,
+            label_sets=len(self._labels),
+        )
+
+    def _check_late_paths(self) -> None:
+        if self._encoded and self._storage.shares_objects and not self._type.is_whole:
+            raise InvalidArgument(
+                f"add an index of {self.model.__name__} by a field path: the cache already holds "
+                "objects with only the fields of the struct (name the index when the cache is "
+                'created, or use store_as="bytes")'
+            )
+
+    def _use_paths(self, paths: tuple[str, ...]) -> Callable[[bytes], tuple[Any, ...]]:
+        model = self.model if self._type.is_model else None
+        read = Projection(*STANDARD, *paths, of=model).read  # type: ignore[arg-type] # a Model then
+        self._paths = paths
+        self._single_paths = [Projection(path) for path in paths]  # for objects that do not fit
+        return read
+
+    def _entry(self, raw: bytes, key: ObjectKey | None) -> Entry:
+        """An entry under `key`, or else under namespace and name."""
+        name, namespace, uid, version, generation, labels, owners, deletion, *values = (
+            self._read_fields(raw)
+        )
+        if key is None:
+            key = self._key(namespace, name)
+        if type(uid) not in _TEXT or type(version) not in _TEXT or type(deletion) not in _TEXT:
+            raise DecodeError(f"{key}: uid, resourceVersion and deletionTimestamp must be text")
+        return Entry(
+            key,
+            version or "",
+            uid or "",
+            self._storage.pack(raw),
+            self._label_map(labels, key) if labels else _NO_LABELS,
+            self._owner_refs(owners, key) if owners else (),
+            self._indexed_values(values, key) if values else (),
+            generation if type(generation) is int else 0,
+            deletion or "",
+        )
+
+    def _read_fields(self, raw: bytes) -> tuple[Any, ...]:
+        """The standard fields, then those at the paths; None where a path does not fit."""
+        try:
+            return self._read(raw)
+        except DecodeError:
+            if not self._paths:
+                raise
+        name, namespace, *others = _standard.read(raw)
+        values = [self._value_at(path, raw, f"{namespace}/{name}") for path in self._single_paths]
+        return (name, namespace, *others, *values)
+
+    def _value_at(self, path: Projection, raw: bytes, name: str) -> Any:
+        try:
+            return path.read(raw)[0]
+        except DecodeError as error:
+            self._unindexable += 1
+            log.warning("%s: not indexed by a field path: %s", name, error)
+            return None
+
+    def _key(self, namespace: Any, name: Any) -> ObjectKey:
+        if type(name) is not str or not name:
+            where = f" in {namespace}" if namespace else ""
+            raise UnkeyedObject(
+                f"an object{where} without a name: found {name!r}", path="metadata.name"
+            )
+        if type(namespace) not in _TEXT:
+            raise UnkeyedObject(f"{name}: must be text", path="metadata.namespace")
+        namespace = namespace or ""
+        pooled = self._names.get(namespace) or self._names.put(namespace, namespace)
+        return ObjectKey(pooled, name)
+
+    def _pooled(self, text: str) -> str:
+        return self._names.get(text) or self._names.put(text, text)
+
+    def _label_map(self, labels: Any, key: ObjectKey) -> Mapping[str, str]:
+        if type(labels) is not dict:
+            raise DecodeError(f"{key}: must be an object", path="metadata.labels")
+        items = tuple(labels.items())
+        try:
+            return self._labels.get(items) or self._new_labels(items)
+        except TypeError as error:  # a number, a list or an object for a value
+            raise DecodeError(f"{key}: values must be text", path="metadata.labels") from error
+
+    def _new_labels(self, items: tuple[tuple[str, Any], ...]) -> dict[str, str]:
+        if not all(type(value) in _TEXT for _, value in items):
+            raise TypeError("the value of a label must be text")
+        labels = {self._pooled(name): self._pooled(value or "") for name, value in items}
+        return self._labels.put(tuple(labels.items()), labels)
+
+    def _owner_refs(self, owners: Any, key: ObjectKey) -> tuple[OwnerRef, ...]:
+        try:
+            found = tuple([_owner_ref(owner) for owner in owners])
+            return self._owners.get(found) or self._owners.put(found, found)
+        except (TypeError, AttributeError, KeyError) as error:
+            raise DecodeError(f"{key}: cannot be read", path="metadata.ownerReferences") from error
+
+    def _indexed_values(self, values: Iterable[Any], key: ObjectKey) -> tuple[tuple[str, ...], ...]:
+        found = tuple([self._values_as_text(value, key) for value in values])
+        return self._indexed.get(found) or self._indexed.put(found, found)
+
+    def _values_as_text(self, value: Any, key: ObjectKey) -> tuple[str, ...]:
+        if type(value) is str:
+            return (value,)
+        try:
+            return _values_as_text(value)
+        except TypeError as error:
+            self._unindexable += 1
+            log.warning("%s: not indexed by a field path: %s", key, error)
+            return ()
+
+
+_NO_LABELS: Mapping[str, str] = {}
+
+
+def _owner_ref(owner: Mapping[str, Any]) -> OwnerRef:
+    return OwnerRef(
+        owner.get("apiVersion") or "",
+        owner.get("kind") or "",
+        owner.get("name") or "",
+        owner.get("uid") or "",
+        owner.get("controller") is True,
+    )
+
+
+def _values_as_text(value: Any) -> tuple[str, ...]:
+    """The texts that a value is indexed under: its own, those of a list's items, or none."""
+    match value:
+        case None:
+            return ()
+        case bool():
+            return ("true" if value else "false",)
+        case str() | int() | float():
+            return (str(value),)
+        case list():
+            return tuple(dict.fromkeys(text for item in value for text in _values_as_text(item)))
+    raise TypeError(f"a map cannot be indexed (name a key of it): found {sorted(value)[:3]}")

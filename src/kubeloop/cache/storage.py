@@ -1,0 +1,203 @@
+"""How a cache holds the whole of an object: as JSON bytes, decoded, or compressed.
+
+Guarantees: bytes are returned exactly as the server sent them, and `unpack` decodes them into
+an object that the caller owns. Only the format `objects` shares what it holds with every
+reader, who must not change it (`MutationDetector` finds those who do): the price of decoding
+once.
+Threads: `pack` is called on the thread of the event loop; `unpack` and `raw` on any.
+See also: `codec` (what is read without decoding the object).
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, final
+
+import msgspec
+
+from kubeloop.errors import ConfigError
+from kubeloop.wire import Model, decode
+
+__all__ = ["ObjectType", "Storage", "StorageFormat", "storage_for"]
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+StorageFormat: TypeAlias = Literal["bytes", "objects", "compressed"]
+
+
+class Storage(Protocol[T_co]):
+    """One format for the content of entries."""
+
+    shares_objects: bool  # whether `unpack` returns the object that is held
+
+    def pack(self, raw: bytes) -> Any:
+        """The content to hold. Raises `DecodeError` where that takes decoding."""
+        ...
+
+    def unpack(self, content: Any) -> T_co: ...
+    def raw(self, content: Any) -> bytes: ...
+
+
+def storage_for(store_as: StorageFormat, object_type: ObjectType[T]) -> Storage[T]:
+    """The storage of that format.
+
+    Raises:
+        ConfigError: `compressed`, and its library is not installed.
+    """
+    match store_as:
+        case "bytes":
+            return BytesStorage(object_type)
+        case "objects":
+            return ObjectStorage(object_type)
+        case "compressed":
+            return CompressedStorage(object_type)
+
+
+@final
+class ObjectType(Generic[T]):
+    """The type that readers get: a model, `dict`, or a struct with some of the fields.
+
+    A dict gets the apiVersion and kind that the items of a list do not have.
+    """
+
+    def __init__(self, model: type[T], *, api_version: str = "", kind: str = "") -> None:
+        self.model = model
+        self.is_model = issubclass(model, Model)
+        self.is_whole = self.is_model or model is dict  # a struct has only the fields it names
+        self._type_meta = {"apiVersion": api_version, "kind": kind} if kind else {}
+
+    def decode(self, raw: bytes) -> T:
+        """Raises `DecodeError`."""
+        found = decode(self.model, raw)
+        if self._type_meta and isinstance(found, dict):
+            return self._type_meta | found  # type: ignore[return-value] # T is dict here
+        return found
+
+    def encode(self, value: T) -> bytes:
+        """Raises `InvalidArgument` for a value that JSON cannot represent."""
+        return value.to_json() if isinstance(value, Model) else msgspec.json.encode(value)
+
+
+@final
+class BytesStorage(Generic[T]):
+    """The bytes of the server; each read decodes them."""
+
+    shares_objects = False
+
+    def __init__(self, object_type: ObjectType[T]) -> None:
+        self._type = object_type
+
+    def pack(self, raw: bytes) -> Any:
+        return raw
+
+    def unpack(self, content: Any) -> T:
+        return self._type.decode(content)
+
+    def raw(self, content: Any) -> bytes:
+        found: bytes = content
+        return found
+
+
+@final
+class ObjectStorage(Generic[T]):
+    """Decoded once; all readers share one object, which they must not change.
+
+    `raw` encodes it again: equal in content, not in whitespace.
+    """
+
+    shares_objects = True
+
+    def __init__(self, object_type: ObjectType[T]) -> None:
+        self._type = object_type
+
+    def pack(self, raw: bytes) -> Any:
+        return self._type.decode(raw)
+
+    def unpack(self, content: Any) -> T:
+        found: T = content
+        return found
+
+    def raw(self, content: Any) -> bytes:
+        return self._type.encode(content)
+
+
+# The dictionary is trained on enough objects to see what those of one kind have in common, and
+# on so few that training takes ten milliseconds: it blocks the event loop.
+SAMPLES = 64
+SAMPLE_BYTES = 8 * 1024
+DICTIONARY_BYTES = 32 * 1024
+LEVEL = 3
+_PLAIN = ord("{")  # an object's JSON begins with it, and a compressed frame never does
+
+
+@final
+class CompressedStorage(Generic[T]):
+    """Zstandard with a dictionary trained on the first objects, which stay uncompressed.
+
+    Needs the extra `compression`.
+    """
+
+    shares_objects = False
+
+    def __init__(self, object_type: ObjectType[T]) -> None:
+        self._type = object_type
+        self._zstd = _zstandard()
+        self._samples: list[bytes] = []
+        self._dictionary: Any = None
+        self._compressor: Any = None
+        self._local = threading.local()  # a decompressor is not thread-safe
+
+    def pack(self, raw: bytes) -> Any:
+        raw = raw.lstrip()
+        if self._compressor is None:
+            self._sample(raw)
+            return raw
+        # A copy: the compressor allocates for the worst case and shrinks the result, and the
+        # rest of each such allocation is too small for the next one to use.
+        return memoryview(self._compressor.compress(raw)).tobytes()
+
+    def unpack(self, content: Any) -> T:
+        return self._type.decode(self.raw(content))
+
+    def raw(self, content: Any) -> bytes:
+        if content[0] == _PLAIN:
+            return bytes(content)
+        found: bytes = self._decompressor().decompress(content)
+        return found
+
+    def _sample(self, raw: bytes) -> None:
+        self._samples.append(raw[:SAMPLE_BYTES])
+        if len(self._samples) >= SAMPLES:
+            self._dictionary = self._train()
+            self._compressor = self._zstd.ZstdCompressor(
+                level=LEVEL, dict_data=self._dictionary, write_dict_id=False
+            )
+            self._samples = []
+
+    def _train(self) -> Any:
+        try:
+            # With k and d given the library does not search for them: a third of the time.
+            return self._zstd.train_dictionary(DICTIONARY_BYTES, self._samples, k=512, d=8)
+        except self._zstd.ZstdError:
+            # Samples that are too small or too similar to train on are the dictionary themselves.
+            content = b"".join(self._samples)[-DICTIONARY_BYTES:]
+            raw_content = self._zstd.DICT_TYPE_RAWCONTENT
+            return self._zstd.ZstdCompressionDict(content, dict_type=raw_content)
+
+    def _decompressor(self) -> Any:
+        found = getattr(self._local, "decompressor", None)
+        if found is None:
+            found = self._zstd.ZstdDecompressor(dict_data=self._dictionary)
+            self._local.decompressor = found
+        return found
+
+
+def _zstandard() -> Any:
+    try:
+        import zstandard
+    except ImportError as error:
+        raise ConfigError(
+            "store a cache compressed: the zstandard library is not installed "
+            '(install kubeloop[compression], or use store_as="bytes")'
+        ) from error
+    return zstandard
