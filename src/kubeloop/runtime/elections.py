@@ -16,7 +16,7 @@ import msgspec
 from kubeloop.clients import Client
 from kubeloop.election import (
     USER_AGENT_SUFFIX,
-    ElectionEvents,
+    ElectionRecorder,
     ElectionMetrics,
     ElectionTimes,
     LeaderElector,
@@ -68,7 +68,7 @@ def elector_for(
     election: LeaderElection,
     client: Client,
     *,
-    events: ElectionEvents | None,
+    events: ElectionRecorder | None,
     metrics: ElectionMetrics | None,
     clock: Clock,
 ) -> LeaderElector:
