@@ -21,7 +21,7 @@ from typing import Any, Protocol, TypeVar, final, overload
 import msgspec
 
 from kubeloop.cache import Lister, SelectorLike
-from kubeloop.events import RecordsEvents
+from kubeloop.events import Recorder
 from kubeloop.kit import Clock
 from kubeloop.machinery import (
     EVERYTHING,
@@ -76,7 +76,7 @@ class Context:
         key: ObjectKey,
         *,
         controller: str,
-        recorder: RecordsEvents,
+        recorder: Recorder,
         ledger: WriteLedger,
         attempt: int = 0,
         span: Any = None,

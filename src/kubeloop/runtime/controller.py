@@ -21,7 +21,7 @@ from typing import Any, final
 import msgspec
 
 from kubeloop.cache import NotYet, Registration, SharedInformer, Watchable
-from kubeloop.events import RecordsEvents
+from kubeloop.events import Recorder
 from kubeloop.kit import TaskOwner, ThreadCalls
 from kubeloop.machinery import GroupVersionKind, ObjectKey, get_logger
 from kubeloop.wire import resource_of
@@ -96,7 +96,7 @@ class Controller:
         spec: ControllerSpec,
         around: Surroundings,
         *,
-        recorder: RecordsEvents,
+        recorder: Recorder,
         tracer: Tracer | None = None,
         metrics: ReconcileMetrics | None = None,
         queue_metrics: QueueMetrics | None = None,
