@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any, Protocol, final
+from typing import TYPE_CHECKING, Protocol, final
 
 from kubeloop.machinery import ConfigError, get_logger
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
 
 __all__ = [
     "ELECTION_METRIC_NAMES",
@@ -67,7 +70,7 @@ class PrometheusElectionMetrics:
         ConfigError: prometheus-client is not installed.
     """
 
-    def __init__(self, registry: Any = None) -> None:
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
         try:
             prometheus = importlib.import_module("prometheus_client")
         except ImportError as error:
