@@ -8,9 +8,10 @@ from typing import final
 
 import msgspec
 
+from kubeloop.errors import ApiError, ConnectError, StreamBroken, api_error
+from kubeloop.errors import failure as status
 from kubeloop.kit import Clock, ManualClock
-from kubeloop.machinery import ApiError, ConnectError, GroupResource, StreamBroken, api_error
-from kubeloop.machinery import failure as status
+from kubeloop.meta import GroupResource
 from kubeloop.wire.coordination.v1 import Lease, LeaseSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
 

@@ -16,8 +16,8 @@ from typing import final
 import msgspec
 
 from kubeloop.election import ElectionTimes, LeaderElector, Leadership, LeadershipLost, Leading
+from kubeloop.errors import ApiError, ConnectError, StreamBroken
 from kubeloop.kit import ManualClock, Timeout, cancel_and_wait
-from kubeloop.machinery import ApiError, ConnectError, StreamBroken
 from kubeloop.wire.coordination.v1 import Lease
 from tests.election.leases import NAME, Server, error_response
 

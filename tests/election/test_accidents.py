@@ -9,8 +9,8 @@ from typing import final
 import pytest
 
 from kubeloop.election import LeaderElector, LeadershipLost
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import InvalidValue
 from kubeloop.wire.coordination.v1 import Lease, LeaseSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
 from tests.election.conftest import BackgroundTasks, MakeElector, forever
@@ -164,9 +164,9 @@ async def async_callback(leader: str = "") -> None:
 
 
 async def test_async_callbacks_are_rejected(elector_of: MakeElector) -> None:
-    with pytest.raises(InvalidValue, match="an observer must be a plain function"):
+    with pytest.raises(InvalidArgument, match="an observer must be a plain function"):
         elector_of(observers=[async_callback])
-    with pytest.raises(InvalidValue, match="on_stopped must be a plain function"):
+    with pytest.raises(InvalidArgument, match="on_stopped must be a plain function"):
         await elector_of().run(forever, on_stopped=async_callback)
 
 

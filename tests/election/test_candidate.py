@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from kubeloop.election import RENEW_INTERVAL, Candidate
+from kubeloop.errors import ConnectError, InvalidArgument
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import ConnectError, InvalidValue
 from kubeloop.wire import MicroTime
 from kubeloop.wire.coordination.v1beta1 import LeaseCandidate
 from tests.election.conftest import BackgroundTasks
@@ -156,5 +156,5 @@ async def test_failures_are_retried_with_growing_delays(
 
 
 def test_a_candidate_needs_a_name_and_a_lease(candidates: Candidates) -> None:
-    with pytest.raises(InvalidValue, match="both need a name"):
+    with pytest.raises(InvalidArgument, match="both need a name"):
         Candidate(candidates, "", lease="controller", binary_version="1")

@@ -14,7 +14,7 @@ from kubeloop.election import (
     LeaderElector,
     check_lock_type,
 )
-from kubeloop.machinery import InvalidValue
+from kubeloop.errors import InvalidArgument
 from tests.election.leases import FakeLeases, Server
 
 
@@ -43,7 +43,7 @@ def test_the_defaults_are_those_of_kubernetes() -> None:
 def test_durations_that_contradict_each_other_are_rejected(times: Any, complaint: str) -> None:
     lease, deadline, retry = times
 
-    with pytest.raises(InvalidValue, match=complaint):
+    with pytest.raises(InvalidArgument, match=complaint):
         ElectionTimes(lease_duration=lease, renew_deadline=deadline, retry_period=retry)
 
 
@@ -68,7 +68,7 @@ def test_a_lease_without_name_or_a_candidate_without_identity_is_refused(
     name: str, identity: str
 ) -> None:
     """LEA-1: violations are construction errors."""
-    with pytest.raises(InvalidValue, match="identity"):
+    with pytest.raises(InvalidArgument, match="identity"):
         LeaderElector(FakeLeases(Server()), name, identity=identity)
 
 
@@ -76,7 +76,7 @@ async def test_leading_without_work_is_refused() -> None:
     """LEA-1: OnStartedLeading must be present."""
     elector = LeaderElector(FakeLeases(Server()), "controller", identity="me")
 
-    with pytest.raises(InvalidValue, match="lead must be a function"):
+    with pytest.raises(InvalidArgument, match="lead must be a function"):
         await elector.run(None)  # type: ignore[arg-type] # what the test is about
 
 
@@ -85,7 +85,7 @@ def test_leases_are_the_only_lock() -> None:
     check_lock_type("leases")
 
     for former in ("endpoints", "configmaps", "endpointsleases", "configmapsleases"):
-        with pytest.raises(InvalidValue, match="migrate"):
+        with pytest.raises(InvalidArgument, match="migrate"):
             check_lock_type(former)
-    with pytest.raises(InvalidValue, match="unknown"):
+    with pytest.raises(InvalidArgument, match="unknown"):
         check_lock_type("zookeeper")

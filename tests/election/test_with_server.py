@@ -9,8 +9,8 @@ import aiohttp
 import pytest
 
 from kubeloop.election import ElectionTimes, LeaderElector, LeadershipLost
+from kubeloop.errors import ConnectError, api_error
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import ConnectError, api_error
 from kubeloop.testing.server import Service
 from kubeloop.wire.coordination.v1 import Lease
 from kubeloop.wire.meta.v1 import Status

@@ -8,8 +8,8 @@ from typing import Any, Generic, Literal, TypeVar, final
 
 import msgspec
 
-from kubeloop.machinery import ApiError, api_error
-from kubeloop.machinery import failure as status
+from kubeloop.errors import ApiError, api_error
+from kubeloop.errors import failure as status
 from kubeloop.wire import Resource
 from kubeloop.wire.core.v1 import Node, Pod
 from kubeloop.wire.meta.v1 import ObjectMeta

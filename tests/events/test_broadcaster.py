@@ -10,6 +10,13 @@ from typing import Any
 
 import pytest
 
+from kubeloop.errors import (
+    Cause,
+    ConnectError,
+    InvalidArgument,
+    ServiceUnavailable,
+    UnexpectedObject,
+)
 from kubeloop.events import (
     FLUSH_WITHIN,
     MAX_ATTEMPTS,
@@ -20,13 +27,6 @@ from kubeloop.events import (
     EventRecorder,
 )
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import (
-    Cause,
-    ConnectError,
-    InvalidValue,
-    ServiceUnavailable,
-    UnexpectedObject,
-)
 from kubeloop.wire.core.v1 import Event
 from kubeloop.wire.meta.v1 import ObjectMeta, StatusCause
 from tests.events.sinks import Sink, error_response, node, pod
@@ -389,7 +389,7 @@ async def test_an_async_handler_is_rejected() -> None:
         """Would never be awaited."""
 
     async with EventBroadcaster() as events:
-        with pytest.raises(InvalidValue, match="it is async"):
+        with pytest.raises(InvalidArgument, match="it is async"):
             events.on_event(handler)
 
 

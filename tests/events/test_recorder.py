@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.events import (
     EVENT_TYPES,
     EventNames,
@@ -26,7 +27,7 @@ from kubeloop.events import (
     object_reference,
 )
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import InvalidValue, problems_of_dns_subdomain
+from kubeloop.meta import problems_of_dns_subdomain
 from kubeloop.wire.core.v1 import Event, ObjectReference, PodList
 from kubeloop.wire.events.v1 import Event as NewEvent
 from tests.events.sinks import node, pod
@@ -278,7 +279,7 @@ def test_the_selector_of_events_has_the_fields_that_are_given() -> None:
     assert str(old) == "involvedObject.name=web,involvedObject.kind=Pod"
     assert str(new) == "regarding.name=web,regarding.apiVersion=v1,regarding.uid=u1"
     assert events_about().is_everything
-    with pytest.raises(InvalidValue, match="expected v1 or"):
+    with pytest.raises(InvalidArgument, match="expected v1 or"):
         events_about(name="web", events="v2")
 
 

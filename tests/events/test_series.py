@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kubeloop.errors import ConnectError
 from kubeloop.events import (
     FINISH_AFTER,
     REFRESH_EVERY,
@@ -19,7 +20,6 @@ from kubeloop.events import (
     SeriesBroadcaster,
 )
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import ConnectError
 from kubeloop.wire.core.v1 import Event as CoreEvent
 from kubeloop.wire.events.v1 import Event
 from tests.events.sinks import Sink, error_response, node, pod

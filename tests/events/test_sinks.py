@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kubeloop.events import EventBroadcaster, EventBroadcasterAdapter, SeriesBroadcaster
-from kubeloop.machinery import GroupVersionKind
+from kubeloop.meta import GroupVersionKind
 from kubeloop.runtime import Client
 from kubeloop.testing import APIServer
 from kubeloop.wire.core.v1 import ConfigMap, Event

@@ -6,8 +6,8 @@ from typing import Any, Generic, Literal, TypeVar, final
 
 import aiohttp
 
+from kubeloop.errors import api_error
 from kubeloop.events import EventBroadcaster, SeriesBroadcaster, events_about
-from kubeloop.machinery import api_error
 from kubeloop.testing.server import Service
 from kubeloop.wire import Resource
 from kubeloop.wire.core.v1 import Event

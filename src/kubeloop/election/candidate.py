@@ -16,9 +16,9 @@ from typing import Final, Protocol, final
 
 import msgspec
 
+from kubeloop.errors import InvalidArgument, NotFound
 from kubeloop.kit import Backoff, Clock, SystemClock, TaskOwner, TokenBucket
-from kubeloop.machinery import InvalidValue, NotFound, get_logger
-from kubeloop.wire import MicroTime
+from kubeloop.wire import MicroTime, get_logger
 from kubeloop.wire.coordination.v1beta1 import LeaseCandidate, LeaseCandidateSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
 
@@ -75,7 +75,7 @@ class Candidate:
     client-go: `leaderelection.LeaseCandidate`, which `NewCandidate` creates.
 
     Raises:
-        InvalidValue: the name or the lease is empty.
+        InvalidArgument: the name or the lease is empty.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Candidate:
         clock: Clock | None = None,
     ) -> None:
         if not name or not lease:
-            raise InvalidValue(f"candidate {name!r} for lease {lease!r}: both need a name")
+            raise InvalidArgument(f"candidate {name!r} for lease {lease!r}: both need a name")
         self._candidates = candidates
         self._name = name
         self._spec = LeaseCandidateSpec(

@@ -24,8 +24,9 @@ from typing import Final, Literal, Protocol, TypeAlias, final
 
 import msgspec
 
-from kubeloop.kit import Clock, Random, SystemClock, TaskOwner, jittered, to_the_end
-from kubeloop.machinery import InvalidValue, KubeError, get_logger
+from kubeloop.errors import InvalidArgument, KubeError
+from kubeloop.kit import Clock, Random, SystemClock, TaskOwner, jittered, run_to_completion
+from kubeloop.wire import get_logger
 from kubeloop.wire.coordination.v1 import Lease
 
 from .lock import Acquisition, LeaseClient, LeaseLock, LockStats
@@ -143,7 +144,7 @@ class LeaderElector:
     the term and the end of the lease; `lambda: os._exit(1)` for example.
 
     Raises:
-        InvalidValue: the name or the identity is empty, or an observer is async.
+        InvalidArgument: the name or the identity is empty, or an observer is async.
     """
 
     def __init__(
@@ -164,7 +165,7 @@ class LeaderElector:
         random: Random = chance.random,
     ) -> None:
         if not name or not identity:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"election {name!r} as {identity!r}: the lease needs a name, and each candidate its"
                 " own identity (the name of the pod, or of the host with a random part)"
             )
@@ -262,7 +263,7 @@ class LeaderElector:
                     self._renewal = tasks.spawn(self._renew(), name=f"{self} renewal")
                     yield Leadership(self, leading.transitions)
         finally:
-            await to_the_end(self._end_term())
+            await run_to_completion(self._end_term())
 
     def abandon(self) -> None:
         """Stop renewing the lease, because the block does not end although it was cancelled.
@@ -284,7 +285,7 @@ class LeaderElector:
         is called exactly once at the end, also if we never led (client-go: `OnStoppedLeading`).
         """
         if not callable(lead):
-            raise InvalidValue(f"{self}: lead must be a function that does the leader's work")
+            raise InvalidArgument(f"{self}: lead must be a function that does the leader's work")
         _reject_async(on_stopped, "on_stopped")
         try:
             async with self.leadership():
@@ -431,6 +432,6 @@ class ElectionHealth:
 
 
 def _reject_async(function: object, what: str) -> None:
-    """Raises: InvalidValue for an async function, which would never be awaited."""
+    """Raises: InvalidArgument for an async function, which would never be awaited."""
     if inspect.iscoroutinefunction(function):
-        raise InvalidValue(f"{what} must be a plain function, but {function!r} is async")
+        raise InvalidArgument(f"{what} must be a plain function, but {function!r} is async")

@@ -17,15 +17,9 @@ from typing import Protocol, TypeVar, final
 
 import msgspec
 
+from kubeloop.errors import AlreadyExists, ApiError, Conflict, NotFound, TransportError
 from kubeloop.kit import Clock
-from kubeloop.machinery import (
-    AlreadyExists,
-    ApiError,
-    Conflict,
-    NotFound,
-    TransportError,
-    get_logger,
-)
+from kubeloop.wire import get_logger
 from kubeloop.wire.coordination.v1 import Lease
 
 from .record import (

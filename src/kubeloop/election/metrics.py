@@ -10,7 +10,8 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, final
 
-from kubeloop.machinery import ConfigError, get_logger
+from kubeloop.errors import ConfigError
+from kubeloop.wire import get_logger
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from kubeloop.machinery import InvalidValue
+from kubeloop.errors import InvalidArgument
 
 __all__ = ["JITTER_FACTOR", "LOCK_TYPE", "USER_AGENT_SUFFIX", "ElectionTimes", "check_lock_type"]
 
@@ -34,7 +34,7 @@ class ElectionTimes(msgspec.Struct, frozen=True, kw_only=True):
     in the time between the two, which also allows for clocks of different rates.
 
     Raises:
-        InvalidValue: they contradict each other.
+        InvalidArgument: they contradict each other.
     """
 
     lease_duration: float = 15.0
@@ -44,21 +44,21 @@ class ElectionTimes(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         lease, deadline, retry = self.lease_duration, self.renew_deadline, self.retry_period
         if not all(map(_is_number, self._all())):
-            raise InvalidValue(f"{self}: each must be a number of seconds")
+            raise InvalidArgument(f"{self}: each must be a number of seconds")
         if not lease > deadline:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"{self}: lease_duration must be longer than renew_deadline"
                 " (otherwise two candidates could lead)"
             )
         if not deadline > JITTER_FACTOR * retry:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"{self}: renew_deadline must be longer than {JITTER_FACTOR} times retry_period"
                 " (otherwise one failed attempt would end the term)"
             )
         if not min(self._all()) > 0:
-            raise InvalidValue(f"{self}: each must be longer than zero")
+            raise InvalidArgument(f"{self}: each must be longer than zero")
         if not 1 <= lease <= _MAX_LEASE:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"{self}: lease_duration must be at least 1 (a lease has whole seconds)"
             )
 
@@ -92,13 +92,13 @@ def check_lock_type(lock: str) -> None:
     """Check the lock type that a configuration names; only `leases` exists.
 
     Raises:
-        InvalidValue: it is another type.
+        InvalidArgument: it is another type.
     """
     if lock == LOCK_TYPE:
         return
     if lock in _REMOVED_LOCKS:
-        raise InvalidValue(
+        raise InvalidArgument(
             f"lock type {lock!r}: removed, as in client-go"
             f" (migrate all candidates to {LOCK_TYPE!r})"
         )
-    raise InvalidValue(f"lock type {lock!r}: unknown (use {LOCK_TYPE!r})")
+    raise InvalidArgument(f"lock type {lock!r}: unknown (use {LOCK_TYPE!r})")

@@ -16,9 +16,9 @@ from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import Clock, SystemClock, TaskOwner
-from kubeloop.machinery import InvalidValue, get_logger
-from kubeloop.wire import Resource
+from kubeloop.wire import Resource, get_logger
 
 from .event_fields import describe
 from .fan_out import BroadcastStats, EventWatcher, FanOut, FullQueuePolicy
@@ -101,10 +101,12 @@ class Broadcaster(Generic[E]):
         Its exceptions are logged. Stop the returned watcher to end it (client-go:
         `StartEventWatcher`).
 
-        Raises: InvalidValue for an async function: iterate over `watch()` instead.
+        Raises: InvalidArgument for an async function: iterate over `watch()` instead.
         """
         if inspect.iscoroutinefunction(handler):
-            raise InvalidValue(f"events to {handler!r}: it is async (iterate over watch() instead)")
+            raise InvalidArgument(
+                f"events to {handler!r}: it is async (iterate over watch() instead)"
+            )
         watcher = self.watch()
         self._spawn(_call_handler(watcher, handler), name=f"events to {handler!r}")
         return watcher

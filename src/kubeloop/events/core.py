@@ -20,7 +20,7 @@ from typing import final
 import msgspec
 
 from kubeloop.kit import Clock, Random
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 from kubeloop.wire.core.v1 import Event
 
 from .broadcaster import FLUSH_WITHIN, WATCHER_QUEUE, Broadcaster

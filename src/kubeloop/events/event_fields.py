@@ -14,8 +14,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, TypeAlias, final
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import get_logger, problems_of_dns_subdomain
-from kubeloop.wire import Resource
+from kubeloop.meta import problems_of_dns_subdomain
+from kubeloop.wire import Resource, get_logger
 from kubeloop.wire.core.v1 import ObjectReference
 from kubeloop.wire.meta.v1 import ObjectMeta
 

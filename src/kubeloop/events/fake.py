@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import final
 
-from kubeloop.machinery import KubeError
+from kubeloop.errors import KubeError
 
 from .event_fields import EventType, format_message
 from .references import Regarding, object_reference

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Protocol, final
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 from kubeloop.wire.core.v1 import Event, EventSource
 
 from .event_fields import EVENT_TYPES, EventNames, EventType, event_metadata, format_message

@@ -10,12 +10,9 @@ import copy
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
-from kubeloop.machinery import (
-    FieldSelector,
-    GroupVersion,
-    InvalidValue,
-    field_selector_from_map,
-)
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import GroupVersion
+from kubeloop.selectors import FieldSelector, field_selector_from_map
 from kubeloop.wire import Kind
 from kubeloop.wire.core.v1 import ObjectReference
 
@@ -34,7 +31,7 @@ def object_reference(obj: Regarding, *, field_path: str = "") -> ObjectReference
     `spec.containers{web}`.
 
     Raises:
-        InvalidValue: it is not an object of the API, has no apiVersion or kind, or its
+        InvalidArgument: it is not an object of the API, has no apiVersion or kind, or its
             apiVersion does not parse.
     """
     reference = _reference(obj)
@@ -53,7 +50,7 @@ def _reference(obj: Regarding | None) -> ObjectReference:
         return _create(obj.api_version, obj.kind, fields)
     if isinstance(obj, Mapping):
         return _create(obj.get("apiVersion"), obj.get("kind"), obj.get("metadata") or {})
-    raise InvalidValue(
+    raise InvalidArgument(
         f"reference to a {type(obj).__name__}: not an object of the API (give a typed"
         " object, a dict or an ObjectReference)"
     )
@@ -63,7 +60,7 @@ def _create(
     api_version: str | None, kind: str | None, metadata: Mapping[str, Any]
 ) -> ObjectReference:
     if not api_version or not kind:
-        raise InvalidValue(
+        raise InvalidArgument(
             f"reference to {metadata.get('name') or 'an object'!r}: apiVersion or kind is missing"
             " (set both)"
         )
@@ -91,11 +88,11 @@ def events_about(
     `events` is the apiVersion of the events to list: `v1` or `events.k8s.io/v1`.
 
     Raises:
-        InvalidValue: there are no events of that apiVersion.
+        InvalidArgument: there are no events of that apiVersion.
     """
     prefix = _PREFIXES.get(events)
     if prefix is None:
-        raise InvalidValue(f"events of apiVersion {events!r}: expected v1 or events.k8s.io/v1")
+        raise InvalidArgument(f"events of apiVersion {events!r}: expected v1 or events.k8s.io/v1")
     given = {"name": name, "kind": kind, "apiVersion": api_version, "uid": uid}
     return field_selector_from_map(
         {f"{prefix}.{field}": value for field, value in given.items() if value}

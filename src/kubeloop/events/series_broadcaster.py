@@ -21,8 +21,9 @@ from typing import Final, final
 
 import msgspec
 
+from kubeloop.errors import AlreadyExists, KubeError
 from kubeloop.kit import Clock, Random, TaskOwner, jittered
-from kubeloop.machinery import AlreadyExists, KubeError, get_logger
+from kubeloop.wire import get_logger
 from kubeloop.wire.events.v1 import Event
 
 from .broadcaster import FLUSH_WITHIN, WATCHER_QUEUE, Broadcaster

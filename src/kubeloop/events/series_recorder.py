@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol, final
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import Clock
-from kubeloop.machinery import InvalidValue, get_logger
-from kubeloop.wire import MicroTime
+from kubeloop.wire import MicroTime, get_logger
 from kubeloop.wire.core.v1 import ObjectReference
 from kubeloop.wire.events.v1 import Event
 
@@ -112,6 +112,6 @@ def _related_reference(obj: Regarding | None) -> ObjectReference | None:
         return None
     try:
         return object_reference(obj)
-    except InvalidValue as error:
+    except InvalidArgument as error:
         log.info("event recorded without its related object: %s", error)
         return None

@@ -13,19 +13,18 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Literal, Protocol, TypeVar
 
-from kubeloop.kit import Clock
-from kubeloop.machinery import (
+from kubeloop.errors import (
     AlreadyExists,
     ApiError,
     Cause,
     DecodeError,
-    InvalidValue,
+    InvalidArgument,
     NotFound,
     TransportError,
-    get_logger,
     has_cause,
 )
-from kubeloop.wire import UNSET, Resource, resource_of
+from kubeloop.kit import Clock
+from kubeloop.wire import UNSET, Resource, get_logger, resource_of
 from kubeloop.wire.core.v1 import Event as CoreEvent
 
 __all__ = [
@@ -110,11 +109,11 @@ async def write_event(sink: EventSink[E], event: E, patch: bytes | None) -> E:
     """Patch the event, or create it if there is no patch or no event to patch.
 
     Raises:
-        InvalidValue: the event has no namespace.
+        InvalidArgument: the event has no namespace.
     """
     namespace = event.metadata.namespace
     if not namespace:
-        raise InvalidValue(
+        raise InvalidArgument(
             f"write event {event.metadata.name!r}: it has no namespace (events of objects"
             " without one go to 'default')"
         )

@@ -21,31 +21,26 @@ from typing import Any, Protocol, TypeVar, final, overload
 import msgspec
 
 from kubeloop.cache import Lister, SelectorLike
+from kubeloop.errors import InvalidArgument
 from kubeloop.events import Recorder
 from kubeloop.kit import Clock
-from kubeloop.machinery import (
-    EVERYTHING,
-    GroupVersionKind,
-    GroupVersionResource,
-    InvalidValue,
-    ObjectKey,
-    Owner,
-)
+from kubeloop.meta import GroupVersionKind, GroupVersionResource, ObjectKey, Owner
+from kubeloop.selectors import EVERYTHING
 from kubeloop.wire import visible
 
 from .caches import Caches, NotCached
 from .client import Client
 from .finalizer import Cleanup, finalized
 from .own_writes import WriteLedger
-from .status import written_status
+from .status import update_status
 from .writes import recording
 
-__all__ = ["Context", "Surroundings", "Tracer"]
+__all__ = ["Context", "Environment", "Tracer"]
 
 T = TypeVar("T")
 Named = GroupVersionKind | GroupVersionResource
 
-FRESH_WITHIN = 10.0
+FRESH_TIMEOUT = 10.0
 """Seconds that `Context.fresh` waits for a cache."""
 
 
@@ -55,7 +50,7 @@ class Tracer(Protocol):
     def reconcile(self, controller: str, key: ObjectKey) -> AbstractContextManager[Any]: ...
 
 
-class Surroundings(msgspec.Struct, frozen=True):
+class Environment(msgspec.Struct, frozen=True):
     """What the controllers of a manager share."""
 
     client: Client
@@ -72,7 +67,7 @@ class Context:
 
     def __init__(
         self,
-        around: Surroundings,
+        around: Environment,
         key: ObjectKey,
         *,
         controller: str,
@@ -119,10 +114,10 @@ class Context:
         """The object from the cache, None when there is none.
 
         Raises: NotCached when nobody declared the kind, DecodeError when it does not read,
-        InvalidValue for a name alone, which could be of any namespace.
+        InvalidArgument for a name alone, which could be of any namespace.
         """
         if not isinstance(key, ObjectKey):
-            raise InvalidValue(f"get {key!r}: it is no key (write ObjectKey(namespace, name))")
+            raise InvalidArgument(f"get {key!r}: it is no key (write ObjectKey(namespace, name))")
         return self._around.caches.lister(kind).get(key)
 
     @overload
@@ -176,11 +171,11 @@ class Context:
         self, kind: Named, key: ObjectKey, /, *, timeout: float | None = ...
     ) -> dict[str, Any] | None: ...
     async def fresh(
-        self, kind: Any, key: ObjectKey, /, *, timeout: float | None = FRESH_WITHIN
+        self, kind: Any, key: ObjectKey, /, *, timeout: float | None = FRESH_TIMEOUT
     ) -> Any:
         """As `get`, from a cache that has seen what was written here so far. Safe to cancel.
 
-        Raises: NotYet when it has not within `timeout` seconds.
+        Raises: NotSynced when it has not within `timeout` seconds.
         """
         await self._ledger.wait(self.key, timeout=timeout)
         return self._around.caches.lister(kind).get(key)
@@ -199,11 +194,11 @@ class Context:
         return await finalized(self.client, obj, name, cleanup)
 
     async def update_status(self, obj: T, /) -> T:
-        """Write the status, if it is another than the cache has. As `written_status`.
+        """Write the status, if it is another than the cache has. As `update_status`.
 
         Raises: Conflict when the object has changed since it was read (the next try sees it).
         """
-        return await written_status(self.client, obj, before=self._cached(obj))
+        return await update_status(self.client, obj, before=self._cached(obj))
 
     def _cached(self, obj: T) -> T | None:
         """The same object in the cache; None where its kind is not cached."""

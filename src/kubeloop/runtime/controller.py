@@ -20,16 +20,16 @@ from typing import Any, final
 
 import msgspec
 
-from kubeloop.cache import NotYet, Registration, SharedInformer, Watchable
+from kubeloop.cache import NotSynced, Registration, SharedInformer, Watchable
 from kubeloop.events import Recorder
 from kubeloop.kit import TaskOwner, ThreadCalls
-from kubeloop.machinery import GroupVersionKind, ObjectKey, get_logger
-from kubeloop.wire import resource_of
+from kubeloop.meta import GroupVersionKind, ObjectKey
+from kubeloop.wire import get_logger, resource_of
 from kubeloop.wire.core.v1 import ObjectReference
 from kubeloop.workqueue import PriorityQueue, QueueMetrics, QueueShutDown, QueueStats
 
 from .caches import group_kind, named
-from .context import Context, Surroundings, Tracer
+from .context import Context, Environment, Tracer
 from .handlers import Handler, on_mapped, on_owned, on_self
 from .health import Unhealthy
 from .metrics import DURATIONS, ReconcileMetrics, ReconcileResult
@@ -94,7 +94,7 @@ class Controller:
     def __init__(
         self,
         spec: ControllerSpec,
-        around: Surroundings,
+        around: Environment,
         *,
         recorder: Recorder,
         tracer: Tracer | None = None,
@@ -241,7 +241,7 @@ class Controller:
         while not informer.has_synced:
             try:
                 await informer.wait_synced(timeout=STILL_WAITING)
-            except NotYet:
+            except NotSynced:
                 self._complain(informer)
 
     def _complain(self, informer: SharedInformer[Any]) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import final
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 
 __all__ = ["ThreadsafeCalls", "Waiters", "Yielder"]
 
