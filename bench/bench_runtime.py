@@ -19,9 +19,9 @@ from kubeloop.events import FakeRecorder
 from kubeloop.kit import SystemClock, TaskOwner, running
 from kubeloop.kit import run as run_loop
 from kubeloop.meta import ObjectKey
-from kubeloop.runtime import Client, Context, Manager, calm_collector
+from kubeloop.runtime import Client, Context, Manager, tune_garbage_collector
 from kubeloop.runtime.caches import Cached, Caches
-from kubeloop.runtime.context import Surroundings
+from kubeloop.runtime.context import Environment
 from kubeloop.runtime.controller import Controller
 from kubeloop.runtime.specs import ControllerSpec
 from kubeloop.wire import Raw, RawEvent
@@ -41,7 +41,7 @@ IDLE = 10.0
 def run() -> list[Row]:
     """The first two without a server, so that nothing but the way of a key is measured."""
     latency = run_loop(_latency())
-    with calm_collector():  # as a manager has it: a full round over such a heap takes 40 ms
+    with tune_garbage_collector():  # as a manager has it: a full round over such a heap takes 40 ms
         held, wall, seconds = run_loop(_many())
     with serving(pods=200):
         idle = run_loop(_idle())
@@ -102,7 +102,7 @@ async def _controlled(source: Source, reconcile: Callable[..., Any]) -> AsyncIte
     spec = ControllerSpec(name="maps", kind=ConfigMap, reconcile=reconcile, workers=WORKERS)
     caches = Caches(Mirror(source), [Cached(kind=ConfigMap, of=ConfigMap)])
     client: Any = None  # nothing is written
-    around = Surroundings(client, caches, SystemClock())
+    around = Environment(client, caches, SystemClock())
     controller = Controller(spec, around, recorder=FakeRecorder())
     async with TaskOwner() as tasks:
         for informer in caches:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop.blocking import BlockingInLoop, LoopEnded, Portal, Stream
+from kubeloop.blocking import BlockingInLoop, LoopClosed, Portal, Stream
 from kubeloop.blocking.calls import call, here
 from kubeloop.blocking.scope import Scope
 
@@ -99,7 +99,7 @@ def test_work_that_cancels_itself_is_an_error_of_ours(portal: Portal) -> None:
     async def give_up() -> None:
         raise asyncio.CancelledError
 
-    with pytest.raises(LoopEnded):
+    with pytest.raises(LoopClosed):
         call(portal, give_up)
 
 
@@ -129,7 +129,7 @@ def test_after_the_end_calls_are_refused(portal: Portal) -> None:
 
     portal.end()
 
-    with pytest.raises(LoopEnded):
+    with pytest.raises(LoopClosed):
         call(portal, the_thread)
     assert not portal.stats().running
 

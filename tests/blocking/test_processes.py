@@ -141,7 +141,7 @@ def test_a_call_after_the_end_is_refused_and_does_not_hang(server: APIServer) ->
     atexit.register(late)
     print(len(maps.list()))
     """
-    assert output_of(server, text) == ["0", "LoopEnded"]
+    assert output_of(server, text) == ["0", "LoopClosed"]
 
 
 def test_handlers_of_the_end_may_still_call(server: APIServer) -> None:

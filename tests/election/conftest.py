@@ -1,4 +1,4 @@
-"""A clock, a server with one lease, a way to it, and candidates."""
+"""A clock, a server with one lease, a client of it, and electors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from kubeloop.election import LeaderElector
 from kubeloop.kit import ManualClock
-from tests.election.leases import NAME, Server, Store
+from tests.election.leases import NAME, FakeLeases, Server
 
 MakeElector: TypeAlias = Callable[..., LeaderElector]
 
@@ -26,22 +26,22 @@ def server() -> Server:
 
 
 @pytest.fixture
-def store(server: Server, clock: ManualClock) -> Store:
-    return Store(server, clock)
+def leases(server: Server, clock: ManualClock) -> FakeLeases:
+    return FakeLeases(server, clock)
 
 
 @pytest.fixture
-def elector_of(store: Store, clock: ManualClock) -> MakeElector:
-    """Makes an elector called `me`, which waits for exactly one retry period between tries."""
+def elector_of(leases: FakeLeases, clock: ManualClock) -> MakeElector:
+    """Creates an elector `me` that waits for exactly one retry period between attempts."""
 
     def make(**options: Any) -> LeaderElector:
         usual: dict[str, Any] = {"identity": "me", "clock": clock, "random": lambda: 0.0}
-        return LeaderElector(options.pop("store", store), NAME, **(usual | options))
+        return LeaderElector(options.pop("leases", leases), NAME, **(usual | options))
 
     return make
 
 
-class Programs:
+class BackgroundTasks:
     """Tasks of a test, which end with it."""
 
     def __init__(self) -> None:
@@ -52,13 +52,13 @@ class Programs:
 
 
 @pytest.fixture
-async def tasks(clock: ManualClock) -> AsyncIterator[Programs]:
-    programs = Programs()
-    yield programs
-    for task in programs.tasks:
+async def tasks(clock: ManualClock) -> AsyncIterator[BackgroundTasks]:
+    background = BackgroundTasks()
+    yield background
+    for task in background.tasks:
         task.cancel()
     await clock.advance(60)  # for releases over slow networks
-    assert [task for task in programs.tasks if not task.done()] == []
+    assert [task for task in background.tasks if not task.done()] == []
 
 
 async def forever() -> None:

@@ -19,8 +19,8 @@ NAME = "controller"
 LEASES = GroupResource("coordination.k8s.io", "leases")
 
 
-def refusal(action: str, reason: str) -> ApiError:
-    return api_error(action, status(reason, "as the test wants it", resource=LEASES, name=NAME))
+def error_response(action: str, reason: str) -> ApiError:
+    return api_error(action, status(reason, "injected by the test", resource=LEASES, name=NAME))
 
 
 def lease_of(holder: str, *, duration: int = 15, transitions: int = 3, **spec: object) -> Lease:
@@ -37,7 +37,7 @@ def lease_of(holder: str, *, duration: int = 15, transitions: int = 3, **spec: o
 
 @final
 class Server:
-    """Holds the one lease, and gives each write a new version."""
+    """Stores the one lease; each write gets a new version."""
 
     def __init__(self, lease: Lease | None = None) -> None:
         self.lease = copy.deepcopy(lease)
@@ -52,21 +52,21 @@ class Server:
     def get(self) -> Lease:
         self.log.append("GET")
         if self.lease is None:
-            raise refusal("GET lease", "NotFound")
+            raise error_response("GET lease", "NotFound")
         return copy.deepcopy(self.lease)
 
     def create(self, lease: Lease) -> Lease:
         self.log.append("CREATE")
         if self.lease is not None:
-            raise refusal("POST lease", "AlreadyExists")
+            raise error_response("POST lease", "AlreadyExists")
         return self._put(lease)
 
     def update(self, lease: Lease) -> Lease:
         self.log.append("UPDATE")
         if self.lease is None:
-            raise refusal("PUT lease", "NotFound")
+            raise error_response("PUT lease", "NotFound")
         if lease.metadata.resource_version != self.lease.metadata.resource_version:
-            raise refusal("PUT lease", "Conflict")
+            raise error_response("PUT lease", "Conflict")
         return self._put(lease)
 
     def touch(self, change: Callable[[Lease], None]) -> None:
@@ -77,30 +77,30 @@ class Server:
 
     def _put(self, lease: Lease) -> Lease:
         self.version += 1
-        self.lease = Lease.from_dict(lease.to_dict())  # what the wire keeps of it
+        self.lease = Lease.from_dict(lease.to_dict())  # what serialization keeps
         self.lease.metadata.resource_version = str(self.version)
         self.lease.metadata.namespace = "shop"
         return copy.deepcopy(self.lease)
 
 
-class Weather(msgspec.Struct):
-    """How a candidate's requests fare now."""
+class NetworkFaults(msgspec.Struct):
+    """Faults of the network between one candidate and the server."""
 
     slow_there: float = 0.0  # seconds until the server has the request
-    slow_back: float = 0.0  # seconds until the answer is here
+    slow_back: float = 0.0  # seconds until the response arrives
     is_cut: bool = False  # no connection at all
-    loses_answers: bool = False
+    loses_responses: bool = False
     fails_with: str = ""  # a reason
 
 
 @final
-class Store:
-    """One candidate's way to the server: a `LeaseStore`."""
+class FakeLeases:
+    """One candidate's client: a `LeaseClient`."""
 
     def __init__(self, server: Server, clock: Clock | None = None) -> None:
         self._server = server
         self._clock = clock or ManualClock()
-        self.weather = Weather()
+        self.faults = NetworkFaults()
         self.requests: list[str] = []
 
     async def get(self, name: str, /) -> Lease:
@@ -114,14 +114,14 @@ class Store:
 
     async def _send(self, verb: str, act: Callable[[], Lease]) -> Lease:
         self.requests.append(verb)
-        weather = self.weather
-        if weather.is_cut:
+        faults = self.faults
+        if faults.is_cut:
             raise ConnectError(f"{verb}: connection refused")
-        if weather.fails_with:
-            raise refusal(verb, weather.fails_with)
-        await self._clock.sleep(weather.slow_there)
-        answer = act()
-        await self._clock.sleep(weather.slow_back)
-        if weather.loses_answers or self.weather.is_cut:
-            raise StreamBroken(f"{verb}: the connection ended inside the answer")
-        return answer
+        if faults.fails_with:
+            raise error_response(verb, faults.fails_with)
+        await self._clock.sleep(faults.slow_there)
+        response = act()
+        await self._clock.sleep(faults.slow_back)
+        if faults.loses_responses or self.faults.is_cut:
+            raise StreamBroken(f"{verb}: the connection ended inside the response")
+        return response

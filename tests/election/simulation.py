@@ -1,8 +1,8 @@
-"""A small world in which candidates live: clocks of their own, a network, bad weather.
+"""A simulation of candidates with their own clocks and a faulty network.
 
 Everything runs on one `ManualClock`, the true time. A candidate's clock runs at a rate of
 its own; a candidate can be stopped like a process, and then neither its timers nor its
-answers reach it. A request that its sender gave up may still arrive.
+responses reach it. A request that its sender gave up may still arrive.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kubeloop.election import ElectionTimes, LeaderElector, Leadership, Leadersh
 from kubeloop.errors import ApiError, ConnectError, StreamBroken
 from kubeloop.kit import ManualClock, Timeout, cancel_and_wait
 from kubeloop.wire.coordination.v1 import Lease
-from tests.election.leases import NAME, Server, refusal
+from tests.election.leases import NAME, Server, error_response
 
 
 @final
@@ -68,18 +68,18 @@ class OwnClock:
 
 
 class Network(msgspec.Struct):
-    """How one candidate's requests fare."""
+    """Faults of the network of one candidate."""
 
     there: float = 0.0  # true seconds on the way to the server
     back: float = 0.0  # true seconds on the way back
     is_cut: bool = False
-    loses_answers: bool = False
+    loses_responses: bool = False
     refuses: str = ""  # a reason
 
 
 @final
 class Candidate:
-    """A process that stands for election again and again, and works while it leads."""
+    """A process that becomes a candidate again and again, and works while it leads."""
 
     def __init__(self, world: World, name: str, *, rate: float = 1.0, offset: float = 0.0) -> None:
         self._world = world
@@ -123,7 +123,7 @@ class Candidate:
         finally:
             self.is_working = False
 
-    # --- a LeaseStore
+    # --- a LeaseClient
 
     async def get(self, name: str, /) -> Lease:
         return await self._send(self._world.server.get)
@@ -139,20 +139,20 @@ class Candidate:
         if network.is_cut:
             raise ConnectError("connection refused")
         if network.refuses:
-            raise refusal("PUT lease", network.refuses)
-        answer = await self._world.deliver(act, after=network.there)
+            raise error_response("PUT lease", network.refuses)
+        response = await self._world.deliver(act, after=network.there)
         await self._world.clock.sleep(network.back)
         await self.clock.running()
-        if network.loses_answers or self.network.is_cut:
-            raise StreamBroken("the connection ended inside the answer")
-        if isinstance(answer, ApiError):
-            raise answer
-        return answer
+        if network.loses_responses or self.network.is_cut:
+            raise StreamBroken("the connection ended inside the response")
+        if isinstance(response, ApiError):
+            raise response
+        return response
 
 
 @final
 class World:
-    """The server, the candidates, and the rule that holds between them."""
+    """The server, the candidates, and the invariant that holds between them."""
 
     def __init__(self, times: ElectionTimes | None = None) -> None:
         self.clock = ManualClock()
@@ -164,7 +164,7 @@ class World:
         self._draws = 0
 
     def random(self) -> float:
-        """Chance that is the same every time."""
+        """A deterministic sequence in place of random numbers."""
         self._draws += 1
         return self._draws * 0.618 % 1.0
 
@@ -175,8 +175,8 @@ class World:
         return candidate
 
     async def deliver(self, act: Callable[[], Lease], *, after: float) -> Lease | ApiError:
-        """Do something at the server after a while, even if nobody waits for it any more."""
-        answer: asyncio.Future[Lease | ApiError] = asyncio.get_running_loop().create_future()
+        """Do something at the server after a while, even if its caller no longer waits."""
+        response: asyncio.Future[Lease | ApiError] = asyncio.get_running_loop().create_future()
 
         async def arrive() -> None:
             await self.clock.sleep(after)
@@ -184,11 +184,11 @@ class World:
                 outcome: Lease | ApiError = act()
             except ApiError as error:
                 outcome = error
-            if not answer.done():
-                answer.set_result(outcome)
+            if not response.done():
+                response.set_result(outcome)
 
         self._tasks.append(asyncio.create_task(arrive()))
-        return await answer
+        return await response
 
     async def advance(self, seconds: float) -> None:
         """Let true time pass, and look again and again."""
@@ -198,7 +198,7 @@ class World:
             self.check()
 
     def check(self, acting: Candidate | None = None) -> None:
-        """X-5: at most one leads, and nobody else works while it does."""
+        """X-5: at most one leads, and no other candidate works meanwhile."""
         leaders = {each.name for each in self.candidates if each.elector.is_leader}
         assert len(leaders) <= 1, f"{leaders} lead at {self.clock.now()}"
         if acting is not None:
@@ -206,7 +206,7 @@ class World:
             if not self.changes or self.changes[-1][1] != acting.name:
                 self.changes.append((self.clock.now(), acting.name))
             return
-        # A stopped process has not been told yet; it does nothing, either.
+        # A stopped process does not know yet; it does nothing either.
         late = {each.name for each in self.candidates if each.is_late and not each.clock.is_stopped}
         assert not late, f"{late} work, {leaders} lead at {self.clock.now()}"
 
@@ -223,4 +223,4 @@ class World:
         await self.clock.advance(200)
         for task in self._tasks:
             if task.done() and not task.cancelled():
-                task.result()  # what the rule found
+                task.result()  # raises what the invariant found

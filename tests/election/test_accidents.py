@@ -1,4 +1,4 @@
-"""What no election is made for, and happens: a machine that slept, a lease that was deleted."""
+"""Accidents: a suspended machine, a deleted lease, callbacks and metrics that fail."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock
 from kubeloop.wire.coordination.v1 import Lease, LeaseSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
-from tests.election.conftest import MakeElector, Programs, forever
-from tests.election.leases import NAME, Server, Store, lease_of
+from tests.election.conftest import BackgroundTasks, MakeElector, forever
+from tests.election.leases import NAME, FakeLeases, Server, lease_of
 
 
 @final
-class SleepyClock:
-    """A machine's clock: while it was suspended time went on, and its timers did not."""
+class SuspendedClock:
+    """The clock of a suspended machine: time went on, and its timers did not."""
 
     def __init__(self, clock: ManualClock) -> None:
         self._clock = clock
         self.sleep, self.timeout = clock.sleep, clock.timeout
-        self.slept = 0.0
+        self.suspended_for = 0.0
 
     def now(self) -> float:
-        return self._clock.now() + self.slept
+        return self._clock.now() + self.suspended_for
 
     def time(self) -> datetime:
         return self._clock.time()
@@ -38,16 +38,16 @@ async def lead(elector: LeaderElector) -> None:
         await forever()
 
 
-async def test_a_leader_that_slept_through_its_lease_stops_within_a_second(
+async def test_a_leader_suspended_for_longer_than_its_lease_stops_within_a_second(
     clock: ManualClock, elector_of: MakeElector, server: Server
 ) -> None:
-    """LEA-C14: the clock knows, although no timer has fired."""
-    sleepy = SleepyClock(clock)
-    elector = elector_of(clock=sleepy)
+    """LEA-C14: the clock shows it, although no timer has fired."""
+    suspended = SuspendedClock(clock)
+    elector = elector_of(clock=suspended)
     task = asyncio.create_task(lead(elector))
     await clock.advance(0.5)
 
-    sleepy.slept = 3600
+    suspended.suspended_for = 3600
     assert not elector.is_leader
     server.lease = lease_of("you")
     await clock.advance(1)
@@ -57,31 +57,31 @@ async def test_a_leader_that_slept_through_its_lease_stops_within_a_second(
     assert server.spec.holder_identity == "you"
 
 
-async def test_a_leader_that_slept_briefly_goes_on(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector
+async def test_a_leader_suspended_briefly_continues(
+    clock: ManualClock, tasks: BackgroundTasks, elector_of: MakeElector
 ) -> None:
-    sleepy = SleepyClock(clock)
-    elector = elector_of(clock=sleepy)
+    suspended = SuspendedClock(clock)
+    elector = elector_of(clock=suspended)
     tasks.spawn(lead(elector))
     await clock.advance(0.5)
 
-    sleepy.slept = 7
+    suspended.suspended_for = 7
     await clock.advance(30)
 
     assert elector.is_leader
 
 
-async def test_a_candidate_that_slept_does_not_take_a_lease_that_was_renewed(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, server: Server
+async def test_a_suspended_candidate_does_not_acquire_a_lease_that_was_renewed(
+    clock: ManualClock, tasks: BackgroundTasks, elector_of: MakeElector, server: Server
 ) -> None:
-    """LEA-7: what it saw before is old, but what it reads now is new."""
-    sleepy = SleepyClock(clock)
+    """LEA-7: what it observed before is old, but what it reads now is new."""
+    suspended = SuspendedClock(clock)
     server.lease = lease_of("you")
-    elector = elector_of(clock=sleepy)
+    elector = elector_of(clock=suspended)
     tasks.spawn(lead(elector))
     await clock.advance(1)
 
-    sleepy.slept = 3600
+    suspended.suspended_for = 3600
     server.touch(_renewed)
     await clock.advance(14)
 
@@ -89,23 +89,27 @@ async def test_a_candidate_that_slept_does_not_take_a_lease_that_was_renewed(
     assert not elector.is_leader
 
 
-async def test_a_lease_that_was_deleted_is_made_again_by_its_leader(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, server: Server, store: Store
+async def test_a_deleted_lease_is_created_again_by_its_leader(
+    clock: ManualClock,
+    tasks: BackgroundTasks,
+    elector_of: MakeElector,
+    server: Server,
+    leases: FakeLeases,
 ) -> None:
     elector = elector_of()
     tasks.spawn(lead(elector))
     await clock.advance(1)
 
     server.lease = None
-    store.requests.clear()
+    leases.requests.clear()
     await clock.advance(2)
 
     assert elector.is_leader
     assert server.spec.holder_identity == "me"
-    assert store.requests == ["UPDATE", "GET", "CREATE"]
+    assert leases.requests == ["UPDATE", "GET", "CREATE"]
 
 
-async def test_a_lease_that_was_deleted_and_made_by_another_is_lost(
+async def test_a_lease_that_another_created_again_is_lost(
     clock: ManualClock, elector_of: MakeElector, server: Server
 ) -> None:
     elector = elector_of()
@@ -115,7 +119,7 @@ async def test_a_lease_that_was_deleted_and_made_by_another_is_lost(
     server.lease = lease_of("you")
     await clock.advance(1.1)
 
-    with pytest.raises(LeadershipLost, match="the lease names you"):
+    with pytest.raises(LeadershipLost, match="the holder of the lease is you"):
         await task
     assert server.spec.holder_identity == "you"
 
@@ -123,9 +127,9 @@ async def test_a_lease_that_was_deleted_and_made_by_another_is_lost(
 @pytest.mark.parametrize(
     "spec", [LeaseSpec(), LeaseSpec(holder_identity="you"), LeaseSpec(lease_duration_seconds=-5)]
 )
-async def test_a_lease_that_says_nothing_binds_nobody(
+async def test_an_incomplete_lease_is_available(
     clock: ManualClock,
-    tasks: Programs,
+    tasks: BackgroundTasks,
     elector_of: MakeElector,
     server: Server,
     spec: LeaseSpec,
@@ -142,8 +146,8 @@ async def test_a_lease_that_says_nothing_binds_nobody(
     assert server.spec.lease_duration_seconds == 15
 
 
-async def test_a_lease_without_a_spec_is_taken(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, server: Server
+async def test_a_lease_without_a_spec_is_acquired(
+    clock: ManualClock, tasks: BackgroundTasks, elector_of: MakeElector, server: Server
 ) -> None:
     server.lease = Lease.from_dict({"metadata": {"name": NAME, "resourceVersion": "1"}})
     elector = elector_of()
@@ -155,15 +159,15 @@ async def test_a_lease_without_a_spec_is_taken(
     assert server.spec.holder_identity == "me"
 
 
-async def in_vain(leader: str = "") -> None:
-    """Nobody would await this."""
+async def async_callback(leader: str = "") -> None:
+    """Would never be awaited."""
 
 
-async def test_functions_that_nobody_would_await_are_refused(elector_of: MakeElector) -> None:
-    with pytest.raises(InvalidArgument, match="an observer is to be a plain function"):
-        elector_of(observers=[in_vain])
-    with pytest.raises(InvalidArgument, match="on_stopped is to be a plain function"):
-        await elector_of().run(forever, on_stopped=in_vain)
+async def test_async_callbacks_are_rejected(elector_of: MakeElector) -> None:
+    with pytest.raises(InvalidArgument, match="an observer must be a plain function"):
+        elector_of(observers=[async_callback])
+    with pytest.raises(InvalidArgument, match="on_stopped must be a plain function"):
+        await elector_of().run(forever, on_stopped=async_callback)
 
 
 def _renewed(lease: Lease) -> None:
@@ -171,23 +175,23 @@ def _renewed(lease: Lease) -> None:
 
 
 class BrokenMetrics:
-    """Whatever is reported fails."""
+    """Every report fails."""
 
-    def leading(self, name: str, *, leads: bool) -> None:
-        raise OSError(f"{name} {leads}: the disk is full")
+    def set_leading(self, name: str, *, is_leader: bool) -> None:
+        raise OSError(f"{name} {is_leader}: the disk is full")
 
-    def slow_path(self, name: str) -> None:
+    def count_slow_renewal(self, name: str) -> None:
         raise OSError(f"{name}: the disk is full")
 
 
 async def test_metrics_that_fail_cost_neither_the_lease_nor_a_renewal(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, server: Server
+    clock: ManualClock, tasks: BackgroundTasks, elector_of: MakeElector, server: Server
 ) -> None:
     elector = elector_of(metrics=BrokenMetrics())
     tasks.spawn(lead(elector), name="me")
     await clock.advance(1)
 
-    for _ in range(20):  # somebody annotates the lease: every renewal has to read it first
+    for _ in range(20):  # annotating the lease: every renewal has to read it first
         server.touch(lambda lease: lease.metadata.annotations.update(note=str(clock.now())))
         await clock.advance(2)
 

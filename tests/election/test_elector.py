@@ -1,4 +1,4 @@
-"""Taking a lease, keeping it, losing it."""
+"""Acquiring a lease, renewing it, losing it."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from kubeloop.election import (
     Leadership,
     LeadershipLost,
     Leading,
-    Waiting,
+    Standby,
 )
 from kubeloop.kit import ManualClock
 from kubeloop.wire import MicroTime
 from kubeloop.wire.coordination.v1 import Lease
-from tests.election.conftest import MakeElector, Programs, forever
-from tests.election.leases import Server, Store, Weather, lease_of
+from tests.election.conftest import BackgroundTasks, MakeElector, forever
+from tests.election.leases import FakeLeases, NetworkFaults, Server, lease_of
 
 
 async def lead(elector: LeaderElector) -> None:
-    """The usual program: lead, and do not mind losing."""
+    """The usual program: lead once."""
     await elector.run(forever)
 
 
-# --- taking
+# --- acquiring
 
 
-async def test_where_there_is_no_lease_one_is_made(
+async def test_a_missing_lease_is_created(
     server: Server, elector_of: MakeElector, clock: ManualClock
 ) -> None:
     """LEA-C1, LEA-6: transitions are 0."""
@@ -46,7 +46,11 @@ async def test_where_there_is_no_lease_one_is_made(
 
 
 async def test_a_candidate_tries_at_once_and_then_at_jittered_intervals(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, store: Store, server: Server
+    clock: ManualClock,
+    tasks: BackgroundTasks,
+    elector_of: MakeElector,
+    leases: FakeLeases,
+    server: Server,
 ) -> None:
     """LEA-5: 1.0 to 2.2 retry periods apart."""
     server.lease = lease_of("you", duration=1000)
@@ -54,17 +58,17 @@ async def test_a_candidate_tries_at_once_and_then_at_jittered_intervals(
     moments = []
 
     for _ in range(100):
-        before = len(store.requests)
+        before = len(leases.requests)
         await clock.advance(0.1)
-        moments += [clock.now()] * (len(store.requests) - before)
+        moments += [clock.now()] * (len(leases.requests) - before)
 
     assert moments == pytest.approx([0.1, 3.2, 6.4, 9.6])
 
 
-async def test_a_lease_that_is_renewed_is_never_taken_and_taken_when_it_is_not(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, server: Server
+async def test_a_lease_is_acquired_only_after_its_holder_stops_renewing(
+    clock: ManualClock, tasks: BackgroundTasks, elector_of: MakeElector, server: Server
 ) -> None:
-    """LEA-C2, LEA-7: after its own duration since the last change that we saw."""
+    """LEA-C2, LEA-7: after its own duration since the last change that we observed."""
     server.lease = lease_of("you", duration=6)
     elector = elector_of()
     tasks.spawn(lead(elector), name="me")
@@ -81,10 +85,10 @@ async def test_a_lease_that_is_renewed_is_never_taken_and_taken_when_it_is_not(
     assert server.spec.lease_transitions == 4
 
 
-async def test_an_ancient_lease_is_waited_for_like_any_other(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, server: Server
+async def test_an_old_lease_is_waited_for_like_any_other(
+    clock: ManualClock, tasks: BackgroundTasks, elector_of: MakeElector, server: Server
 ) -> None:
-    """LEA-C3: its times are not looked at."""
+    """LEA-C3: its times are ignored."""
     long_ago = MicroTime(1999, 1, 1, tzinfo=UTC)
     server.lease = lease_of("you", renew_time=long_ago, acquire_time=long_ago)
     elector = elector_of()
@@ -97,7 +101,7 @@ async def test_an_ancient_lease_is_waited_for_like_any_other(
     assert elector.is_leader
 
 
-async def test_ones_own_lease_is_taken_at_once_after_a_restart(
+async def test_our_own_lease_is_acquired_at_once_after_a_restart(
     elector_of: MakeElector, server: Server
 ) -> None:
     """LEA-C4: neither transitions nor acquireTime change."""
@@ -110,8 +114,8 @@ async def test_ones_own_lease_is_taken_at_once_after_a_restart(
         assert server.spec.renew_time == datetime(2030, 1, 1, tzinfo=UTC)
 
 
-async def test_a_released_lease_is_taken_at_the_next_try(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, server: Server
+async def test_a_released_lease_is_acquired_at_the_next_attempt(
+    clock: ManualClock, tasks: BackgroundTasks, elector_of: MakeElector, server: Server
 ) -> None:
     """LEA-C5, LEA-8: one transition more."""
     server.lease = lease_of("you")
@@ -126,15 +130,15 @@ async def test_a_released_lease_is_taken_at_the_next_try(
     assert server.spec.lease_transitions == 4
 
 
-async def test_of_two_who_take_a_lease_at_once_one_fails(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, server: Server
+async def test_of_two_candidates_that_acquire_a_lease_at_once_one_fails(
+    clock: ManualClock, tasks: BackgroundTasks, elector_of: MakeElector, server: Server
 ) -> None:
     """LEA-9: the version that was read is written back."""
     server.lease = lease_of("")
-    stores = [Store(server, clock), Store(server, clock)]
-    for each in stores:
-        each.weather = Weather(slow_back=0.1)
-    electors = [elector_of(identity=f"e{n}", store=each) for n, each in enumerate(stores)]
+    clients = [FakeLeases(server, clock), FakeLeases(server, clock)]
+    for each in clients:
+        each.faults = NetworkFaults(slow_back=0.1)
+    electors = [elector_of(identity=f"e{n}", leases=each) for n, each in enumerate(clients)]
     for elector in electors:
         tasks.spawn(lead(elector), name=repr(elector))
 
@@ -145,89 +149,97 @@ async def test_of_two_who_take_a_lease_at_once_one_fails(
 
 
 @pytest.mark.parametrize("reason", ["Forbidden", "InternalError"])
-async def test_a_lease_that_cannot_be_read_is_tried_again(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, store: Store, reason: str
+async def test_reading_the_lease_is_retried(
+    clock: ManualClock,
+    tasks: BackgroundTasks,
+    elector_of: MakeElector,
+    leases: FakeLeases,
+    reason: str,
 ) -> None:
-    """LEA-6: another error than NotFound is a failed try, and makes no lease."""
-    store.weather.fails_with = reason
+    """LEA-6: another error than NotFound is a failed attempt, and creates no lease."""
+    leases.faults.fails_with = reason
     elector = elector_of()
     tasks.spawn(lead(elector), name="me")
     await clock.advance(1)
-    assert store.requests == ["GET"]
+    assert leases.requests == ["GET"]
 
-    store.weather.fails_with = ""
+    leases.faults.fails_with = ""
     await clock.advance(1)
 
     assert elector.is_leader
 
 
-# --- keeping
+# --- renewing
 
 
 async def test_steady_renewal_is_one_update_and_no_read(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, store: Store
+    clock: ManualClock, tasks: BackgroundTasks, elector_of: MakeElector, leases: FakeLeases
 ) -> None:
     """LEA-C6, LEA-10: every retry period."""
     tasks.spawn(lead(elector_of()), name="me")
     await clock.advance(0)
-    store.requests.clear()
+    leases.requests.clear()
 
     await clock.advance(8)
 
-    assert store.requests == ["UPDATE"] * 4
+    assert leases.requests == ["UPDATE"] * 4
 
 
 async def test_after_a_conflict_the_lease_is_read_and_written(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, store: Store, server: Server
+    clock: ManualClock,
+    tasks: BackgroundTasks,
+    elector_of: MakeElector,
+    leases: FakeLeases,
+    server: Server,
 ) -> None:
-    """LEA-C6, LEA-9: somebody touched our lease, and it is still ours."""
+    """LEA-C6, LEA-9: our lease was changed, and we still hold it."""
     tasks.spawn(lead(elector_of()), name="me")
     await clock.advance(0)
-    store.requests.clear()
+    leases.requests.clear()
 
     server.touch(lambda lease: lease.metadata.annotations.update(note="hello"))
     await clock.advance(4)
 
-    assert store.requests == ["UPDATE", "GET", "UPDATE", "UPDATE"]
+    assert leases.requests == ["UPDATE", "GET", "UPDATE", "UPDATE"]
 
 
-async def test_an_outage_shorter_than_the_renew_deadline_is_survived(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, store: Store
+async def test_leadership_survives_an_outage_shorter_than_the_renew_deadline(
+    clock: ManualClock, tasks: BackgroundTasks, elector_of: MakeElector, leases: FakeLeases
 ) -> None:
-    """LEA-C7."""
+    """LEA-C7: renewals succeed again in time."""
     elector = elector_of()
     tasks.spawn(lead(elector), name="me")
     await clock.advance(2)
 
-    store.weather.is_cut = True
+    leases.faults.is_cut = True
     await clock.advance(7.5)
     assert elector.is_leader
-    store.weather.is_cut = False
+    leases.faults.is_cut = False
     await clock.advance(20)
 
     assert elector.is_leader
 
 
-async def test_tries_come_closer_towards_the_deadline_so_that_an_outage_may_last_nearly_as_long(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, store: Store
+async def test_attempts_follow_more_closely_towards_the_deadline(
+    clock: ManualClock, tasks: BackgroundTasks, elector_of: MakeElector, leases: FakeLeases
 ) -> None:
-    """LEA-C7: with tries every 2 s, one at 8 s would have been the last."""
+    """LEA-C7: with attempts every 2 s, one at 8 s would have been the last."""
     elector = elector_of()
     tasks.spawn(lead(elector), name="me")
     await clock.advance(2)
 
-    store.weather.is_cut = True
+    leases.faults.is_cut = True
     await clock.advance(9.7)
-    store.weather.is_cut = False
+    leases.faults.is_cut = False
     await clock.advance(20)
 
     assert elector.is_leader
 
 
 async def test_a_longer_outage_ends_leadership_one_renew_deadline_after_the_last_renewal(
-    clock: ManualClock, elector_of: MakeElector, store: Store
+    clock: ManualClock, elector_of: MakeElector, leases: FakeLeases
 ) -> None:
-    """LEA-C7, LEA-10, LEA-14: the block is cancelled, and the elector does not try again."""
+    """LEA-C7, LEA-10, LEA-14: the block is cancelled, and the elector makes no further attempt."""
     elector = elector_of()
     cancelled_at = []
 
@@ -243,7 +255,7 @@ async def test_a_longer_outage_ends_leadership_one_renew_deadline_after_the_last
 
     task = asyncio.create_task(program())
     await clock.advance(2)
-    store.weather.is_cut = True
+    leases.faults.is_cut = True
     await clock.advance(20)
 
     with pytest.raises(LeadershipLost, match=r"not renewed within 10 s, last error: .*refused"):
@@ -252,14 +264,14 @@ async def test_a_longer_outage_ends_leadership_one_renew_deadline_after_the_last
     assert elector.stats().state == Idle()
 
 
-async def test_a_request_that_hangs_does_not_hold_up_the_end(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, store: Store
+async def test_a_request_that_hangs_does_not_delay_the_end_of_the_term(
+    clock: ManualClock, tasks: BackgroundTasks, elector_of: MakeElector, leases: FakeLeases
 ) -> None:
     """needs 39: each request has a deadline, and the term has its own."""
     elector = elector_of()
     tasks.spawn(lead(elector), name="me")
     await clock.advance(1)
-    store.weather.slow_there = 1000
+    leases.faults.slow_there = 1000
 
     await clock.advance(8.9)
     assert elector.remaining() > 0
@@ -269,15 +281,15 @@ async def test_a_request_that_hangs_does_not_hold_up_the_end(
     assert elector.stats().lock.failures == 1  # 5 s, and what was left of the term for the next
 
 
-async def test_a_renewal_that_is_answered_late_counts_from_when_it_was_sent(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, store: Store
+async def test_a_renewal_with_a_late_response_counts_from_when_it_was_sent(
+    clock: ManualClock, tasks: BackgroundTasks, elector_of: MakeElector, leases: FakeLeases
 ) -> None:
-    """X-5: others count from when the server had it, which may be long before the answer."""
+    """X-5: others count from when the server had it, which may be long before the response."""
     elector = elector_of()
     tasks.spawn(lead(elector), name="me")
     await clock.advance(1)
 
-    store.weather.slow_back = 4
+    leases.faults.slow_back = 4
     await clock.advance(5.5)
 
     state = elector.stats().state
@@ -285,7 +297,7 @@ async def test_a_renewal_that_is_answered_late_counts_from_when_it_was_sent(
     assert (state.until, state.expires) == (12.0, 17.0)
 
 
-async def test_a_leader_who_sees_another_in_the_lease_stops_at_once(
+async def test_a_leader_that_observes_another_holder_stops_at_once(
     clock: ManualClock, elector_of: MakeElector, server: Server
 ) -> None:
     """LEA-10: no need to wait for the deadline."""
@@ -296,36 +308,36 @@ async def test_a_leader_who_sees_another_in_the_lease_stops_at_once(
     server.touch(_held_by("you"))
     await clock.advance(1.1)
 
-    with pytest.raises(LeadershipLost, match="the lease names you"):
+    with pytest.raises(LeadershipLost, match="the holder of the lease is you"):
         await task
     assert server.spec.holder_identity == "you"
 
 
-async def test_a_lost_answer_is_found_by_reading_again(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, store: Store
+async def test_after_a_lost_response_the_lease_is_read_again(
+    clock: ManualClock, tasks: BackgroundTasks, elector_of: MakeElector, leases: FakeLeases
 ) -> None:
     """LEA-6: the renewal had arrived, so the next one conflicts, reads and renews."""
     elector = elector_of()
     tasks.spawn(lead(elector), name="me")
     await clock.advance(1)
-    store.weather.loses_answers = True
+    leases.faults.loses_responses = True
     await clock.advance(1.5)
-    store.weather.loses_answers = False
-    store.requests.clear()
+    leases.faults.loses_responses = False
+    leases.requests.clear()
 
     await clock.advance(2)
 
-    assert store.requests == ["UPDATE", "GET", "UPDATE"]
+    assert leases.requests == ["UPDATE", "GET", "UPDATE"]
     assert elector.is_leader
 
 
-async def test_clocks_on_the_wall_may_be_set_as_they_like(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, server: Server
+async def test_changes_of_the_wall_clock_do_not_matter(
+    clock: ManualClock, tasks: BackgroundTasks, elector_of: MakeElector, server: Server
 ) -> None:
-    """LEA-C14, LEA-7: only the clock that never steps back counts."""
+    """LEA-C14, LEA-7: only the monotonic clock counts."""
     elector = elector_of()
     tasks.spawn(lead(elector), name="me")
-    other = elector_of(identity="you", store=Store(server, clock))
+    other = elector_of(identity="you", leases=FakeLeases(server, clock))
     tasks.spawn(lead(other), name="you")
 
     for jump in (-86_400, 172_800, -3600, 0.5):
@@ -334,10 +346,10 @@ async def test_clocks_on_the_wall_may_be_set_as_they_like(
         assert (elector.is_leader, other.is_leader) == (True, False)
 
 
-async def test_short_leases_are_kept_as_well(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, server: Server
+async def test_short_leases_are_renewed_in_time(
+    clock: ManualClock, tasks: BackgroundTasks, elector_of: MakeElector, server: Server
 ) -> None:
-    """LEA-C12: written as one second, and kept within that."""
+    """LEA-C12: written as one second, and renewed within that."""
     times = ElectionTimes(lease_duration=1.5, renew_deadline=1.2, retry_period=0.2)
     elector = elector_of(times=times)
     tasks.spawn(lead(elector), name="me")
@@ -348,20 +360,20 @@ async def test_short_leases_are_kept_as_well(
     assert server.spec.lease_duration_seconds == 1
 
 
-# --- what can be asked
+# --- state
 
 
-async def test_an_elector_says_where_it_stands(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, server: Server
+async def test_an_elector_reports_its_state(
+    clock: ManualClock, tasks: BackgroundTasks, elector_of: MakeElector, server: Server
 ) -> None:
-    """LEA-16: is_leader and leader, as last observed; nobody at first."""
+    """LEA-16: is_leader and leader, as last observed; empty at first."""
     server.lease = lease_of("you")
     elector = elector_of()
     assert (elector.leader, elector.is_leader, elector.stats().state) == ("", False, Idle())
 
     tasks.spawn(lead(elector), name="me")
     await clock.advance(1)
-    assert (elector.leader, elector.is_leader, elector.stats().state) == ("you", False, Waiting())
+    assert (elector.leader, elector.is_leader, elector.stats().state) == ("you", False, Standby())
     server.touch(_held_by(""))
     await clock.advance(1)
 
@@ -369,10 +381,10 @@ async def test_an_elector_says_where_it_stands(
     assert elector.stats().state == Leading(until=12.0, expires=17.0, transitions=4)
 
 
-async def test_the_work_can_ask_whether_it_may_go_on(
+async def test_the_work_can_check_that_it_still_leads(
     clock: ManualClock, elector_of: MakeElector
 ) -> None:
-    """needs 39: also a process that was stopped and does not know it."""
+    """needs 39: also in a process that was stopped."""
     given: list[Leadership] = []
     elector = elector_of()
     async with elector.leadership() as leadership:
@@ -380,7 +392,7 @@ async def test_the_work_can_ask_whether_it_may_go_on(
         leadership.ensure()
         assert leadership.remaining() == 10.0
 
-    with pytest.raises(LeadershipLost, match="do nothing more"):
+    with pytest.raises(LeadershipLost, match="stop the work"):
         given[0].ensure()
 
 

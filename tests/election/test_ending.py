@@ -1,4 +1,4 @@
-"""How leadership ends: the order of things, the release, who is told."""
+"""The end of leadership: order, release, callbacks, events, metrics, health."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from kubeloop.election import (
 )
 from kubeloop.kit import ManualClock
 from kubeloop.wire.coordination.v1 import Lease
-from tests.election.conftest import MakeElector, Programs, forever
-from tests.election.leases import Server, Store, Weather, lease_of
+from tests.election.conftest import BackgroundTasks, MakeElector, forever
+from tests.election.leases import FakeLeases, NetworkFaults, Server, lease_of
 
 
-class Diary:
-    """What happened, in order."""
+class RecordedLines:
+    """A recorder that keeps lines, in order."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -36,34 +36,32 @@ class Diary:
 # --- the release
 
 
-async def test_the_lease_is_given_back_after_the_work(
-    elector_of: MakeElector, server: Server, store: Store
+async def test_the_lease_is_released_after_the_work(
+    elector_of: MakeElector, server: Server, leases: FakeLeases
 ) -> None:
-    """LEA-11: read again, then written with nobody in it."""
+    """LEA-11: read again, then written without a holder."""
     server.lease = lease_of("")
     async with elector_of().leadership():
-        store.requests.clear()
+        leases.requests.clear()
 
-    assert store.requests == ["GET", "UPDATE"]
+    assert leases.requests == ["GET", "UPDATE"]
     assert (server.spec.holder_identity, server.spec.lease_duration_seconds) == ("", 1)
     assert server.spec.lease_transitions == 4
     assert server.spec.acquire_time == server.spec.renew_time
 
 
-async def test_without_release_the_lease_is_left_to_run_out(
-    elector_of: MakeElector, server: Server
-) -> None:
-    """LEA-11."""
+async def test_without_release_the_lease_expires(elector_of: MakeElector, server: Server) -> None:
+    """LEA-11: releasing is optional."""
     async with elector_of(release=False).leadership():
         pass
 
     assert server.spec.holder_identity == "me"
 
 
-async def test_the_work_has_ended_before_the_lease_is_given_back(
+async def test_the_work_has_ended_before_the_lease_is_released(
     clock: ManualClock, elector_of: MakeElector, server: Server
 ) -> None:
-    """LEA-12, needs 39: also when the work takes its time to end; nobody leads beside it."""
+    """LEA-12, needs 39: also when the work takes its time to end; no other candidate leads meanwhile."""
     holders = []
 
     async def work() -> None:
@@ -83,18 +81,18 @@ async def test_the_work_has_ended_before_the_lease_is_given_back(
     assert task.cancelled()
 
 
-async def test_a_conflict_on_release_is_tried_again(
-    elector_of: MakeElector, server: Server, clock: ManualClock, store: Store
+async def test_a_conflict_on_release_is_retried(
+    elector_of: MakeElector, server: Server, clock: ManualClock, leases: FakeLeases
 ) -> None:
-    """LEA-C9."""
+    """LEA-C9: with the version that is read again."""
     async with asyncio.timeout(5):
         async with elector_of().leadership():
-            store.weather = Weather(slow_back=0.5)
+            leases.faults = NetworkFaults(slow_back=0.5)
             task = asyncio.create_task(_disturb(clock, server))
         assert await task == ["me"]
 
     assert server.spec.holder_identity == ""
-    assert store.requests[-4:] == ["GET", "UPDATE", "GET", "UPDATE"]
+    assert leases.requests[-4:] == ["GET", "UPDATE", "GET", "UPDATE"]
 
 
 async def _disturb(clock: ManualClock, server: Server) -> list[str | None]:
@@ -106,38 +104,38 @@ async def _disturb(clock: ManualClock, server: Server) -> list[str | None]:
     return holders
 
 
-async def test_what_another_has_taken_is_not_released(
-    elector_of: MakeElector, server: Server, store: Store
+async def test_a_lease_that_another_has_acquired_is_not_released(
+    elector_of: MakeElector, server: Server, leases: FakeLeases
 ) -> None:
-    """V-14, LEA-C10: the lease is read first, and what it says now counts."""
+    """V-14, LEA-C10: the lease is read first, and its current holder counts."""
     async with elector_of().leadership():
         server.touch(_held_by_you)
-        store.requests.clear()
+        leases.requests.clear()
 
-    assert store.requests == ["GET"]
+    assert leases.requests == ["GET"]
     assert server.spec.holder_identity == "you"
 
 
-async def test_what_we_know_to_be_anothers_is_not_even_read(
-    clock: ManualClock, elector_of: MakeElector, server: Server, store: Store
+async def test_a_lease_that_another_is_known_to_hold_is_not_even_read(
+    clock: ManualClock, elector_of: MakeElector, server: Server, leases: FakeLeases
 ) -> None:
     """LEA-C10: our last observation says another holder, so nothing is written."""
     server.lease = lease_of("you")
     task = asyncio.create_task(elector_of().run(forever))
     await clock.advance(1)
-    store.requests.clear()
+    leases.requests.clear()
 
     task.cancel()
     await asyncio.wait([task])
 
-    assert store.requests == []
+    assert leases.requests == []
 
 
-async def test_a_lease_that_may_have_been_taken_unnoticed_is_given_back(
-    clock: ManualClock, elector_of: MakeElector, server: Server, store: Store
+async def test_a_lease_that_may_have_been_acquired_is_released(
+    clock: ManualClock, elector_of: MakeElector, server: Server, leases: FakeLeases
 ) -> None:
-    """LEA-11: cancelled while the answer was on its way."""
-    store.weather = Weather(slow_back=1)
+    """LEA-11: cancelled before the response arrived."""
+    leases.faults = NetworkFaults(slow_back=1)
     task = asyncio.create_task(elector_of().run(forever))
     await clock.advance(1.5)
     assert server.spec.holder_identity == "me"
@@ -149,12 +147,12 @@ async def test_a_lease_that_may_have_been_taken_unnoticed_is_given_back(
 
 
 async def test_a_release_takes_no_longer_than_the_renew_deadline(
-    clock: ManualClock, elector_of: MakeElector, store: Store
+    clock: ManualClock, elector_of: MakeElector, leases: FakeLeases
 ) -> None:
-    """LEA-11, X-7: a server that never answers is not waited for."""
+    """LEA-11, X-7: a server that never responds delays nothing."""
     task = asyncio.create_task(elector_of().run(forever))
     await clock.advance(1)
-    store.weather.slow_there = 1000
+    leases.faults.slow_there = 1000
 
     task.cancel()
     await clock.advance(10)
@@ -165,10 +163,10 @@ async def test_a_release_takes_no_longer_than_the_renew_deadline(
 # --- the work
 
 
-async def test_work_that_fails_ends_leadership_and_its_error_leaves(
+async def test_work_that_fails_ends_leadership_and_its_error_is_raised(
     elector_of: MakeElector, server: Server
 ) -> None:
-    """needs 39: nobody goes on leading after the work has died."""
+    """needs 39: leadership ends with the work."""
     with pytest.raises(ZeroDivisionError):
         async with elector_of().leadership():
             _ = 1 / 0
@@ -179,77 +177,82 @@ async def test_work_that_fails_ends_leadership_and_its_error_leaves(
 async def test_the_order_at_the_end_is_work_release_stopped(
     clock: ManualClock, elector_of: MakeElector, server: Server
 ) -> None:
-    """LEA-12, LEA-13, V-14: start, new leader, the work's end, stopped; told once each."""
-    diary = Diary()
+    """LEA-12, LEA-13, V-14: start, new leader, the work's end, stopped; once each."""
+    recorder = RecordedLines()
 
     async def work() -> None:
-        diary.lines.append("start")
+        recorder.lines.append("start")
         try:
             await forever()
         finally:
-            diary.lines.append("work ended")
+            recorder.lines.append("work ended")
 
-    elector = elector_of(observers=[lambda who: diary.lines.append(f"leader {who!r}")])
-    task = asyncio.create_task(elector.run(work, on_stopped=lambda: diary.lines.append("stopped")))
+    elector = elector_of(observers=[lambda who: recorder.lines.append(f"leader {who!r}")])
+    task = asyncio.create_task(
+        elector.run(work, on_stopped=lambda: recorder.lines.append("stopped"))
+    )
     await clock.advance(5)
     task.cancel()
     await clock.advance(0)
 
-    assert diary.lines == ["start", "leader 'me'", "work ended", "leader ''", "stopped"]
+    assert recorder.lines == ["start", "leader 'me'", "work ended", "leader ''", "stopped"]
 
 
-async def test_stopped_is_told_once_even_to_one_who_never_led(
+async def test_on_stopped_is_called_once_even_if_we_never_led(
     clock: ManualClock, elector_of: MakeElector, server: Server
 ) -> None:
-    """LEA-C8, LEA-12."""
+    """LEA-C8, LEA-12: cancelled as a candidate."""
     server.lease = lease_of("you")
-    told: list[str] = []
+    calls: list[str] = []
 
     async def work() -> None:
-        told.append("start")
+        calls.append("start")
 
-    task = asyncio.create_task(elector_of().run(work, on_stopped=lambda: told.append("stop")))
+    task = asyncio.create_task(elector_of().run(work, on_stopped=lambda: calls.append("stop")))
     await clock.advance(1)
     task.cancel()
     await clock.advance(0)
 
-    assert told == ["stop"]
+    assert calls == ["stop"]
     assert task.cancelled()
 
 
 async def test_run_returns_after_losing_and_does_not_lead_again_by_itself(
-    clock: ManualClock, elector_of: MakeElector, store: Store, caplog: pytest.LogCaptureFixture
+    clock: ManualClock,
+    elector_of: MakeElector,
+    leases: FakeLeases,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """LEA-14, LEA-C7."""
-    told: list[str] = []
-    task = asyncio.create_task(elector_of().run(forever, on_stopped=lambda: told.append("stop")))
+    """LEA-14, LEA-C7: one call is one term."""
+    calls: list[str] = []
+    task = asyncio.create_task(elector_of().run(forever, on_stopped=lambda: calls.append("stop")))
     await clock.advance(1)
-    store.weather.is_cut = True
+    leases.faults.is_cut = True
 
     await clock.advance(11)
 
-    assert (task.done(), task.exception(), told) == (True, None, ["stop"])
+    assert (task.done(), task.exception(), calls) == (True, None, ["stop"])
     assert "leadership lost" in caplog.text
 
 
-async def test_leadership_that_was_lost_can_be_stood_for_again(
-    clock: ManualClock, elector_of: MakeElector, store: Store
+async def test_a_candidate_that_lost_leadership_can_try_again(
+    clock: ManualClock, elector_of: MakeElector, leases: FakeLeases
 ) -> None:
-    """LEA-14: by whoever wants it."""
+    """LEA-14: with the same elector."""
     elector = elector_of()
     task = asyncio.create_task(elector.run(forever))
     await clock.advance(1)
-    store.weather.is_cut = True
+    leases.faults.is_cut = True
     await clock.advance(11)
     await task
-    store.weather.is_cut = False
+    leases.faults.is_cut = False
 
     async with elector.leadership():
         assert elector.is_leader
 
 
-async def test_work_that_does_not_end_is_ended_the_hard_way(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, store: Store
+async def test_hard_exit_is_called_if_the_work_does_not_end(
+    clock: ManualClock, tasks: BackgroundTasks, elector_of: MakeElector, leases: FakeLeases
 ) -> None:
     """needs 39: two would lead when shutting down outlasts the lease."""
     exits: list[float] = []
@@ -263,7 +266,7 @@ async def test_work_that_does_not_end_is_ended_the_hard_way(
     elector = elector_of(hard_exit=lambda: exits.append(clock.now()))
     task = asyncio.create_task(elector.run(stubborn))
     await clock.advance(1)
-    store.weather.is_cut = True
+    leases.faults.is_cut = True
 
     await clock.advance(80)
 
@@ -271,13 +274,13 @@ async def test_work_that_does_not_end_is_ended_the_hard_way(
     await task
 
 
-# --- who is told
+# --- callbacks, events, metrics, health
 
 
-async def test_observers_are_told_every_new_leader_and_their_errors_do_no_harm(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, server: Server
+async def test_observers_are_called_with_every_new_leader_and_their_errors_are_contained(
+    clock: ManualClock, tasks: BackgroundTasks, elector_of: MakeElector, server: Server
 ) -> None:
-    """LEA-13: including the first one seen and ourselves."""
+    """LEA-13: including the first one seen and this one."""
     server.lease = lease_of("you")
     seen: list[str] = []
 
@@ -292,19 +295,19 @@ async def test_observers_are_told_every_new_leader_and_their_errors_do_no_harm(
 
 
 async def test_the_lease_gets_events(elector_of: MakeElector) -> None:
-    """LEA-15."""
-    diary = Diary()
+    """LEA-15: at the begin and at the end of a term."""
+    recorder = RecordedLines()
 
-    async with elector_of(events=diary).leadership():
+    async with elector_of(events=recorder).leadership():
         pass
 
-    assert diary.lines == [
+    assert recorder.lines == [
         "Lease controller: Normal LeaderElection me became leader",
         "Lease controller: Normal LeaderElection me stopped leading",
     ]
 
 
-async def test_a_recorder_that_fails_does_no_harm(elector_of: MakeElector) -> None:
+async def test_errors_of_the_recorder_are_contained(elector_of: MakeElector) -> None:
     class Broken:
         def event(self, *_: Any) -> None:
             raise OSError("disk full")
@@ -334,9 +337,9 @@ async def test_metrics_carry_the_names_of_client_go(
 
 
 async def test_health_fails_when_a_leader_goes_on_after_its_lease(
-    clock: ManualClock, elector_of: MakeElector, store: Store
+    clock: ManualClock, elector_of: MakeElector, leases: FakeLeases
 ) -> None:
-    """LEA-17: with a tolerance; well before an elector is attached."""
+    """LEA-17: with a tolerance; passes before an elector is attached."""
     health = ElectionHealth(tolerance=3)
     health.check()
     elector = elector_of()
@@ -351,12 +354,12 @@ async def test_health_fails_when_a_leader_goes_on_after_its_lease(
 
     task = asyncio.create_task(elector.run(stubborn))
     await clock.advance(1)
-    store.weather.is_cut = True
+    leases.faults.is_cut = True
     await clock.advance(16.9)
     health.check()
     await clock.advance(0.2)
 
-    with pytest.raises(LeaseNotRenewed, match=r"ran out 3\.1 s ago"):
+    with pytest.raises(LeaseNotRenewed, match=r"expired 3\.1 s ago"):
         health.check()
     await clock.advance(60)
     health.check()
@@ -366,16 +369,20 @@ async def test_health_fails_when_a_leader_goes_on_after_its_lease(
 # --- coordinated elections
 
 
-async def test_a_coordinated_candidate_only_leads_when_it_is_given_the_lease(
-    clock: ManualClock, tasks: Programs, elector_of: MakeElector, server: Server, store: Store
+async def test_a_coordinated_candidate_leads_only_if_it_is_assigned_the_lease(
+    clock: ManualClock,
+    tasks: BackgroundTasks,
+    elector_of: MakeElector,
+    server: Server,
+    leases: FakeLeases,
 ) -> None:
-    """LEA-19: it neither makes nor takes one."""
+    """LEA-19: it neither creates nor acquires one."""
     elector = elector_of(coordinated=True)
     tasks.spawn(elector.run(forever), name="me")
     await clock.advance(10)
     server.lease = lease_of("", strategy="OldestEmulationVersion")
     await clock.advance(40)
-    assert set(store.requests) == {"GET"}
+    assert set(leases.requests) == {"GET"}
 
     server.touch(_held_by_me)
     await clock.advance(2)
@@ -385,10 +392,10 @@ async def test_a_coordinated_candidate_only_leads_when_it_is_given_the_lease(
     assert server.spec.lease_transitions == 3
 
 
-async def test_a_coordinated_leader_gives_up_when_another_is_preferred(
+async def test_a_coordinated_leader_stops_when_another_is_preferred(
     clock: ManualClock, elector_of: MakeElector, server: Server
 ) -> None:
-    """LEA-C13, LEA-19: within one renew round."""
+    """LEA-C13, LEA-19: with the next renewal."""
     server.lease = lease_of("me", strategy="OldestEmulationVersion")
     elector = elector_of(coordinated=True, release=False)
     task = asyncio.create_task(_lead_forever(elector))
@@ -407,7 +414,7 @@ async def test_a_coordinated_leader_gives_up_when_another_is_preferred(
 async def test_a_coordinated_lease_that_was_emptied_is_lost(
     clock: ManualClock, elector_of: MakeElector, server: Server
 ) -> None:
-    """LEA-19: holder is us is one of the conditions."""
+    """LEA-19: we must be the holder."""
     server.lease = lease_of("me", strategy="OldestEmulationVersion")
     task = asyncio.create_task(_lead_forever(elector_of(coordinated=True)))
     await clock.advance(1)
@@ -415,7 +422,7 @@ async def test_a_coordinated_lease_that_was_emptied_is_lost(
     server.touch(lambda lease: setattr(lease.spec, "holder_identity", ""))
     await clock.advance(1)
 
-    with pytest.raises(LeadershipLost, match="names nobody"):
+    with pytest.raises(LeadershipLost, match="has no holder"):
         await task
 
 

@@ -1,4 +1,4 @@
-"""What a lease says, and who may take it."""
+"""The record in a lease, and who may acquire it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from kubeloop.election import (
-    Claim,
+    Available,
     EndOfTerm,
-    Free,
+    HeldByOther,
+    HeldBySelf,
     LeaseRecord,
-    Ours,
-    Seen,
-    Taken,
-    claim_on,
+    LeaseStatus,
+    ObservedRecord,
+    lease_status,
     new_lease,
     next_record,
     read_record,
@@ -31,39 +31,39 @@ EARLIER = MicroTime(2030, 1, 1, 11, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("holder", "now", "claim"),
+    ("holder", "now", "status"),
     [
-        pytest.param("you", 14.9, Taken("you"), id="LEA-6 another's and valid"),
-        pytest.param("you", 15.0, Free(), id="LEA-C2 another's and run out"),
-        pytest.param("", 0.0, Free(), id="LEA-8 nobody's"),
-        pytest.param("me", 0.0, Ours(), id="LEA-C4 ours"),
-        pytest.param("me", 99.0, Ours(), id="LEA-6 ours and run out"),
+        pytest.param("you", 14.9, HeldByOther("you"), id="LEA-6 held by another and valid"),
+        pytest.param("you", 15.0, Available(), id="LEA-C2 held by another and expired"),
+        pytest.param("", 0.0, Available(), id="LEA-8 without a holder"),
+        pytest.param("me", 0.0, HeldBySelf(), id="LEA-C4 held by us"),
+        pytest.param("me", 99.0, HeldBySelf(), id="LEA-6 held by us and expired"),
     ],
 )
-def test_a_lease_is_taken_when_nobody_holds_it_any_more(
-    holder: str, now: float, claim: Claim
+def test_a_lease_is_available_when_it_has_no_holder_or_has_expired(
+    holder: str, now: float, status: LeaseStatus
 ) -> None:
-    seen = Seen(LeaseRecord(holder=holder, duration=15), at=0.0)
+    observed = ObservedRecord(LeaseRecord(holder=holder, duration=15), at=0.0)
 
-    assert claim_on(seen, "me", now) == claim
+    assert lease_status(observed, "me", now) == status
 
 
 @pytest.mark.parametrize(
-    ("holder", "preferred", "now", "claim"),
+    ("holder", "preferred", "now", "status"),
     [
-        pytest.param("me", "", 1.0, Ours(), id="LEA-19 given to us"),
+        pytest.param("me", "", 1.0, HeldBySelf(), id="LEA-19 assigned to us"),
         pytest.param("me", "you", 1.0, EndOfTerm("you"), id="LEA-C13 another is preferred"),
-        pytest.param("me", "", 15.0, Taken("me"), id="LEA-19 run out"),
-        pytest.param("you", "", 99.0, Taken("you"), id="LEA-19 never taken"),
-        pytest.param("", "", 0.0, Taken(""), id="LEA-19 not even from nobody"),
+        pytest.param("me", "", 15.0, HeldByOther("me"), id="LEA-19 expired"),
+        pytest.param("you", "", 99.0, HeldByOther("you"), id="LEA-19 never acquired"),
+        pytest.param("", "", 0.0, HeldByOther(""), id="LEA-19 not even without a holder"),
     ],
 )
-def test_a_coordinated_lease_is_only_ever_given(
-    holder: str, preferred: str, now: float, claim: Claim
+def test_only_the_control_plane_assigns_a_coordinated_lease(
+    holder: str, preferred: str, now: float, status: LeaseStatus
 ) -> None:
     record = LeaseRecord(holder=holder, duration=15, preferred_holder=preferred)
 
-    assert claim_on(Seen(record, at=0.0), "me", now, coordinated=True) == claim
+    assert lease_status(ObservedRecord(record, at=0.0), "me", now, coordinated=True) == status
 
 
 @given(
@@ -76,15 +76,15 @@ def test_a_coordinated_lease_is_only_ever_given(
 def test_only_the_time_since_a_change_was_seen_decides(
     holder: str, duration: int, at: float, later: float, renewed: datetime
 ) -> None:
-    """LEA-7, LEA-C3, LEA-C14: whatever the lease says of moments."""
+    """LEA-7, LEA-C3, LEA-C14: the times in the lease are ignored."""
     record = LeaseRecord(holder=holder, duration=duration, renewed=MicroTime.of(renewed))
 
-    claim = claim_on(Seen(record, at), "me", at + later)
+    status = lease_status(ObservedRecord(record, at), "me", at + later)
 
-    assert (claim == Free()) == (at + duration <= at + later)
+    assert (status == Available()) == (at + duration <= at + later)
 
 
-def test_a_renewal_keeps_who_acquired_when_and_how_often_it_changed() -> None:
+def test_a_renewal_keeps_the_acquire_time_and_the_transitions() -> None:
     """LEA-6: and keeps the strategy, LEA-19."""
     before = LeaseRecord(
         holder="me", duration=3, acquired=EARLIER, renewed=EARLIER, transitions=7, strategy="S"
@@ -102,8 +102,8 @@ def test_a_renewal_keeps_who_acquired_when_and_how_often_it_changed() -> None:
     )
 
 
-def test_a_takeover_counts_one_transition_more() -> None:
-    """LEA-C2, LEA-C5."""
+def test_acquiring_from_another_adds_one_transition() -> None:
+    """LEA-C2, LEA-C5: and sets both times."""
     before = LeaseRecord(holder="you", duration=3, acquired=EARLIER, transitions=7)
 
     after = next_record(before, "me", 15, NOON)
@@ -118,7 +118,7 @@ def test_a_renewal_in_the_same_microsecond_still_changes_the_lease() -> None:
     assert next_record(before, "me", 15, NOON) != before
 
 
-def test_a_released_lease_names_nobody_for_a_second() -> None:
+def test_a_released_lease_has_no_holder_and_lasts_one_second() -> None:
     """LEA-11: transitions are kept."""
     before = LeaseRecord(holder="me", duration=15, acquired=EARLIER, transitions=7)
 
@@ -128,20 +128,20 @@ def test_a_released_lease_names_nobody_for_a_second() -> None:
     assert after.acquired == after.renewed == NOON
 
 
-def test_a_record_is_written_with_microseconds_beside_labels_that_stay() -> None:
-    """LEA-4."""
+def test_a_record_is_written_with_microseconds_and_labels_are_merged() -> None:
+    """LEA-4: MicroTime, and labels of others stay."""
     lease = lease_of("you")
     lease.metadata.labels = {"theirs": "1", "ours": "old"}
 
-    made = with_record(lease, next_record(read_record(lease), "me", 15, NOON), {"ours": "new"})
+    changed = with_record(lease, next_record(read_record(lease), "me", 15, NOON), {"ours": "new"})
 
-    assert made.metadata.labels == {"theirs": "1", "ours": "new"}
-    assert made.to_dict()["spec"]["renewTime"] == "2030-01-01T12:00:00.000000Z"
+    assert changed.metadata.labels == {"theirs": "1", "ours": "new"}
+    assert changed.to_dict()["spec"]["renewTime"] == "2030-01-01T12:00:00.000000Z"
     assert lease.spec.holder_identity == "you"
 
 
 def test_a_new_lease_starts_with_no_transitions() -> None:
-    """LEA-C1."""
+    """LEA-C1: created by us."""
     lease = new_lease("controller", next_record(None, "me", 15, NOON), {"app": "web"})
 
     assert lease.to_dict() == {
@@ -158,7 +158,7 @@ def test_a_new_lease_starts_with_no_transitions() -> None:
     }
 
 
-def test_a_lease_without_a_spec_is_nobodys() -> None:
+def test_a_lease_without_a_spec_has_no_holder() -> None:
     lease = lease_of("")
     lease.spec.holder_identity = None
     lease.spec.lease_duration_seconds = None

@@ -1,7 +1,7 @@
-"""X-5: never two leaders, and never for long none.
+"""X-5: never two leaders, and never none for long.
 
 The assumptions: identities differ, the rates of clocks differ by less than lease duration
-over renew deadline, and nobody else writes the holder or deletes the lease. Networks and
+over renew deadline, and no one else writes the holder or deletes the lease. Networks and
 servers may do what they like, and processes may be stopped at any moment.
 """
 
@@ -21,16 +21,16 @@ from tests.election.simulation import Candidate, Network, World
 
 # An example is minutes of simulated time: a few of them in a usual run, all in a long one.
 EXAMPLES: Final = 40 if settings().max_examples <= 100 else settings().max_examples // 10
-WELL: Final = Network()
+NO_FAULTS: Final = Network()
 SLOW: Final = 25.0
 FAST: Final = [1.0, 1.49, 1.49]
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """Something that happens to a candidate after a while."""
+    """A fault of one candidate, `after` seconds."""
 
     after: float
-    whom: int
+    candidate: int
     what: str
     much: float
 
@@ -39,7 +39,7 @@ faults = some.lists(
     some.builds(
         Fault,
         after=some.floats(0, 12),
-        whom=some.integers(0, 2),
+        candidate=some.integers(0, 2),
         what=some.sampled_from(
             [
                 "slow-there",
@@ -61,8 +61,8 @@ faults = some.lists(
 )
 
 
-def strike(world: World, fault: Fault) -> None:
-    victim = world.candidates[fault.whom]
+def inject(world: World, fault: Fault) -> None:
+    victim = world.candidates[fault.candidate]
     doing: dict[str, Callable[[], None]] = {
         "stop": lambda: _stop(world, victim, fault.much),
         "wall": lambda: setattr(victim.clock, "wall_skew", (fault.much - 12) * 1000),
@@ -73,7 +73,7 @@ def strike(world: World, fault: Fault) -> None:
         "slow-there": Network(there=fault.much),
         "slow-back": Network(back=fault.much),
         "cut": Network(is_cut=True),
-        "lossy": Network(loses_answers=True),
+        "lossy": Network(loses_responses=True),
         "conflict": Network(refuses="Conflict"),
         "broken": Network(refuses="InternalError"),
         "heal": Network(),
@@ -94,49 +94,49 @@ def _touch(world: World) -> None:
         world.server.touch(lambda lease: lease.metadata.annotations.update(touched="yes"))
 
 
-async def live_through(story: list[Fault], rates: list[float], times: ElectionTimes) -> World:
-    """Three candidates and what happens to them; then all is well for long enough."""
+async def simulate(faults_in_order: list[Fault], rates: list[float], times: ElectionTimes) -> World:
+    """Run three candidates with these faults, then without faults for long enough."""
     world = World(times)
     for number, rate in enumerate(rates):
         world.join(f"candidate-{number}", rate=rate, offset=number * 1000.0)
     try:
-        for fault in story:
+        for fault in faults_in_order:
             await world.advance(fault.after)
-            strike(world, fault)
+            inject(world, fault)
         for candidate in world.candidates:
-            candidate.network = WELL
-        # What is still on its way arrives, who is stopped wakes up; then the promise counts.
+            candidate.network = NO_FAULTS
+        # Requests in flight arrive and stopped processes resume; then the bound counts.
         await world.advance(2 * SLOW)
-        await world.advance(promised(times))
-        assert world.leader is not None, "nobody leads although all is well"
+        await world.advance(max_vacancy(times))
+        assert world.leader is not None, "no leader although there are no faults"
     finally:
         await world.end()
     return world
 
 
-def promised(times: ElectionTimes) -> float:
-    """How long leadership is vacant at most: the lease runs out, the next try finds it so."""
+def max_vacancy(times: ElectionTimes) -> float:
+    """How long leadership is vacant at most: the lease expires, the next attempt finds it."""
     return times.lease_duration + 2 * 2.2 * times.retry_period
 
 
 @settings(max_examples=EXAMPLES)
-@given(story=faults, rates=some.lists(some.floats(1.0, 1.49), min_size=3, max_size=3))
+@given(faults_in_order=faults, rates=some.lists(some.floats(1.0, 1.49), min_size=3, max_size=3))
 @example([Fault(5, 0, "slow-back", 4.8), Fault(7, 0, "cut", 0), Fault(12, 1, "heal", 0)], FAST)
 @example([Fault(5, 0, "slow-there", 4.8), Fault(2, 0, "stop", 24), Fault(12, 1, "heal", 0)], FAST)
-def test_whatever_happens_no_two_lead_and_soon_one_does(
-    story: list[Fault], rates: list[float]
+def test_at_most_one_leads_and_soon_one_does(
+    faults_in_order: list[Fault], rates: list[float]
 ) -> None:
     """X-5: clock rates differ by less than 15/10.
 
-    The examples: an answer that is long on its way, and then the network is cut; a process
+    The examples: a response that is long in flight, and then the network is cut; a process
     that is stopped for longer than its lease, with a request that arrives meanwhile.
     """
-    asyncio.run(live_through(story, rates, ElectionTimes()))
+    asyncio.run(simulate(faults_in_order, rates, ElectionTimes()))
 
 
 @settings(max_examples=EXAMPLES)
 @given(
-    story=faults,
+    faults_in_order=faults,
     times=some.sampled_from(
         [
             ElectionTimes(lease_duration=4.9, renew_deadline=3, retry_period=1),
@@ -145,17 +145,17 @@ def test_whatever_happens_no_two_lead_and_soon_one_does(
         ]
     ),
 )
-def test_other_durations_are_as_safe(story: list[Fault], times: ElectionTimes) -> None:
+def test_other_durations_are_as_safe(faults_in_order: list[Fault], times: ElectionTimes) -> None:
     """X-5, LEA-C12: a lease of 4.9 s is written as 4 s."""
-    asyncio.run(live_through(story, [1.0, 1.0, 1.0], times))
+    asyncio.run(simulate(faults_in_order, [1.0, 1.0, 1.0], times))
 
 
 @settings(max_examples=EXAMPLES)
 @given(crash=some.floats(0.0, 30.0), rates=some.lists(some.floats(1.0, 1.49), min_size=3))
-def test_after_a_crash_another_leads_within_the_promised_time(
+def test_after_a_crash_another_leads_within_the_vacancy_bound(
     crash: float, rates: list[float]
 ) -> None:
-    """LEA-C2: one lease duration after the last renewal, and two tries."""
+    """LEA-C2: one lease duration after the last renewal, and two attempts."""
     asyncio.run(_crash(crash, rates[:3]))
 
 
@@ -169,15 +169,15 @@ async def _crash(after: float, rates: list[float]) -> None:
         assert leader is not None
         leader.clock.stopped_until = 1e9
 
-        await world.advance(promised(world.times))
+        await world.advance(max_vacancy(world.times))
 
         assert world.leader not in {None, leader}
     finally:
         await world.end()
 
 
-async def test_a_leader_who_resigns_is_followed_at_the_next_try() -> None:
-    """LEA-C5: the lease is free at once."""
+async def test_a_leader_that_resigns_is_followed_at_the_next_attempt() -> None:
+    """LEA-C5: the lease is available at once."""
     world = World()
     first, second = world.join("first"), world.join("second")
     try:
@@ -193,7 +193,7 @@ async def test_a_leader_who_resigns_is_followed_at_the_next_try() -> None:
         await world.end()
 
 
-async def test_clocks_that_differ_too_much_are_what_the_rule_is_about() -> None:
+async def test_clocks_that_differ_too_much_allow_two_leaders() -> None:
     """X-5: beyond the assumption two may lead, so the simulation can find it."""
     world = World()
     slow, _ = world.join("slow"), world.join("fast", rate=3.0)

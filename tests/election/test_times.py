@@ -1,4 +1,4 @@
-"""Which durations make an election."""
+"""Valid durations of an election."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kubeloop.election import (
     check_lock_type,
 )
 from kubeloop.errors import InvalidArgument
-from tests.election.leases import Server, Store
+from tests.election.leases import FakeLeases, Server
 
 
 def test_the_defaults_are_those_of_kubernetes() -> None:
@@ -40,7 +40,7 @@ def test_the_defaults_are_those_of_kubernetes() -> None:
         pytest.param(("15s", 10, 2), "a number of seconds", id="a text"),
     ],
 )
-def test_durations_that_contradict_each_other_are_refused(times: Any, complaint: str) -> None:
+def test_durations_that_contradict_each_other_are_rejected(times: Any, complaint: str) -> None:
     lease, deadline, retry = times
 
     with pytest.raises(InvalidArgument, match=complaint):
@@ -69,12 +69,12 @@ def test_a_lease_without_name_or_a_candidate_without_identity_is_refused(
 ) -> None:
     """LEA-1: violations are construction errors."""
     with pytest.raises(InvalidArgument, match="identity"):
-        LeaderElector(Store(Server()), name, identity=identity)
+        LeaderElector(FakeLeases(Server()), name, identity=identity)
 
 
 async def test_leading_without_work_is_refused() -> None:
     """LEA-1: OnStartedLeading must be present."""
-    elector = LeaderElector(Store(Server()), "controller", identity="me")
+    elector = LeaderElector(FakeLeases(Server()), "controller", identity="me")
 
     with pytest.raises(InvalidArgument, match="lead must be a function"):
         await elector.run(None)  # type: ignore[arg-type] # what the test is about

@@ -16,13 +16,13 @@ from kubeloop.wire.coordination.v1 import Lease
 from kubeloop.wire.meta.v1 import Status
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
-# A lease changes hands quickly, and none runs out because this process had to wait.
+# The lease changes its holder quickly, and none expires because this process had to wait.
 QUICK = ElectionTimes(lease_duration=60.0, renew_deadline=40.0, retry_period=0.05)
 
 
 @final
-class HttpStore:
-    """The least client that will do."""
+class HttpLeases:
+    """A minimal client of leases."""
 
     def __init__(self, session: aiohttp.ClientSession) -> None:
         self._session = session
@@ -40,13 +40,13 @@ class HttpStore:
         body = lease.to_json() if lease is not None else None
         headers = {"Content-Type": "application/json"}
         try:
-            async with self._session.request(method, path, data=body, headers=headers) as answer:
-                said = await answer.read()
+            async with self._session.request(method, path, data=body, headers=headers) as response:
+                content = await response.read()
         except aiohttp.ClientError as error:
             raise ConnectError(f"{method} {path}: {error}") from error
-        if answer.status >= 400:
-            raise api_error(f"{method} {path}", Status.from_json(said))
-        return Lease.from_json(said)
+        if response.status >= 400:
+            raise api_error(f"{method} {path}", Status.from_json(content))
+        return Lease.from_json(content)
 
 
 async def test_leadership_passes_from_one_to_the_next() -> None:
@@ -64,22 +64,22 @@ async def test_leadership_passes_from_one_to_the_next() -> None:
 
     async with Service() as server, aiohttp.ClientSession(server.url) as session:
         electors = [
-            LeaderElector(HttpStore(session), "web", identity=f"e{n}", times=QUICK)
+            LeaderElector(HttpLeases(session), "web", identity=f"e{n}", times=QUICK)
             for n in range(3)
         ]
         await asyncio.gather(*map(stand, electors))
 
         assert sorted(who for who, _ in terms) == ["e0", "e1", "e2"]
         assert [number for _, number in terms] == [0, 1, 2]
-        lease = await HttpStore(session).get("web")
+        lease = await HttpLeases(session).get("web")
         assert lease.spec.holder_identity == ""
 
 
-async def test_a_server_that_goes_away_ends_leadership_in_time() -> None:
+async def test_losing_the_server_ends_leadership_in_time() -> None:
     """LEA-C7: the work is cancelled before another may lead."""
     clock = ManualClock()
     async with Service() as server, aiohttp.ClientSession(server.url) as session:
-        elector = LeaderElector(HttpStore(session), "web", identity="me", clock=clock)
+        elector = LeaderElector(HttpLeases(session), "web", identity="me", clock=clock)
 
         async def lead() -> None:
             async with elector.leadership():

@@ -1,4 +1,4 @@
-"""A clock that stands still, and a sink for each form of events."""
+"""A manual clock, and a sink for each API of events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server's events in memory, and objects to tell something about."""
+"""A sink in memory, and objects that events are about."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def node(name: str = "node-7") -> Node:
     return Node(metadata=ObjectMeta(name=name, uid="n1"))
 
 
-def refusal(reason: str, **more: Any) -> ApiError:
-    return api_error("write events", status(reason, "as the test wants it", **more))
+def error_response(reason: str, **more: Any) -> ApiError:
+    return api_error("write events", status(reason, "injected by the test", **more))
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -38,7 +38,7 @@ class Call(msgspec.Struct, frozen=True):
 
 @final
 class Sink(Generic[E]):
-    """An `EventSink` that keeps what it is given; `failures` are raised one after the other."""
+    """An `EventSink` that stores events; `failures` are raised one after the other."""
 
     def __init__(self, like: Sink[E] | None = None, namespace: str = "") -> None:
         self.namespace = namespace
@@ -55,36 +55,36 @@ class Sink(Generic[E]):
     async def create(self, event: E, /) -> E:
         body = event.to_dict()
         key = (self.namespace, event.metadata.name)
-        await self._ask(Call("CREATE", *key, body))
+        await self._count(Call("CREATE", *key, body))
         if key in self.stored:
-            raise refusal("AlreadyExists")
+            raise error_response("AlreadyExists")
         self.stored[key] = body
-        return self._answer(event)
+        return self._stored_copy(event)
 
     async def patch(self, name: str, patch: bytes, /, *, type: Literal["strategic"]) -> E:  # noqa: A002 - the Protocol's
         body = msgspec.json.decode(patch)
         key = (self.namespace, name)
-        await self._ask(Call("PATCH", *key, body))
+        await self._count(Call("PATCH", *key, body))
         if key not in self.stored:
-            raise refusal("NotFound")
+            raise error_response("NotFound")
         self.stored[key] |= body
         found: Any = self._class().from_dict(self.stored[key])
-        return self._answer(found)
+        return self._stored_copy(found)
 
     @property
     def verbs(self) -> list[str]:
         return [call.verb for call in self.calls]
 
-    async def _ask(self, call: Call) -> None:
+    async def _count(self, call: Call) -> None:
         self.calls.append(call)
         await self.gate.wait()
         if self.failures:
             raise self.failures.pop(0)
 
-    def _answer(self, event: E) -> E:
-        answer = copy.deepcopy(event)
-        answer.metadata.resource_version = str(100 + len(self.calls))
-        return answer
+    def _stored_copy(self, event: E) -> E:
+        stored = copy.deepcopy(event)
+        stored.metadata.resource_version = str(100 + len(self.calls))
+        return stored
 
     def _class(self) -> Any:
         from kubeloop.wire.core.v1 import Event

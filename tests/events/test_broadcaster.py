@@ -1,4 +1,4 @@
-"""From recorders to sinks, logs and watchers."""
+"""From recorders to sinks, loggers and watchers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kubeloop.errors import (
 )
 from kubeloop.events import (
     FLUSH_WITHIN,
-    MOST_TRIES,
+    MAX_ATTEMPTS,
     QUEUE,
     RETRY_DELAY,
     WATCHER_QUEUE,
@@ -29,7 +29,7 @@ from kubeloop.events import (
 from kubeloop.kit import ManualClock
 from kubeloop.wire.core.v1 import Event
 from kubeloop.wire.meta.v1 import ObjectMeta, StatusCause
-from tests.events.sinks import Sink, node, pod, refusal
+from tests.events.sinks import Sink, error_response, node, pod
 
 # --- writing
 
@@ -37,7 +37,7 @@ from tests.events.sinks import Sink, node, pod, refusal
 async def test_the_same_event_three_times_is_one_creation_and_two_patches(
     sink: Sink[Event], clock: ManualClock
 ) -> None:
-    """EVT-C1, EVT-6, EVT-7, EVT-9."""
+    """EVT-C1, EVT-6, EVT-7, EVT-9: the count and the last time are patched."""
     async with EventBroadcaster(clock=clock) as events:
         events.record_to(sink)
         recorder = events.recorder("ctl")
@@ -79,18 +79,20 @@ async def test_a_patch_of_an_event_that_is_gone_becomes_a_creation(
         ("Terminating", logging.DEBUG),
     ],
 )
-async def test_what_the_server_refuses_is_dropped_after_one_try(
+async def test_an_event_that_the_server_rejects_is_dropped_after_one_attempt(
     sink: Sink[Event],
     clock: ManualClock,
     reason: str,
     level: int,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """EVT-C7, EVT-8: loudly, unless it exists already or its namespace is going away."""
+    """EVT-C7, EVT-8: logged as an error, unless it exists or its namespace is being deleted."""
     caplog.set_level(logging.DEBUG, "kubeloop.events")
     terminating = StatusCause(reason=Cause.NAMESPACE_TERMINATING)
     error = (
-        refusal("Forbidden", causes=[terminating]) if reason == "Terminating" else refusal(reason)
+        error_response("Forbidden", causes=[terminating])
+        if reason == "Terminating"
+        else error_response(reason)
     )
     sink.failures.append(error)
 
@@ -109,7 +111,7 @@ async def test_what_the_server_refuses_is_dropped_after_one_try(
     [ConnectError("refused"), ConnectionResetError(), TimeoutError(), UnexpectedObject({})],
     ids=lambda error: type(error).__name__,
 )
-async def test_what_did_not_arrive_is_tried_twelve_times(
+async def test_an_event_that_did_not_arrive_is_sent_twelve_times(
     sink: Sink[Event], clock: ManualClock, error: Exception
 ) -> None:
     """EVT-8, EVT-C7: the first delay is random, the others are 10 s."""
@@ -117,28 +119,27 @@ async def test_what_did_not_arrive_is_tried_twelve_times(
     async with EventBroadcaster(clock=clock) as events:
         writer = events.record_to(sink, random=lambda: 0.25)
         events.recorder("ctl").event(pod(), "Normal", "Started", "up")
-        tries = []
+        attempts = []
         for seconds in (2.4, 0.1, 9.9, 0.1, 300):
             await clock.advance(seconds)
-            tries.append(len(sink.calls))
+            attempts.append(len(sink.calls))
 
-    assert (MOST_TRIES, RETRY_DELAY) == (12, 10.0)
-    assert tries == [1, 2, 2, 3, 12]
+    assert (MAX_ATTEMPTS, RETRY_DELAY) == (12, 10.0)
+    assert attempts == [1, 2, 2, 3, 12]
     assert writer.stats().lost == 1
 
 
-async def test_what_cannot_be_sent_is_not_tried_again(
+async def test_an_event_that_cannot_be_sent_is_not_retried(
     sink: Sink[Event], clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """EVT-8: errors in building a request; and whatever a sink may raise, the next event goes."""
+    """EVT-8: errors in building a request; and the next event is sent after any exception."""
     sink.failures += [TypeError("a sink's mistake")]
     async with EventBroadcaster(clock=clock) as events:
         events.record_to(sink)
         recorder = events.recorder("ctl")
         recorder.event(pod(), "Normal", "Started", "up")
         recorder.event(pod(), "Normal", "Started", "other")
-        nowhere = Event()
-        events.record(nowhere)
+        events.record(Event())
 
     assert sink.verbs == ["CREATE", "CREATE"]
     assert "a sink's mistake" in caplog.text
@@ -148,7 +149,7 @@ async def test_what_cannot_be_sent_is_not_tried_again(
 async def test_writing_is_sequential_and_a_blocked_write_delays_the_next(
     sink: Sink[Event], clock: ManualClock
 ) -> None:
-    """EVT-10."""
+    """EVT-10: counts arrive in order."""
     async with EventBroadcaster(clock=clock) as events:
         events.record_to(sink)
         sink.gate.clear()
@@ -164,8 +165,8 @@ async def test_writing_is_sequential_and_a_blocked_write_delays_the_next(
         assert len(sink.calls) == 2
 
 
-async def test_two_sinks_count_each_for_itself(sink: Sink[Event], clock: ManualClock) -> None:
-    """EVT-C11, EVT-4."""
+async def test_each_sink_has_its_own_counts(sink: Sink[Event], clock: ManualClock) -> None:
+    """EVT-C11, EVT-4: a later sink starts with 1."""
     late: Sink[Event] = Sink()
     async with EventBroadcaster(clock=clock) as events:
         events.record_to(sink)
@@ -235,8 +236,8 @@ async def test_waiting_for_a_full_watcher_fills_the_incoming_queue(
         assert [event.message for event in iter(late.get_nowait, None)] == ["last"]
 
 
-async def test_a_watcher_sees_what_is_recorded_after_it_came(clock: ManualClock) -> None:
-    """EVT-4: as objects of its own, until the block ends."""
+async def test_a_watcher_gets_the_events_recorded_after_it_was_created(clock: ManualClock) -> None:
+    """EVT-4: as copies, until the block ends."""
     async with EventBroadcaster(clock=clock) as events:
         recorder = events.recorder("ctl")
         recorder.event(pod(), "Normal", "Started", "before")
@@ -269,29 +270,29 @@ async def test_recording_after_the_end_neither_raises_nor_waits(
 
 
 @pytest.fixture
-def _threads_that_take_turns_all_the_time() -> Iterator[None]:
+def _frequent_thread_switches() -> Iterator[None]:
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
     sys.setswitchinterval(before)
 
 
-@pytest.mark.usefixtures("_threads_that_take_turns_all_the_time")
-async def test_events_of_threads_before_there_is_a_block_are_each_handed_on_once(
+@pytest.mark.usefixtures("_frequent_thread_switches")
+async def test_events_of_threads_before_the_block_are_each_distributed_once(
     clock: ManualClock,
 ) -> None:
     events = EventBroadcaster(clock=clock)
     watcher = events.watch()
-    made = [Event(metadata=ObjectMeta(name=f"e{number}")) for number in range(WATCHER_QUEUE)]
+    created = [Event(metadata=ObjectMeta(name=f"e{number}")) for number in range(WATCHER_QUEUE)]
 
     def record(thread: int) -> None:
-        for event in made[thread::4]:
+        for event in created[thread::4]:
             events.record(event)
 
     await asyncio.gather(*(asyncio.to_thread(record, thread) for thread in range(4)))
 
     seen = [event.metadata.name for event in iter(watcher.get_nowait, None)]
-    assert sorted(seen) == sorted(event.metadata.name for event in made)
+    assert sorted(seen) == sorted(event.metadata.name for event in created)
 
 
 async def test_events_may_be_recorded_from_other_threads(sink: Sink[Event]) -> None:
@@ -306,8 +307,10 @@ async def test_events_may_be_recorded_from_other_threads(sink: Sink[Event]) -> N
 # --- the end
 
 
-async def test_the_end_writes_what_was_recorded(sink: Sink[Event], clock: ManualClock) -> None:
-    """EVT-4: nothing had a chance to be written before."""
+async def test_leaving_the_block_writes_what_was_recorded(
+    sink: Sink[Event], clock: ManualClock
+) -> None:
+    """EVT-4: nothing was written before."""
     async with EventBroadcaster(clock=clock) as events:
         events.record_to(sink)
         for number in range(20):
@@ -317,7 +320,7 @@ async def test_the_end_writes_what_was_recorded(sink: Sink[Event], clock: Manual
 
 
 async def test_a_cancelled_block_is_flushed_as_well(sink: Sink[Event], clock: ManualClock) -> None:
-    """EVT-4, X-7: cancelling shuts it down, and a server that is away is not waited for."""
+    """EVT-4, X-7: a cancelled block is flushed without retry delays."""
     sink.failures += [ConnectError("refused")]
 
     async def program() -> None:
@@ -338,10 +341,10 @@ async def test_a_cancelled_block_is_flushed_as_well(sink: Sink[Event], clock: Ma
     assert [call.body["message"] for call in sink.calls] == ["late", "late", "goes"]
 
 
-async def test_a_sink_that_hangs_is_waited_for_a_little(
+async def test_the_flush_is_bounded_if_a_sink_hangs(
     sink: Sink[Event], clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """EVT-4: the end takes five seconds at most, and says what was lost."""
+    """EVT-4: the end takes five seconds at most, and logs what was lost."""
     sink.gate.clear()
 
     async def program() -> None:
@@ -362,12 +365,12 @@ async def test_a_sink_that_hangs_is_waited_for_a_little(
 async def test_events_are_logged_by_functions_and_loggers(
     clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """EVT-5: as text, and with their fields; a handler that fails does no harm."""
+    """EVT-5: as text, and with their fields; exceptions of a handler are contained."""
     caplog.set_level(logging.DEBUG)
     lines: list[str] = []
 
     def broken(event: Event) -> None:
-        raise ServiceUnavailable("x", refusal("Gone").status)
+        raise ServiceUnavailable("x", error_response("Gone").status)
 
     async with EventBroadcaster(clock=clock) as events:
         events.on_event(broken)
@@ -381,19 +384,19 @@ async def test_events_are_logged_by_functions_and_loggers(
     assert record.event["reason"] == "Started"
 
 
-async def test_a_handler_that_nobody_would_await_is_refused() -> None:
+async def test_an_async_handler_is_rejected() -> None:
     async def handler(event: Event) -> None:
-        """In vain."""
+        """Would never be awaited."""
 
     async with EventBroadcaster() as events:
         with pytest.raises(InvalidArgument, match="it is async"):
             events.on_event(handler)
 
 
-async def test_an_event_that_waits_for_its_next_try_is_tried_once_more_at_the_end(
+async def test_an_event_that_waits_for_a_retry_is_sent_once_more_at_the_end(
     sink: Sink[Event], clock: ManualClock
 ) -> None:
-    """EVT-4: shutdown writes what a server that is back would take."""
+    """EVT-4: shutdown writes what was to be retried."""
     sink.failures.append(ConnectError("refused"))
 
     async with EventBroadcaster(clock=clock) as events:

@@ -1,4 +1,4 @@
-"""What an event says, and what cannot become one."""
+"""The content of events, and what cannot become one."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from kubeloop.events import (
     FakeRecorder,
     FakeRecorderFull,
     FakeSeriesRecorder,
-    RecordsEvents,
-    RecordsSeries,
+    Recorder,
     SeriesRecorder,
+    SeriesRecorderLike,
     events_about,
     object_reference,
 )
@@ -48,10 +48,10 @@ def recorder(events: list[Event], clock: ManualClock) -> EventRecorder:
     )
 
 
-def test_an_event_says_what_happened_to_what_and_who_saw_it(
+def test_an_event_names_its_object_its_reason_and_its_source(
     recorder: EventRecorder, events: list[Event]
 ) -> None:
-    """EVT-2."""
+    """EVT-2: all fields that client-go sets."""
     recorder.event(pod(), "Normal", "Started", "started %s in %d s", "web", 3)
 
     assert events[0].to_dict() == {
@@ -78,7 +78,7 @@ def test_an_event_says_what_happened_to_what_and_who_saw_it(
     }
 
 
-def test_an_event_may_have_annotations_and_a_moment_in_the_past(
+def test_an_event_may_have_annotations_and_a_time_in_the_past(
     recorder: EventRecorder, events: list[Event]
 ) -> None:
     """EVT-1: AnnotatedEventf, and past time."""
@@ -91,10 +91,10 @@ def test_an_event_may_have_annotations_and_a_moment_in_the_past(
     assert events[0].message == "100%"
 
 
-def test_an_event_on_a_node_stands_in_the_default_namespace(
+def test_an_event_on_a_node_is_in_the_default_namespace(
     recorder: EventRecorder, events: list[Event]
 ) -> None:
-    """EVT-C9."""
+    """EVT-C9: a Node has none."""
     recorder.event(node(), "Warning", "NotReady", "gone")
 
     assert events[0].metadata.namespace == "default"
@@ -102,7 +102,7 @@ def test_an_event_on_a_node_stands_in_the_default_namespace(
 
 
 @pytest.mark.parametrize("name", ["Web", "x" * 250, "a_b", ""])
-def test_a_name_that_cannot_be_part_of_an_events_is_replaced(
+def test_an_object_name_that_cannot_be_part_of_an_event_name_is_replaced(
     recorder: EventRecorder, events: list[Event], name: str
 ) -> None:
     """EVT-C8: by a random one."""
@@ -112,8 +112,8 @@ def test_a_name_that_cannot_be_part_of_an_events_is_replaced(
 
 
 @given(names=some.lists(some.sampled_from(["web", "db", "Not A Name"]), max_size=50))
-def test_no_two_events_have_one_name(names: list[str]) -> None:
-    """EVT-2: even where the clock stands still."""
+def test_event_names_are_unique(names: list[str]) -> None:
+    """EVT-2: even if the clock does not advance."""
     maker = EventNames(ManualClock())
 
     made = [maker.name_for(name) for name in names]
@@ -125,7 +125,7 @@ def test_no_two_events_have_one_name(names: list[str]) -> None:
 def test_an_unknown_type_is_logged_and_dropped(
     recorder: EventRecorder, events: list[Event], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """EVT-1: it says which types there are."""
+    """EVT-1: the log names the valid types."""
     recorder.event(pod(), "Error", "Broken", "x")  # type: ignore[arg-type] # the test's point
 
     assert events == []
@@ -134,7 +134,7 @@ def test_an_unknown_type_is_logged_and_dropped(
 
 
 @pytest.mark.parametrize("about", [None, "web", 7, {}, {"kind": "Pod"}, object()])
-def test_what_cannot_be_referred_to_is_logged_and_dropped(
+def test_an_event_about_something_else_than_an_object_is_logged_and_dropped(
     recorder: EventRecorder, events: list[Event], caplog: pytest.LogCaptureFixture, about: Any
 ) -> None:
     """EVT-1, WTC-C16: recording never raises."""
@@ -144,7 +144,7 @@ def test_what_cannot_be_referred_to_is_logged_and_dropped(
     assert "cannot be recorded" in caplog.text
 
 
-def test_arguments_that_do_not_fit_leave_the_message_as_it_is(
+def test_arguments_that_do_not_fit_leave_the_message_unformatted(
     recorder: EventRecorder, events: list[Event], caplog: pytest.LogCaptureFixture
 ) -> None:
     """EVT-1: recording never raises."""
@@ -154,7 +154,7 @@ def test_arguments_that_do_not_fit_leave_the_message_as_it_is(
     assert "does not fit" in caplog.text
 
 
-def test_a_message_that_is_no_text_becomes_one_as_in_logging(
+def test_a_message_that_is_not_text_is_converted_as_in_logging(
     recorder: EventRecorder, events: list[Event]
 ) -> None:
     error: Any = ValueError("no such image")
@@ -164,10 +164,10 @@ def test_a_message_that_is_no_text_becomes_one_as_in_logging(
     assert events[0].message == "no such image"
 
 
-def test_annotations_that_are_no_text_become_one(
+def test_annotations_that_are_not_text_are_converted(
     recorder: EventRecorder, events: list[Event]
 ) -> None:
-    """Something that cannot be copied would end every watcher, and all later events with it."""
+    """A value that cannot be copied would end every watcher, and lose all later events."""
     odd: Any = {"tries": 3, "lock": threading.Lock()}
 
     recorder.event(pod(), "Normal", "Started", "x", annotations=odd)
@@ -194,7 +194,7 @@ def test_a_recorder_may_be_used_from_other_threads(
 # --- events.k8s.io
 
 
-def test_a_new_event_says_what_was_done_with_what(clock: ManualClock) -> None:
+def test_an_event_of_events_k8s_io_has_an_action_and_a_related_object(clock: ManualClock) -> None:
     """EVT-16: eventTime has microseconds, and there is no series yet."""
     events: list[NewEvent] = []
     recorder = SeriesRecorder(
@@ -233,8 +233,8 @@ def test_a_new_event_says_what_was_done_with_what(clock: ManualClock) -> None:
     assert copy.deepcopy(event) == event
 
 
-def test_a_related_object_that_cannot_be_referred_to_is_left_out(clock: ManualClock) -> None:
-    """EVT-16."""
+def test_a_related_object_without_a_kind_is_left_out(clock: ManualClock) -> None:
+    """EVT-16: the event is still recorded."""
     events: list[NewEvent] = []
     recorder = SeriesRecorder(
         events.append, controller="c", instance="i", clock=clock, names=EventNames(clock)
@@ -249,7 +249,7 @@ def test_a_related_object_that_cannot_be_referred_to_is_left_out(clock: ManualCl
 # --- references, selectors, fakes
 
 
-def test_a_reference_is_made_from_objects_dicts_and_references() -> None:
+def test_references_are_created_from_objects_dicts_and_references() -> None:
     """WTC-30: kind and apiVersion from the object or its class; a part has a field path."""
     typed = object_reference(pod(), field_path="spec.containers{web}")
     plain = object_reference(pod().to_dict(), field_path="spec.containers{web}")
@@ -262,7 +262,7 @@ def test_a_reference_is_made_from_objects_dicts_and_references() -> None:
 
 
 def test_a_list_has_a_version_and_no_name() -> None:
-    """WTC-30."""
+    """WTC-30: only kind and versions."""
     pods = PodList()
     pods.metadata.resource_version = "9"
 
@@ -271,7 +271,7 @@ def test_a_list_has_a_version_and_no_name() -> None:
     assert (reference.kind, reference.resource_version, reference.name) == ("PodList", "9", None)
 
 
-def test_the_events_of_an_object_are_found_by_what_is_known_of_it() -> None:
+def test_the_selector_of_events_has_the_fields_that_are_given() -> None:
     """EVT-23: the prefix depends on the form, and what is empty is left out."""
     old = events_about(name="web", kind="Pod")
     new = events_about(name="web", api_version="v1", uid="u1", events="events.k8s.io/v1")
@@ -285,8 +285,8 @@ def test_the_events_of_an_object_are_found_by_what_is_known_of_it() -> None:
 
 def test_a_fake_recorder_keeps_lines() -> None:
     """EVT-24: type, reason and message; the object and annotations on request."""
-    fake: RecordsEvents = FakeRecorder()
-    new: RecordsSeries = FakeSeriesRecorder(with_object=True)
+    fake: Recorder = FakeRecorder()
+    new: SeriesRecorderLike = FakeSeriesRecorder(with_object=True)
 
     fake.event(pod(), "Normal", "Started", "up %d", 1)
     new.event(pod(), "Normal", "Bound", "Bind", "to %s", "it", annotations={"a": "b"})
@@ -297,12 +297,12 @@ def test_a_fake_recorder_keeps_lines() -> None:
     assert new.lines == ["Normal Bound to it object{kind=Pod,apiVersion=v1} annotations{a=b}"]
 
 
-def test_a_full_fake_recorder_says_so_and_one_without_room_forgets() -> None:
-    """EVT-24."""
+def test_a_full_fake_recorder_raises_and_one_without_capacity_drops() -> None:
+    """EVT-24: as a test needs it."""
     small, none = FakeRecorder(1), FakeRecorder(0)
     small.event(pod(), "Normal", "Started", "up")
     none.event(pod(), "Normal", "Started", "up")
 
-    with pytest.raises(FakeRecorderFull, match="1 events are there"):
+    with pytest.raises(FakeRecorderFull, match="has 1 events"):
         small.event(pod(), "Normal", "Started", "up")
     assert none.lines == []

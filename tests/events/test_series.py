@@ -22,7 +22,7 @@ from kubeloop.events import (
 from kubeloop.kit import ManualClock
 from kubeloop.wire.core.v1 import Event as CoreEvent
 from kubeloop.wire.events.v1 import Event
-from tests.events.sinks import Sink, node, pod, refusal
+from tests.events.sinks import Sink, error_response, node, pod
 
 
 def bind(recorder: Any, note: str = "bound", about: Any = None, **more: Any) -> None:
@@ -42,7 +42,7 @@ async def test_isomorphic_events_become_a_series_of_the_first(
             bind(recorder, f"note {number}", changed)
             await clock.advance(1)
         assert series_sink.verbs == ["CREATE", "PATCH"]
-        assert writer.stats().book.unwritten == 1
+        assert writer.stats().tracker.unwritten == 1
         create, patch = series_sink.calls
         assert create.body["note"] == "note 0"
         assert create.body["reportingInstance"] == "example.com/ctl-h"
@@ -55,7 +55,7 @@ async def test_isomorphic_events_become_a_series_of_the_first(
     assert series_sink.calls[-1].body["series"]["count"] == 4
 
 
-async def test_what_differs_in_more_than_its_note_is_no_series(
+async def test_events_that_differ_in_more_than_the_note_are_no_series(
     series_sink: Sink[Event], clock: ManualClock
 ) -> None:
     """EVT-18: type, action, reason, controller, regarding and related count."""
@@ -73,10 +73,10 @@ async def test_what_differs_in_more_than_its_note_is_no_series(
     assert series_sink.calls[0].body["reportingInstance"].endswith(f"-{socket.gethostname()}")
 
 
-async def test_a_series_that_goes_on_is_written_every_thirty_minutes(
+async def test_a_series_that_continues_is_written_every_thirty_minutes(
     series_sink: Sink[Event], clock: ManualClock
 ) -> None:
-    """EVT-19."""
+    """EVT-19: with its count."""
     async with SeriesBroadcaster(clock=clock) as events:
         events.record_to(series_sink)
         recorder = events.recorder("example.com/ctl")
@@ -88,7 +88,7 @@ async def test_a_series_that_goes_on_is_written_every_thirty_minutes(
         assert series_sink.calls[-1].body["series"]["count"] == 15
 
 
-async def test_a_series_that_is_quiet_is_written_a_last_time_and_forgotten(
+async def test_a_series_without_repetitions_is_written_a_last_time_and_forgotten(
     series_sink: Sink[Event], clock: ManualClock
 ) -> None:
     """EVT-19: six minutes; a later occurrence is a new event."""
@@ -99,18 +99,18 @@ async def test_a_series_that_is_quiet_is_written_a_last_time_and_forgotten(
             bind(recorder)
         bind(recorder, about=pod("single"))
         await clock.advance(1)
-        assert (writer.stats().book.series, writer.stats().book.singles) == (1, 1)
+        assert (writer.stats().tracker.series, writer.stats().tracker.singles) == (1, 1)
 
         await clock.advance(2 * FINISH_AFTER)
 
         assert FINISH_AFTER == 360
-        assert (writer.stats().book.series, writer.stats().book.singles) == (0, 0)
+        assert (writer.stats().tracker.series, writer.stats().tracker.singles) == (0, 0)
         assert series_sink.calls[-1].body["series"]["count"] == 3
         bind(recorder)
     assert series_sink.calls[-1].verb == "CREATE"
 
 
-async def test_a_quiet_series_that_could_not_be_written_is_kept(
+async def test_a_series_that_could_not_be_written_at_its_end_is_kept(
     series_sink: Sink[Event], clock: ManualClock
 ) -> None:
     """EVT-19: until the next time."""
@@ -123,13 +123,13 @@ async def test_a_quiet_series_that_could_not_be_written_is_kept(
         series_sink.failures.append(ConnectError("refused"))
 
         await clock.advance(2 * FINISH_AFTER)
-        assert writer.stats().book.series == 1
+        assert writer.stats().tracker.series == 1
         await clock.advance(FINISH_AFTER)
 
-        assert writer.stats().book.series == 0
+        assert writer.stats().tracker.series == 0
 
 
-async def test_a_series_whose_event_is_gone_is_made_anew(
+async def test_a_series_whose_event_is_gone_is_created_again(
     series_sink: Sink[Event], clock: ManualClock
 ) -> None:
     """EVT-20: PATCH 404, CREATE."""
@@ -145,19 +145,19 @@ async def test_a_series_whose_event_is_gone_is_made_anew(
     assert series_sink.calls[-1].body["series"]["count"] == 2
 
 
-async def test_one_that_exists_is_tried_again_as_a_series_and_dropped_as_a_single_event(
+async def test_already_exists_is_retried_for_a_series_and_dropped_for_a_single_event(
     series_sink: Sink[Event], clock: ManualClock
 ) -> None:
     """EVT-20: 10 s and up to a quarter later."""
     async with SeriesBroadcaster(clock=clock) as events:
         writer = events.record_to(series_sink, random=lambda: 0.5)
         recorder = events.recorder("example.com/ctl")
-        series_sink.failures.append(refusal("AlreadyExists"))
+        series_sink.failures.append(error_response("AlreadyExists"))
         bind(recorder)
         await clock.advance(100)
         assert series_sink.verbs == ["CREATE"]
 
-        series_sink.failures += [refusal("NotFound"), refusal("AlreadyExists")]
+        series_sink.failures += [error_response("NotFound"), error_response("AlreadyExists")]
         bind(recorder)
         await clock.advance(11)
         assert series_sink.verbs == ["CREATE", "PATCH", "CREATE"]
@@ -167,10 +167,10 @@ async def test_one_that_exists_is_tried_again_as_a_series_and_dropped_as_a_singl
         assert writer.stats().lost == 0
 
 
-async def test_a_single_event_that_does_not_arrive_is_tried_twelve_times(
+async def test_a_single_event_that_does_not_arrive_is_sent_twelve_times(
     series_sink: Sink[Event], clock: ManualClock
 ) -> None:
-    """EVT-20."""
+    """EVT-20: with 10 s between two attempts."""
     series_sink.failures += [ConnectError("refused")] * 20
     async with SeriesBroadcaster(clock=clock) as events:
         writer = events.record_to(series_sink)
@@ -181,10 +181,10 @@ async def test_a_single_event_that_does_not_arrive_is_tried_twelve_times(
         assert writer.stats().lost == 1
 
 
-async def test_an_event_without_a_namespace_is_refused_before_it_is_sent(
+async def test_an_event_without_a_namespace_is_rejected_before_it_is_sent(
     series_sink: Sink[Event], clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """EVT-20."""
+    """EVT-20: and logged."""
     async with SeriesBroadcaster(clock=clock) as events:
         events.record_to(series_sink)
         events.record(Event())
@@ -193,7 +193,7 @@ async def test_an_event_without_a_namespace_is_refused_before_it_is_sent(
     assert "it has no namespace" in caplog.text
 
 
-async def test_eight_write_at_once_and_what_does_not_fit_is_dropped_and_logged(
+async def test_eight_workers_write_at_once_and_the_overflow_is_dropped_and_logged(
     series_sink: Sink[Event], clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """EVT-17: queues of 25 and 1000."""
@@ -209,14 +209,14 @@ async def test_eight_write_at_once_and_what_does_not_fit_is_dropped_and_logged(
         await clock.settle()
         assert len(series_sink.calls) == WRITERS
         assert (writer.stats().waiting, writer.stats().lost) == (WRITE_QUEUE, 3)
-        assert "too many wait to be written" in caplog.text
+        assert "the write queue is full" in caplog.text
 
         series_sink.gate.set()
 
     assert len(series_sink.calls) == WRITERS + WRITE_QUEUE
 
 
-async def test_two_that_come_at_once_are_written_one_after_the_other(
+async def test_two_events_at_once_are_written_one_after_the_other(
     series_sink: Sink[Event], clock: ManualClock
 ) -> None:
     """EVT-18: a series is patched once its event is there."""
@@ -233,7 +233,7 @@ async def test_two_that_come_at_once_are_written_one_after_the_other(
 async def test_recording_to_a_second_sink_is_an_error(
     series_sink: Sink[Event], clock: ManualClock
 ) -> None:
-    """EVT-21."""
+    """EVT-21: a broadcaster has one sink."""
     async with SeriesBroadcaster(clock=clock) as events:
         events.record_to(series_sink)
 
@@ -242,7 +242,7 @@ async def test_recording_to_a_second_sink_is_an_error(
 
 
 @pytest.mark.parametrize("is_served", [True, False])
-async def test_an_adapter_speaks_what_the_server_speaks(
+async def test_an_adapter_records_to_the_api_that_the_server_serves(
     sink: Sink[CoreEvent], series_sink: Sink[Event], clock: ManualClock, is_served: bool
 ) -> None:
     """EVT-22: core events have neither an action nor a related object."""
@@ -265,7 +265,7 @@ async def test_an_adapter_speaks_what_the_server_speaks(
 async def test_a_cancelled_writer_leaves_no_task(
     series_sink: Sink[Event], clock: ManualClock
 ) -> None:
-    """X-7."""
+    """X-7: everything ends with its scope."""
     before = asyncio.all_tasks()
     async with SeriesBroadcaster(clock=clock) as events:
         events.record_to(series_sink)

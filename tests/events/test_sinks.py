@@ -1,4 +1,4 @@
-"""What events can be written to, and what is refused before any is lost."""
+"""Which sinks are accepted, and which are rejected before an event is lost."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ async def server() -> AsyncIterator[APIServer]:
     [
         (lambda client: client, "it has no in_namespace, create, patch"),
         (lambda client: client.rest, "it has no in_namespace, create, patch"),
-        (lambda client: client.resource(ConfigMap), "it takes v1 ConfigMap"),
-        (lambda client: client.resource(NewEvent), "it takes events.k8s.io/v1 Event"),
-        (lambda client: client.resource(GroupVersionKind("", "v1", "Event")), "it takes dict"),
+        (lambda client: client.resource(ConfigMap), "it accepts v1 ConfigMap"),
+        (lambda client: client.resource(NewEvent), "it accepts events.k8s.io/v1 Event"),
+        (lambda client: client.resource(GroupVersionKind("", "v1", "Event")), "it accepts dict"),
         (lambda client: client.resource(Event).get("one"), "it is a coroutine"),
         (lambda client: type(client.resource(Event)), "it is a class"),
         (lambda client: Event, "it is a class"),
@@ -37,7 +37,7 @@ async def server() -> AsyncIterator[APIServer]:
         (lambda client: BlockingSink(), "it is not async"),
     ],
 )
-async def test_a_wrong_sink_is_refused_at_once(
+async def test_a_wrong_sink_is_rejected_at_once(
     server: APIServer, sink: Callable[[Client], Any], problem: str
 ) -> None:
     async with Client(server.config) as client, EventBroadcaster() as events:
@@ -45,7 +45,7 @@ async def test_a_wrong_sink_is_refused_at_once(
             events.record_to(sink(client))
 
 
-async def test_a_sink_of_the_other_form_is_refused_at_once(server: APIServer) -> None:
+async def test_a_sink_of_the_other_api_is_rejected_at_once(server: APIServer) -> None:
     async with Client(server.config) as client:
         core, series = client.resource(Event), client.resource(NewEvent)
         wrong: Any = core
@@ -53,11 +53,11 @@ async def test_a_sink_of_the_other_form_is_refused_at_once(server: APIServer) ->
             with pytest.raises(TypeError, match=r"the Event of kubeloop\.wire\.events\.v1"):
                 events.record_to(wrong)
             events.record_to(series)
-        with pytest.raises(TypeError, match="it takes"):
+        with pytest.raises(TypeError, match="it accepts"):
             EventBroadcasterAdapter(core, wrong)
 
 
-async def test_a_client_for_events_is_taken_in_whatever_namespace_it_is(server: APIServer) -> None:
+async def test_a_client_of_events_is_accepted_for_any_namespace(server: APIServer) -> None:
     async with Client(server.config) as client:
         async with EventBroadcaster() as events:
             events.record_to(client.resource(Event, namespace="elsewhere"))
@@ -67,7 +67,7 @@ async def test_a_client_for_events_is_taken_in_whatever_namespace_it_is(server: 
 
 
 class BlockingSink:
-    """As the blocking client's: it would hold the loop, and return what cannot be awaited."""
+    """As the blocking client: it would block the event loop, and its results cannot be awaited."""
 
     def in_namespace(self, namespace: str) -> BlockingSink:
         return self

@@ -21,7 +21,7 @@ PATCH = "application/strategic-merge-patch+json"
 
 @final
 class HttpSink(Generic[E]):
-    """The least client that will do."""
+    """A minimal client of events."""
 
     def __init__(
         self, session: aiohttp.ClientSession, kind: type[E], root: str, namespace: str = ""
@@ -42,20 +42,20 @@ class HttpSink(Generic[E]):
 
     async def _send(self, method: str, path: str, body: bytes, content_type: str) -> E:
         headers = {"Content-Type": content_type}
-        async with self._session.request(method, path, data=body, headers=headers) as answer:
-            said = await answer.read()
-            if answer.status >= 400:
-                raise api_error(f"{method} {path}", Status.from_json(said))
-            return self._kind.from_json(said)
+        async with self._session.request(method, path, data=body, headers=headers) as response:
+            content = await response.read()
+            if response.status >= 400:
+                raise api_error(f"{method} {path}", Status.from_json(content))
+            return self._kind.from_json(content)
 
 
-async def listed(session: aiohttp.ClientSession, path: str, **query: str) -> list[Any]:
-    async with session.get(path, params=query) as answer:
-        found: list[Any] = (await answer.json())["items"]
+async def list_events(session: aiohttp.ClientSession, path: str, **query: str) -> list[Any]:
+    async with session.get(path, params=query) as response:
+        found: list[Any] = (await response.json())["items"]
         return found
 
 
-async def test_events_are_created_counted_and_found_again() -> None:
+async def test_events_are_created_counted_and_listed() -> None:
     """EVT-C1, EVT-C6, EVT-C9, EVT-23 against a server."""
     async with Service() as server, aiohttp.ClientSession(server.url) as session:
         async with EventBroadcaster() as events:
@@ -67,9 +67,9 @@ async def test_events_are_created_counted_and_found_again() -> None:
 
         assert (writer.stats().written, writer.stats().lost) == (4, 0)
         about = str(events_about(name="web", kind="Pod"))
-        (found,) = await listed(session, "/api/v1/events", fieldSelector=about)
+        (found,) = await list_events(session, "/api/v1/events", fieldSelector=about)
         assert (found["count"], found["message"]) == (3, "again")
-        assert len(await listed(session, "/api/v1/namespaces/default/events")) == 2
+        assert len(await list_events(session, "/api/v1/namespaces/default/events")) == 2
 
 
 async def test_series_are_created_and_patched() -> None:
@@ -82,7 +82,7 @@ async def test_series_are_created_and_patched() -> None:
                 recorder.event(pod(namespace="default"), "Normal", "Bound", "Bind", f"{number}")
 
         assert writer.stats().lost == 0
-        (found,) = await listed(session, "/apis/events.k8s.io/v1/events")
+        (found,) = await list_events(session, "/apis/events.k8s.io/v1/events")
         assert (found["series"]["count"], found["note"]) == (5, "0")
-        (core,) = await listed(session, "/api/v1/events")
+        (core,) = await list_events(session, "/api/v1/events")
         assert core["involvedObject"]["name"] == "web"

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from kubeloop.cache import InformerState, InformerStats, OutageStats, ReflectorState
-from kubeloop.election import ElectorStats, Leading, LockStats, Waiting
+from kubeloop.election import ElectorStats, Leading, LockStats, Standby
 from kubeloop.errors import InvalidArgument
 from kubeloop.inspector.collect import collect, numbers, quantile
 from kubeloop.inspector.health import Health, of_controller, of_informer
@@ -235,7 +235,7 @@ def a_manager(client: Client, identity: str, state: str = "running") -> ASaying:
     """One with an informer that feeds its only controller."""
     informer = client.informer(ConfigMap)
     informer.add_key_handler(lambda _: None, name="controller website")
-    elector = msgspec.structs.replace(an_elector(Waiting()), identity=identity)
+    elector = msgspec.structs.replace(an_elector(Standby()), identity=identity)
     said = ManagerStats(
         state, False, informers=(informer.stats(),), controllers=(a_controller(),), election=elector
     )
@@ -341,7 +341,7 @@ async def test_failures_of_a_controller_and_its_turns_are_told() -> None:
 
 
 async def test_changes_of_leadership_are_told() -> None:
-    waiting = Reading(elections=[an_elector(Waiting())])
+    waiting = Reading(elections=[an_elector(Standby())])
     leading = Reading(elections=[an_elector(Leading(1.0, 2.0, 1))])
 
     assert [line.text for line in news(waiting, leading)] == ["this process leads"]

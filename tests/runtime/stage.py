@@ -11,7 +11,7 @@ from kubeloop.kit import ManualClock, TaskOwner
 from kubeloop.meta import ObjectKey
 from kubeloop.runtime import Client, Context, Reconcile, Result
 from kubeloop.runtime.caches import Caches, Declarations
-from kubeloop.runtime.context import Surroundings, Tracer
+from kubeloop.runtime.context import Environment, Tracer
 from kubeloop.runtime.controller import Controller
 from kubeloop.runtime.metrics import ReconcileMetrics
 from kubeloop.runtime.specs import ControllerSpec
@@ -55,7 +55,7 @@ class Stage:
         for kind in made.kinds:
             wanted.want(kind, resync=made.resync)
         caches = Caches(self.mirrors, wanted)
-        around = Surroundings(cast("Client", None), caches, self.clock)
+        around = Environment(cast("Client", None), caches, self.clock)
         self.controller = Controller(
             made, around, recorder=self.recorder, tracer=self.tracer, metrics=self.metrics
         )

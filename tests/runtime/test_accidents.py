@@ -15,7 +15,7 @@ from kubeloop.crd import crd_of
 from kubeloop.errors import ConfigError, InvalidArgument
 from kubeloop.kit import running
 from kubeloop.meta import GroupVersionKind, ObjectKey
-from kubeloop.runtime import Client, Context, Manager, PartEnded
+from kubeloop.runtime import Client, Context, Manager, RunnableEnded
 from kubeloop.testing import APIServer
 from kubeloop.wire import Model, Resource
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
@@ -92,7 +92,7 @@ async def test_who_waits_for_a_manager_that_ends_is_told(managed: Managed) -> No
     with pytest.raises(ConfigError, match="listen at"):
         await manager.run()
 
-    with pytest.raises(PartEnded, match="it is over"):
+    with pytest.raises(RunnableEnded, match="it is over"):
         await waiting
 
 
@@ -171,7 +171,7 @@ async def test_an_event_that_is_recorded_while_the_server_is_away_is_written_in_
 
     await client.resource(ConfigMap).create(a_config("one"))
     async with running(manager):
-        await until(lambda: "writing failed, it may be tried again" in caplog.text)
+        await until(lambda: "write failed, will retry" in caplog.text)
         await server.accept_connections()
         manager.stop()
         await until(lambda: manager.stats().state == "ended")

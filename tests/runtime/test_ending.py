@@ -18,7 +18,7 @@ from kubeloop.runtime import (
     Client,
     Context,
     Manager,
-    PartEnded,
+    RunnableEnded,
     ShutdownTimeout,
     WebhookServer,
 )
@@ -64,7 +64,7 @@ async def test_a_part_that_is_cancelled_from_inside_has_failed(managed: Managed)
     manager = managed()
     manager.add(Broken())
 
-    with pytest.raises(PartEnded, match="was cancelled from inside"):
+    with pytest.raises(RunnableEnded, match="was cancelled from inside"):
         await manager.run()
 
 

@@ -242,7 +242,7 @@ async def test_who_loses_the_lease_ends(managed: Managed, client: Client) -> Non
     # No precondition: it is renewed all the while.
     await leases.patch("maps", {"spec": {"holderIdentity": "them"}}, type="merge")
 
-    with pytest.raises(LeadershipLost, match="the lease names them"):
+    with pytest.raises(LeadershipLost, match="the holder of the lease is them"):
         await ended
 
 

@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from kubeloop.kit import ManualClock
-from kubeloop.runtime import calm_collector, log_in_background
+from kubeloop.runtime import log_in_background, tune_garbage_collector
 from kubeloop.runtime.process import on_signals
 
 
@@ -34,7 +34,7 @@ def bare_root() -> Iterator[logging.Logger]:
 def test_the_collector_comes_by_less_often_and_is_given_back() -> None:
     before = gc.get_threshold()
 
-    with calm_collector() as settle:
+    with tune_garbage_collector() as settle:
         assert gc.get_threshold()[0] > before[0]
         settle()
         assert gc.get_freeze_count() > 0
@@ -116,7 +116,7 @@ async def raised(which: signal.Signals) -> None:
 
 def test_the_collector_is_given_back_by_the_last_in_whatever_order() -> None:
     before = gc.get_threshold()
-    first, second = calm_collector(), calm_collector()
+    first, second = tune_garbage_collector(), tune_garbage_collector()
 
     first.__enter__()
     second.__enter__()

@@ -127,7 +127,7 @@ from kubeloop.wire.core.v1 import ConfigMap
 import kubeloop.runtime.life as life
 
 ends = __import__("sys").modules["kubeloop.kit.running"]
-life.CANCEL_WITHIN = ends.TASKS_GRACE = 0.4
+life.CANCEL_TIMEOUT = ends.TASKS_GRACE = 0.4
 manager = Manager(leader_election="sites", grace={grace})
 
 @manager.controller(ConfigMap)
@@ -149,7 +149,7 @@ from kubeloop.wire.core.v1 import ConfigMap
 import kubeloop.runtime.life as life
 
 ends = __import__("sys").modules["kubeloop.kit.running"]
-life.CANCEL_WITHIN = ends.TASKS_GRACE = 0.4
+life.CANCEL_TIMEOUT = ends.TASKS_GRACE = 0.4
 ends.THREADS_GRACE = {threads}
 manager = Manager(leader_election="sites", grace={grace})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubeloop.errors import Conflict, InvalidArgument
-from kubeloop.runtime import Client, finalized, written_status
+from kubeloop.runtime import Client, finalized, update_status
 from kubeloop.testing import APIServer
 
 from .sites import Website, WebsiteStatus, a_site
@@ -129,10 +129,10 @@ async def test_dicts_have_finalizers_too(with_sites: Client) -> None:
 async def test_an_equal_status_costs_no_request(with_sites: Client, server: APIServer) -> None:
     site = await with_sites.resource(Website).create(a_site())
     site.status = WebsiteStatus(ready=True)
-    site = await written_status(with_sites, site)
+    site = await update_status(with_sites, site)
     before = len(server.requests)
 
-    again = await written_status(with_sites, site, before=site)
+    again = await update_status(with_sites, site, before=site)
 
     assert again is site
     assert len(server.requests) == before
@@ -146,7 +146,7 @@ async def test_only_the_difference_of_a_status_is_sent(
     site.status = WebsiteStatus(ready=True)
     site.spec.replicas = 99  # not a matter of the status
 
-    written = await written_status(with_sites, site, before=before)
+    written = await update_status(with_sites, site, before=before)
 
     assert server.requests[-1].json() == {
         "status": {"ready": True},
@@ -166,9 +166,9 @@ async def test_a_status_of_an_object_that_changed_meanwhile_is_a_conflict(
     site.status = WebsiteStatus(ready=True)
 
     with pytest.raises(Conflict):
-        await written_status(with_sites, site)
+        await update_status(with_sites, site)
 
 
 async def test_what_has_no_status_is_refused(client: Client) -> None:
     with pytest.raises(InvalidArgument, match="it has no metadata"):
-        await written_status(client, object())
+        await update_status(client, object())

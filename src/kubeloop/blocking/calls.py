@@ -34,7 +34,7 @@ _current: contextvars.ContextVar[_Call[Any]] = contextvars.ContextVar("kubeloop 
 def call(place: Place, work: Callable[[], Awaitable[T]]) -> T:
     """Do `work` in the loop and wait for it here.
 
-    Raises: what the work raises; BlockingInLoop, LoopEnded.
+    Raises: what the work raises; BlockingInLoop, LoopClosed.
     """
     place.portal.enter()
     return _Call[T](place).wait(work)

@@ -6,7 +6,7 @@ from typing import final
 
 from kubeloop.errors import KubeError
 
-__all__ = ["BlockingInLoop", "LoopEnded", "OpenedBeforeFork"]
+__all__ = ["BlockingInLoop", "LoopClosed", "OpenedBeforeFork"]
 
 
 @final
@@ -15,7 +15,7 @@ class BlockingInLoop(KubeError, RuntimeError):
 
 
 @final
-class LoopEnded(KubeError, RuntimeError):
+class LoopClosed(KubeError, RuntimeError):
     """There is no loop any more: the program is ending."""
 
 

@@ -25,7 +25,7 @@ import msgspec
 
 from kubeloop.errors import KubeError, TransportError
 
-from .errors import BlockingInLoop, LoopEnded
+from .errors import BlockingInLoop, LoopClosed
 
 __all__ = ["PORTAL", "Branch", "Closable", "Place", "Portal", "PortalStats"]
 
@@ -139,7 +139,7 @@ class Portal:
     def enter(self) -> None:
         """Make sure that the loop is there and that waiting for it is no harm.
 
-        Raises: BlockingInLoop, LoopEnded.
+        Raises: BlockingInLoop, LoopClosed.
         """
         _refuse_in_loop()
         self._running()
@@ -147,13 +147,13 @@ class Portal:
     def post(self, function: Callable[[], object]) -> None:
         """Have a function called in the loop, soon.
 
-        Raises: LoopEnded.
+        Raises: LoopClosed.
         """
         there = self._running()
         try:
             there.loop.call_soon_threadsafe(function)
         except RuntimeError as error:  # closed while we asked
-            raise LoopEnded(_ENDED) from error
+            raise LoopClosed(_ENDED) from error
 
     def post_if_running(self, function: Callable[[], object], *, forks: int) -> None:
         """As `post`, but only to the loop that there is, and only if no fork came between."""
@@ -197,7 +197,7 @@ class Portal:
 
     def why_cancelled(self) -> KubeError:
         """As `Place` says."""
-        return LoopEnded("the call was cancelled from within the loop")
+        return LoopClosed("the call was cancelled from within the loop")
 
     # --- the ends
 
@@ -240,7 +240,7 @@ class Portal:
 
     def _running(self) -> _Loop:
         if self._ending:
-            raise LoopEnded(_ENDED)
+            raise LoopClosed(_ENDED)
         there = self._there
         return there if there is not None else self._start()
 
@@ -252,7 +252,7 @@ class Portal:
                     there.thread.start()
                 except RuntimeError as error:  # no threads any more, or too many
                     there.loop.close()
-                    raise LoopEnded(f"start the thread of the event loop: {error}") from error
+                    raise LoopClosed(f"start the thread of the event loop: {error}") from error
                 self._there = there
             return self._there
 

@@ -1,9 +1,9 @@
-"""Standing as a candidate where the control plane chooses the leader.
+"""A candidate of a coordinated election, in which the control plane chooses the leader.
 
-Promises: the candidate's object is there and fresh: made when it is missing, renewed every
-five minutes, and at once when the control plane asks for a sign of life; failures are tried
-again, sooner at first and later and later.
-Elsewhere: leading once the lease names us (`elector`, with `coordinated=True`).
+Guarantees: the candidate's `LeaseCandidate` object exists and is current: it is created when
+it is missing, and renewed every five minutes, or at once when the control plane pings it.
+Failures are retried with growing delays.
+See also: `elector` (leading, with `coordinated=True`).
 """
 
 from __future__ import annotations
@@ -23,26 +23,27 @@ from kubeloop.wire.coordination.v1beta1 import LeaseCandidate, LeaseCandidateSpe
 from kubeloop.wire.meta.v1 import ObjectMeta
 
 __all__ = [
-    "RENEW_EVERY",
-    "Candidacy",
-    "CandidateChange",
+    "RENEW_INTERVAL",
+    "Candidate",
     "CandidateStats",
-    "CandidateStore",
+    "LeaseCandidateClient",
+    "LeaseCandidateEvent",
 ]
 
 log = get_logger(__name__)
 
-RENEW_EVERY: Final = 300.0
-"""Seconds between two renewals that nobody asked for."""
+RENEW_INTERVAL: Final = 300.0
+"""Seconds between two renewals without a ping."""
 
-# The limits of a controller's queue: 5 ms doubling to 1000 s, and ten a second in all.
+# client-go renews through a work queue with its default limiter: 5 ms doubling up to 1000 s,
+# and ten a second after a burst of 100.
 _DELAYS: Final = Backoff(duration=0.005, factor=2.0, steps=64, cap=1000.0)
 _RATE: Final = 10.0
 _BURST: Final = 100
 
 
-class CandidateChange(Protocol):
-    """One change that a watch reports."""
+class LeaseCandidateEvent(Protocol):
+    """One event of a watch."""
 
     @property
     def type(self) -> str: ...
@@ -50,17 +51,17 @@ class CandidateChange(Protocol):
     def object(self) -> LeaseCandidate: ...
 
 
-class CandidateStore(Protocol):
-    """What a candidacy asks of a client for lease candidates in one namespace."""
+class LeaseCandidateClient(Protocol):
+    """The lease candidates of one namespace; `client.resource(LeaseCandidate)` fits."""
 
     async def get(self, name: str, /) -> LeaseCandidate: ...
     async def create(self, candidate: LeaseCandidate, /) -> LeaseCandidate: ...
     async def update(self, candidate: LeaseCandidate, /) -> LeaseCandidate: ...
-    def watch(self, *, field_selector: str) -> AsyncGenerator[CandidateChange, None]: ...
+    def watch(self, *, field_selector: str) -> AsyncGenerator[LeaseCandidateEvent, None]: ...
 
 
 class CandidateStats(msgspec.Struct, frozen=True):
-    """What a candidacy has done."""
+    """A snapshot of the counters of a candidate."""
 
     renewals: int
     failures: int  # in a row
@@ -68,16 +69,18 @@ class CandidateStats(msgspec.Struct, frozen=True):
 
 
 @final
-class Candidacy:
-    """Keeps one candidate's object fresh while `run()` runs (client-go: `LeaseCandidate`).
+class Candidate:
+    """Keeps one `LeaseCandidate` object current while `run()` runs.
+
+    client-go: `leaderelection.LeaseCandidate`, which `NewCandidate` creates.
 
     Raises:
-        InvalidArgument: no name or no lease.
+        InvalidArgument: the name or the lease is empty.
     """
 
     def __init__(
         self,
-        store: CandidateStore,
+        candidates: LeaseCandidateClient,
         name: str,
         *,
         lease: str,
@@ -88,7 +91,7 @@ class Candidacy:
     ) -> None:
         if not name or not lease:
             raise InvalidArgument(f"candidate {name!r} for lease {lease!r}: both need a name")
-        self._store = store
+        self._candidates = candidates
         self._name = name
         self._spec = LeaseCandidateSpec(
             lease_name=lease,
@@ -97,75 +100,75 @@ class Candidacy:
             strategy=strategy,
         )
         self._clock: Clock = clock or SystemClock()
-        self._asked = asyncio.Event()
+        self._pinged = asyncio.Event()
         self._watch_delays = _DELAYS.delays()
         self._renewals = 0
         self._failures = 0
         self._last_error = ""
 
     async def run(self) -> None:
-        """Be a candidate until cancelled; the object is left behind for the server to expire."""
+        """Be a candidate until cancelled; the server expires the object that is left."""
         async with TaskOwner() as tasks:
-            tasks.spawn(self._listen(), name=f"{self} pings")
-            await self._keep_fresh()
+            tasks.spawn(self._watch_pings(), name=f"{self} pings")
+            await self._renew_forever()
 
     def stats(self) -> CandidateStats:
         return CandidateStats(self._renewals, self._failures, self._last_error)
 
-    async def _keep_fresh(self) -> None:
+    async def _renew_forever(self) -> None:
         delays = _DELAYS.delays()
         bucket = TokenBucket(_RATE, _BURST, clock=self._clock)
         while True:
-            self._asked.clear()
-            if await self._succeeds(self._renew_once):
+            self._pinged.clear()
+            if await self._try(self._renew):
                 delays.reset()
-                await self._wait(RENEW_EVERY)
+                await self._wait_for_ping(RENEW_INTERVAL)
             else:
                 await self._clock.sleep(max(delays.next(), bucket.reserve()))
 
-    async def _renew_once(self) -> None:
+    async def _renew(self) -> None:
         spec = copy.deepcopy(self._spec)
         spec.renew_time = MicroTime.of(self._clock.time())
         try:
-            known = await self._store.get(self._name)
+            current = await self._candidates.get(self._name)
         except NotFound:
             metadata = ObjectMeta(name=self._name)
-            await self._store.create(LeaseCandidate(metadata=metadata, spec=spec))
+            await self._candidates.create(LeaseCandidate(metadata=metadata, spec=spec))
         else:
-            spec.ping_time = known.spec.ping_time
-            known.spec = spec
-            await self._store.update(known)
+            spec.ping_time = current.spec.ping_time
+            current.spec = spec
+            await self._candidates.update(current)
         self._renewals += 1
 
-    async def _listen(self) -> None:
+    async def _watch_pings(self) -> None:
         while True:
-            await self._succeeds(self._follow)
-            # Short after news, longer each time the watch ends without any.
+            await self._try(self._watch_once)
+            # Short after an event, longer each time the watch ends without one.
             await self._clock.sleep(self._watch_delays.next())
 
-    async def _follow(self) -> None:
-        changes = self._store.watch(field_selector=f"metadata.name={self._name}")
-        async with aclosing(changes):
-            async for change in changes:
+    async def _watch_once(self) -> None:
+        events = self._candidates.watch(field_selector=f"metadata.name={self._name}")
+        async with aclosing(events):
+            async for event in events:
                 self._watch_delays.reset()
-                if change.type == "DELETED" or _is_asked(change.object.spec):
-                    self._asked.set()
+                if event.type == "DELETED" or _is_pinged(event.object.spec):
+                    self._pinged.set()
 
-    async def _succeeds(self, step: Callable[[], Awaitable[None]]) -> bool:
+    async def _try(self, step: Callable[[], Awaitable[None]]) -> bool:
         try:
             await step()
-        except Exception as error:  # noqa: BLE001 - the store is not ours; tried again
+        except Exception as error:  # noqa: BLE001 - of any client; retried
             self._failures += 1
             self._last_error = str(error) or type(error).__name__
-            log.info("%s: failed, to be tried again: %s", self, self._last_error)
+            log.info("%s: attempt failed, will retry: %s", self, self._last_error)
             return False
         self._failures = 0
         return True
 
-    async def _wait(self, seconds: float) -> None:
+    async def _wait_for_ping(self, seconds: float) -> None:
         try:
             async with self._clock.timeout(seconds):
-                await self._asked.wait()
+                await self._pinged.wait()
         except TimeoutError:
             pass
 
@@ -173,7 +176,7 @@ class Candidacy:
         return f"candidate {self._name} for {self._spec.lease_name}"
 
 
-def _is_asked(spec: LeaseCandidateSpec) -> bool:
+def _is_pinged(spec: LeaseCandidateSpec) -> bool:
     if spec.ping_time is None:
         return False
     return spec.renew_time is None or spec.ping_time > spec.renew_time

@@ -1,13 +1,13 @@
-"""Leader election: of many candidates at most one leads, as long as it holds a lease.
+"""Leader election: at most one of many candidates leads, as long as it holds a lease.
 
-Promises: the work is cancelled when the lease is lost, and at the latest one renew deadline
-after the last renewal that is known to have arrived was sent; so no two candidates lead at
-once while their clocks' rates differ by less than lease duration over renew deadline. The
-lease is given back after the work has ended, and only while it is ours. Every request has a
-deadline.
-Not promised: that a process which was stopped for longer than its lease does nothing in the
-second in which it wakes up. Ask `Leadership.ensure()` before what must not happen twice.
-Elsewhere: who may take a lease (`record`), which durations make sense (`times`).
+Guarantees: the work is cancelled when the lease is lost, at the latest one renew deadline
+after the last successful renewal was sent. So no two candidates lead at once while the rates
+of their clocks differ by less than lease duration / renew deadline. The lease is released
+after the work has ended, and only while we hold it. Every request has a deadline.
+Not guaranteed: that a process which was suspended for longer than its lease does nothing in
+the second in which it resumes. Call `Leadership.ensure()` before an action that must not
+happen twice.
+See also: `record` (who may acquire a lease), `times` (the durations), `lock` (the requests).
 
     async with elector.leadership():
         await work()  # cancelled when the lease is lost, which then raises LeadershipLost
@@ -20,46 +20,60 @@ import inspect
 import random as chance
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Literal, Protocol, TypeAlias, final
+from typing import Final, Literal, Protocol, TypeAlias, final
 
 import msgspec
 
-from kubeloop.errors import InvalidArgument
+from kubeloop.errors import InvalidArgument, KubeError
 from kubeloop.kit import Clock, Random, SystemClock, TaskOwner, jittered, run_to_completion
 from kubeloop.wire import get_logger
 from kubeloop.wire.coordination.v1 import Lease
 
-from .errors import LeadershipLost, LeaseNotRenewed
-from .lock import Held, LeaseLock, LeaseStore, LockStats
-from .metrics import ElectionMetrics, Reporter
-from .record import EndOfTerm, Taken
+from .lock import Acquisition, LeaseClient, LeaseLock, LockStats
+from .metrics import ElectionMetrics, MetricsReporter
+from .record import EndOfTerm, HeldByOther
 from .times import JITTER_FACTOR, ElectionTimes
 
 __all__ = [
-    "ElectionEvents",
+    "DEFAULT_TOLERANCE",
+    "ElectionHealth",
+    "ElectionRecorder",
     "ElectorState",
     "ElectorStats",
     "Idle",
     "LeaderElector",
     "Leadership",
+    "LeadershipLost",
     "Leading",
-    "Waiting",
+    "LeaseNotRenewed",
+    "Standby",
 ]
 
 log = get_logger(__name__)
 
-# Sums of floats miss their moment by a little: too early is safe, and never late.
-_SLACK = 1e-6
+DEFAULT_TOLERANCE: Final = 20.0
+"""Seconds after its lease has expired that a leader may still work before it is unhealthy."""
 
-# The shortest pause between two tries to renew is this part of a retry period.
-_SHORTEST = 8
+# Sums of floats differ from the exact time by a little: early is safe, late is not.
+_TOLERANCE = 1e-6
+# After a failed renewal the next attempt follows after at least this part of a retry period.
+_MIN_PAUSE = 1 / 8
+# Seconds between two looks at the clock. Timers do not run while a machine is suspended.
+_CLOCK_CHECK_INTERVAL = 1.0
 
-LOOK_EVERY = 1.0
-"""Seconds between two looks at the clock, whatever the timers say."""
+
+@final
+class LeadershipLost(KubeError):
+    """We no longer hold the lease, or cannot know that we do; the work was cancelled."""
 
 
-class ElectionEvents(Protocol):
-    """What an elector asks of a recorder of events, if it has one."""
+@final
+class LeaseNotRenewed(KubeError):
+    """A failed health check: the work goes on although the lease has expired."""
+
+
+class ElectionRecorder(Protocol):
+    """Records events about the lease; an `EventRecorder` fits."""
 
     def event(
         self,
@@ -72,69 +86,70 @@ class ElectionEvents(Protocol):
 
 
 class Idle(msgspec.Struct, frozen=True):
-    """No candidate: nobody has asked for leadership, or it is over."""
+    """Not a candidate: `leadership()` was not entered, or has ended."""
 
 
-class Waiting(msgspec.Struct, frozen=True):
+class Standby(msgspec.Struct, frozen=True):
     """A candidate that does not lead."""
 
 
 class Leading(msgspec.Struct, frozen=True):
-    """The leader; the moments are those of the elector's clock."""
+    """The leader; times are those of the elector's clock."""
 
     until: float  # when the work is cancelled, unless the lease is renewed before
-    expires: float  # when others may take the lease, by our clock
-    transitions: int  # how often the lease had changed hands
+    expires: float  # when other candidates may acquire the lease, by our clock
+    transitions: int  # how often the lease had changed its holder
 
 
-ElectorState: TypeAlias = Idle | Waiting | Leading
+ElectorState: TypeAlias = Idle | Standby | Leading
 
 
 class ElectorStats(msgspec.Struct, frozen=True):
-    """Where an elector stands."""
+    """A snapshot of an elector."""
 
     state: ElectorState
-    leader: str  # whom the lease named last; empty when nobody
+    leader: str  # the observed holder; empty if there is none
     lock: LockStats
-    name: str = ""  # the lease
-    identity: str = ""  # who this candidate is
+    name: str = ""  # of the lease
+    identity: str = ""  # of this candidate
 
 
 @final
 class Leadership:
-    """What the work is given while it may go on."""
+    """One term: what the leader's work is given."""
 
     def __init__(self, elector: LeaderElector, transitions: int) -> None:
         self._elector = elector
         self.transitions = transitions
-        """Grows with every change of leader: a token by which others can refuse the old one."""
+        """Grows with every change of leader: a fencing token by which others can reject the
+        writes of a former leader."""
 
     def remaining(self) -> float:
-        """Seconds until leadership ends unless it is renewed; zero when it is over."""
+        """Seconds until the term ends unless the lease is renewed; zero if it has ended."""
         return self._elector.remaining()
 
     def ensure(self) -> None:
-        """Raises: LeadershipLost when it is over, even if the work was not told yet."""
+        """Raises: LeadershipLost if the term has ended, even if the work runs on."""
         if self.remaining() <= 0:
-            raise LeadershipLost(f"{self._elector}: leadership is over (do nothing more)")
+            raise LeadershipLost(f"{self._elector}: leadership has ended (stop the work)")
 
 
 @final
 class LeaderElector:
-    """Stands for election with one identity, for the lease `name` in the store's namespace.
+    """A candidate for the lease `name` in the namespace of `leases` (client-go: the same).
 
-    Identities must differ between candidates: one who finds its own in the lease takes it at
-    once. `observers` are told the identity of every new leader, soon after it was seen.
-    `hard_exit` is called when the work has not ended half-way between the end of leadership
-    and the end of the lease, `lambda: os._exit(1)` for instance.
+    Every candidate needs another identity: one that finds its own in the lease acquires it at
+    once. `observers` are called with the identity of every new leader, soon after it was
+    observed. `hard_exit` is called if the work has not ended half-way between the end of
+    the term and the end of the lease; `lambda: os._exit(1)` for example.
 
     Raises:
-        InvalidArgument: no name, no identity, or an observer that would have to be awaited.
+        InvalidArgument: the name or the identity is empty, or an observer is async.
     """
 
     def __init__(
         self,
-        store: LeaseStore,
+        leases: LeaseClient,
         name: str,
         *,
         identity: str,
@@ -143,7 +158,7 @@ class LeaderElector:
         coordinated: bool = False,
         labels: Mapping[str, str] | None = None,
         observers: Sequence[Callable[[str], object]] = (),
-        events: ElectionEvents | None = None,
+        events: ElectionRecorder | None = None,
         metrics: ElectionMetrics | None = None,
         hard_exit: Callable[[], object] | None = None,
         clock: Clock | None = None,
@@ -151,35 +166,35 @@ class LeaderElector:
     ) -> None:
         if not name or not identity:
             raise InvalidArgument(
-                f"election {name!r} as {identity!r}: the lease needs a name and each candidate an"
-                " identity of its own (the pod's name, or the host's and a random part)"
+                f"election {name!r} as {identity!r}: the lease needs a name, and each candidate its"
+                " own identity (the name of the pod, or of the host with a random part)"
             )
         for observer in observers:
-            _refuse_async(observer, "an observer")
+            _reject_async(observer, "an observer")
         self._name = name
         self._identity = identity
         self._times = times or ElectionTimes()
         self._releases = release
         self._events = events
-        self._reporter = Reporter(name, metrics)
+        self._reporter = MetricsReporter(name, metrics)
         self._hard_exit = hard_exit
         self._clock: Clock = clock or SystemClock()
         self._random = random
         self._lock = LeaseLock(
-            store,
+            leases,
             name,
             identity,
             times=self._times,
             coordinated=coordinated,
             labels=labels,
             observers=observers,
-            on_slow_renewal=self._reporter.slow_path,
+            on_slow_renewal=self._reporter.count_slow_renewal,
             clock=self._clock,
         )
         self._state: ElectorState = Idle()
-        self._loss: LeadershipLost | None = None  # why this term ended, said once
+        self._loss: LeadershipLost | None = None  # why this term ended; raised once
         self._renewal: asyncio.Task[None] | None = None  # while the block lasts
-        self._reporter.leading(leads=False)
+        self._reporter.set_leading(is_leader=False)
 
     @property
     def identity(self) -> str:
@@ -191,7 +206,7 @@ class LeaderElector:
 
     @property
     def leader(self) -> str:
-        """Whom the lease named when it was last seen; empty when nobody or never."""
+        """The holder of the lease when it was last observed; empty if there was none."""
         return self._lock.holder
 
     @property
@@ -200,11 +215,11 @@ class LeaderElector:
         return self.remaining() > 0
 
     def remaining(self) -> float:
-        """Seconds for which this process leads even if nothing is renewed; zero for others."""
+        """Seconds for which this process leads without another renewal; zero if it does not."""
         if not isinstance(self._state, Leading):
             return 0.0
         left = self._state.until - self._clock.now()
-        return left if left > _SLACK else 0.0
+        return left if left > _TOLERANCE else 0.0
 
     def stats(self) -> ElectorStats:
         return ElectorStats(
@@ -212,14 +227,14 @@ class LeaderElector:
         )
 
     def check(self, *, tolerance: float = 0.0) -> None:
-        """Raises: LeaseNotRenewed when we lead on after lease duration and `tolerance`."""
+        """Raises: LeaseNotRenewed if we work `tolerance` seconds after the lease expired."""
         changed_at = self._lock.changed_at
         if not isinstance(self._state, Leading) or changed_at is None:
             return
         late = self._clock.now() - changed_at - self._times.lease_duration
         if late > tolerance:
             raise LeaseNotRenewed(
-                f"{self}: the lease ran out {late:.1f} s ago and the work has not ended"
+                f"{self}: the lease expired {late:.1f} s ago and the work has not ended"
                 " (restart this process)"
             )
 
@@ -227,33 +242,33 @@ class LeaderElector:
 
     @asynccontextmanager
     async def leadership(self) -> AsyncIterator[Leadership]:
-        """Wait for leadership, and hold it while the block lasts.
+        """Wait for leadership, and hold it while the block runs.
 
-        The block is cancelled when the lease is lost. After it has ended, in whatever way,
-        the lease is given back if it is still ours; that is finished even when the caller is
-        cancelled, and takes at most one renew deadline.
+        The block is cancelled when the lease is lost. After the block has ended, for any
+        reason, the lease is released if we still hold it; that completes even if the caller
+        is cancelled, and takes at most one renew deadline.
 
         Raises: LeadershipLost after the block was cancelled.
         """
         if not isinstance(self._state, Idle):
             raise RuntimeError(f"{self}: one leadership at a time (use another elector)")
-        self._state, self._loss = Waiting(), None
+        self._state, self._loss = Standby(), None
         try:
             leading = await self._acquire()
             async with TaskOwner() as outer:
                 outer.spawn(self._watch_overrun(), name=f"{self} overrun")
                 async with TaskOwner() as tasks:
-                    tasks.spawn(self._end_in_time(), name=f"{self} deadline")
-                    tasks.spawn(self._notice_suspension(), name=f"{self} suspension")
+                    tasks.spawn(self._enforce_deadline(), name=f"{self} deadline")
+                    tasks.spawn(self._detect_suspension(), name=f"{self} suspension")
                     self._renewal = tasks.spawn(self._renew(), name=f"{self} renewal")
                     yield Leadership(self, leading.transitions)
         finally:
-            await run_to_completion(self._end())
+            await run_to_completion(self._end_term())
 
     def abandon(self) -> None:
-        """Renew the lease no more: its block does not end although it was cancelled.
+        """Stop renewing the lease, because the block does not end although it was cancelled.
 
-        So the lease expires. It is released only when the block does end before that.
+        The lease expires; it is released only if the block ends before that.
         """
         if self._renewal is not None:
             self._renewal.cancel()
@@ -264,14 +279,14 @@ class LeaderElector:
         *,
         on_stopped: Callable[[], object] | None = None,
     ) -> None:
-        """Lead once: wait for leadership, await `lead()`, and return when either is over.
+        """Lead once: wait for leadership, await `lead()`, and return when either ends.
 
-        `lead` is cancelled when the lease is lost; what it raises leaves here. `on_stopped`
-        is called exactly once at the end, also when we never led.
+        `lead` is cancelled when the lease is lost; what it raises is raised here. `on_stopped`
+        is called exactly once at the end, also if we never led (client-go: `OnStoppedLeading`).
         """
         if not callable(lead):
             raise InvalidArgument(f"{self}: lead must be a function that does the leader's work")
-        _refuse_async(on_stopped, "on_stopped")
+        _reject_async(on_stopped, "on_stopped")
         try:
             async with self.leadership():
                 await lead()
@@ -283,43 +298,43 @@ class LeaderElector:
 
     async def _acquire(self) -> Leading:
         log.info("%s: waiting for the lease", self)
-        while not await self._try():
+        while not await self._try_acquire_or_renew():
             await self._clock.sleep(jittered(self._times.retry_period, JITTER_FACTOR, self._random))
         assert isinstance(self._state, Leading)
-        log.info("%s: leading", self)
-        self._reporter.leading(leads=True)
-        self._record("became leader")
+        log.info("%s: became leader", self)
+        self._reporter.set_leading(is_leader=True)
+        self._record_event("became leader")
         return self._state
 
     async def _renew(self) -> None:
         pause = self._times.retry_period
         while True:
             await self._clock.sleep(pause)
-            is_renewed = await self._try()
-            self._give_way()
+            is_renewed = await self._try_acquire_or_renew()
+            self._check_holder()
             pause = self._times.retry_period if is_renewed else self._pause_after_failure()
 
     def _pause_after_failure(self) -> float:
-        """Shorter towards the end: an outage that is over just before it costs no leadership."""
+        """Shorter towards the end: an outage that ends just before it costs no leadership."""
         period = self._times.retry_period
-        return min(period, max(self.remaining() / 2, period / _SHORTEST))
+        return min(period, max(self.remaining() / 2, period * _MIN_PAUSE))
 
-    async def _end_in_time(self) -> None:
-        """The deadline, kept apart from the requests so that none of them can hold it up."""
+    async def _enforce_deadline(self) -> None:
+        """End the term in time, in a task of its own: no request can delay it."""
         while (left := self.remaining()) > 0:
             await self._clock.sleep(left)
-        self._lose_late()
+        self._lose_unrenewed()
 
-    async def _notice_suspension(self) -> None:
-        """A machine that was suspended wakes up with its timers where they were."""
+    async def _detect_suspension(self) -> None:
+        """End the term of a machine that was suspended: its other timers have not moved."""
         while self.remaining() > 0:
-            await self._clock.sleep(LOOK_EVERY)
-        self._lose_late()
+            await self._clock.sleep(_CLOCK_CHECK_INTERVAL)
+        self._lose_unrenewed()
 
     async def _watch_overrun(self) -> None:
         while (left := self._overrun_at() - self._clock.now()) > 0:
-            await self._clock.sleep(min(max(left, _SLACK), LOOK_EVERY))
-        log.error("%s: the work has not ended, and soon another may lead", self)
+            await self._clock.sleep(min(max(left, _TOLERANCE), _CLOCK_CHECK_INTERVAL))
+        log.error("%s: the work has not ended, and another candidate may lead soon", self)
         if self._hard_exit is not None:
             self._hard_exit()
 
@@ -327,63 +342,61 @@ class LeaderElector:
         assert isinstance(self._state, Leading)
         return (self._state.until + self._state.expires) / 2
 
-    def _give_way(self) -> None:
-        """End the term at once when the lease says that it is over."""
-        if self._lock.is_anothers():
-            self._lose(f"the lease names {self.leader}")
-        match self._lock.claim():
+    def _check_holder(self) -> None:
+        """End the term at once if the lease has another holder, or is to have one."""
+        if self._lock.is_held_by_other():
+            self._lose(f"the holder of the lease is {self.leader}")
+        match self._lock.status():
             case EndOfTerm(preferred):
                 self._lose(f"the control plane prefers {preferred}")
-            case Taken(""):
-                self._lose("the lease names nobody")
+            case HeldByOther(""):
+                self._lose("the lease has no holder")
             case _:
                 pass
 
-    def _lose_late(self) -> None:
+    def _lose_unrenewed(self) -> None:
         error = self._lock.stats().last_error or "none"
         self._lose(f"not renewed within {self._times.term:g} s, last error: {error}")
 
     def _lose(self, why: str) -> None:
         if self._loss is not None:
             return
-        if isinstance(self._state, Leading):  # from now on, even if the work takes its time
+        if isinstance(self._state, Leading):  # from now on, however long the work takes to end
             self._state = msgspec.structs.replace(self._state, until=self._clock.now())
-        self._loss = LeadershipLost(f"{self}: leadership lost: {why} (stand for it again)")
+        self._loss = LeadershipLost(f"{self}: leadership lost: {why} (become a candidate again)")
         raise self._loss
 
-    async def _try(self) -> bool:
+    async def _try_acquire_or_renew(self) -> bool:
         until = self._state.until if isinstance(self._state, Leading) else None
-        held = await self._lock.take(until)
-        return held is not None and self._lead_with(held)
+        acquired = await self._lock.acquire_or_renew(until)
+        return acquired is not None and self._extend_term(acquired)
 
-    def _lead_with(self, held: Held) -> bool:
-        """Begin a term or lengthen it; False when the answer came too late for that."""
+    def _extend_term(self, acquired: Acquisition) -> bool:
+        """Begin or extend the term; False if the response came too late for that."""
         if isinstance(self._state, Leading) and not self.is_leader:
-            return False  # the work is being cancelled: what is over stays over
-        until = held.sent_at + self._times.term
+            return False  # the work is being cancelled: a term that has ended stays ended
+        until = acquired.sent_at + self._times.term
         if until <= self._clock.now():
             return False
-        expires = held.sent_at + held.record.duration
-        self._state = Leading(until, expires, held.record.transitions)
+        expires = acquired.sent_at + acquired.record.duration
+        self._state = Leading(until, expires, acquired.record.transitions)
         return True
 
-    async def _end(self) -> None:
-        """After the work: no longer lead, and give the lease back."""
+    async def _end_term(self) -> None:
+        """After the work: stop leading, and release the lease."""
         was_leading = isinstance(self._state, Leading)
-        self._state = Waiting()
+        self._state = Standby()
         try:
-            if self._releases and self._lock.may_be_ours:
+            if self._releases and self._lock.may_be_held:
                 await self._lock.release()
         finally:
             self._state = Idle()
             if was_leading:
-                log.info("%s: no longer leading", self)
-                self._reporter.leading(leads=False)
-                self._record("stopped leading")
+                log.info("%s: stopped leading", self)
+                self._reporter.set_leading(is_leader=False)
+                self._record_event("stopped leading")
 
-    # --- who is told
-
-    def _record(self, what: str) -> None:
+    def _record_event(self, what: str) -> None:
         lease = self._lock.lease
         if self._events is None or lease is None:
             return
@@ -397,7 +410,28 @@ class LeaderElector:
         return f"election {self._name} as {self._identity}"
 
 
-def _refuse_async(function: object, what: str) -> None:
-    """Nobody would await it, and nothing would happen."""
+@final
+class ElectionHealth:
+    """A liveness check that can be served before the elector exists (client-go: `HealthzAdaptor`).
+
+    It passes until an elector is attached.
+    """
+
+    def __init__(self, *, tolerance: float = DEFAULT_TOLERANCE) -> None:
+        self._tolerance = tolerance
+        self._elector: LeaderElector | None = None
+
+    def attach(self, elector: LeaderElector) -> None:
+        """Check `elector` from now on."""
+        self._elector = elector
+
+    def check(self) -> None:
+        """Raises: LeaseNotRenewed if the elector leads although its lease has expired."""
+        if self._elector is not None:
+            self._elector.check(tolerance=self._tolerance)
+
+
+def _reject_async(function: object, what: str) -> None:
+    """Raises: InvalidArgument for an async function, which would never be awaited."""
     if inspect.iscoroutinefunction(function):
-        raise InvalidArgument(f"{what} is to be a plain function, and {function!r} is async")
+        raise InvalidArgument(f"{what} must be a plain function, but {function!r} is async")

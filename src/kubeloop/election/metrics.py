@@ -1,19 +1,27 @@
-"""What can be counted of elections, under the names that client-go's users scrape.
+"""Metrics of elections, under the names of client-go.
 
-Promises: nothing is counted, and nothing imported, unless an `ElectionMetrics` is handed in; one
-that fails is logged and never costs the lease.
+Guarantees: nothing is reported, and nothing imported, unless an elector has an
+`ElectionMetrics`; an exception of the metrics is logged and never costs the lease.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any, Protocol, final
+from typing import TYPE_CHECKING, Protocol, final
 
 from kubeloop.errors import ConfigError
 from kubeloop.wire import get_logger
 
-__all__ = ["ELECTION_METRIC_NAMES", "ElectionMetrics", "PrometheusElectionMetrics"]
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+__all__ = [
+    "ELECTION_METRIC_NAMES",
+    "ElectionMetrics",
+    "MetricsReporter",
+    "PrometheusElectionMetrics",
+]
 
 log = get_logger(__name__)
 
@@ -21,38 +29,38 @@ ELECTION_METRIC_NAMES = ("leader_election_master_status", "leader_election_slowp
 
 
 class ElectionMetrics(Protocol):
-    """Where an elector reports."""
+    """Receives the metrics of elections (client-go: `MetricsProvider`)."""
 
-    def leading(self, name: str, *, leads: bool) -> None:
+    def set_leading(self, name: str, *, is_leader: bool) -> None:
         """Whether this process leads the election `name`."""
         ...
 
-    def slow_path(self, name: str) -> None:
+    def count_slow_renewal(self, name: str) -> None:
         """A renewal had to read the lease first."""
         ...
 
 
 @final
-class Reporter:
-    """Tells an `ElectionMetrics`, if there is one, of the election `name`."""
+class MetricsReporter:
+    """Reports one election to its `ElectionMetrics`, if there is one."""
 
     def __init__(self, name: str, metrics: ElectionMetrics | None) -> None:
         self._name = name
         self._metrics = metrics
 
-    def leading(self, *, leads: bool) -> None:
-        self._tell(lambda metrics: metrics.leading(self._name, leads=leads))
+    def set_leading(self, *, is_leader: bool) -> None:
+        self._report(lambda metrics: metrics.set_leading(self._name, is_leader=is_leader))
 
-    def slow_path(self) -> None:
-        self._tell(lambda metrics: metrics.slow_path(self._name))
+    def count_slow_renewal(self) -> None:
+        self._report(lambda metrics: metrics.count_slow_renewal(self._name))
 
-    def _tell(self, report: Callable[[ElectionMetrics], None]) -> None:
+    def _report(self, report: Callable[[ElectionMetrics], None]) -> None:
         if self._metrics is None:
             return
         try:
             report(self._metrics)
         except Exception:
-            log.exception("election %s: its metrics failed", self._name)
+            log.exception("election %s: reporting metrics failed", self._name)
 
 
 @final
@@ -60,23 +68,23 @@ class PrometheusElectionMetrics:
     """Reports to prometheus-client, which the extra `metrics` installs.
 
     Raises:
-        ConfigError: it is not installed.
+        ConfigError: prometheus-client is not installed.
     """
 
-    def __init__(self, registry: Any = None) -> None:
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
         try:
             prometheus = importlib.import_module("prometheus_client")
         except ImportError as error:
             raise ConfigError(
                 "metrics need prometheus-client (install kubeloop[metrics])"
             ) from error
-        where = {"registry": registry or prometheus.REGISTRY}
+        options = {"registry": registry or prometheus.REGISTRY, "labelnames": ["name"]}
         status, slow = ELECTION_METRIC_NAMES
-        self._status = prometheus.Gauge(status, "1 for the leader, 0 for others", ["name"], **where)
-        self._slow = prometheus.Counter(slow, "Renewals that read the lease", ["name"], **where)
+        self._status = prometheus.Gauge(status, "1 for the leader, 0 for others", **options)
+        self._slow = prometheus.Counter(slow, "Renewals that read the lease", **options)
 
-    def leading(self, name: str, *, leads: bool) -> None:
-        self._status.labels(name).set(int(leads))
+    def set_leading(self, name: str, *, is_leader: bool) -> None:
+        self._status.labels(name).set(int(is_leader))
 
-    def slow_path(self, name: str) -> None:
+    def count_slow_renewal(self, name: str) -> None:
         self._slow.labels(name).inc()

@@ -1,9 +1,9 @@
-"""What a lease says, and who may take it.
+"""The content of a lease, and what a candidate may do about it.
 
-Promises: everything here is plain code on values; whether a lease is still good is decided
-by how long ago we saw it change, on our own clock, never by the times it names, so that
-clocks may be set as they like.
-Elsewhere: asking the server and waiting (`elector`).
+Guarantees: plain functions of values. Whether a lease is still valid depends on how long ago
+we observed it change, by our own clock, never on the times in it: as in client-go, the clocks
+of candidates need not agree.
+See also: `lock` (requests), `elector` (when to send them).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from kubeloop.wire.coordination.v1 import Lease, LeaseSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
 
 __all__ = [
-    "Claim",
+    "Available",
     "EndOfTerm",
-    "Free",
+    "HeldByOther",
+    "HeldBySelf",
     "LeaseRecord",
-    "Ours",
-    "Seen",
-    "Taken",
-    "claim_on",
+    "LeaseStatus",
+    "ObservedRecord",
+    "lease_status",
     "new_lease",
     "next_record",
     "read_record",
@@ -40,9 +40,9 @@ _TICK = timedelta(microseconds=1)
 
 
 class LeaseRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What a lease says of the election."""
+    """The election's part of a lease (client-go: `LeaderElectionRecord`)."""
 
-    holder: str = ""  # empty when nobody holds it
+    holder: str = ""  # empty: no holder
     duration: int = 0  # whole seconds
     acquired: MicroTime | None = None
     renewed: MicroTime | None = None
@@ -51,63 +51,67 @@ class LeaseRecord(msgspec.Struct, frozen=True, kw_only=True):
     preferred_holder: str = ""
 
 
-class Seen(msgspec.Struct, frozen=True):
-    """A record, and the moment on our clock at which it was new."""
+class ObservedRecord(msgspec.Struct, frozen=True):
+    """A record, and when we first observed it, by our own clock."""
 
     record: LeaseRecord
     at: float
 
     def is_valid(self, now: float) -> bool:
-        """Whether its holder may still count on it."""
+        """Whether its holder may still rely on it."""
         return self.at + self.record.duration > now
 
 
-class Ours(msgspec.Struct, frozen=True):
+class HeldBySelf(msgspec.Struct, frozen=True):
     """We hold the lease and may renew it."""
 
 
-class Free(msgspec.Struct, frozen=True):
-    """Nobody holds the lease, or nobody does any more."""
+class Available(msgspec.Struct, frozen=True):
+    """The lease has no holder, or has expired: any candidate may acquire it."""
 
 
-class Taken(msgspec.Struct, frozen=True):
-    """Somebody else holds the lease, or it is not ours to take."""
+class HeldByOther(msgspec.Struct, frozen=True):
+    """Another candidate holds the lease, or only the control plane may assign it."""
 
     holder: str
 
 
 class EndOfTerm(msgspec.Struct, frozen=True):
-    """We hold the lease, and the control plane prefers another."""
+    """We hold the lease, and the control plane prefers another holder."""
 
     preferred: str
 
 
-Claim: TypeAlias = Ours | Free | Taken | EndOfTerm
+LeaseStatus: TypeAlias = HeldBySelf | Available | HeldByOther | EndOfTerm
 
 
-def claim_on(seen: Seen, identity: str, now: float, *, coordinated: bool = False) -> Claim:
-    """What `identity` may do about a lease that was seen like this.
+def lease_status(
+    observed: ObservedRecord, identity: str, now: float, *, coordinated: bool = False
+) -> LeaseStatus:
+    """What the lease is to the candidate `identity`.
 
-    In a `coordinated` election only the control plane gives the lease away.
+    In a `coordinated` election only the control plane assigns the lease.
     """
-    record = seen.record
+    record = observed.record
     if coordinated:
-        if record.holder != identity or not seen.is_valid(now):
-            return Taken(record.holder)
-        return EndOfTerm(record.preferred_holder) if record.preferred_holder else Ours()
+        if record.holder != identity or not observed.is_valid(now):
+            return HeldByOther(record.holder)
+        return EndOfTerm(record.preferred_holder) if record.preferred_holder else HeldBySelf()
     if record.holder == identity:
-        return Ours()
-    return Taken(record.holder) if record.holder and seen.is_valid(now) else Free()
+        return HeldBySelf()
+    if record.holder and observed.is_valid(now):
+        return HeldByOther(record.holder)
+    return Available()
 
 
 def next_record(
     before: LeaseRecord | None, identity: str, duration: int, moment: datetime
 ) -> LeaseRecord:
-    """The record with which `identity` renews its lease, takes it over, or starts it."""
+    """The record with which `identity` creates, acquires or renews a lease."""
     now = MicroTime.of(moment)
     if before is None:
         return LeaseRecord(holder=identity, duration=duration, acquired=now, renewed=now)
-    if now == before.renewed:  # others notice a renewal by the change
+    if now == before.renewed:  # others notice a renewal only if the record changes
         now = MicroTime.of(now + _TICK)
     if before.holder == identity:
         return msgspec.structs.replace(before, duration=duration, renewed=now)
@@ -122,13 +126,13 @@ def next_record(
 
 
 def released_record(before: LeaseRecord, moment: datetime) -> LeaseRecord:
-    """The record that lets anybody take the lease at once."""
+    """The record without a holder, which any candidate may replace at once."""
     now = MicroTime.of(moment)
     return msgspec.structs.replace(before, holder="", duration=1, acquired=now, renewed=now)
 
 
 def read_record(lease: Lease) -> LeaseRecord:
-    """What a lease says."""
+    """The record in a lease; fields that are not set are empty or zero."""
     spec = lease.spec
     return LeaseRecord(
         holder=spec.holder_identity or "",
@@ -142,9 +146,9 @@ def read_record(lease: Lease) -> LeaseRecord:
 
 
 def with_record(lease: Lease, record: LeaseRecord, labels: Mapping[str, str]) -> Lease:
-    """A copy of the lease that says `record` and has `labels` besides its own."""
-    made = copy.deepcopy(lease)
-    spec = made.spec
+    """A copy of the lease with this record, and with `labels` added to its labels."""
+    changed = copy.deepcopy(lease)
+    spec = changed.spec
     spec.holder_identity = record.holder
     spec.lease_duration_seconds = record.duration
     spec.acquire_time = record.acquired
@@ -153,10 +157,10 @@ def with_record(lease: Lease, record: LeaseRecord, labels: Mapping[str, str]) ->
     spec.strategy = record.strategy or None
     spec.preferred_holder = record.preferred_holder or None
     if labels:
-        made.metadata.labels.update(labels)
-    return made
+        changed.metadata.labels.update(labels)
+    return changed
 
 
 def new_lease(name: str, record: LeaseRecord, labels: Mapping[str, str]) -> Lease:
-    """A lease that does not exist yet."""
+    """A lease to create."""
     return with_record(Lease(metadata=ObjectMeta(name=name), spec=LeaseSpec()), record, labels)

@@ -1,4 +1,7 @@
-"""The durations of an election, and which of them make sense together."""
+"""The three durations of an election, and how they must relate.
+
+See also: `elector` (what happens at each of them).
+"""
 
 from __future__ import annotations
 
@@ -12,21 +15,23 @@ from kubeloop.errors import InvalidArgument
 __all__ = ["JITTER_FACTOR", "LOCK_TYPE", "USER_AGENT_SUFFIX", "ElectionTimes", "check_lock_type"]
 
 JITTER_FACTOR: Final = 1.2
-"""A candidate waits for one retry period and up to this part of another."""
+"""A candidate waits for one retry period, and at most this many more (client-go's factor)."""
 LOCK_TYPE: Final = "leases"
 USER_AGENT_SUFFIX: Final = "leader-election"
-"""How requests about leases name themselves, so that they can be told from others."""
+"""Ends the user agent of requests for leases, so that audit logs tell them apart."""
 
-_LONGEST: Final = 2**31 - 1
-_FORMER_LOCKS: Final = frozenset({"endpoints", "configmaps", "endpointsleases", "configmapsleases"})
+_MAX_LEASE: Final = 2**31 - 1
+_REMOVED_LOCKS: Final = frozenset(
+    {"endpoints", "configmaps", "endpointsleases", "configmapsleases"}
+)
 
 
 class ElectionTimes(msgspec.Struct, frozen=True, kw_only=True):
     """Durations in seconds; the defaults are those of Kubernetes' own controllers.
 
-    A leader that could not renew for `renew_deadline` stops; the others wait for
-    `lease_duration` since they last saw a change. Between the two is what the work has to
-    end in, and by how much clocks may differ in rate.
+    A leader that could not renew its lease for `renew_deadline` stops; other candidates
+    acquire the lease `lease_duration` after they last observed a change. The work has to end
+    in the time between the two, which also allows for clocks of different rates.
 
     Raises:
         InvalidArgument: they contradict each other.
@@ -42,36 +47,37 @@ class ElectionTimes(msgspec.Struct, frozen=True, kw_only=True):
             raise InvalidArgument(f"{self}: each must be a number of seconds")
         if not lease > deadline:
             raise InvalidArgument(
-                f"{self}: lease_duration must be longer than renew_deadline (or two could lead)"
+                f"{self}: lease_duration must be longer than renew_deadline"
+                " (otherwise two candidates could lead)"
             )
         if not deadline > JITTER_FACTOR * retry:
             raise InvalidArgument(
                 f"{self}: renew_deadline must be longer than {JITTER_FACTOR} times retry_period"
-                " (or one failed try would be the end)"
+                " (otherwise one failed attempt would end the term)"
             )
         if not min(self._all()) > 0:
             raise InvalidArgument(f"{self}: each must be longer than zero")
-        if not 1 <= lease <= _LONGEST:
+        if not 1 <= lease <= _MAX_LEASE:
             raise InvalidArgument(
-                f"{self}: lease_duration must be at least 1 (the server keeps whole seconds)"
+                f"{self}: lease_duration must be at least 1 (a lease has whole seconds)"
             )
 
     @property
     def written_duration(self) -> int:
-        """The duration as the lease says it, in whole seconds, the rest cut off."""
+        """The lease duration that is written: whole seconds, rounded down."""
         return int(self.lease_duration)
 
     @property
     def term(self) -> float:
-        """How long a renewal is good for, counted from the moment it was sent.
+        """How long a renewal is valid, counted from when it was sent.
 
-        The renew deadline, shortened as much as the lease was by its whole seconds.
+        The renew deadline, shortened in proportion as rounding shortened the lease.
         """
         return self.renew_deadline * self.written_duration / self.lease_duration
 
     @property
     def request_timeout(self) -> float:
-        """How long one request may take."""
+        """The bound on one request."""
         return max(1.0, self.renew_deadline / 2)
 
     def _all(self) -> tuple[float, float, float]:
@@ -83,15 +89,16 @@ def _is_number(value: object) -> bool:
 
 
 def check_lock_type(lock: str) -> None:
-    """Refuse every lock but `leases`, for configurations that still name one.
+    """Check the lock type that a configuration names; only `leases` exists.
 
     Raises:
-        InvalidArgument: it is another.
+        InvalidArgument: it is another type.
     """
     if lock == LOCK_TYPE:
         return
-    if lock in _FORMER_LOCKS:
+    if lock in _REMOVED_LOCKS:
         raise InvalidArgument(
-            f"lock type {lock!r}: no longer there (migrate to {LOCK_TYPE!r}; all candidates must)"
+            f"lock type {lock!r}: removed, as in client-go"
+            f" (migrate all candidates to {LOCK_TYPE!r})"
         )
     raise InvalidArgument(f"lock type {lock!r}: unknown (use {LOCK_TYPE!r})")

@@ -1,104 +1,60 @@
-"""Telling people what happened to an object: recorders, broadcasters, correlation.
+"""Kubernetes events: recorders, broadcasters, correlation.
 
-Promises: recording never waits and never raises; a flood of events does not become a flood
-of writes; leaving a broadcaster's block writes what was recorded. Both forms of events:
-`EventBroadcaster` for the core group, `SeriesBroadcaster` for events.k8s.io.
+Guarantees: recording never waits and never raises; a flood of events does not become a flood
+of writes; leaving a broadcaster's block writes what was recorded. `EventBroadcaster` writes
+events of the core group, `SeriesBroadcaster` those of events.k8s.io.
 """
 
-from .adapter import CoreRecorderAdapter, EventBroadcasterAdapter
-from .broadcast import BroadcastStats, EventWatcher, WatcherStats, WhenFull
-from .broadcaster import FLUSH_WITHIN, WATCHER_QUEUE, Broadcaster
-from .core import QUEUE, EventBroadcaster, EventWriter, EventWriterStats
-from .correlator import (
-    COMBINED_PREFIX,
-    Correlated,
-    Correlation,
-    CorrelatorStats,
-    EventCorrelator,
-    EventKey,
-    combined_message,
-    event_key,
-    similarity_key,
-    spam_key,
-)
-from .fake import FakeRecorder, FakeRecorderFull, FakeSeriesRecorder
-from .making import EVENT_TYPES, EventNames, EventType
-from .recorder import EventRecorder, RecordsEvents
-from .references import Regarding, object_reference
-from .selection import events_about
-from .series import (
-    FINISH_AFTER,
-    REFRESH_EVERY,
-    SeriesBook,
-    SeriesKey,
-    SeriesStats,
-    series_key,
-    series_patch,
-)
-from .series_broadcaster import (
-    SERIES_QUEUE,
-    WRITE_QUEUE,
-    WRITERS,
-    AlreadyRecording,
-    SeriesBroadcaster,
-    SeriesWriter,
-    SeriesWriterStats,
-)
-from .series_recorder import RecordsSeries, SeriesRecorder
-from .sink import MOST_TRIES, RETRY_DELAY, EventSink
+from .adapter import EventBroadcasterAdapter
+from .core import EventBroadcaster
+from .correlator import CorrelatorOptions, EventCorrelator
+from .fake import FakeRecorder, FakeSeriesRecorder
+from .fan_out import EventWatcher
+from .recorder import EventRecorder, Recorder
+from .references import events_about, object_reference
+from .series_broadcaster import SeriesBroadcaster
+from .series_recorder import SeriesRecorder
+from .sink import EventSink
+
+# isort: split
+# For other packages of kubeloop; not public.
+from .broadcaster import FLUSH_WITHIN as FLUSH_WITHIN
+from .broadcaster import WATCHER_QUEUE as WATCHER_QUEUE
+from .core import QUEUE as QUEUE
+from .correlator import AGGREGATE_PREFIX as AGGREGATE_PREFIX
+from .correlator import EventToWrite as EventToWrite
+from .correlator import aggregate_key as aggregate_key
+from .correlator import event_key as event_key
+from .correlator import spam_key as spam_key
+from .event_fields import EVENT_TYPES as EVENT_TYPES
+from .event_fields import EventNames as EventNames
+from .fake import FakeRecorderFull as FakeRecorderFull
+from .fan_out import BroadcastStats as BroadcastStats
+from .series import FINISH_AFTER as FINISH_AFTER
+from .series import REFRESH_EVERY as REFRESH_EVERY
+from .series import series_key as series_key
+from .series import series_patch as series_patch
+from .series_broadcaster import SERIES_QUEUE as SERIES_QUEUE
+from .series_broadcaster import WRITE_QUEUE as WRITE_QUEUE
+from .series_broadcaster import WRITERS as WRITERS
+from .series_broadcaster import AlreadyRecording as AlreadyRecording
+from .series_recorder import SeriesRecorderLike as SeriesRecorderLike
+from .sink import MAX_ATTEMPTS as MAX_ATTEMPTS
+from .sink import RETRY_DELAY as RETRY_DELAY
 
 __all__ = [
-    "COMBINED_PREFIX",
-    "EVENT_TYPES",
-    "FINISH_AFTER",
-    "FLUSH_WITHIN",
-    "MOST_TRIES",
-    "QUEUE",
-    "REFRESH_EVERY",
-    "RETRY_DELAY",
-    "SERIES_QUEUE",
-    "WATCHER_QUEUE",
-    "WRITERS",
-    "WRITE_QUEUE",
-    "AlreadyRecording",
-    "BroadcastStats",
-    "Broadcaster",
-    "CoreRecorderAdapter",
-    "Correlated",
-    "Correlation",
-    "CorrelatorStats",
+    "CorrelatorOptions",
     "EventBroadcaster",
     "EventBroadcasterAdapter",
     "EventCorrelator",
-    "EventKey",
-    "EventNames",
     "EventRecorder",
     "EventSink",
-    "EventType",
     "EventWatcher",
-    "EventWriter",
-    "EventWriterStats",
     "FakeRecorder",
-    "FakeRecorderFull",
     "FakeSeriesRecorder",
-    "RecordsEvents",
-    "RecordsSeries",
-    "Regarding",
-    "SeriesBook",
+    "Recorder",
     "SeriesBroadcaster",
-    "SeriesKey",
     "SeriesRecorder",
-    "SeriesStats",
-    "SeriesWriter",
-    "SeriesWriterStats",
-    "WatcherStats",
-    "WhenFull",
-    "combined_message",
-    "event_key",
     "events_about",
     "object_reference",
-    "series_key",
-    "series_patch",
-    "similarity_key",
-    "spam_key",
 ]

@@ -1,8 +1,8 @@
-"""One recorder whichever form of events the server speaks.
+"""One recorder for both APIs of events.
 
-Promises: events.k8s.io is used where it is served, else the core group, whose events have
-neither an action nor a related object.
-Elsewhere: finding out what is served (`kubeloop.discovery`).
+Guarantees: events.k8s.io is used where it is served, otherwise the core group, whose events
+have neither an action nor a related object.
+See also: `kubeloop.discovery` (what a server serves).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from kubeloop.wire.core.v1 import Event as CoreEvent
 from kubeloop.wire.events.v1 import Event
 
 from .core import EventBroadcaster
-from .making import EventType
-from .recorder import EventRecorder, RecordsEvents
+from .event_fields import EventType
+from .recorder import EventRecorder, Recorder
 from .references import Regarding
 from .series_broadcaster import SeriesBroadcaster
-from .series_recorder import RecordsSeries
+from .series_recorder import SeriesRecorderLike
 from .sink import EventSink, check_sink
 
 __all__ = ["CoreRecorderAdapter", "EventBroadcasterAdapter"]
@@ -29,9 +29,9 @@ __all__ = ["CoreRecorderAdapter", "EventBroadcasterAdapter"]
 
 @final
 class CoreRecorderAdapter:
-    """Takes events of the newer form and records core events; the rest of them is left out."""
+    """Records core events for callers that record events of events.k8s.io."""
 
-    def __init__(self, recorder: RecordsEvents) -> None:
+    def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
 
     def event(
@@ -50,12 +50,12 @@ class CoreRecorderAdapter:
 
 @final
 class EventBroadcasterAdapter:
-    """Writes to `series` where there is such a sink, else to `core`; for one block.
+    """Writes to `series` if it is given, otherwise to `core` (client-go: the same name).
 
-    `series` is None where the server does not serve events.k8s.io.
+    `series` is None if the server does not serve events.k8s.io. For one `async with` block.
 
     Raises:
-        TypeError: one of them is no client for its form of events.
+        TypeError: a sink is not a client of its API's events.
     """
 
     def __init__(
@@ -92,12 +92,12 @@ class EventBroadcasterAdapter:
     ) -> None:
         await self._stack.__aexit__(kind, error, trace)
 
-    def recorder(self, controller: str) -> RecordsSeries:
-        """A recorder of the newer form, whatever the server speaks."""
+    def recorder(self, controller: str) -> SeriesRecorderLike:
+        """A recorder with the signature of events.k8s.io, whatever the server serves."""
         if self._series_sink is None:
             return CoreRecorderAdapter(self._core.recorder(controller))
         return self._series.recorder(controller)
 
     def core_recorder(self, component: str) -> EventRecorder:
-        """A recorder of core events, for code that has not changed over."""
+        """A recorder of core events (client-go: `DeprecatedNewLegacyRecorder`)."""
         return self._core.recorder(component)

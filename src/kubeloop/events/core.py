@@ -1,8 +1,8 @@
-"""Events of the core group: from recorders to sinks, through a correlator for each.
+"""Events of the core group: from recorders to sinks, each with its own correlator.
 
-Promises: writing is sequential for each sink, so that counts arrive in order; sinks know
-nothing of each other; a sink that fails costs its own events only.
-Elsewhere: joining and counting (`correlator`), what a failed try means (`sink`).
+Guarantees: writes to one sink are sequential, so that counts arrive in order; sinks are
+independent: one that fails loses only its own events.
+See also: `correlator` (aggregates and counts), `sink` (writes and retries).
 
     async with EventBroadcaster() as events:
         events.record_to(client.resource(Event))
@@ -23,31 +23,40 @@ from kubeloop.kit import Clock, Random
 from kubeloop.wire import get_logger
 from kubeloop.wire.core.v1 import Event
 
-from .broadcast import EventWatcher, WhenFull
 from .broadcaster import FLUSH_WITHIN, WATCHER_QUEUE, Broadcaster
-from .correlator import Correlated, Correlation, CorrelatorStats, EventCorrelator
-from .making import EventNames, described
+from .correlator import CorrelatorOptions, CorrelatorStats, EventCorrelator, EventToWrite
+from .event_fields import EventNames, describe
+from .fan_out import EventWatcher, FullQueuePolicy
 from .recorder import EventRecorder
-from .sink import RETRY_DELAY, EventSink, Verdict, check_sink, judge, report, tried, write_event
+from .sink import (
+    RETRY_DELAY,
+    EventSink,
+    FailureAction,
+    action_after,
+    check_sink,
+    log_failure,
+    write_event,
+    write_with_retries,
+)
 
 __all__ = ["QUEUE", "EventBroadcaster", "EventWriter", "EventWriterStats"]
 
 log = get_logger(__name__)
 
 QUEUE = 1000
-"""Events that wait to be handed to the watchers."""
+"""Capacity of the incoming queue."""
 
 
 @final
 class EventBroadcaster(Broadcaster[Event]):
-    """Hands core events from recorders to sinks, logs and watchers (client-go: `record`)."""
+    """Distributes core events to sinks, loggers and watchers (client-go: `record`)."""
 
     def __init__(
         self,
         *,
         queue: int = QUEUE,
         watcher_queue: int = WATCHER_QUEUE,
-        when_full: WhenFull = "drop",
+        when_full: FullQueuePolicy = "drop",
         flush_within: float = FLUSH_WITHIN,
         clock: Clock | None = None,
     ) -> None:
@@ -61,7 +70,7 @@ class EventBroadcaster(Broadcaster[Event]):
         self._names = EventNames(self._clock)
 
     def recorder(self, component: str, *, host: str = "") -> EventRecorder:
-        """A recorder that speaks for `component`, the name of a controller."""
+        """A recorder of events in the name of `component`, such as a controller."""
         return EventRecorder(
             self.record, component=component, host=host, clock=self._clock, names=self._names
         )
@@ -70,14 +79,14 @@ class EventBroadcaster(Broadcaster[Event]):
         self,
         sink: EventSink[Event],
         *,
-        correlation: Correlation | None = None,
+        correlation: CorrelatorOptions | None = None,
         random: Random = chance.random,
     ) -> EventWriter:
-        """Write what is recorded from now on to `sink`, which counts on its own.
+        """Write events that are recorded from now on to `sink`, with a correlator of its own.
 
-        The writer that is returned can be stopped.
+        Stop the returned writer to end it (client-go: `StartRecordingToSink`).
 
-        Raises: TypeError when `sink` is no client for core events.
+        Raises: TypeError when `sink` is not a client of core events.
         """
         check_sink(sink, Event)
         writer = EventWriter(
@@ -93,16 +102,16 @@ class EventBroadcaster(Broadcaster[Event]):
 
 
 class EventWriterStats(msgspec.Struct, frozen=True):
-    """What a writer has done."""
+    """A snapshot of a writer."""
 
     written: int
-    lost: int  # refused, or tried too often
+    lost: int  # rejected by the server, or dropped after the last attempt
     correlator: CorrelatorStats
 
 
 @final
 class EventWriter:
-    """Writes what a watcher sees to one sink, one event after the other."""
+    """Writes the events of a watcher to one sink, one after the other."""
 
     def __init__(
         self,
@@ -124,42 +133,42 @@ class EventWriter:
         self._lost = 0
 
     async def run(self) -> None:
-        """Write until the watcher ends; a cancelled run loses what it has not written."""
+        """Write until the watcher ends; a cancelled run loses what is not written."""
         async for event in self._watcher:
             try:
-                found = self._correlator.correlate(event)
-                if found is not None:
-                    await self._write(found)
-            except Exception:  # keys and messages may be the user's own functions
+                to_write = self._correlator.correlate(event)
+                if to_write is not None:
+                    await self._write(to_write)
+            except Exception:  # keys and messages may come from functions of the user
                 self._lost += 1
-                log.exception("event could not be correlated: %s", described(event))
+                log.exception("event could not be correlated: %s", describe(event))
 
     def stop(self) -> None:
-        """Take no more events; what was taken is still written."""
+        """Accept no more events; accepted ones are still written."""
         self._watcher.stop()
 
     def stats(self) -> EventWriterStats:
         return EventWriterStats(self._written, self._lost, self._correlator.stats())
 
-    async def _write(self, found: Correlated) -> None:
-        # The first wait is random, so that not everybody comes back at once after an outage.
+    async def _write(self, to_write: EventToWrite) -> None:
+        # The first delay is random, so that not all processes retry at once after an outage.
         delays = itertools.chain([self._random() * RETRY_DELAY], itertools.repeat(RETRY_DELAY))
-        if await tried(
-            lambda: self._try(found), delays=delays, clock=self._clock, closing=self._closing
+        if await write_with_retries(
+            lambda: self._try(to_write), delays=delays, clock=self._clock, closing=self._closing
         ):
             return
         self._lost += 1
-        log.error("event given up, it could not be written: %s", described(found.event))
+        log.error("event dropped after the last attempt to write it: %s", describe(to_write.event))
 
-    async def _try(self, found: Correlated) -> Verdict | None:
-        """Write once: None when it is done, else what to do about it."""
+    async def _try(self, to_write: EventToWrite) -> FailureAction | None:
+        """Write once; None if it succeeded."""
         try:
-            answer = await write_event(self._sink, found.event, found.patch)
-        except Exception as error:  # noqa: BLE001 - sinks are not ours; judged and logged
-            verdict = judge(error)
-            report(found.event, error, verdict)
-            self._lost += verdict is Verdict.DROP
-            return verdict
+            stored = await write_event(self._sink, to_write.event, to_write.patch)
+        except Exception as error:  # noqa: BLE001 - of any sink; classified and logged
+            action = action_after(error)
+            log_failure(to_write.event, error, action)
+            self._lost += action is FailureAction.DROP
+            return action
         self._written += 1
-        self._correlator.learn(found.key, answer)
+        self._correlator.update(to_write.key, stored)
         return None

@@ -1,17 +1,18 @@
-"""Keeps a flood of events from becoming a flood of writes: join, count, limit.
+"""Keeps a flood of events from becoming a flood of writes: aggregates, counts, limits.
 
-Promises: events alike but for their message become one "combined" event once there are
-too many of them; a repeated event raises the count of the first; no object costs more
-writes than its allowance. Nothing here waits or writes, and memory is bounded.
-Elsewhere: writing what comes out (`core`), the newer form of events (`series`).
+Guarantees: many events that differ only in their message become one aggregate; a repeated
+event raises the count of the first; the spam filter bounds the writes for one object. Nothing
+here waits or writes, and memory is bounded. The rules and numbers are client-go's.
+See also: `core` (writes the result), `series` (events.k8s.io).
 """
 
 from __future__ import annotations
 
 import copy
+from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from datetime import datetime
-from typing import Final, TypeAlias, final
+from typing import Final, Generic, TypeAlias, TypeVar, final
 
 import msgspec
 
@@ -20,28 +21,29 @@ from kubeloop.wire import format_time
 from kubeloop.wire.core.v1 import Event
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-from .lru import LeastRecent
-
 __all__ = [
-    "COMBINED_PREFIX",
-    "Correlated",
-    "Correlation",
+    "AGGREGATE_PREFIX",
+    "CorrelatorOptions",
     "CorrelatorStats",
     "EventCorrelator",
     "EventKey",
-    "combined_message",
+    "EventToWrite",
+    "aggregate_key",
+    "aggregate_message",
     "event_key",
-    "similarity_key",
     "spam_key",
 ]
 
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
 EventKey: TypeAlias = Hashable
 
-COMBINED_PREFIX: Final = "(combined from similar events): "
+AGGREGATE_PREFIX: Final = "(combined from similar events): "
 
 
 def event_key(event: Event) -> EventKey:
-    """What makes an event a repetition of another: all but the moment."""
+    """What two equal events have in common: everything but the time."""
     about, source = event.involved_object, event.source
     return (
         *(source.component, source.host),
@@ -50,19 +52,19 @@ def event_key(event: Event) -> EventKey:
     )
 
 
-def similarity_key(event: Event) -> tuple[EventKey, str]:
-    """What makes events similar, and in what the similar ones differ: their message."""
+def aggregate_key(event: Event) -> tuple[EventKey, str]:
+    """What similar events have in common, and in what they differ: the message."""
     about, source = event.involved_object, event.source
-    alike = (
+    common = (
         *(source.component, source.host),
         *(about.kind, about.namespace, about.name, about.uid, about.api_version),
         *(event.type, event.reason, event.reporting_component, event.reporting_instance),
     )
-    return alike, event.message or ""
+    return common, event.message or ""
 
 
 def spam_key(event: Event) -> EventKey:
-    """Whose allowance an event uses up: one source's, for one object and type."""
+    """Which spam filter an event passes: that of a source, an object and a type."""
     about, source = event.involved_object, event.source
     return (
         *(source.component, source.host),
@@ -70,36 +72,36 @@ def spam_key(event: Event) -> EventKey:
     )
 
 
-def combined_message(event: Event) -> str:
-    """What an event says that stands for many similar ones."""
-    return f"{COMBINED_PREFIX}{event.message or ''}"
+def aggregate_message(event: Event) -> str:
+    """The message of an aggregate."""
+    return f"{AGGREGATE_PREFIX}{event.message or ''}"
 
 
-class Correlation(msgspec.Struct, frozen=True, kw_only=True):
-    """Settings of a correlator; zero stands for the default.
+class CorrelatorOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of a correlator (client-go: the same name); zero is the default.
 
-    `similar` divides events into what is alike and what differs, `message` words the event
-    that stands for many.
+    `similar` returns what similar events have in common, and in what they differ. `message`
+    returns the message of an aggregate.
     """
 
-    lru_size: int = 4096  # of each of the three memories
+    lru_size: int = 4096  # of each of the three caches
     burst: int = 25  # writes at once for one object
     rate: float = 1 / 300  # further writes a second for one object
-    max_events: int = 10  # so many different messages, and they are combined
-    interval: float = 600.0  # seconds of silence after which counting messages starts over
-    similar: Callable[[Event], tuple[EventKey, str]] = similarity_key
-    message: Callable[[Event], str] = combined_message
+    max_events: int = 10  # different messages that make an aggregate
+    interval: float = 600.0  # seconds without a similar event that reset the aggregate
+    similar: Callable[[Event], tuple[EventKey, str]] = aggregate_key
+    message: Callable[[Event], str] = aggregate_message
     spam: Callable[[Event], EventKey] = spam_key
 
-    def filled(self) -> Correlation:
-        """The same with defaults in the place of zeros."""
-        default = Correlation()
+    def with_defaults(self) -> CorrelatorOptions:
+        """A copy in which zeros are replaced by the defaults."""
+        default = CorrelatorOptions()
         zeros = [name for name in self.__struct_fields__ if not getattr(self, name)]
         return msgspec.structs.replace(self, **{name: getattr(default, name) for name in zeros})
 
 
-class Correlated(msgspec.Struct, frozen=True):
-    """An event to be written: changed by `patch` where it is a repetition, else made."""
+class EventToWrite(msgspec.Struct, frozen=True):
+    """An event to create, or to patch if it is a repetition (`EventCorrelateResult`)."""
 
     key: EventKey
     event: Event
@@ -107,21 +109,21 @@ class Correlated(msgspec.Struct, frozen=True):
 
 
 class CorrelatorStats(msgspec.Struct, frozen=True):
-    """What went through a correlator, and what it remembers."""
+    """A snapshot of a correlator."""
 
     seen: int
-    combined: int
+    aggregated: int
     repeated: int
     skipped: int
-    remembered: int
+    cached: int
 
 
-class _Similar(msgspec.Struct, frozen=True):
+class _Aggregate(msgspec.Struct, frozen=True):
     messages: frozenset[str]
     last: float
 
 
-class _Written(msgspec.Struct, frozen=True):
+class _StoredEvent(msgspec.Struct, frozen=True):
     name: str
     version: str
     count: int
@@ -130,71 +132,71 @@ class _Written(msgspec.Struct, frozen=True):
 
 @final
 class EventCorrelator:
-    """The memory of one sink: what was said, how often, and who has said too much."""
+    """The state of one sink: recent events, aggregates and spam filters (client-go: the same)."""
 
-    def __init__(self, correlation: Correlation | None = None, *, clock: Clock) -> None:
-        self._settings = (correlation or Correlation()).filled()
+    def __init__(self, options: CorrelatorOptions | None = None, *, clock: Clock) -> None:
+        self._options = (options or CorrelatorOptions()).with_defaults()
         self._clock = clock
-        size = self._settings.lru_size
-        self._similar: LeastRecent[EventKey, _Similar] = LeastRecent(size)
-        self._written: LeastRecent[EventKey, _Written] = LeastRecent(size)
-        self._allowances: LeastRecent[EventKey, TokenBucket] = LeastRecent(size)
-        self._seen = self._combined = self._repeated = self._skipped = 0
+        size = self._options.lru_size
+        self._aggregates: LRUCache[EventKey, _Aggregate] = LRUCache(size)
+        self._stored: LRUCache[EventKey, _StoredEvent] = LRUCache(size)
+        self._spam_filters: LRUCache[EventKey, TokenBucket] = LRUCache(size)
+        self._seen = self._aggregated = self._repeated = self._skipped = 0
 
-    def correlate(self, event: Event) -> Correlated | None:
-        """What to write of `event`, or None when its object has had too many."""
+    def correlate(self, event: Event) -> EventToWrite | None:
+        """What to write for `event`; None if the spam filter drops it."""
         self._seen += 1
-        key, event = self._join(copy.deepcopy(event))
+        key, event = self._aggregate(copy.deepcopy(event))
         patch = self._count(key, event)
-        # Last, so that a repetition that is not written is counted all the same.
-        if not self._is_allowed(event):
+        # Last, as in client-go: a repetition that is not written still raises the count.
+        if not self._passes_spam_filter(event):
             self._skipped += 1
             return None
-        return Correlated(key, event, patch)
+        return EventToWrite(key, event, patch)
 
-    def learn(self, key: EventKey, answer: Event) -> None:
-        """Remember the event as the server has it."""
-        metadata = answer.metadata
-        self._written.put(
+    def update(self, key: EventKey, stored: Event) -> None:
+        """Cache the event as the server stored it (client-go: `UpdateState`)."""
+        metadata = stored.metadata
+        self._stored.put(
             key,
-            _Written(
+            _StoredEvent(
                 metadata.name,
                 metadata.resource_version,
-                answer.count or 0,
-                answer.first_timestamp,
+                stored.count or 0,
+                stored.first_timestamp,
             ),
         )
 
     def stats(self) -> CorrelatorStats:
         return CorrelatorStats(
-            self._seen, self._combined, self._repeated, self._skipped, len(self._written)
+            self._seen, self._aggregated, self._repeated, self._skipped, len(self._stored)
         )
 
-    def _join(self, event: Event) -> tuple[EventKey, Event]:
-        """The event itself, or one that stands for it and all that are similar."""
-        alike, message = self._settings.similar(event)
+    def _aggregate(self, event: Event) -> tuple[EventKey, Event]:
+        """The event itself, or the aggregate of it and all similar ones, with its key."""
+        common, message = self._options.similar(event)
         now = self._clock.now()
-        before = self._similar.get(alike)
-        if before is None or now - before.last > self._settings.interval:
-            before = _Similar(frozenset(), now)
+        before = self._aggregates.get(common)
+        if before is None or now - before.last > self._options.interval:
+            before = _Aggregate(frozenset(), now)
         messages = before.messages | {message}
-        is_many = len(messages) >= self._settings.max_events
-        # One that is combined need not be remembered: the next one makes it many again.
-        self._similar.put(alike, _Similar(before.messages if is_many else messages, now))
+        is_many = len(messages) >= self._options.max_events
+        # The message that reaches the limit is not kept: the next one reaches it again.
+        self._aggregates.put(common, _Aggregate(before.messages if is_many else messages, now))
         if not is_many:
             return event_key(event), event
-        self._combined += 1
-        return alike, self._combined_of(event)
+        self._aggregated += 1
+        return common, self._aggregate_event(event)
 
-    def _combined_of(self, event: Event) -> Event:
+    def _aggregate_event(self, event: Event) -> Event:
         now = self._clock.time()
         return Event(
-            # The name is new: the event that brought it is not written as itself.
+            # The name of the event that reached the limit, which is not written itself.
             metadata=ObjectMeta(name=event.metadata.name, namespace=event.metadata.namespace),
             involved_object=event.involved_object,
             type=event.type,
             reason=event.reason,
-            message=self._settings.message(event),
+            message=self._options.message(event),
             count=1,
             first_timestamp=now,
             last_timestamp=now,
@@ -204,8 +206,8 @@ class EventCorrelator:
         )
 
     def _count(self, key: EventKey, event: Event) -> bytes | None:
-        """Make a repetition the event it repeats; the patch that says so, or None."""
-        before = self._written.get(key)
+        """Give a repetition the name and the count of its first event; returns the patch of it."""
+        before = self._stored.get(key)
         patch = None
         if before is not None and before.count > 0:
             self._repeated += 1
@@ -214,17 +216,40 @@ class EventCorrelator:
             event.first_timestamp = before.first
             event.count = before.count + 1
             patch = _patch(event)
-        self.learn(key, event)
+        self.update(key, event)
         return patch
 
-    def _is_allowed(self, event: Event) -> bool:
-        key = self._settings.spam(event)
-        allowance = self._allowances.get(key)
-        if allowance is None:
-            settings = self._settings
-            allowance = TokenBucket(settings.rate, settings.burst, clock=self._clock)
-        self._allowances.put(key, allowance)
-        return allowance.try_take()
+    def _passes_spam_filter(self, event: Event) -> bool:
+        key = self._options.spam(event)
+        bucket = self._spam_filters.get(key)
+        if bucket is None:
+            bucket = TokenBucket(self._options.rate, self._options.burst, clock=self._clock)
+        self._spam_filters.put(key, bucket)
+        return bucket.try_take()
+
+
+@final
+class LRUCache(Generic[K, V]):
+    """At most `limit` values; evicts the least recently read or written."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._values: OrderedDict[K, V] = OrderedDict()
+
+    def get(self, key: K) -> V | None:
+        if key not in self._values:
+            return None
+        self._values.move_to_end(key)
+        return self._values[key]
+
+    def put(self, key: K, value: V) -> None:
+        self._values[key] = value
+        self._values.move_to_end(key)
+        if len(self._values) > self._limit:
+            self._values.popitem(last=False)
+
+    def __len__(self) -> int:
+        return len(self._values)
 
 
 def _patch(event: Event) -> bytes:

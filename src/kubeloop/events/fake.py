@@ -1,4 +1,4 @@
-"""Recorders for tests, which write lines into a list instead of events to a server."""
+"""Recorders for tests: they append lines to a list instead of writing events."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import final
 
 from kubeloop.errors import KubeError
 
-from .making import EventType, formatted
+from .event_fields import EventType, format_message
 from .references import Regarding, object_reference
 
 __all__ = ["FakeRecorder", "FakeRecorderFull", "FakeSeriesRecorder"]
@@ -16,40 +16,40 @@ __all__ = ["FakeRecorder", "FakeRecorderFull", "FakeSeriesRecorder"]
 
 @final
 class FakeRecorderFull(KubeError):
-    """A test's recorder has no room left: more was recorded than the test expected."""
+    """A fake recorder is full: more events were recorded than the test allows."""
 
 
-class _Lines:
+class _LineRecorder:
     def __init__(self, capacity: int | None, *, with_object: bool) -> None:
         self._capacity = capacity
         self._with_object = with_object
         self.lines: list[str] = []
 
-    def _note(self, line: str, about: Regarding, annotations: Mapping[str, str] | None) -> None:
+    def _append(self, line: str, about: Regarding, annotations: Mapping[str, str] | None) -> None:
         if self._capacity == 0:
             return
         if self._capacity is not None and len(self.lines) >= self._capacity:
             raise FakeRecorderFull(
-                f"record {line!r}: {self._capacity} events are there already (take some out of"
-                " lines, or allow more)"
+                f"record {line!r}: the recorder has {self._capacity} events already (remove some"
+                " from lines, or raise capacity)"
             )
         self.lines.append(line + self._details(about, annotations))
 
     def _details(self, about: Regarding, annotations: Mapping[str, str] | None) -> str:
         if not self._with_object:
             return ""
-        found = object_reference(about)
-        said = f" object{{kind={found.kind},apiVersion={found.api_version}}}"
+        reference = object_reference(about)
+        details = f" object{{kind={reference.kind},apiVersion={reference.api_version}}}"
         pairs = ",".join(f"{key}={value}" for key, value in sorted((annotations or {}).items()))
-        return f"{said} annotations{{{pairs}}}" if pairs else said
+        return f"{details} annotations{{{pairs}}}" if pairs else details
 
 
 @final
-class FakeRecorder(_Lines):
-    """Notes `<type> <reason> <message>` in `lines`, in the place of an `EventRecorder`.
+class FakeRecorder(_LineRecorder):
+    """Appends `<type> <reason> <message>` to `lines` (client-go: the same name).
 
-    `capacity` bounds the list: a full one raises `FakeRecorderFull`, none (0) forgets
-    everything. With `with_object` a line also names the object's kind and the annotations.
+    `capacity` bounds the list: a full one raises `FakeRecorderFull`; with 0 nothing is
+    recorded. `with_object` adds the object's kind and the annotations to each line.
     """
 
     def __init__(self, capacity: int | None = None, *, with_object: bool = False) -> None:
@@ -65,12 +65,12 @@ class FakeRecorder(_Lines):
         annotations: Mapping[str, str] | None = None,
         at: datetime | None = None,  # noqa: ARG002 - the Protocol's
     ) -> None:
-        self._note(f"{type} {reason} {formatted(message, args)}", about, annotations)
+        self._append(f"{type} {reason} {format_message(message, args)}", about, annotations)
 
 
 @final
-class FakeSeriesRecorder(_Lines):
-    """The same in the place of a `SeriesRecorder`; lines say `<type> <reason> <note>`."""
+class FakeSeriesRecorder(_LineRecorder):
+    """A `FakeRecorder` with the signature of `SeriesRecorder`."""
 
     def __init__(self, capacity: int | None = None, *, with_object: bool = False) -> None:
         super().__init__(capacity, with_object=with_object)
@@ -86,4 +86,4 @@ class FakeSeriesRecorder(_Lines):
         related: Regarding | None = None,  # noqa: ARG002 - the Protocol's
         annotations: Mapping[str, str] | None = None,
     ) -> None:
-        self._note(f"{type} {reason} {formatted(note, args)}", regarding, annotations)
+        self._append(f"{type} {reason} {format_message(note, args)}", regarding, annotations)

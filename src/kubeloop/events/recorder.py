@@ -1,9 +1,8 @@
-"""Recording events of the core group, the form that most controllers use.
+"""Records events of the core group, which most controllers use.
 
-Promises: recording never waits and never raises; what cannot become an event is logged and
-left out.
-Threads: a recorder may be used from any thread.
-Elsewhere: what becomes of the events (`core`), the newer form (`series_recorder`).
+Guarantees: recording never waits and never raises; an event that cannot be created is logged
+and dropped. Recorders are thread-safe.
+See also: `core` (writes the events), `series_recorder` (events.k8s.io).
 """
 
 from __future__ import annotations
@@ -16,16 +15,16 @@ from kubeloop.kit import Clock
 from kubeloop.wire import get_logger
 from kubeloop.wire.core.v1 import Event, EventSource
 
-from .making import EVENT_TYPES, EventNames, EventType, event_metadata, formatted
+from .event_fields import EVENT_TYPES, EventNames, EventType, event_metadata, format_message
 from .references import Regarding, object_reference
 
-__all__ = ["EventRecorder", "RecordsEvents"]
+__all__ = ["EventRecorder", "Recorder"]
 
 log = get_logger(__name__)
 
 
-class RecordsEvents(Protocol):
-    """What a controller asks of a recorder: `EventRecorder` and `FakeRecorder` fit."""
+class Recorder(Protocol):
+    """What a controller needs of a recorder; `EventRecorder` and `FakeRecorder` fit."""
 
     def event(
         self,
@@ -41,7 +40,7 @@ class RecordsEvents(Protocol):
 
 @final
 class EventRecorder:
-    """Says in the name of one component what happened to objects."""
+    """Records events in the name of one component (client-go: `record.EventRecorder`)."""
 
     def __init__(
         self,
@@ -68,20 +67,20 @@ class EventRecorder:
         annotations: Mapping[str, str] | None = None,
         at: datetime | None = None,
     ) -> None:
-        """Record that something happened to an object, now or at a past moment `at`.
+        """Record what happened to an object, now or at the past time `at`.
 
         `message` is formatted with `args` as in logging. `reason` is one word in CamelCase.
 
             recorder.event(pod, "Warning", "BackOff", "restarting failed container %s", name)
         """
         try:
-            if is_unknown(type, reason):
+            if is_unknown_type(type, reason):
                 return
             event = self._event(about, at or self._clock.time(), annotations)
             event.type, event.reason = type, reason
-            event.message = formatted(message, args)
+            event.message = format_message(message, args)
         except Exception:
-            log.exception("event %s %s cannot be recorded: %r", type, reason, message)
+            log.exception("event %s %s dropped, it cannot be recorded: %r", type, reason, message)
             return
         self._record(event)
 
@@ -102,8 +101,8 @@ class EventRecorder:
         )
 
 
-def is_unknown(type_: str, reason: str) -> bool:
-    """Whether the server would not know the type; says so in the log."""
+def is_unknown_type(type_: str, reason: str) -> bool:
+    """Whether the server would reject the type; logs it."""
     if type_ in EVENT_TYPES:
         return False
     log.error("event %s dropped: type %r is unknown (use Normal or Warning)", reason, type_)

@@ -1,7 +1,7 @@
-"""Recording events of events.k8s.io: what was done to an object, and with what.
+"""Records events of events.k8s.io, with an action and a related object.
 
-Promises and threads are those of `recorder`.
-Elsewhere: what becomes of the events (`series_broadcaster`).
+Guarantees: as `recorder`.
+See also: `series_broadcaster` (writes the events).
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from kubeloop.wire import MicroTime, get_logger
 from kubeloop.wire.core.v1 import ObjectReference
 from kubeloop.wire.events.v1 import Event
 
-from .making import EventNames, EventType, event_metadata, formatted
-from .recorder import is_unknown
+from .event_fields import EventNames, EventType, event_metadata, format_message
+from .recorder import is_unknown_type
 from .references import Regarding, object_reference
 
-__all__ = ["RecordsSeries", "SeriesRecorder"]
+__all__ = ["SeriesRecorder", "SeriesRecorderLike"]
 
 log = get_logger(__name__)
 
 
-class RecordsSeries(Protocol):
-    """What a controller asks of a recorder of the newer form; the adapter and the fake fit."""
+class SeriesRecorderLike(Protocol):
+    """What a controller needs of a series recorder; the adapter and the fake fit."""
 
     def event(
         self,
@@ -42,7 +42,10 @@ class RecordsSeries(Protocol):
 
 @final
 class SeriesRecorder:
-    """Says in the name of one controller what it did; repetitions become a series."""
+    """Records what one controller did (client-go: `events.EventRecorder`).
+
+    Repetitions become a series.
+    """
 
     def __init__(
         self,
@@ -70,19 +73,19 @@ class SeriesRecorder:
         related: Regarding | None = None,
         annotations: Mapping[str, str] | None = None,
     ) -> None:
-        """Record what was done to `regarding`, and with which `related` object.
+        """Record what was done to `regarding`, and with the `related` object.
 
-        `note` is formatted with `args` as in logging; `reason` and `action` are one word in
-        CamelCase each.
+        `note` is formatted with `args` as in logging. `reason` and `action` are one CamelCase
+        word each.
         """
         try:
-            if is_unknown(type, reason):
+            if is_unknown_type(type, reason):
                 return
             event = self._event(regarding, related, annotations)
             event.type, event.reason, event.action = type, reason, action
-            event.note = formatted(note, args)
+            event.note = format_message(note, args)
         except Exception:
-            log.exception("event %s %s cannot be recorded: %r", type, reason, note)
+            log.exception("event %s %s dropped, it cannot be recorded: %r", type, reason, note)
             return
         self._record(event)
 
@@ -97,18 +100,18 @@ class SeriesRecorder:
         return Event(
             metadata=event_metadata(reference, name, annotations),
             regarding=reference,
-            related=_related(related),
+            related=_related_reference(related),
             event_time=MicroTime.of(self._clock.time()),
             reporting_controller=self._controller,
             reporting_instance=self._instance,
         )
 
 
-def _related(obj: Regarding | None) -> ObjectReference | None:
+def _related_reference(obj: Regarding | None) -> ObjectReference | None:
     if obj is None:
         return None
     try:
         return object_reference(obj)
     except InvalidArgument as error:
-        log.info("event without its related object: %s", error)
+        log.info("event recorded without its related object: %s", error)
         return None

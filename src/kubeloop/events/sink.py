@@ -1,8 +1,8 @@
-"""Writing one event to a server, and what a failed try means.
+"""Writes one event to a server, with retries.
 
-Promises: a change to an event that is gone becomes a new event; what the server refused is
-not sent again, what did not reach it may be; no error leaves a writer.
-Elsewhere: which events are written, and how they are changed before (`correlator`, `series`).
+Guarantees: a patch of an event that no longer exists becomes a create; an event that the
+server rejected is not sent again, one that did not reach it is; a writer raises nothing.
+See also: `correlator` and `series` (which events are written).
 """
 
 from __future__ import annotations
@@ -28,43 +28,44 @@ from kubeloop.wire import UNSET, Resource, get_logger, resource_of
 from kubeloop.wire.core.v1 import Event as CoreEvent
 
 __all__ = [
-    "MOST_TRIES",
+    "MAX_ATTEMPTS",
     "RETRY_DELAY",
     "EventSink",
-    "Verdict",
+    "FailureAction",
+    "action_after",
     "check_sink",
-    "judge",
-    "tried",
+    "log_failure",
     "write_event",
+    "write_with_retries",
 ]
 
 E = TypeVar("E", bound=Resource)
 log = get_logger(__name__)
 
-MOST_TRIES = 12
-"""How often one event is sent before it is given up."""
+MAX_ATTEMPTS = 12
+"""How often one event is sent before it is dropped, as in client-go."""
 RETRY_DELAY = 10.0
-"""Seconds between two tries."""
+"""Seconds between two attempts, as in client-go."""
 
 
 class EventSink(Protocol[E]):
-    """What this room asks of a client for events, and no more."""
+    """A client of events; `client.resource(Event)` fits (client-go: the same name)."""
 
     def in_namespace(self, namespace: str, /) -> EventSink[E]:
-        """The same in another namespace."""
+        """The sink of another namespace."""
         ...
 
     async def create(self, event: E, /) -> E:
-        """Make a new event and return the server's copy."""
+        """Create an event; returns it as it is stored."""
         ...
 
     async def patch(self, name: str, patch: bytes, /, *, type: Literal["strategic"]) -> E:  # noqa: A002 - the clients' word
-        """Change an event and return the server's copy."""
+        """Patch an event; returns it as it is stored."""
         ...
 
 
 def check_sink(sink: object, event: type[Resource]) -> None:
-    """Raises: TypeError when nothing could be written to it, or nothing but other objects."""
+    """Raises: TypeError when events of this class cannot be written to `sink`."""
     problem = _problem(sink, event)
     if problem:
         group = "core" if event is CoreEvent else "events"
@@ -79,32 +80,33 @@ def _problem(sink: object, event: type[Resource]) -> str:
         return "it is a class"
     if inspect.iscoroutine(sink):
         sink.close()
-        return "it is a coroutine, which nobody has awaited"
+        return "it is a coroutine (await it)"
     missing = [name for name in _VERBS if not callable(getattr(sink, name, None))]
     if missing:
         return f"it has no {', '.join(missing)}"
     if not all(inspect.iscoroutinefunction(getattr(sink, name)) for name in ("create", "patch")):
         return "it is not async"
-    taken = getattr(sink, "object_type", event)  # what our clients tell
-    if isinstance(taken, type) and not issubclass(event, taken):
-        info = resource_of(taken) if issubclass(taken, Resource) else None
-        return f"it takes {info.api_version} {info.kind}" if info else f"it takes {taken.__name__}"
+    accepted = getattr(sink, "object_type", event)  # kubeloop's resource clients have it
+    if isinstance(accepted, type) and not issubclass(event, accepted):
+        info = resource_of(accepted) if issubclass(accepted, Resource) else None
+        kind = f"{info.api_version} {info.kind}" if info else accepted.__name__
+        return f"it accepts {kind}"
     return ""
 
 
 _VERBS = ("in_namespace", "create", "patch")
 
 
-class Verdict(enum.Enum):
-    """What to do about an event whose writing failed."""
+class FailureAction(enum.Enum):
+    """What to do after a failed write."""
 
     RETRY = "retry"
     DROP = "drop"
-    DROP_QUIETLY = "drop quietly"  # somebody else has done it, or nobody wants it any more
+    DROP_QUIETLY = "drop quietly"  # the event exists, or its namespace is being deleted
 
 
 async def write_event(sink: EventSink[E], event: E, patch: bytes | None) -> E:
-    """Send `patch` to the event's name, or make the event where there is none to patch.
+    """Patch the event, or create it if there is no patch or no event to patch.
 
     Raises:
         InvalidArgument: the event has no namespace.
@@ -115,63 +117,63 @@ async def write_event(sink: EventSink[E], event: E, patch: bytes | None) -> E:
             f"write event {event.metadata.name!r}: it has no namespace (events of objects"
             " without one go to 'default')"
         )
-    here = sink.in_namespace(namespace)
+    target = sink.in_namespace(namespace)
     if patch is not None:
         try:
-            return await here.patch(event.metadata.name, patch, type="strategic")
-        except NotFound:  # it has expired, or its creation never arrived
+            return await target.patch(event.metadata.name, patch, type="strategic")
+        except NotFound:  # it has expired, or its create never arrived
             pass
     event.metadata.resource_version = UNSET
-    return await here.create(event)
+    return await target.create(event)
 
 
-def judge(error: Exception) -> Verdict:
-    """Whether to send again what failed with `error`."""
+def action_after(error: Exception) -> FailureAction:
+    """Whether to send the event again after `error`."""
     if isinstance(error, AlreadyExists) or has_cause(error, Cause.NAMESPACE_TERMINATING):
-        return Verdict.DROP_QUIETLY
+        return FailureAction.DROP_QUIETLY
     if isinstance(error, ApiError):
-        return Verdict.DROP
-    # On the way, or an answer that nobody could read: the event may not have arrived.
-    return Verdict.RETRY if isinstance(error, _ON_THE_WAY) else Verdict.DROP
+        return FailureAction.DROP
+    # Without a readable response the event may not have arrived.
+    return FailureAction.RETRY if isinstance(error, _TRANSIENT) else FailureAction.DROP
 
 
-_ON_THE_WAY = (TransportError, DecodeError, OSError, asyncio.IncompleteReadError)
+_TRANSIENT = (TransportError, DecodeError, OSError, asyncio.IncompleteReadError)
 
 
-def report(event: Resource, error: Exception, verdict: Verdict) -> None:
-    """Log a failed try as loudly as it deserves."""
+def log_failure(event: Resource, error: Exception, action: FailureAction) -> None:
+    """Log a failed write, at the level that fits."""
     where = f"{event.metadata.namespace}/{event.metadata.name}"
-    match verdict:
-        case Verdict.DROP_QUIETLY:
-            log.debug("event %s was not written: %s", where, error)
-        case Verdict.RETRY:
-            log.info("event %s: writing failed, it may be tried again: %s", where, error)
-        case Verdict.DROP:
-            log.error("event %s was refused and is lost: %s", where, error)
+    match action:
+        case FailureAction.DROP_QUIETLY:
+            log.debug("event %s: not written: %s", where, error)
+        case FailureAction.RETRY:
+            log.info("event %s: write failed, will retry: %s", where, error)
+        case FailureAction.DROP:
+            log.error("event %s: dropped, the write failed: %s", where, error)
 
 
-async def tried(
-    write: Callable[[], Awaitable[Verdict | None]],
+async def write_with_retries(
+    write: Callable[[], Awaitable[FailureAction | None]],
     *,
     delays: Iterator[float],
     clock: Clock,
     closing: asyncio.Event,
 ) -> bool:
-    """Write until it is done or refused; False when it was given up.
+    """Call `write` until it needs no retry; False after the last attempt.
 
-    Once `closing` is set nobody waits: there is one more try, and that is the last.
+    Once `closing` is set, delays end and one last attempt follows.
     """
-    for number in range(1, MOST_TRIES + 1):
-        is_last = closing.is_set() or number == MOST_TRIES
-        if await write() is not Verdict.RETRY:
+    for number in range(1, MAX_ATTEMPTS + 1):
+        is_last = closing.is_set() or number == MAX_ATTEMPTS
+        if await write() is not FailureAction.RETRY:
             return True
         if is_last:
             break
-        await _paused(clock, next(delays), closing)
+        await _sleep_until_closing(clock, next(delays), closing)
     return False
 
 
-async def _paused(clock: Clock, seconds: float, closing: asyncio.Event) -> None:
+async def _sleep_until_closing(clock: Clock, seconds: float, closing: asyncio.Event) -> None:
     try:
         async with clock.timeout(seconds):
             await closing.wait()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .finalizer import Cleanup, finalized
     from .handlers import MapFunction, WatchSource
     from .health import Check, HealthReport, Unhealthy
-    from .life import PartEnded, ShutdownTimeout
+    from .life import RunnableEnded, ShutdownTimeout
     from .manager import GRACE, Manager
     from .metrics import RECONCILE_METRIC_NAMES
     from .predicates import (
@@ -36,22 +36,22 @@ if TYPE_CHECKING:
         none_of,
         version_changed,
     )
-    from .process import calm_collector, log_in_background
+    from .process import log_in_background, tune_garbage_collector
     from .results import ReconcileTimeout, Result, TerminalError
-    from .sources import CollectionSource
-    from .specs import RECONCILE_WITHIN, Reconcile
-    from .status import written_status
+    from .sources import ClientListWatch
+    from .specs import RECONCILE_TIMEOUT, Reconcile
+    from .status import update_status
     from .webhook_server import WebhookServer, WebhookStats
 
 __all__ = [
     "GRACE",
     "RECONCILE_METRIC_NAMES",
-    "RECONCILE_WITHIN",
+    "RECONCILE_TIMEOUT",
     "AdmissionRequest",
     "Check",
     "Cleanup",
     "Client",
-    "CollectionSource",
+    "ClientListWatch",
     "Context",
     "ControllerStats",
     "Denied",
@@ -63,11 +63,11 @@ __all__ = [
     "MapFunction",
     "NotCached",
     "Operation",
-    "PartEnded",
     "Predicate",
     "Reconcile",
     "ReconcileTimeout",
     "Result",
+    "RunnableEnded",
     "ServingCertificate",
     "ShutdownTimeout",
     "TerminalError",
@@ -79,15 +79,15 @@ __all__ = [
     "all_of",
     "annotations_changed",
     "any_of",
-    "calm_collector",
     "finalized",
     "generation_changed",
     "labels_changed",
     "log_in_background",
     "matching",
     "none_of",
+    "tune_garbage_collector",
+    "update_status",
     "version_changed",
-    "written_status",
 ]
 
 _HOMES = {
@@ -98,12 +98,12 @@ _HOMES = {
     **dict.fromkeys(("Client", "InformerOptions"), "client"),
     "Context": "context",
     "ControllerStats": "controller",
-    **dict.fromkeys(("RECONCILE_WITHIN", "Reconcile"), "specs"),
+    **dict.fromkeys(("RECONCILE_TIMEOUT", "Reconcile"), "specs"),
     "LeaderElection": "elections",
     **dict.fromkeys(("Cleanup", "finalized"), "finalizer"),
     **dict.fromkeys(("MapFunction", "WatchSource"), "handlers"),
     **dict.fromkeys(("Check", "HealthReport", "Unhealthy"), "health"),
-    **dict.fromkeys(("PartEnded", "ShutdownTimeout"), "life"),
+    **dict.fromkeys(("RunnableEnded", "ShutdownTimeout"), "life"),
     **dict.fromkeys(("GRACE", "Manager"), "manager"),
     "RECONCILE_METRIC_NAMES": "metrics",
     **dict.fromkeys(
@@ -120,10 +120,10 @@ _HOMES = {
         ),
         "predicates",
     ),
-    **dict.fromkeys(("calm_collector", "log_in_background"), "process"),
+    **dict.fromkeys(("tune_garbage_collector", "log_in_background"), "process"),
     **dict.fromkeys(("ReconcileTimeout", "Result", "TerminalError"), "results"),
-    "CollectionSource": "sources",
-    "written_status": "status",
+    "ClientListWatch": "sources",
+    "update_status": "status",
     **dict.fromkeys(("WebhookServer", "WebhookStats"), "webhook_server"),
 }
 

@@ -25,7 +25,7 @@ from kubeloop.wire.core.v1 import Event
 
 from .caches import Cached, Caches, Namespaces
 from .client import Client
-from .context import Surroundings
+from .context import Environment
 from .controller import Controller, ControllerStats, caught_up
 from .elections import LeaderElection, elector_for, lease_connection
 from .endpoints import Address, Page, health_pages, metrics_pages, serving
@@ -116,7 +116,7 @@ async def assembled(plan: Plan, stack: AsyncExitStack) -> Assembly:
     addresses = await _served(plan, caches, elector, stack)
     await stack.enter_async_context(broadcaster)
     broadcaster.record_to(client.resource(Event))
-    around = Surroundings(client, caches, plan.clock)
+    around = Environment(client, caches, plan.clock)
     controllers = tuple(_controller(plan, spec, around, broadcaster) for spec in plan.controllers)
     plan.ready.add("own-writes", lambda: caught_up(controllers))
     return Assembly(client, caches, controllers, elector, broadcaster, addresses, plan.crds)
@@ -176,7 +176,7 @@ async def _served(
 
 
 def _controller(
-    plan: Plan, spec: ControllerSpec, around: Surroundings, broadcaster: EventBroadcaster
+    plan: Plan, spec: ControllerSpec, around: Environment, broadcaster: EventBroadcaster
 ) -> Controller:
     metrics = plan.metrics
     return Controller(

@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # for those who ask for an informer, and not for every script
         WatchListSupport,
     )
 
-    from .sources import CollectionSource
+    from .sources import ClientListWatch
 
 __all__ = ["Client", "InformerOptions"]
 
@@ -170,14 +170,14 @@ class Client(clients.APIClient):
         selector: str = "",
         field_selector: str = "",
         metadata_only: bool = False,
-    ) -> CollectionSource:
+    ) -> ClientListWatch:
         """The collection of a kind as a reflector asks for it; nothing is sent yet.
 
         Kinds without namespaces ignore the namespace.
         """
         from kubeloop.cache import Scope
 
-        from .sources import CollectionSource
+        from .sources import ClientListWatch
 
         found = self._find(kind, "", namespace)
         known = found if isinstance(found, ResourceInfo) else None
@@ -196,7 +196,7 @@ class Client(clients.APIClient):
             if metadata_only
             else self.resource(cast("Any", kind), namespace=inside).raw
         )
-        return CollectionSource(raw, scope, self._watch_list_support)
+        return ClientListWatch(raw, scope, self._watch_list_support)
 
     @functools.cached_property
     def _watch_list_support(self) -> WatchListSupport:

@@ -22,7 +22,7 @@ import msgspec
 
 from kubeloop.cache import Lister, SelectorLike
 from kubeloop.errors import InvalidArgument
-from kubeloop.events import RecordsEvents
+from kubeloop.events import Recorder
 from kubeloop.kit import Clock
 from kubeloop.meta import GroupVersionKind, GroupVersionResource, ObjectKey, Owner
 from kubeloop.selectors import EVERYTHING
@@ -32,15 +32,15 @@ from .caches import Caches, NotCached
 from .client import Client
 from .finalizer import Cleanup, finalized
 from .own_writes import WriteLedger
-from .status import written_status
+from .status import update_status
 from .writes import recording
 
-__all__ = ["Context", "Surroundings", "Tracer"]
+__all__ = ["Context", "Environment", "Tracer"]
 
 T = TypeVar("T")
 Named = GroupVersionKind | GroupVersionResource
 
-FRESH_WITHIN = 10.0
+FRESH_TIMEOUT = 10.0
 """Seconds that `Context.fresh` waits for a cache."""
 
 
@@ -50,7 +50,7 @@ class Tracer(Protocol):
     def reconcile(self, controller: str, key: ObjectKey) -> AbstractContextManager[Any]: ...
 
 
-class Surroundings(msgspec.Struct, frozen=True):
+class Environment(msgspec.Struct, frozen=True):
     """What the controllers of a manager share."""
 
     client: Client
@@ -67,11 +67,11 @@ class Context:
 
     def __init__(
         self,
-        around: Surroundings,
+        around: Environment,
         key: ObjectKey,
         *,
         controller: str,
-        recorder: RecordsEvents,
+        recorder: Recorder,
         ledger: WriteLedger,
         attempt: int = 0,
         span: Any = None,
@@ -171,7 +171,7 @@ class Context:
         self, kind: Named, key: ObjectKey, /, *, timeout: float | None = ...
     ) -> dict[str, Any] | None: ...
     async def fresh(
-        self, kind: Any, key: ObjectKey, /, *, timeout: float | None = FRESH_WITHIN
+        self, kind: Any, key: ObjectKey, /, *, timeout: float | None = FRESH_TIMEOUT
     ) -> Any:
         """As `get`, from a cache that has seen what was written here so far. Safe to cancel.
 
@@ -194,11 +194,11 @@ class Context:
         return await finalized(self.client, obj, name, cleanup)
 
     async def update_status(self, obj: T, /) -> T:
-        """Write the status, if it is another than the cache has. As `written_status`.
+        """Write the status, if it is another than the cache has. As `update_status`.
 
         Raises: Conflict when the object has changed since it was read (the next try sees it).
         """
-        return await written_status(self.client, obj, before=self._cached(obj))
+        return await update_status(self.client, obj, before=self._cached(obj))
 
     def _cached(self, obj: T) -> T | None:
         """The same object in the cache; None where its kind is not cached."""

@@ -21,7 +21,7 @@ from typing import Any, final
 import msgspec
 
 from kubeloop.cache import NotSynced, Registration, SharedInformer, Watchable
-from kubeloop.events import RecordsEvents
+from kubeloop.events import Recorder
 from kubeloop.kit import TaskOwner, ThreadCalls
 from kubeloop.meta import GroupVersionKind, ObjectKey
 from kubeloop.wire import get_logger, resource_of
@@ -29,7 +29,7 @@ from kubeloop.wire.core.v1 import ObjectReference
 from kubeloop.workqueue import PriorityQueue, QueueMetrics, QueueShutDown, QueueStats
 
 from .caches import group_kind, named
-from .context import Context, Surroundings, Tracer
+from .context import Context, Environment, Tracer
 from .handlers import Handler, on_mapped, on_owned, on_self
 from .health import Unhealthy
 from .metrics import DURATIONS, ReconcileMetrics, ReconcileResult
@@ -94,9 +94,9 @@ class Controller:
     def __init__(
         self,
         spec: ControllerSpec,
-        around: Surroundings,
+        around: Environment,
         *,
-        recorder: RecordsEvents,
+        recorder: Recorder,
         tracer: Tracer | None = None,
         metrics: ReconcileMetrics | None = None,
         queue_metrics: QueueMetrics | None = None,

@@ -16,8 +16,8 @@ import msgspec
 from kubeloop.clients import APIClient
 from kubeloop.election import (
     USER_AGENT_SUFFIX,
-    ElectionEvents,
     ElectionMetrics,
+    ElectionRecorder,
     ElectionTimes,
     LeaderElector,
 )
@@ -69,7 +69,7 @@ def elector_for(
     election: LeaderElection,
     client: APIClient,
     *,
-    events: ElectionEvents | None,
+    events: ElectionRecorder | None,
     metrics: ElectionMetrics | None,
     clock: Clock,
 ) -> LeaderElector:

@@ -20,14 +20,14 @@ from kubeloop.errors import InvalidArgument, KubeError
 from kubeloop.kit import Clock
 from kubeloop.wire import get_logger
 
-__all__ = ["CHECK_WITHIN", "DEAD_AFTER", "Check", "Checks", "HealthReport", "Pulse", "Unhealthy"]
+__all__ = ["CHECK_TIMEOUT", "DEAD_AFTER", "Check", "Checks", "HealthReport", "Pulse", "Unhealthy"]
 
 log = get_logger(__name__)
 
 Check: TypeAlias = Callable[[], Awaitable[object] | object]
 """Raises, or says False, when something is wrong; plain or async."""
 
-CHECK_WITHIN = 5.0
+CHECK_TIMEOUT = 5.0
 """Seconds that one check may take."""
 DEAD_AFTER = 900.0
 """Seconds without a sign of life after which a mirror counts as dead; a watch lasts 630.
@@ -88,12 +88,12 @@ class Checks:
 
     async def _ask(self, name: str) -> str:
         try:
-            async with self._clock.timeout(CHECK_WITHIN):
+            async with self._clock.timeout(CHECK_TIMEOUT):
                 found = self._checks[name]()
                 if inspect.isawaitable(found):
                     found = await found
         except TimeoutError:
-            return f"no answer within {CHECK_WITHIN:g} s"
+            return f"no answer within {CHECK_TIMEOUT:g} s"
         except Exception as error:  # noqa: BLE001 - whatever it raises is what it found
             return str(error) or type(error).__name__
         return "it says no" if found is False else ""

@@ -3,7 +3,7 @@
 Guarantees: one failure policy: when a part fails, or ends that should not, everything ends with
 its cause. Told to stop, it begins nothing more, lets what is in work come to its end within
 `grace` seconds, and releases the lease. Cancelled, it does the same without waiting. Work that
-does not end when it is cancelled is cancelled once more, and left behind after `CANCEL_WITHIN`
+does not end when it is cancelled is cancelled once more, and left behind after `CANCEL_TIMEOUT`
 seconds: the lease is not renewed then, and never released.
 See also: what is declared (`manager`), what is made of it (`assembly`).
 """
@@ -26,16 +26,16 @@ from kubeloop.wire import get_logger
 from .assembly import Assembly
 from .controller import Controller
 
-__all__ = ["CANCEL_WITHIN", "Life", "ManagerState", "Part", "PartEnded", "ShutdownTimeout"]
+__all__ = ["CANCEL_TIMEOUT", "Life", "ManagerState", "Part", "RunnableEnded", "ShutdownTimeout"]
 
 log = get_logger(__name__)
 
-CANCEL_WITHIN = 5.0
+CANCEL_TIMEOUT = 5.0
 """Seconds that cancelled work is given to end; half-way through it is cancelled once more."""
 
 
 @final
-class PartEnded(KubeError):
+class RunnableEnded(KubeError):
     """A part of a manager that is to last came to its end."""
 
 
@@ -103,7 +103,7 @@ class Life:
     async def run(self, when_begun: Callable[[], None]) -> None:
         """Live; `when_begun` is called once every controller is at work, if that comes.
 
-        Raises: what a part failed with, LeadershipLost, PartEnded, ShutdownTimeout, what the
+        Raises: what a part failed with, LeadershipLost, RunnableEnded, ShutdownTimeout, what the
         server says to a CRD.
         """
         await self._install()
@@ -156,7 +156,7 @@ class Life:
         self._note_cancelling()
         interruption = None
         for _ in range(2):
-            until = self._clock.now() + CANCEL_WITHIN / 2
+            until = self._clock.now() + CANCEL_TIMEOUT / 2
             while not (living.done() or self._given_up.done()):
                 try:
                     async with self._clock.timeout(until - self._clock.now()):
@@ -254,7 +254,9 @@ class Life:
         """A part that is to last: its end is a failure as well."""
         await _seen_to_its_end(part)
         if not self._stopping.is_set():
-            raise PartEnded(f"{part!r} came to its end and should not have (a fault in kubeloop)")
+            raise RunnableEnded(
+                f"{part!r} came to its end and should not have (a fault in kubeloop)"
+            )
 
     async def _drain(self) -> None:
         log.info("ending: waiting for what is in work")
@@ -281,7 +283,7 @@ async def _seen_to_its_end(part: Runnable) -> None:
             if is_cancelling():
                 await calls.wait()
                 raise
-            raise PartEnded(f"{part!r} was cancelled from inside (it should not be)") from error
+            raise RunnableEnded(f"{part!r} was cancelled from inside (it should not be)") from error
 
 
 def _raised(task: asyncio.Task[Any]) -> BaseException | None:

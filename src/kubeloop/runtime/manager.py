@@ -60,12 +60,12 @@ from .elections import LeaderElection
 from .endpoints import address_of
 from .handlers import WatchSource
 from .health import Check, Checks
-from .life import Life, ManagerState, Part, PartEnded
+from .life import Life, ManagerState, Part, RunnableEnded
 from .metrics import AllMetrics
 from .predicates import Predicate
 from .process import arranged
 from .results import is_delay
-from .specs import RECONCILE_WITHIN, ControllerSpec, Reconcile, as_watches
+from .specs import RECONCILE_TIMEOUT, ControllerSpec, Reconcile, as_watches
 
 __all__ = ["GRACE", "Manager"]
 
@@ -151,7 +151,7 @@ class Manager:
         watches: Sequence[WatchSource] = (),
         predicates: Sequence[Predicate] = (),
         workers: int = 1,
-        timeout: float | None = RECONCILE_WITHIN,
+        timeout: float | None = RECONCILE_TIMEOUT,
         resync: float = 0.0,
         limiter: RateLimiter[ObjectKey] | None = None,
         name: str = "",
@@ -283,7 +283,7 @@ class Manager:
     async def run(self) -> None:
         """Run until it is told to stop, a part fails, or it is cancelled. Once.
 
-        Raises: what a part failed with, LeadershipLost, PartEnded, ConfigError, and
+        Raises: what a part failed with, LeadershipLost, RunnableEnded, ConfigError, and
         ShutdownTimeout when work has not ended 5 s after it was cancelled.
         Cancelled, it ends everything first, with the same bound.
         """
@@ -312,12 +312,12 @@ class Manager:
     async def wait_ready(self, *, timeout: float | None = None) -> None:
         """Wait until every controller is at work, which may need leadership. Safe to cancel.
 
-        Raises: TimeoutError when `timeout` seconds have passed first, PartEnded when it ended.
+        Raises: TimeoutError when `timeout` seconds have passed first, RunnableEnded when it ended.
         """
         async with self._clock.timeout(timeout):
             await self._begun.wait()
         if self._phase is ManagerState.ENDED:
-            raise PartEnded(f"wait for {self!r}: it is over (what `run()` raised says why)")
+            raise RunnableEnded(f"wait for {self!r}: it is over (what `run()` raised says why)")
 
     @property
     def client(self) -> Client:

@@ -23,7 +23,7 @@ from typing import Any, Final, final
 from kubeloop.kit import abort_run
 from kubeloop.wire import get_logger
 
-__all__ = ["LOG_FORMAT", "arranged", "calm_collector", "log_in_background", "on_signals"]
+__all__ = ["LOG_FORMAT", "arranged", "log_in_background", "on_signals", "tune_garbage_collector"]
 
 log = get_logger(__name__)
 
@@ -76,7 +76,7 @@ def arranged(
             stack.enter_context(log_in_background())
         if signals:
             stack.enter_context(on_signals(stop, at_once))
-        yield stack.enter_context(calm_collector()) if tune_gc else lambda: None
+        yield stack.enter_context(tune_garbage_collector()) if tune_gc else lambda: None
 
 
 @contextlib.contextmanager
@@ -136,7 +136,7 @@ def _tell_all(which: signal.Signals) -> None:
 
 
 @contextlib.contextmanager
-def calm_collector() -> Iterator[Callable[[], None]]:
+def tune_garbage_collector() -> Iterator[Callable[[], None]]:
     """Have the garbage collector come by less often.
 
     The block is given a function to call once everything lasting is loaded: it is not walked

@@ -13,11 +13,11 @@ from kubeloop.clients import ListOptions, RawCollection, VersionMatch, WatchOpti
 from kubeloop.rest import ItemStream, Watch
 from kubeloop.wire import RawEvent
 
-__all__ = ["CollectionSource"]
+__all__ = ["ClientListWatch"]
 
 
 @final
-class CollectionSource:
+class ClientListWatch:
     """One collection of a client, listed and watched as bytes (a `ListWatch`)."""
 
     streams_lists = True
@@ -30,7 +30,7 @@ class CollectionSource:
         self.watch_list_support = watch_list_support or WatchListSupport()
 
     def __repr__(self) -> str:
-        return f"CollectionSource({self.scope})"
+        return f"ClientListWatch({self.scope})"
 
     async def list(
         self, *, resource_version: str, resource_version_match: str, limit: int, page: str

@@ -21,11 +21,11 @@ from .handlers import WatchSource
 from .predicates import Predicate
 from .results import Result, is_delay
 
-__all__ = ["RECONCILE_WITHIN", "ControllerSpec", "Reconcile", "as_watches"]
+__all__ = ["RECONCILE_TIMEOUT", "ControllerSpec", "Reconcile", "as_watches"]
 
 Reconcile: TypeAlias = Callable[[ObjectKey, Context], Awaitable[Result | None]]
 
-RECONCILE_WITHIN = 300.0
+RECONCILE_TIMEOUT = 300.0
 """Seconds after which a reconcile is cancelled, unless its controller says otherwise."""
 
 
@@ -39,7 +39,7 @@ class ControllerSpec(msgspec.Struct, frozen=True, kw_only=True):
     watches: tuple[WatchSource, ...] = ()
     predicates: tuple[Predicate, ...] = ()
     workers: int = 1
-    timeout: float | None = RECONCILE_WITHIN
+    timeout: float | None = RECONCILE_TIMEOUT
     resync: float = 0.0
     leader_only: bool = True
     limiter: RateLimiter[ObjectKey] | None = None

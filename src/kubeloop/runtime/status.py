@@ -17,12 +17,12 @@ from kubeloop.wire import Kind
 
 from .finalizer import client_of
 
-__all__ = ["written_status"]
+__all__ = ["update_status"]
 
 T = TypeVar("T")
 
 
-async def written_status(client: APIClient, obj: T, *, before: T | None = None) -> T:
+async def update_status(client: APIClient, obj: T, *, before: T | None = None) -> T:
     """Make the server's status what `obj` says; returns the object as the server has it.
 
     `before` is the object as it was read; without it the server is asked. Nothing is sent

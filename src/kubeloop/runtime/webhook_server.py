@@ -46,13 +46,13 @@ from .endpoints import Page, address_of, serving
 from .outcomes import words
 from .webhook_configurations import Rule, Way, configurations, conversion, default_path
 
-__all__ = ["ANSWER_WITHIN", "CONVERT_PATH", "WebhookServer", "WebhookStats"]
+__all__ = ["CONVERT_PATH", "REVIEW_TIMEOUT", "WebhookServer", "WebhookStats"]
 
 R = TypeVar("R", bound=Resource)
 S = TypeVar("S", bound=Resource)
 log = get_logger(__name__)
 
-ANSWER_WITHIN: Final = 10.0
+REVIEW_TIMEOUT: Final = 10.0
 """Seconds that one function may take; what the API server waits for by default."""
 CONVERT_PATH: Final = "/convert"
 LOOK_EVERY: Final = 10.0
@@ -296,14 +296,14 @@ class WebhookServer:
     async def _answer(self, hook: _Hook, asked: Asked) -> bytes:
         warnings: list[str] = []
         try:
-            async with self._clock.timeout(ANSWER_WITHIN):
+            async with self._clock.timeout(REVIEW_TIMEOUT):
                 answer = await hook.answer(asked, warnings)
         except Denied as error:
             self._denied += 1
             code, reason = error.code, error.reason
             return denied(asked.uid, error.message, code=code, reason=reason, warnings=warnings)
         except TimeoutError:
-            return self._fail(hook, asked, f"no decision within {ANSWER_WITHIN:g} s", code=504)
+            return self._fail(hook, asked, f"no decision within {REVIEW_TIMEOUT:g} s", code=504)
         except Exception as error:
             log.exception("%s %s: the webhook failed", hook.rule.path, key_of(asked))
             return self._fail(hook, asked, f"{type(error).__name__}: {words(error)}", code=500)

@@ -20,8 +20,13 @@ from .metrics import PrometheusQueueMetrics, QueueMetrics
 from .ordering import Order
 from .parallel import parallelize
 from .priority import LOW_PRIORITY, PriorityQueue
-from .queue import NotProcessing, QueueEmpty, QueueShutDown, QueueState, QueueStats, WorkQueue
+from .queue import NotProcessing, QueueEmpty, QueueShutDown, WorkQueue
 from .rate_limiting import DelayingQueue, RateLimitingQueue
+
+# isort: split
+# For other packages of kubeloop; not public.
+from .queue import QueueState as QueueState
+from .queue import QueueStats as QueueStats
 
 __all__ = [
     "LOW_PRIORITY",
@@ -37,8 +42,6 @@ __all__ = [
     "QueueEmpty",
     "QueueMetrics",
     "QueueShutDown",
-    "QueueState",
-    "QueueStats",
     "RateLimiter",
     "RateLimitingQueue",
     "WithMaxWaitRateLimiter",

@@ -10,10 +10,13 @@ from __future__ import annotations
 import importlib
 import logging
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, Generic, ParamSpec, Protocol, TypeVar, final
+from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeVar, final
 
 from kubeloop.errors import ConfigError
 from kubeloop.wire import get_logger
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
 
 __all__ = ["MetricsReporter", "PrometheusQueueMetrics", "QueueMetrics", "sum_and_max_age"]
 
@@ -107,7 +110,7 @@ class PrometheusQueueMetrics:
     Raises: ConfigError when prometheus-client is not installed.
     """
 
-    def __init__(self, registry: Any = None) -> None:
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
         try:
             prometheus = importlib.import_module("prometheus_client")
         except ImportError as error:

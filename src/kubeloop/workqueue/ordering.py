@@ -60,32 +60,33 @@ class KeyHeap(Generic[K]):
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, K]] = []
         # The current entry of each key. An entry in _heap that is not in here is stale.
-        self._entries: dict[K, tuple[float, int, K]] = {}
+        # Public for the queue's hot path, which only asks how many there are.
+        self.entries: dict[K, tuple[float, int, K]] = {}
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self.entries)
 
     def __contains__(self, key: K) -> bool:
-        return key in self._entries
+        return key in self.entries
 
     def put(self, key: K, rank: float, serial: int) -> None:
         """Add the key or change its rank; `serial` breaks ties and must be unique."""
-        entry = self._entries[key] = (rank, serial, key)
+        entry = self.entries[key] = (rank, serial, key)
         heapq.heappush(self._heap, entry)
-        if len(self._heap) > 2 * len(self._entries) + _MIN_STALE:
-            self._heap = list(self._entries.values())
+        if len(self._heap) > 2 * len(self.entries) + _MIN_STALE:
+            self._heap = list(self.entries.values())
             heapq.heapify(self._heap)
 
     def rank(self, key: K) -> float | None:
         """The key's rank; None if the key is not in the heap."""
-        entry = self._entries.get(key)
+        entry = self.entries.get(key)
         return None if entry is None else entry[0]
 
     def first_rank(self) -> float | None:
         """The smallest rank; None if the heap is empty."""
         while self._heap:
             entry = self._heap[0]
-            if self._entries.get(entry[2]) is entry:
+            if self.entries.get(entry[2]) is entry:
                 return entry[0]
             heapq.heappop(self._heap)
         return None
@@ -98,18 +99,18 @@ class KeyHeap(Generic[K]):
         while True:
             entry = heapq.heappop(self._heap)
             key = entry[2]
-            if self._entries.get(key) is entry:
-                del self._entries[key]
+            if self.entries.get(key) is entry:
+                del self.entries[key]
                 return key
 
     def discard(self, key: K) -> None:
         """Remove the key if it is in the heap."""
-        self._entries.pop(key, None)
+        self.entries.pop(key, None)
 
     def clear(self) -> None:
         """Remove every key."""
         self._heap.clear()
-        self._entries.clear()
+        self.entries.clear()
 
 
 @final
@@ -174,7 +175,7 @@ class PriorityOrder(Generic[K]):
         self._processing: dict[K, int] = {}
 
     def __len__(self) -> int:
-        return len(self._heap)
+        return len(self._heap.entries)
 
     def raise_to(self, key: K, priority: int) -> None:
         """Set the priority of a new key; a known key keeps the higher one (WKQ-21)."""

@@ -10,6 +10,7 @@ priority).
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Hashable
 from typing import TypeVar, final
 
@@ -64,7 +65,10 @@ class PriorityQueue(WorkQueue[K]):
 
         Raises: InvalidArgument when `after` is not a number.
         """
-        self._add(key, after, rate_limited, priority, None)
+        if rate_limited or after is not None:
+            self._add_later(key, after, rate_limited, priority, self._now())
+        else:
+            self._add_now(key, priority)
 
     def add_rate_limited(self, key: K) -> None:
         """Add a key that failed, after the limiter's delay; counts one failure."""
@@ -80,8 +84,13 @@ class PriorityQueue(WorkQueue[K]):
     ) -> None:
         """`add` from any thread; the delay starts with this call."""
         check_delay(key, after)
-        now = self._now()
-        self._calls.put(functools.partial(self._add, key, after, rate_limited, priority, now))
+        if rate_limited or after is not None:
+            add = functools.partial(
+                self._add_later, key, after, rate_limited, priority, self._now()
+            )
+        else:
+            add = functools.partial(self._add_now, key, priority)
+        self._calls.put(add)
 
     async def get_with_priority(self) -> tuple[K, int]:
         """`get()`, with the priority of the key.
@@ -109,28 +118,32 @@ class PriorityQueue(WorkQueue[K]):
         """How many failures of the key are counted since it was last forgotten."""
         return self._limiter.num_requeues(key)
 
-    def _add(
+    def _add_now(self, key: K, priority: int) -> None:
+        if self._state is QueueState.OPEN:
+            self._order.raise_to(key, priority)
+            if self._delayed.next_check < math.inf:  # a key may be delayed
+                self._delayed.discard(key)
+            self._add_ready(key)
+
+    def _add_later(
         self,
         key: K,
         after: float | None,
         rate_limited: bool,  # noqa: FBT001 - named in the public methods
         priority: int,
-        now: float | None,
+        now: float,
     ) -> None:
-        delay = retry_delay(self._limiter, key, after) if rate_limited else after
-        if delay is not None:
-            check_delay(key, delay)
-        if self.is_shutting_down:
+        delay = retry_delay(self._limiter, key, after) if rate_limited else after or 0.0
+        check_delay(key, delay)
+        if self._state is not QueueState.OPEN:
             return
-        if delay is not None:
-            self._count_retry()
-        self._order.raise_to(key, priority)
+        self._count_retry()
         # A key that is ready stays ready: only its priority can change.
-        if delay is None or delay <= 0 or key in self._dirty:
-            self._delayed.discard(key)
-            self._add_ready(key)
+        if delay <= 0 or key in self._dirty:
+            self._add_now(key, priority)
         else:
-            self._delay_until(key, delay + (self._now() if now is None else now))
+            self._order.raise_to(key, priority)
+            self._delay_until(key, now + delay)
 
     def _close(self, state: QueueState) -> None:
         super()._close(state)

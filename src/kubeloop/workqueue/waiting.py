@@ -87,7 +87,8 @@ class Waiters:
             self.wake_one()
             raise
         finally:
-            self._remove(future)
+            if future in self.futures:
+                self.futures.remove(future)
 
     async def _wait_with_timer(self, future: asyncio.Future[None], until: float) -> None:
         self._timer = future
@@ -100,12 +101,9 @@ class Waiters:
         finally:
             self._timer = None
             # Another call has to take over the timer; this one may be cancelled or get a key.
-            self._remove(future)
+            if future in self.futures:
+                self.futures.remove(future)
             self.wake_one()
-
-    def _remove(self, future: asyncio.Future[None]) -> None:
-        if future in self.futures:
-            self.futures.remove(future)
 
 
 @final

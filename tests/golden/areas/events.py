@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kubeloop.events import (
-    COMBINED_PREFIX,
-    Correlation,
+    AGGREGATE_PREFIX,
+    CorrelatorOptions,
     EventCorrelator,
     EventNames,
     EventRecorder,
@@ -86,7 +86,7 @@ async def _correlated(given: Any) -> list[Any]:
     options = given["options"]
     clock = ManualClock(wall=datetime.fromtimestamp(1_700_000_000, UTC))
     correlator = EventCorrelator(
-        Correlation(
+        CorrelatorOptions(
             lru_size=options.get("lruSize", 0),
             burst=options.get("burst", 0),
             rate=options.get("qps", 0),
@@ -127,7 +127,7 @@ def _event_step(correlator: EventCorrelator, now: datetime, step: Any) -> Any:
     event = correlated.event
     assert event.first_timestamp is not None
     assert event.last_timestamp is not None
-    is_combined = (event.message or "").startswith(COMBINED_PREFIX)
+    is_combined = (event.message or "").startswith(AGGREGATE_PREFIX)
     answer = {
         "name": "combined" if is_combined else event.metadata.name,
         "count": event.count,
@@ -138,7 +138,7 @@ def _event_step(correlator: EventCorrelator, now: datetime, step: Any) -> Any:
         "patch": None if correlated.patch is None else json.loads(correlated.patch),
     }
     event.metadata.resource_version = step["version"]
-    correlator.learn(correlated.key, event)
+    correlator.update(correlated.key, event)
     return answer
 
 

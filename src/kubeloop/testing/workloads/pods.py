@@ -16,7 +16,7 @@ import msgspec
 
 from kubeloop.errors import NotFound
 from kubeloop.meta import ObjectKey, Owner, controller_ref, find_condition, is_condition_true
-from kubeloop.runtime import Context, Result, written_status
+from kubeloop.runtime import Context, Result, update_status
 from kubeloop.wire import Model, Resource
 from kubeloop.wire.core.v1 import Pod, PodTemplateSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -163,4 +163,4 @@ async def save_status(ctx: Context, obj: Resource, status: Model) -> None:
     metadata = {"name": key.name, "namespace": key.namespace}
     new = type(obj).from_dict({"metadata": metadata, "status": status.to_dict()})
     with contextlib.suppress(NotFound):  # it went meanwhile
-        await written_status(ctx.client, new, before=obj)
+        await update_status(ctx.client, new, before=obj)

@@ -1,4 +1,4 @@
-"""Standing as a candidate where the control plane chooses."""
+"""Candidates of a coordinated election."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from datetime import UTC, timedelta
 import msgspec
 import pytest
 
-from kubeloop.election import RENEW_EVERY, Candidacy
+from kubeloop.election import RENEW_INTERVAL, Candidate
 from kubeloop.errors import ConnectError, InvalidArgument
 from kubeloop.kit import ManualClock
 from kubeloop.wire import MicroTime
 from kubeloop.wire.coordination.v1beta1 import LeaseCandidate
-from tests.election.conftest import Programs
-from tests.election.leases import refusal
+from tests.election.conftest import BackgroundTasks
+from tests.election.leases import error_response
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -25,7 +25,7 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class Candidates:
-    """A `CandidateStore` that is told what its watch reports."""
+    """A `LeaseCandidateClient` whose watch reports what the test puts into `changes`."""
 
     def __init__(self) -> None:
         self.object: LeaseCandidate | None = None
@@ -34,27 +34,27 @@ class Candidates:
         self.is_down = False
 
     async def get(self, name: str, /) -> LeaseCandidate:
-        self._ask("GET")
+        self._count("GET")
         if self.object is None:
-            raise refusal("GET leasecandidate", "NotFound")
+            raise error_response("GET leasecandidate", "NotFound")
         return copy.deepcopy(self.object)
 
     async def create(self, candidate: LeaseCandidate, /) -> LeaseCandidate:
-        self._ask("CREATE")
+        self._count("CREATE")
         self.object = candidate
         return candidate
 
     async def update(self, candidate: LeaseCandidate, /) -> LeaseCandidate:
-        self._ask("UPDATE")
+        self._count("UPDATE")
         self.object = candidate
         return candidate
 
     async def watch(self, *, field_selector: str) -> AsyncGenerator[Change, None]:
-        self._ask(f"WATCH {field_selector}")
+        self._count(f"WATCH {field_selector}")
         while True:
             yield await self.changes.get()
 
-    def _ask(self, what: str) -> None:
+    def _count(self, what: str) -> None:
         self.requests.append(what)
         if self.is_down:
             raise ConnectError(f"{what}: connection refused")
@@ -66,8 +66,8 @@ def candidates() -> Candidates:
 
 
 @pytest.fixture
-def candidacy(candidates: Candidates, clock: ManualClock) -> Candidacy:
-    return Candidacy(
+def candidate(candidates: Candidates, clock: ManualClock) -> Candidate:
+    return Candidate(
         candidates,
         "me",
         lease="controller",
@@ -77,11 +77,11 @@ def candidacy(candidates: Candidates, clock: ManualClock) -> Candidacy:
     )
 
 
-async def test_a_candidate_is_made_and_renewed_every_five_minutes(
-    candidacy: Candidacy, candidates: Candidates, clock: ManualClock, tasks: Programs
+async def test_a_candidate_is_created_and_renewed_every_five_minutes(
+    candidate: Candidate, candidates: Candidates, clock: ManualClock, tasks: BackgroundTasks
 ) -> None:
-    """LEA-20."""
-    tasks.spawn(candidacy.run())
+    """LEA-20: renewed before the server expires it."""
+    tasks.spawn(candidate.run())
     await clock.advance(1)
     assert candidates.object is not None
     assert candidates.object.to_dict() == {
@@ -97,38 +97,38 @@ async def test_a_candidate_is_made_and_renewed_every_five_minutes(
         },
     }
 
-    await clock.advance(RENEW_EVERY)
+    await clock.advance(RENEW_INTERVAL)
 
     assert candidates.object.spec.renew_time == MicroTime(2030, 1, 1, 0, 5, tzinfo=UTC)
-    assert candidacy.stats().renewals == 2
+    assert candidate.stats().renewals == 2
     assert "WATCH metadata.name=me" in candidates.requests
 
 
-async def test_a_candidate_that_is_asked_for_a_sign_of_life_gives_it_at_once(
-    candidacy: Candidacy, candidates: Candidates, clock: ManualClock, tasks: Programs
+async def test_a_pinged_candidate_is_renewed_at_once(
+    candidate: Candidate, candidates: Candidates, clock: ManualClock, tasks: BackgroundTasks
 ) -> None:
     """LEA-20: when pingTime is later than renewTime, and only then."""
-    tasks.spawn(candidacy.run())
+    tasks.spawn(candidate.run())
     await clock.advance(10)
     assert candidates.object is not None
-    asked = copy.deepcopy(candidates.object)
-    asked.spec.ping_time = MicroTime.of(clock.time() - timedelta(seconds=20))
-    candidates.changes.put_nowait(Change("MODIFIED", asked))
+    pinged = copy.deepcopy(candidates.object)
+    pinged.spec.ping_time = MicroTime.of(clock.time() - timedelta(seconds=20))
+    candidates.changes.put_nowait(Change("MODIFIED", pinged))
     await clock.advance(1)
-    assert candidacy.stats().renewals == 1
+    assert candidate.stats().renewals == 1
 
-    asked.spec.ping_time = MicroTime.of(clock.time())
-    candidates.changes.put_nowait(Change("MODIFIED", asked))
+    pinged.spec.ping_time = MicroTime.of(clock.time())
+    candidates.changes.put_nowait(Change("MODIFIED", pinged))
     await clock.advance(0)
 
-    assert candidacy.stats().renewals == 2
+    assert candidate.stats().renewals == 2
 
 
-async def test_a_candidate_that_was_deleted_is_made_again(
-    candidacy: Candidacy, candidates: Candidates, clock: ManualClock, tasks: Programs
+async def test_a_deleted_candidate_is_created_again(
+    candidate: Candidate, candidates: Candidates, clock: ManualClock, tasks: BackgroundTasks
 ) -> None:
     """LEA-20: created if missing."""
-    tasks.spawn(candidacy.run())
+    tasks.spawn(candidate.run())
     await clock.advance(1)
     gone, candidates.object = candidates.object, None
     assert gone is not None
@@ -139,22 +139,22 @@ async def test_a_candidate_that_was_deleted_is_made_again(
     assert candidates.object is not None
 
 
-async def test_failures_are_tried_again_later_and_later(
-    candidacy: Candidacy, candidates: Candidates, clock: ManualClock, tasks: Programs
+async def test_failures_are_retried_with_growing_delays(
+    candidate: Candidate, candidates: Candidates, clock: ManualClock, tasks: BackgroundTasks
 ) -> None:
     """LEA-20: 5 ms, doubling."""
     candidates.is_down = True
-    tasks.spawn(candidacy.run())
+    tasks.spawn(candidate.run())
 
     await clock.advance(1)
-    tries = candidates.requests.count("GET")
+    attempts = candidates.requests.count("GET")
     candidates.is_down = False
     await clock.advance(2)
 
-    assert tries == 8  # at 0, 5, 15, 35, 75, 155, 315 and 635 ms
-    assert candidacy.stats().renewals == 1
+    assert attempts == 8  # at 0, 5, 15, 35, 75, 155, 315 and 635 ms
+    assert candidate.stats().renewals == 1
 
 
 def test_a_candidate_needs_a_name_and_a_lease(candidates: Candidates) -> None:
     with pytest.raises(InvalidArgument, match="both need a name"):
-        Candidacy(candidates, "", lease="controller", binary_version="1")
+        Candidate(candidates, "", lease="controller", binary_version="1")

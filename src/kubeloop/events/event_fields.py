@@ -1,8 +1,8 @@
-"""Making events: their names, their places, and the line that stands for one in a log.
+"""The fields that both kinds of events share: name, metadata, message.
 
-Promises: no two names from one maker are equal; an event about an object without a
-namespace stands in `default`.
-Elsewhere: who calls this (`recorder`, `series_recorder`).
+Guarantees: names of one `EventNames` are unique; an event about a cluster-wide object is in
+the namespace `default`.
+See also: `recorder` and `series_recorder` (which create events).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kubeloop.wire import Resource, get_logger
 from kubeloop.wire.core.v1 import ObjectReference
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-__all__ = ["EVENT_TYPES", "EventNames", "EventType", "described", "event_metadata", "formatted"]
+__all__ = ["EVENT_TYPES", "EventNames", "EventType", "describe", "event_metadata", "format_message"]
 
 log = get_logger(__name__)
 
@@ -31,7 +31,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 @final
 class EventNames:
-    """Names of events: the object's, and the moment in nanoseconds as hexadecimal digits."""
+    """Creates names of events as client-go does: `<object>.<nanoseconds in hex>`."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -39,14 +39,14 @@ class EventNames:
         self._last = 0
 
     def name_for(self, object_name: str) -> str:
-        """A new name; a random one when the object's cannot be part of it."""
-        name = f"{object_name}.{self._moment():x}"
+        """A new name; a random one if the object's name cannot be part of it."""
+        name = f"{object_name}.{self._nanoseconds():x}"
         return str(uuid.uuid4()) if problems_of_dns_subdomain(name) else name
 
-    def _moment(self) -> int:
+    def _nanoseconds(self) -> int:
         now = (self._clock.time() - _EPOCH) // timedelta(microseconds=1) * 1000
         with self._lock:
-            # Clocks tick in microseconds: the nanoseconds tell apart what one tick holds.
+            # The clock has microseconds: the last three digits make names of one tick unique.
             self._last = max(now, self._last + 1)
             return self._last
 
@@ -54,17 +54,17 @@ class EventNames:
 def event_metadata(
     about: ObjectReference, name: str, annotations: Mapping[str, str] | None
 ) -> ObjectMeta:
-    """Metadata of an event, in the namespace of what it is about."""
+    """Metadata of an event, in the namespace of its object."""
     metadata = ObjectMeta(name=name, namespace=about.namespace or "default")
-    if annotations:  # texts, whatever was given: one bad event must not stop who writes them
-        metadata.annotations = {str(key): str(said) for key, said in annotations.items()}
+    if annotations:  # as text: a value that cannot be copied would end the watchers
+        metadata.annotations = {str(key): str(value) for key, value in annotations.items()}
     return metadata
 
 
-def formatted(message: object, args: tuple[object, ...]) -> str:
-    """`message % args`, as logging does it; the bare message where they do not fit.
+def format_message(message: object, args: tuple[object, ...]) -> str:
+    """`message % args` as in logging; the message alone if the arguments do not fit.
 
-    As in logging, a message need not be text: an error speaks for itself.
+    As in logging, the message may be any object, such as an exception.
     """
     text = str(message)
     if not args:
@@ -76,16 +76,16 @@ def formatted(message: object, args: tuple[object, ...]) -> str:
         return text
 
 
-def described(event: Resource) -> str:
-    """One line that says what happened to what, of either form of events."""
+def describe(event: Resource) -> str:
+    """One line about an event of either API, for logs."""
     about = getattr(event, "involved_object", None) or getattr(event, "regarding", None)
     text = getattr(event, "message", None) or getattr(event, "note", None) or ""
     kind, type_ = getattr(event, "reason", None), getattr(event, "type", None)
-    return f"Event({_where(about)}): type: {type_!r} reason: {kind!r} {text}"
+    return f"Event({_object_text(about)}): type: {type_!r} reason: {kind!r} {text}"
 
 
-def _where(about: ObjectReference | None) -> str:
+def _object_text(about: ObjectReference | None) -> str:
     if about is None:
         return "?"
-    place = f"{about.namespace}/{about.name}" if about.namespace else f"{about.name}"
-    return f"{about.kind} {place}"
+    key = f"{about.namespace}/{about.name}" if about.namespace else f"{about.name}"
+    return f"{about.kind} {key}"

@@ -1,11 +1,11 @@
-"""One stream of events handed to many watchers, each with a queue of its own.
+"""Distributes one stream of events to many watchers, each with its own queue.
 
-Promises: offering an event never waits; each watcher gets the events that were offered
-after it came, in their order, as objects of its own; what does not fit is dropped and
-counted, the newest first. When it closes, watchers still get what was accepted.
-Threads: `offer` may be called from any thread, everything else from the event loop's; while
-there is none yet, `pump` as well.
-Elsewhere: who makes events (`recorder`), who runs the watchers (`broadcaster`).
+Guarantees: `offer` never waits; each watcher gets copies of the events that were offered after
+it was created, in order; an event that finds a queue full is dropped and counted. After
+`close()` the watchers still get what was accepted.
+Threads: `offer` is thread-safe, everything else belongs to the event loop's thread; until
+there is a loop, `distribute` is thread-safe as well.
+See also: `recorder` (creates events), `broadcaster` (runs the watchers).
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from typing import Generic, Literal, TypeAlias, TypeVar, final
 
 import msgspec
 
-__all__ = ["Broadcast", "BroadcastStats", "EventWatcher", "WatcherStats", "WhenFull"]
+__all__ = ["BroadcastStats", "EventWatcher", "FanOut", "FullQueuePolicy", "WatcherStats"]
 
 E = TypeVar("E")
 
-WhenFull: TypeAlias = Literal["drop", "wait"]
-"""What becomes of an event that finds a watcher's queue full: that watcher misses it, or
-all wait until there is room (and further events are dropped where they come in)."""
+FullQueuePolicy: TypeAlias = Literal["drop", "wait"]
+"""What happens to an event that finds a watcher's queue full: that watcher misses it, or all
+watchers wait until the queue has space, and new events are dropped when the incoming queue is
+full as well (client-go: `DropIfChannelFull`, `WaitIfChannelFull`)."""
 
 
 class WatcherStats(msgspec.Struct, frozen=True):
-    """How far a watcher has come."""
+    """A snapshot of a watcher."""
 
     waiting: int  # in its queue
     taken: int
@@ -37,27 +38,27 @@ class WatcherStats(msgspec.Struct, frozen=True):
 
 
 class BroadcastStats(msgspec.Struct, frozen=True):
-    """What was offered so far, and what became of it."""
+    """A snapshot of the events that were offered."""
 
     accepted: int
     dropped: int  # found the incoming queue full, or the broadcast closed
-    waiting: int  # accepted and not yet handed to the watchers
+    waiting: int  # accepted, and not yet in the queues of the watchers
     watchers: tuple[WatcherStats, ...]
 
 
 @final
 class EventWatcher(Generic[E]):
-    """The events since it came: `async for event in watcher`, until it or the broadcast ends.
+    """The events since it was created: `async for event in watcher`, until either side ends.
 
-    Taking an event is safe to cancel: none is lost.
+    Safe to cancel: no event is lost.
     """
 
-    def __init__(self, limit: int, since: int, on_room: Callable[[], None]) -> None:
+    def __init__(self, limit: int, since: int, on_space: Callable[[], None]) -> None:
         self._limit = limit
         self._since = since
-        self._on_room = on_room
+        self._on_space = on_space
         self._queue: deque[E] = deque()
-        self._filled = asyncio.Event()  # set as well when nothing more will come
+        self._filled = asyncio.Event()  # set at the end as well
         self._open = True
         self._taken = 0
         self._dropped = 0
@@ -74,30 +75,30 @@ class EventWatcher(Generic[E]):
         return self._take()
 
     def get_nowait(self) -> E | None:
-        """The next event, or None while there is none."""
+        """The next event; None if there is none now."""
         return self._take() if self._queue else None
 
     def stop(self) -> None:
-        """Take no more; what is in the queue can still be had."""
+        """Accept no more events; those in the queue can still be read."""
         self._open = False
         self._filled.set()
-        self._on_room()  # the others need not wait for this one any more
+        self._on_space()  # the other watchers need not wait for this one
 
     def stats(self) -> WatcherStats:
         return WatcherStats(len(self._queue), self._taken, self._dropped)
 
     @property
     def is_open(self) -> bool:
-        """Whether more may come."""
+        """Whether it still accepts events."""
         return self._open
 
     def _take(self) -> E:
         event = self._queue.popleft()
         self._taken += 1
-        self._on_room()
-        return copy.deepcopy(event)  # events can be changed, and the other watchers have it too
+        self._on_space()
+        return copy.deepcopy(event)  # mutable, and shared with the other watchers
 
-    def _wants(self, serial: int) -> bool:
+    def _accepts(self, serial: int) -> bool:
         return self._open and serial >= self._since
 
     def _is_full(self) -> bool:
@@ -112,14 +113,16 @@ class EventWatcher(Generic[E]):
 
 
 @final
-class Broadcast(Generic[E]):
-    """The incoming queue and the watchers behind it."""
+class FanOut(Generic[E]):
+    """The incoming queue and the watchers (client-go: `watch.Broadcaster`)."""
 
-    def __init__(self, *, queue: int, watcher_queue: int, when_full: WhenFull = "drop") -> None:
+    def __init__(
+        self, *, queue: int, watcher_queue: int, when_full: FullQueuePolicy = "drop"
+    ) -> None:
         self._limit = queue
         self._watcher_limit = watcher_queue
         self._when_full = when_full
-        # Guards what follows: before there is a loop, whichever thread offers also hands on.
+        # Guards the attributes below: until there is a loop, the thread that offers distributes.
         self._lock = threading.RLock()
         self._incoming: deque[tuple[int, E]] = deque()
         self._serial = 0
@@ -132,7 +135,7 @@ class Broadcast(Generic[E]):
         return self._open
 
     def offer(self, event: E) -> bool:
-        """Accept an event, to be handed on by `pump`; False when it was dropped instead."""
+        """Accept an event for `distribute()`; False if it was dropped instead."""
         with self._lock:
             if not self._open or len(self._incoming) >= self._limit:
                 self._dropped += 1
@@ -142,32 +145,34 @@ class Broadcast(Generic[E]):
             return True
 
     def watch(self) -> EventWatcher[E]:
-        """A watcher of everything that is offered from now on."""
+        """A watcher of all events that are offered from now on."""
         with self._lock:
-            watcher: EventWatcher[E] = EventWatcher(self._watcher_limit, self._serial, self.pump)
+            watcher: EventWatcher[E] = EventWatcher(
+                self._watcher_limit, self._serial, self.distribute
+            )
             if self._open:
                 self._watchers.append(watcher)
             else:
                 watcher.stop()
             return watcher
 
-    def pump(self) -> None:
-        """Hand on what has come in, as far as there is room."""
+    def distribute(self) -> None:
+        """Move incoming events to the watchers, as far as their queues have space."""
         with self._lock:
             self._watchers = [watcher for watcher in self._watchers if watcher.is_open]
-            while self._incoming and self._hand_on(*self._incoming[0]):
+            while self._incoming and self._put_all(*self._incoming[0]):
                 self._incoming.popleft()
             if not self._open and not self._incoming:
                 self.end()
 
     def close(self) -> None:
-        """Accept no more; watchers end once they have had what was accepted."""
+        """Accept no more; watchers end after the events that were accepted."""
         with self._lock:
             self._open = False
-        self.pump()
+        self.distribute()
 
     def end(self) -> None:
-        """Close, and let the watchers end whatever is still to be handed on."""
+        """Close, drop what was not distributed, and end the watchers."""
         with self._lock:
             self._open = False
             self._incoming.clear()
@@ -183,10 +188,10 @@ class Broadcast(Generic[E]):
             watchers=tuple(watcher.stats() for watcher in self._watchers),
         )
 
-    def _hand_on(self, serial: int, event: E) -> bool:
-        wanting = [watcher for watcher in self._watchers if watcher._wants(serial)]
-        if self._when_full == "wait" and any(watcher._is_full() for watcher in wanting):
+    def _put_all(self, serial: int, event: E) -> bool:
+        watchers = [watcher for watcher in self._watchers if watcher._accepts(serial)]
+        if self._when_full == "wait" and any(watcher._is_full() for watcher in watchers):
             return False
-        for watcher in wanting:
+        for watcher in watchers:
             watcher._put(event)
         return True
