@@ -39,7 +39,10 @@ def crd() -> None:
     help="The version to generate; default: the storage version.",
 )
 @click.option(
-    "--moments-as-text", is_flag=True, help="Generate timestamps as str instead of datetime."
+    "--timestamps-as-text",
+    "moments_as_text",
+    is_flag=True,
+    help="Generate timestamps as str instead of datetime.",
 )
 @click.option(
     "-o", "--output", type=click.Path(), help="A file to write; for several CRDs, a directory."

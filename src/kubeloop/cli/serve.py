@@ -36,7 +36,11 @@ __all__ = ["serve"]
     default=0,
     help="The port to listen on; 0 is any free port.",
 )
-@click.option("--data", type=click.Path(dir_okay=False), help="A file that stores the objects.")
+@click.option(
+    "--data",
+    type=click.Path(dir_okay=False),
+    help="The file that stores the objects; default: memory.",
+)
 @click.option(
     "-f", "--filename", "manifests", metavar="FILE|DIR", multiple=True,
     type=click.Path(exists=True), help="Objects to create at the start.",
