@@ -1,9 +1,9 @@
-"""Adds to the site what is not in `docs/`: top-level files of the repository, and generated tables.
+"""What the site has besides `docs/`: files at the top of the repository, and tables of facts.
 
-mkdocs calls the functions named `on_…` (see `hooks` in `mkdocs.yml`). A page includes generated
-text by its name in `GENERATORS`: `<!-- generated: kinds -->`.
-Guarantees: a link that works in the repository works on the site, or is plain text there.
-See also: `docs_structs` (structs in the reference).
+mkdocs calls the functions named `on_…` (see `hooks` in `mkdocs.yml`). A page says
+`<!-- made: kinds -->` where one of `MAKERS` has something to put.
+Promises: a link that works in the repository works on the site, or is not a link there.
+Elsewhere: what the reference shows (mkdocstrings, `docs_structs`).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 import kubeloop
 from kubeloop.wire import KubeError, ResourceInfo, class_for, resources
 
-if TYPE_CHECKING:  # the tests of this module run without mkdocs
+if TYPE_CHECKING:  # the tests of this module need no mkdocs
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
 
 __all__ = [
-    "GENERATORS",
+    "MAKERS",
     "errors",
     "examples",
     "kinds",
@@ -36,8 +36,8 @@ __all__ = [
 
 ROOT = Path(__file__).parent.parent
 
-# Top-level files of the repository, and their pages.
-TOP_LEVEL = {
+# Files that a repository has at its top, and their pages.
+AT_THE_TOP = {
     "CHANGELOG.md": "changelog.md",
     "CODE_OF_CONDUCT.md": "code-of-conduct.md",
     "CONTRIBUTING.md": "contributing.md",
@@ -46,10 +46,10 @@ TOP_LEVEL = {
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Called by mkdocs after it has read `docs/`."""
+    """Called by mkdocs once it has found what is in `docs/`."""
     from mkdocs.structure.files import File
 
-    for name, page in TOP_LEVEL.items():
+    for name, page in AT_THE_TOP.items():
         text = page_of((ROOT / name).read_text("utf-8"))
         files.append(File.generated(config, page, content=text))
     return files
@@ -57,26 +57,26 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, **_: object) -> str:
     """Called by mkdocs with the text of each page."""
-    return re.sub(r"<!-- generated: (\w+) -->", lambda found: GENERATORS[found[1]](), markdown)
+    return re.sub(r"<!-- made: (\w+) -->", lambda found: MAKERS[found[1]](), markdown)
 
 
-# --- top-level files
+# --- files at the top
 
 
 def page_of(text: str) -> str:
-    """The text of a file with links that are relative to `docs/`."""
+    """A file's text with its links as they are from inside of `docs/`."""
     return re.sub(r"\[([^\]]*)\]\(([^)]+)\)", _link, text)
 
 
 def _link(found: re.Match[str]) -> str:
-    text, target = found.groups()
+    words, target = found.groups()
     path, hash_, anchor = target.partition("#")
     if "://" in path or not path:
         return found[0]
-    page = TOP_LEVEL.get(path) or (path[5:] if path.startswith("docs/") else "")
+    inside = AT_THE_TOP.get(path) or (path[5:] if path.startswith("docs/") else "")
     if path.rstrip("/") == "examples":
-        page = "examples.md"
-    return f"[{text}]({page}{hash_}{anchor})" if page else text
+        inside = "examples.md"
+    return f"[{words}]({inside}{hash_}{anchor})" if inside else words
 
 
 # --- examples
@@ -89,8 +89,8 @@ def examples() -> str:
 
 def _example(path: Path) -> str:
     source = path.read_text("utf-8")
-    description = ast.get_docstring(ast.parse(source)) or path.stem
-    heading = description.splitlines()[0].rstrip(".")
+    said = ast.get_docstring(ast.parse(source)) or path.stem
+    heading = said.splitlines()[0].rstrip(".")
     return f'## {path.name}\n\n{heading}.\n\n```python title="{path.name}"\n{source}```\n'
 
 
@@ -98,7 +98,7 @@ def _example(path: Path) -> str:
 
 
 def kinds() -> str:
-    """Every built-in kind, by the module of its class."""
+    """Every built-in kind, by the module that has its class."""
     modules: dict[str, list[ResourceInfo]] = {}
     for info in resources():
         modules.setdefault(_module(info), []).append(info)
@@ -112,72 +112,70 @@ def _module(info: ResourceInfo) -> str:
 
 
 def _table(module: str, infos: Iterable[ResourceInfo]) -> str:
-    head = f"\n## {module}\n\n| kind | resource | short names | namespaced |\n|---|---|---|---|\n"
+    head = f"\n## {module}\n\n| kind | resource | short | in a namespace |\n|---|---|---|---|\n"
     return head + "\n".join(_row(info) for info in sorted(infos, key=lambda each: each.kind))
 
 
 def _row(info: ResourceInfo) -> str:
-    namespaced = "yes" if info.namespaced else "no"
-    return f"| `{info.kind}` | `{info.plural}` | {', '.join(info.short_names)} | {namespaced} |"
+    inside = "yes" if info.namespaced else "no"
+    return f"| `{info.kind}` | `{info.plural}` | {', '.join(info.short_names)} | {inside} |"
 
 
 # --- errors
 
 
 def errors() -> str:
-    """Every public error as a tree, with the first sentence of its docstring."""
-    packages = {error: package for package in _packages() for error in _errors_of(package)}
-    return "".join(_subtree(KubeError, packages, depth=0))
+    """Every error that a room's door has, as a tree with a sentence each."""
+    doors = {error: door for door in _doors() for error in _errors_of(door)}
+    return "".join(_branch(KubeError, doors, depth=0))
 
 
-def _packages() -> list[str]:
-    names = [found.name for found in pkgutil.iter_modules(kubeloop.__path__) if found.ispkg]
-    return [f"kubeloop.{name}" for name in sorted(names) if name != "cli"]
+def _doors() -> list[str]:
+    rooms = [found.name for found in pkgutil.iter_modules(kubeloop.__path__) if found.ispkg]
+    return [f"kubeloop.{room}" for room in sorted(rooms) if room != "cli"]
 
 
-def _errors_of(package: str) -> Iterator[type[KubeError]]:
-    module = importlib.import_module(package)
-    for name in module.__all__:
-        found = getattr(module, name)
+def _errors_of(door: str) -> Iterator[type[KubeError]]:
+    room = importlib.import_module(door)
+    for name in room.__all__:
+        found = getattr(room, name)
         if isinstance(found, type) and issubclass(found, KubeError):
             yield found
 
 
-def _subtree(
-    error: type[KubeError], packages: dict[type[KubeError], str], *, depth: int
-) -> list[str]:
+def _branch(error: type[KubeError], doors: dict[type[KubeError], str], *, depth: int) -> list[str]:
     below = sorted(error.__subclasses__(), key=lambda each: each.__name__)
-    lines = [line for each in below for line in _subtree(each, packages, depth=depth + 1)]
-    if error not in packages:
+    lines = [line for each in below for line in _branch(each, doors, depth=depth + 1)]
+    if error not in doors:
         return lines
-    sentence = (error.__doc__ or "").partition("\n")[0]
-    name = f"[`{error.__name__}`][{packages[error]}.{error.__name__}]"
-    return [f"{'    ' * depth}- {name} – {sentence}\n", *lines]
+    said = (error.__doc__ or "").partition("\n")[0]
+    name = f"[`{error.__name__}`][{doors[error]}.{error.__name__}]"
+    return [f"{'    ' * depth}- {name} – {said}\n", *lines]
 
 
 # --- metrics
 
 
 def metrics() -> str:
-    """Every metric that a manager serves: name, type, description."""
+    """Every metric that a manager serves: name, type, meaning."""
     from prometheus_client import CollectorRegistry
 
     from kubeloop.runtime.metrics import AllMetrics
 
     registry = CollectorRegistry()
     AllMetrics(registry)
-    found = [
+    ours = [
         each for each in registry.collect() if not each.name.startswith(("python_", "process_"))
     ]
     rows = [
         f"| `{each.name}{'_total' if each.type == 'counter' else ''}` | {each.type} |"
         f" {each.documentation} |"
-        for each in found
+        for each in ours
     ]
-    return "\n".join(["| name | type | description |", "|---|---|---|", *rows])
+    return "\n".join(["| name | type | what it is |", "|---|---|---|", *rows])
 
 
-GENERATORS: Mapping[str, Callable[[], str]] = {
+MAKERS: Mapping[str, Callable[[], str]] = {
     "errors": errors,
     "examples": examples,
     "kinds": kinds,

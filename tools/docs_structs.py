@@ -1,10 +1,10 @@
-"""Shows msgspec structs in the reference with a signature and documented fields.
+"""Shows msgspec structs in the reference as what they are: a signature and documented fields.
 
-mkdocstrings reads sources with griffe, which supports dataclasses but not structs. This
-extension adds the `__init__` that msgspec creates at run time, and uses the comment at the end
-of a field's line as its description.
-Guarantees: nothing is imported, and existing docstrings stay.
-See also: `mkdocs.yml` (the pages), `docs_site` (generated pages).
+mkdocstrings reads sources through griffe, which knows dataclasses and not structs. This
+extension gives a struct the `__init__` that msgspec makes at run time, and takes the comment
+at the end of a field's line for the field's description.
+Promises: nothing is imported, and what has words of its own keeps them.
+Elsewhere: which pages there are (`mkdocs.yml`), pages made of other files (`docs_site`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import griffe
 
 __all__ = ["Structs"]
 
-# Not the models: their fields are those of the API, and too many for a signature.
+# Models are written by keyword; their fields are the API's, and have no signature here.
 STRUCTS = frozenset({"msgspec.Struct", "kubeloop.config.redaction.Veiled"})
 
 
@@ -24,7 +24,7 @@ class Structs(griffe.Extension):  # type: ignore[misc] # griffe is not read by m
     """A griffe extension, named in `mkdocs.yml`."""
 
     def on_class(self, *, cls: griffe.Class, **_: Any) -> None:
-        """Called for every class of the package."""
+        """Called for every class of the package, once it is read."""
         _describe_fields(cls)
         if _is_struct(cls) and "__init__" not in cls.members:
             cls.set_member("__init__", _init_of(cls))
@@ -40,7 +40,7 @@ def _path(base: str | griffe.Expr) -> str:
 
 def _fields(cls: griffe.Class) -> Iterator[griffe.Attribute]:
     for each in cls.members.values():
-        # Not class variables, and not properties, which have docstrings.
+        # A class variable is no attribute of an instance, and a property has its own words.
         if isinstance(each, griffe.Attribute) and "instance-attribute" in each.labels:
             yield each
 
@@ -52,19 +52,19 @@ def _describe_fields(cls: griffe.Class) -> None:
 
 
 def _comment(field: griffe.Attribute) -> str:
-    _, marker, comment = field.source.splitlines()[-1].partition("  # ")
-    return f"{comment[0].upper()}{comment[1:]}." if marker and not _is_pragma(comment) else ""
+    _, mark, said = field.source.splitlines()[-1].partition("  # ")
+    return f"{said[0].upper()}{said[1:]}." if mark and not _is_pragma(said) else ""
 
 
-def _is_pragma(comment: str) -> bool:
-    return comment.startswith(("noqa", "type:", "fmt:", "pragma:"))
+def _is_pragma(said: str) -> bool:
+    return said.startswith(("noqa", "type:", "fmt:", "pragma:"))
 
 
 def _init_of(cls: griffe.Class) -> griffe.Function:
-    kind = griffe.ParameterKind.keyword_only if _is_keyword_only(cls) else _EITHER
+    takes = griffe.ParameterKind.keyword_only if _is_keyword_only(cls) else _EITHER
     parameters = [griffe.Parameter("self", kind=_EITHER)]
     parameters += [
-        griffe.Parameter(field.name, annotation=field.annotation, kind=kind, default=field.value)
+        griffe.Parameter(field.name, annotation=field.annotation, kind=takes, default=field.value)
         for field in _fields(cls)
     ]
     return griffe.Function(

@@ -1,4 +1,4 @@
-"""The generated pages of the site."""
+"""The pages of the site that are made of something else."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ NAMES = (
 
 
 @pytest.mark.parametrize(
-    ("in_repository", "on_site"),
+    ("at_the_top", "on_the_site"),
     [
-        ("[layers](docs/architecture.md#layers)", "[layers](architecture.md#layers)"),
+        ("[rooms](docs/architecture.md#the-rooms)", "[rooms](architecture.md#the-rooms)"),
         ("[changes](CHANGELOG.md)", "[changes](changelog.md)"),
         ("[examples](examples)", "[examples](examples.md)"),
-        ("[SemVer](https://semver.org)", "[SemVer](https://semver.org)"),
+        ("[elsewhere](https://semver.org)", "[elsewhere](https://semver.org)"),
         ("[the tests](tests/conftest.py)", "the tests"),
     ],
 )
-def test_a_link_of_the_repository_works_on_the_site(in_repository: str, on_site: str) -> None:
-    assert docs_site.page_of(f"See {in_repository}.") == f"See {on_site}."
+def test_a_link_of_the_repository_works_on_the_site(at_the_top: str, on_the_site: str) -> None:
+    assert docs_site.page_of(f"See {at_the_top}.") == f"See {on_the_site}."
 
 
-def test_every_example_is_shown_completely() -> None:
+def test_every_example_is_shown_whole() -> None:
     page = docs_site.examples()
 
     programs = sorted((ROOT / "examples").glob("*.py"))
@@ -50,13 +50,13 @@ def test_every_example_is_shown_completely() -> None:
     assert [path.name for path in programs if path.read_text("utf-8") not in page] == []
 
 
-def test_an_error_is_listed_under_its_family_with_a_link_to_its_package() -> None:
+def test_an_error_stands_under_its_family_and_leads_to_its_room() -> None:
     lines = docs_site.errors().splitlines()
 
     family = next(number for number, line in enumerate(lines) if "[`ConfigError`]" in line)
-    first = lines[family + 1]
+    inside = lines[family + 1]
 
-    assert first.startswith("        - [`CredentialError`][kubeloop.config.CredentialError] – ")
+    assert inside.startswith("        - [`CredentialError`][kubeloop.config.CredentialError] – ")
 
 
 def test_every_metric_has_a_line() -> None:
@@ -65,7 +65,7 @@ def test_every_metric_has_a_line() -> None:
     assert [name for name in NAMES if f"| `{name}` |" not in page] == []
 
 
-def test_kinds_are_listed_by_the_module_of_their_class() -> None:
+def test_kinds_are_listed_by_the_module_that_has_their_class() -> None:
     page = docs_site.kinds()
 
     apps = page.partition("## kubeloop.wire.apps.v1")[2].partition("\n## ")[0]
@@ -73,7 +73,7 @@ def test_kinds_are_listed_by_the_module_of_their_class() -> None:
     assert "| `Deployment` | `deployments` | deploy | yes |" in apps
 
 
-def test_a_marker_is_replaced_by_generated_text() -> None:
-    text = docs_site.on_page_markdown("before\n\n<!-- generated: kinds -->\n\nafter")
+def test_a_page_says_where_something_made_belongs() -> None:
+    text = docs_site.on_page_markdown("before\n\n<!-- made: kinds -->\n\nafter")
 
     assert text == f"before\n\n{docs_site.kinds()}\n\nafter"
