@@ -22,10 +22,10 @@ from browser import FLAGS, MISSING, find
 from playwright.async_api import Browser, Page, async_playwright
 
 from kubeloop import Context, Manager, Model, ObjectKey, Resource, Result
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
+from kubeloop.errors import ApiError
 from kubeloop.inspector import Inspector
 from kubeloop.kit import running
-from kubeloop.machinery import ApiError
 from kubeloop.testing import APIServer, Match
 from kubeloop.wire.apps.v1 import Deployment, DeploymentSpec
 from kubeloop.wire.core.v1 import (
@@ -136,7 +136,7 @@ def pod_for(deployment: Deployment, number: int) -> Pod:
     )
 
 
-async def create_objects(client: Client) -> None:
+async def create_objects(client: APIClient) -> None:
     """Create namespaces and Secrets."""
     for team in TEAMS:
         await client.apply(Namespace(metadata=ObjectMeta(name=team)))
@@ -149,7 +149,7 @@ def a_secret(name: str, namespace: str, password: str) -> Secret:
     return Secret(metadata=ObjectMeta(name=name, namespace=namespace), data=data, type="Opaque")
 
 
-async def change_objects(client: Client) -> None:
+async def change_objects(client: APIClient) -> None:
     """Create and change sites until cancelled."""
     for turn in itertools.count(1):
         team, name = random.choice(TEAMS), random.choice(SITES)

@@ -11,18 +11,10 @@ import pytest
 
 from kubeloop.blocking import Client, ResourceClient, Stream, retry_on_conflict
 from kubeloop.blocking._generated.clients import MetadataClient
-from kubeloop.clients import ALL, WaitTimeout, WatchEvent
+from kubeloop.clients import ALL_NAMESPACES, WaitTimeout, WatchEvent
 from kubeloop.config import ClusterConfig
-from kubeloop.machinery import (
-    AlreadyExists,
-    Conflict,
-    GroupResource,
-    GroupVersion,
-    GroupVersionResource,
-    InvalidValue,
-    NotFound,
-    TransportError,
-)
+from kubeloop.errors import AlreadyExists, Conflict, InvalidArgument, NotFound, TransportError
+from kubeloop.meta import GroupResource, GroupVersion, GroupVersionResource
 from kubeloop.rest import RESTClient, path_request
 from kubeloop.testing import APIServer
 from kubeloop.wire.apps.v1 import Deployment
@@ -66,7 +58,7 @@ def test_a_resource_is_found_by_class_name_and_group(client: Client) -> None:
     client.resource(Pod).create(a_pod())
 
     assert client.core_v1.pods().exists("web")
-    assert client.core_v1.pods(ALL).list().items[0].metadata.name == "web"
+    assert client.core_v1.pods(ALL_NAMESPACES).list().items[0].metadata.name == "web"
     assert client.resource("v1", "Pod", namespace="default").get("web")["kind"] == "Pod"
     assert client.dynamic.resource(Pod).get("web")["kind"] == "Pod"
     found = client.resource(GroupVersionResource("", "v1", "pods"), namespace="default")
@@ -77,7 +69,7 @@ def test_a_resource_is_found_by_class_name_and_group(client: Client) -> None:
 def test_an_unknown_kind_is_an_error_at_the_first_call(client: Client) -> None:
     nothing = client.resource("v1", "")
 
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         nothing.list()
 
 
@@ -276,7 +268,7 @@ def test_leaving_a_watch_closes_it_at_the_server(
     version = pods.list().version
     pods.create(a_pod("second"))
 
-    for _ in pods.watch(since=version):
+    for _ in pods.watch(resource_version=version):
         assert server.stats().watches.watchers == 1
         break
 
@@ -287,7 +279,7 @@ def test_an_error_is_raised_after_the_items(pods: ResourceClient[Pod], server: A
     pods.create(a_pod())
     server.expire_history()
 
-    events = pods.watch(since="1")
+    events = pods.watch(resource_version="1")
 
     with pytest.raises(Exception, match="410"):
         next(events)
@@ -314,7 +306,7 @@ def test_until_waits_for_an_event(pods: ResourceClient[Pod]) -> None:
     version = pods.list().version
     pods.create(a_pod())
 
-    event = pods.until(lambda event: event.object.metadata.name == "web", since=version)
+    event = pods.until(lambda event: event.object.metadata.name == "web", resource_version=version)
 
     assert event is not None
     assert event.type == "ADDED"
@@ -370,7 +362,7 @@ def test_closing_cancels_calls_of_other_threads(server: APIServer) -> None:
     pods = client.core_v1.pods()
     version = pods.list().version
     with ThreadPoolExecutor(2) as pool:
-        waiting = pool.submit(next, pods.watch(since=version))
+        waiting = pool.submit(next, pods.watch(resource_version=version))
         other = pool.submit(lambda: pods.wait_for("web", condition="Ready", timeout=None))
         until(lambda: server.stats().watches.watchers == 2)
 
@@ -404,7 +396,7 @@ def test_a_function_can_create_the_rest_client(server: APIServer) -> None:
 
 
 def test_a_configuration_and_a_function_are_rejected(server: APIServer) -> None:
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         Client(server.config, rest=lambda: RESTClient(server.config))
 
 

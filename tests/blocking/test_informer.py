@@ -12,10 +12,10 @@ import pytest
 
 from kubeloop.blocking import Client, SharedInformer
 from kubeloop.blocking.informer import HandlerThread
-from kubeloop.cache import ChangeType, InformerStopped, NotYet
+from kubeloop.cache import ChangeType, InformerStopped, NotSynced
 from kubeloop.clients import PartialObjectMetadata
 from kubeloop.election import ElectionTimes, LeadershipLost
-from kubeloop.machinery import GroupVersionKind, ObjectKey
+from kubeloop.meta import GroupVersionKind, ObjectKey
 from kubeloop.runtime import LeaderElection
 from kubeloop.testing import APIServer
 from kubeloop.testing.server.faults import Match
@@ -46,11 +46,11 @@ def test_get_waits_for_a_write(client: Client) -> None:
         made = client.core_v1.pods().create(a_pod())
         version = made.metadata.resource_version or ""
 
-        found = informer.get("web", namespace="default", at_least=version)
+        found = informer.get("web", namespace="default", resource_version=version)
 
         assert found is not None
         assert found.metadata.uid == made.metadata.uid
-        with pytest.raises(NotYet):
+        with pytest.raises(NotSynced):
             informer.wait_for_version(str(int(version) + 1000), timeout=0.01)
 
 
@@ -69,7 +69,7 @@ def test_a_handler_has_its_own_thread_and_can_make_calls(client: Client) -> None
 
         assert calls.get() == ("kubeloop labels", "web")
         assert registration.has_synced
-        assert registration.stats().told == 1
+        assert registration.stats().notified == 1
         registration.remove()
 
     assert "kubeloop labels" not in [thread.name for thread in threading.enumerate()]
@@ -80,7 +80,9 @@ def test_a_re_creation_in_a_watch_gap_is_a_delete_and_an_add(server: APIServer) 
     with Client(server.config) as client, client.informer(Pod) as informer:
         pods = client.core_v1.pods()
         old = pods.create(a_pod())
-        informer.get("web", namespace="default", at_least=old.metadata.resource_version or "")
+        informer.get(
+            "web", namespace="default", resource_version=old.metadata.resource_version or ""
+        )
         informer.add_handler(
             on_add=lambda pod: calls.put(("add", pod.metadata.uid)),
             on_delete=lambda pod: calls.put(("delete", pod.metadata.uid)),

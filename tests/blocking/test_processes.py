@@ -33,7 +33,7 @@ def first_line(process: subprocess.Popen[str]) -> str:
 @pytest.mark.parametrize(
     "waiting",
     [
-        "for event in maps.watch(since=made.metadata.resource_version): pass  # none comes",
+        "for event in maps.watch(resource_version=made.metadata.resource_version): pass  # none comes",
         "maps.wait_for('none', jsonpath='{.data}', timeout=60)",
         "client.core_v1.pods().wait_for('none', deleted=False, condition='Ready', timeout=60)",
     ],
@@ -83,7 +83,7 @@ def test_ctrl_c_while_a_program_is_stopped_ends_it_when_it_continues(server: API
     text = """
     made = maps.create(a_map("first"))
     print("ready", flush=True)
-    for event in maps.watch(since=made.metadata.resource_version): pass  # none comes
+    for event in maps.watch(resource_version=made.metadata.resource_version): pass  # none comes
     """
     with program(server, text) as process:
         assert first_line(process) == "ready"

@@ -12,7 +12,7 @@ from playwright.async_api import Browser, Page, async_playwright, expect
 
 from kubeloop.inspector import Inspector
 from kubeloop.kit import running
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 from kubeloop.runtime import Client, Context, Manager, Result
 from kubeloop.testing import APIServer
 from kubeloop.wire.core.v1 import ConfigMap, Secret

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from urllib.parse import parse_qs, urlsplit
 
 from kubeloop.cli.table_watch import Changed, watch_table
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
 from kubeloop.wire.core.v1 import Pod
 from tests.support.clocks import InstantClock
 from tests.support.scripted_server import Asked, Line, chunked, client_for, reply, serving
@@ -32,7 +32,7 @@ async def test_a_server_that_ends_each_watch_after_one_event_is_not_stormed() ->
     async with serving() as server:
         server.says(answer)
         async with client_for(server, clock=clock) as rest:
-            pods = Client(rest=rest).resource(Pod, namespace="shop")
+            pods = APIClient(rest=rest).resource(Pod, namespace="shop")
             async with aclosing(watch_table(rest, pods)) as changes:  # type: ignore[arg-type] # as tables
                 seen = 0
                 async for change in changes:

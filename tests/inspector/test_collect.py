@@ -11,6 +11,7 @@ import pytest
 
 from kubeloop.cache import InformerState, InformerStats, OutageStats, ReflectorState
 from kubeloop.election import ElectorStats, Leading, LockStats, Waiting
+from kubeloop.errors import InvalidArgument
 from kubeloop.inspector.collect import collect, numbers, quantile
 from kubeloop.inspector.health import Health, controller_health, informer_health
 from kubeloop.inspector.journal import (
@@ -23,7 +24,6 @@ from kubeloop.inspector.journal import (
 from kubeloop.inspector.model import Process, Snapshot
 from kubeloop.inspector.samples import Sample, check_parts, take_sample
 from kubeloop.inspector.timeline import SPAN, Timeline, total
-from kubeloop.machinery import InvalidValue
 from kubeloop.runtime import Client, ControllerStats, ManagerStats
 from kubeloop.wire.core.v1 import ConfigMap, Event, ObjectReference
 from kubeloop.workqueue import PriorityQueue, QueueStats, WorkQueue
@@ -311,7 +311,7 @@ def test_a_part_whose_stats_fail_is_named_and_the_others_are_shown() -> None:
 
 @pytest.mark.parametrize("parts", [(), (object(),), (WorkQueue[str](), None)])
 def test_an_object_without_stats_is_rejected_in_one_line(parts: tuple[object, ...]) -> None:
-    with pytest.raises(InvalidValue, match=r"^inspector: .*\(pass .*\)$"):
+    with pytest.raises(InvalidArgument, match=r"^inspector: .*\(pass .*\)$"):
         check_parts(parts)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from multidict import CIMultiDict
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.inspector.guard import Allowed, Denied, Guard, TokenAccepted, Verdict
-from kubeloop.machinery import InvalidValue
 
 
 def check(guard: Guard, host: str = "localhost", *, token: str = "", cookie: str = "") -> Verdict:
@@ -32,7 +32,7 @@ def test_a_name_in_allow_hosts_is_allowed() -> None:
 
 
 def test_an_invalid_allowed_host_is_rejected() -> None:
-    with pytest.raises(InvalidValue, match="allow_hosts: 'http://x' is not a host"):
+    with pytest.raises(InvalidArgument, match="allow_hosts: 'http://x' is not a host"):
         Guard("127.0.0.1", allow_hosts=["http://x"])
 
 
@@ -61,7 +61,7 @@ def test_a_request_without_the_token_is_denied(token: str, cookie: str) -> None:
 
 
 def test_an_empty_token_is_rejected() -> None:
-    with pytest.raises(InvalidValue, match="the token is empty"):
+    with pytest.raises(InvalidArgument, match="the token is empty"):
         Guard("127.0.0.1", " ")
 
 

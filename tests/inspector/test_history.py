@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from kubeloop.cache import Change, Keeper
-from kubeloop.cache.notices import Notice
+from kubeloop.cache import Change, EntryCodec
+from kubeloop.cache.notifications import Notification
 from kubeloop.inspector.history import History
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 
 AT = datetime(2030, 1, 1, tzinfo=UTC)
-KEEPER: Keeper[dict[str, Any]] = Keeper(dict)
+CODEC: EntryCodec[dict[str, Any]] = EntryCodec(dict)
 WEB = ObjectKey("shop", "web")
 
 
@@ -23,16 +23,16 @@ def an_object(version: int, name: str = "web", *, uid: str = "1", size: int = 0)
 
 
 def a_change(old: bytes | None, new: bytes | None, **more: Any) -> Change[Any]:
-    before, after = (None if raw is None else KEEPER.take(raw) for raw in (old, new))
+    before, after = (None if raw is None else CODEC.parse(raw) for raw in (old, new))
     if old == new:
         after = before  # a resync
-    key = (after or before or KEEPER.take(an_object(0))).key
-    return Change(Notice(key, before, after, **more), KEEPER)
+    key = (after or before or CODEC.parse(an_object(0))).key
+    return Change(Notification(key, before, after, **more), CODEC)
 
 
 def record(history: History, *changes: Change[Any]) -> None:
     for change in changes:
-        history.record("pods", change, KEEPER.raw, AT)
+        history.record("pods", change, CODEC.raw, AT)
 
 
 def test_a_change_is_recorded_with_the_state_before() -> None:

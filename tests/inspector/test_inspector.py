@@ -14,10 +14,11 @@ import msgspec
 import pytest
 
 from kubeloop.cache import SharedInformerFactory
+from kubeloop.errors import ConfigError, InvalidArgument
 from kubeloop.inspector import Inspector, running_inspectors
 from kubeloop.inspector.inspector import INTERVAL
 from kubeloop.kit import ManualClock, cancel_and_wait, running
-from kubeloop.machinery import ConfigError, InvalidValue, ObjectKey
+from kubeloop.meta import ObjectKey
 from kubeloop.runtime import Client, Context, Manager, Result
 from kubeloop.testing import APIServer, Match
 from kubeloop.wire.core.v1 import ConfigMap, Secret
@@ -145,7 +146,7 @@ async def test_it_can_be_started_once() -> None:
     async with inspector:
         pass
 
-    with pytest.raises(InvalidValue, match="started before"):
+    with pytest.raises(InvalidArgument, match="started before"):
         await inspector.__aenter__()
 
 
@@ -211,16 +212,18 @@ async def test_an_object_is_shown_with_its_changes(client: Client) -> None:
     assert [change["type"] for change in gone["changes"]] == ["Deleted", "Updated"]
 
 
-@pytest.mark.parametrize("keeping", ["bytes", "objects"])
+@pytest.mark.parametrize("store_as", ["bytes", "objects"])
 @pytest.mark.parametrize("model", ["Secret", "metadata", "dict"])
 async def test_the_values_of_a_secret_never_leave_the_process(
-    client: Client, model: str, keeping: Any
+    client: Client, model: str, store_as: Any
 ) -> None:
     await client.apply(a_secret("old-secret"))
     if model == "metadata":
-        informer: Any = client.informer(Secret, metadata_only=True, keeping=keeping)
+        informer: Any = client.informer(Secret, metadata_only=True, store_as=store_as)
     else:
-        informer = client.informer(Secret, of=dict if model == "dict" else Secret, keeping=keeping)
+        informer = client.informer(
+            Secret, of=dict if model == "dict" else Secret, store_as=store_as
+        )
     async with informer, Inspector(informer) as inspector:
         changed = await client.apply(a_secret())
         await wait_for_version(informer, changed.metadata.resource_version)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.inspector.search import PAGE, Caches, Query, search
-from kubeloop.machinery import InvalidValue
 from kubeloop.runtime import Client
 from kubeloop.wire.core.v1 import ConfigMap, Namespace, Secret
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -36,7 +36,7 @@ async def client_with_objects(client: Client) -> Client:
 async def test_objects_are_found_by_name_namespace_and_labels(
     client_with_objects: Client, query: Query, names: list[str]
 ) -> None:
-    async with client_with_objects.informer(ConfigMap, labels="app") as configs:
+    async with client_with_objects.informer(ConfigMap, selector="app") as configs:
         found = search({"configmaps": configs}, query)
 
     assert [row.name for row in found.rows] == names
@@ -46,7 +46,7 @@ async def test_objects_are_found_by_name_namespace_and_labels(
 
 async def test_all_caches_are_searched_unless_one_is_named(client_with_objects: Client) -> None:
     async with (
-        client_with_objects.informer(ConfigMap, labels="app") as configs,
+        client_with_objects.informer(ConfigMap, selector="app") as configs,
         client_with_objects.informer(Secret, namespace="default") as secrets,
     ):
         caches: Caches = {"configmaps": configs, "secrets": secrets}
@@ -60,7 +60,7 @@ async def test_all_caches_are_searched_unless_one_is_named(client_with_objects: 
 async def test_a_row_has_metadata_and_the_creation_time(
     client_with_objects: Client,
 ) -> None:
-    async with client_with_objects.informer(ConfigMap, labels="app=cart") as configs:
+    async with client_with_objects.informer(ConfigMap, selector="app=cart") as configs:
         (row,) = search({"configmaps": configs}, Query()).rows
 
     assert (row.namespace, row.labels, row.is_deleting) == ("default", {"app": "cart"}, False)
@@ -71,7 +71,7 @@ async def test_results_beyond_a_page_are_on_the_next(client: Client) -> None:
     for at in range(PAGE + 2):
         await client.apply(a_config(f"web-{at:03}"))
 
-    async with client.informer(ConfigMap, labels="app=web") as configs:
+    async with client.informer(ConfigMap, selector="app=web") as configs:
         first = search({"": configs}, Query())
         second = search({"": configs}, Query(after=PAGE))
 
@@ -83,5 +83,5 @@ async def test_an_invalid_selector_is_an_error(
     client_with_objects: Client,
 ) -> None:
     async with client_with_objects.informer(ConfigMap, namespace="shop") as configs:
-        with pytest.raises(InvalidValue):
+        with pytest.raises(InvalidArgument):
             search({"configmaps": configs}, Query(labels="app in"))

@@ -9,11 +9,12 @@ from collections.abc import AsyncIterator
 import aiohttp
 import pytest
 
+from kubeloop.errors import ConfigError, InvalidArgument
 from kubeloop.inspector.guard import HEADERS, Guard
 from kubeloop.inspector.search import Query
 from kubeloop.inspector.server import MAX_VIEWERS, WRITE_TIMEOUT, Server
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import ConfigError, InvalidValue, ObjectKey
+from kubeloop.meta import ObjectKey
 
 from .pages import open_session, until
 
@@ -31,7 +32,7 @@ class FakePageData:
 
     async def search(self, query: Query) -> bytes:
         if query.labels:
-            raise InvalidValue("selector: no")
+            raise InvalidArgument("selector: no")
         return f'{{"after":{query.after}}}'.encode()
 
     async def object(self, cache: str, key: ObjectKey) -> bytes | None:

@@ -3,7 +3,7 @@
     from kubeloop.blocking import Client
 
     with Client() as client:
-        for pod in client.core_v1.pods("shop").each(labels="app=web"):
+        for pod in client.core_v1.pods("shop").each(selector="app=web"):
             print(pod.metadata.name)
 
 Guarantees: one event loop in one thread, which the first call starts; thread-safe; Ctrl-C

@@ -19,13 +19,9 @@ from kubeloop import clients, runtime
 from kubeloop.clients import Appliable, ApplyOptions, Manifest, PartialObjectMetadata
 from kubeloop.config import ClusterConfig
 from kubeloop.discovery import VersionInfo
+from kubeloop.errors import InvalidArgument, TransportError
 from kubeloop.kit import DEFAULT_RETRY, Backoff, Clock
-from kubeloop.machinery import (
-    GroupVersionKind,
-    GroupVersionResource,
-    InvalidValue,
-    TransportError,
-)
+from kubeloop.meta import GroupVersionKind, GroupVersionResource
 from kubeloop.rest import ResponseLimits, RESTStats, WarningHandler
 from kubeloop.rest import RESTClient as AsyncRESTClient
 from kubeloop.runtime import InformerOptions
@@ -91,7 +87,9 @@ class Client(Clientset):
     ) -> None:
         options = (config, request_timeout, rate_limit, response_limits, warnings, clock)
         if rest is not None and any(each is not None for each in options):
-            raise InvalidValue("client: pass either `rest` or options of the REST client, not both")
+            raise InvalidArgument(
+                "client: pass either `rest` or options of the REST client, not both"
+            )
         create = partial(
             runtime.Client,
             config,
@@ -242,7 +240,7 @@ class Client(Clientset):
         in the order of the input. `namespace` is for objects without one; `owner` becomes the
         controller of all; `kinds` are additional classes for decoding YAML. A rejected object
         or an invalid document does not prevent the others; of invalid YAML nothing is applied.
-        Raises: Conflict if another manager owns a field, unless `force`; InvalidValue for
+        Raises: Conflict if another manager owns a field, unless `force`; InvalidArgument for
         invalid input; ApplyErrors with all errors and the applied objects, if there are
         several. An interrupted call may have applied some objects.
         """

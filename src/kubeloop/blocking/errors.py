@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import final
 
-from kubeloop.machinery import KubeError
+from kubeloop.errors import KubeError
 
 __all__ = ["BlockingInLoop", "LoopClosed", "OpenedBeforeFork"]
 

@@ -16,7 +16,8 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, final
 
-from kubeloop.machinery import EVERYTHING, ObjectKey
+from kubeloop.meta import ObjectKey
+from kubeloop.selectors import EVERYTHING
 
 from .calls import resolve
 from .errors import OpenedBeforeFork
@@ -92,7 +93,7 @@ class Registration(Generic[T]):
         return self._reference.read(lambda wrapped: wrapped.has_synced)
 
     def wait_synced(self, *, timeout: float | None = None) -> None:
-        """Wait until `has_synced`. Raises: NotYet."""
+        """Wait until `has_synced`. Raises: NotSynced."""
         self._reference.call(lambda wrapped: wrapped.wait_synced(timeout=timeout))
 
     def remove(self) -> None:
@@ -129,7 +130,7 @@ class SharedInformer(Generic[T]):
     def __enter__(self) -> Self:
         """Run it, and wait until it has synced.
 
-        Raises: NotYet after `sync_timeout`; InformerStopped if it has run before.
+        Raises: NotSynced after `sync_timeout`; InformerStopped if it has run before.
         """
         context = self._here().context(lambda wrapped: wrapped)
         context.__enter__()
@@ -177,7 +178,7 @@ class SharedInformer(Generic[T]):
     def wait_for_version(self, version: str, *, timeout: float | None = 10.0) -> None:
         """Wait until the cache has reached a resource version, such as that of a write.
 
-        Raises: NotYet, InformerStopped; InvalidValue if it is not a resource version.
+        Raises: NotSynced, InformerStopped; InvalidArgument if it is not a resource version.
         """
         self._here().call(lambda wrapped: wrapped.wait_for_version(version, timeout=timeout))
 
@@ -186,13 +187,13 @@ class SharedInformer(Generic[T]):
         name: str | ObjectKey,
         *,
         namespace: str = "",
-        at_least: str,
+        resource_version: str,
         timeout: float | None = 10.0,
     ) -> T | None:
         """As `lister.get`, after `wait_for_version(at_least)`, whose errors it raises."""
         return self._here().call(
             lambda wrapped: wrapped.get(
-                name, namespace=namespace, at_least=at_least, timeout=timeout
+                name, namespace=namespace, resource_version=resource_version, timeout=timeout
             )
         )
 

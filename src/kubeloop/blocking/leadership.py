@@ -27,7 +27,7 @@ __all__ = ["hold_leadership"]
 
 @asynccontextmanager
 async def hold_leadership(
-    client: clients.Client, election: LeaderElection
+    client: clients.APIClient, election: LeaderElection
 ) -> AsyncIterator[Leadership]:
     """Wait for leadership, and release it at the end of the block; in the loop thread."""
     from kubeloop.election import USER_AGENT_SUFFIX, LeaderElector
@@ -37,7 +37,7 @@ async def hold_leadership(
     agent = f"{default_user_agent()}/{USER_AGENT_SUFFIX}"
     async with RESTClient(client.config, clock=client.rest.clock, user_agent=agent) as rest:
         elector = LeaderElector(
-            clients.Client(rest=rest).resource(Lease, namespace=election.namespace),
+            clients.APIClient(rest=rest).resource(Lease, namespace=election.namespace),
             election.name,
             identity=election.identity or _default_identity(),
             times=election.times,

@@ -22,7 +22,7 @@ from typing import Any, Protocol, final
 
 import msgspec
 
-from kubeloop.machinery import KubeError, TransportError
+from kubeloop.errors import KubeError, TransportError
 
 from .errors import BlockingInLoop, LoopClosed
 

@@ -13,16 +13,11 @@ from typing import Any
 import click
 
 from kubeloop.clients import ManifestEntry, entries_in, in_order
+from kubeloop.errors import ConfigError, KubeError, TransportError, Unauthorized
 from kubeloop.kit import run
-from kubeloop.machinery import (
-    ConfigError,
-    GroupKind,
-    KubeError,
-    TransportError,
-    Unauthorized,
-)
+from kubeloop.meta import GroupKind
 from kubeloop.runtime import Client
-from kubeloop.wire import InvalidValue, Kind
+from kubeloop.wire import InvalidArgument, Kind
 
 from .failures import ExitCode, report
 from .flags import Flags, cluster_flags, connect, pass_flags
@@ -71,7 +66,7 @@ def apply(
     """
     entries = [entry for file in files for entry in _read(file)]
     if not entries:
-        raise InvalidValue(f"apply {', '.join(files)}: no objects found")
+        raise InvalidArgument(f"apply {', '.join(files)}: no objects found")
     code = ExitCode.OK
     objects: dict[int, dict[str, Any]] = {}
     for entry in entries:

@@ -11,9 +11,9 @@ import json
 import click
 import msgspec
 
-from kubeloop.cache import CacheLine, Keeping, cache_report
+from kubeloop.cache import CacheRow, StorageFormat, cache_report
 from kubeloop.kit import run
-from kubeloop.machinery import GroupVersionKind
+from kubeloop.meta import GroupVersionKind
 from kubeloop.runtime import Client
 from kubeloop.wire import ResourceInfo, visible
 
@@ -62,7 +62,7 @@ def report(
     /,
     *,
     words: tuple[str, ...],
-    store_as: Keeping,
+    store_as: StorageFormat,
     output: Output,
     all_namespaces: bool,
     **selectors: str,
@@ -85,7 +85,9 @@ def report(
         print_table(_table(costs))
 
 
-async def _measure(flags: Flags, kinds: str, selection: Selection, store_as: Keeping) -> list[Cost]:
+async def _measure(
+    flags: Flags, kinds: str, selection: Selection, store_as: StorageFormat
+) -> list[Cost]:
     costs: list[Cost] = []
     async with connect(flags) as client:
         infos = await find_kinds(client, kinds)
@@ -99,24 +101,26 @@ async def _measure(flags: Flags, kinds: str, selection: Selection, store_as: Kee
 
 
 async def _fill(
-    client: Client, info: ResourceInfo, selection: Selection, store_as: Keeping
-) -> tuple[CacheLine, float]:
+    client: Client, info: ResourceInfo, selection: Selection, store_as: StorageFormat
+) -> tuple[CacheRow, float]:
     """The report of one filled cache, and the seconds that it took."""
     # An informer retries forever; a list that is forbidden must be an error here.
     collection = collection_of(client, info, namespace=selection.namespace)
-    await collection.list(labels=selection.selector, fields=selection.field_selector, limit=1)
+    await collection.list(
+        selector=selection.selector, field_selector=selection.field_selector, limit=1
+    )
     informer = client.informer(
         GroupVersionKind(info.group, info.version, info.kind),
         namespace=selection.namespace,
-        labels=selection.selector,
-        fields=selection.field_selector,
-        keeping=store_as,
+        selector=selection.selector,
+        field_selector=selection.field_selector,
+        store_as=store_as,
     )
     clock = client.rest.clock
     started = clock.now()
     async with informer:
         seconds = clock.now() - started
-        return cache_report([informer]).lines[0], seconds
+        return cache_report([informer]).rows[0], seconds
 
 
 def _table(costs: list[Cost]) -> TextTable:

@@ -12,8 +12,9 @@ from typing import Any
 
 import click
 
+from kubeloop.crd import crd_of, module_from_crd
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import run
-from kubeloop.machinery import InvalidValue, crd_of, module_from_crd
 from kubeloop.wire import Kind, Resource, dump_yaml, load_yaml
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 
@@ -70,7 +71,7 @@ def generate(
     if output is not None and (len(modules) > 1 or is_directory):
         _write_all(Path(output), modules)
     elif len(modules) > 1:
-        raise InvalidValue(f"{source}: contains {len(modules)} CRDs (name a directory with -o)")
+        raise InvalidArgument(f"{source}: contains {len(modules)} CRDs (name a directory with -o)")
     elif output is not None:
         _write(Path(output), "".join(modules.values()))
     else:
@@ -84,7 +85,7 @@ def _definitions(flags: Flags, source: str) -> Sequence[CustomResourceDefinition
     objects = load_yaml(text, source=source)
     found = [obj for obj in objects if isinstance(obj, CustomResourceDefinition)]
     if not found:
-        raise InvalidValue(f"{source}: contains no CustomResourceDefinition")
+        raise InvalidArgument(f"{source}: contains no CustomResourceDefinition")
     return found
 
 
@@ -106,7 +107,7 @@ def _is_file(source: str) -> bool:
 
 async def _get_crd(flags: Flags, name: str) -> CustomResourceDefinition:
     if "." not in name:
-        raise InvalidValue(f"{name}: no such file, and not the name of a CRD (plural.group)")
+        raise InvalidArgument(f"{name}: no such file, and not the name of a CRD (plural.group)")
     async with connect(flags) as client:
         return await client.resource(CustomResourceDefinition).get(name)
 
@@ -115,7 +116,7 @@ def _read(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise InvalidValue(f"{path}: cannot be read: {error.strerror}") from error
+        raise InvalidArgument(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def _write_all(directory: Path, modules: dict[str, str]) -> None:
@@ -129,7 +130,7 @@ def _write(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise InvalidValue(f"{path}: cannot be written: {error.strerror}") from error
+        raise InvalidArgument(f"{path}: cannot be written: {error.strerror}") from error
 
 
 # --- classes to CRD
@@ -156,10 +157,10 @@ def show(classes: tuple[str, ...]) -> None:
 def _import_class(path: str) -> type[Resource]:
     module_name, colon, name = path.partition(":")
     if not colon or not module_name or not name:
-        raise InvalidValue(f"{path}: expected MODULE:CLASS, such as shop.kinds:Order")
+        raise InvalidArgument(f"{path}: expected MODULE:CLASS, such as shop.kinds:Order")
     found = getattr(_import_module(module_name, path), name, None)
     if not isinstance(found, type) or not issubclass(found, Resource) or found is Kind:
-        raise InvalidValue(f"{path}: {module_name} has no subclass of Resource named {name}")
+        raise InvalidArgument(f"{path}: {module_name} has no subclass of Resource named {name}")
     return found
 
 
@@ -168,4 +169,4 @@ def _import_module(name: str, path: str) -> Any:
         return importlib.import_module(name)
     except (Exception, SystemExit) as error:  # the module is user code
         reason = f"{type(error).__name__}: {error}"
-        raise InvalidValue(f"{path}: the module cannot be imported: {reason}") from error
+        raise InvalidArgument(f"{path}: the module cannot be imported: {reason}") from error

@@ -18,14 +18,14 @@ class DurationType(click.ParamType[float]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        from kubeloop.wire import Duration, InvalidValue
+        from kubeloop.wire import Duration, InvalidArgument
 
         if isinstance(value, float):
             return value
         text = str(value)
         try:
             seconds = float(text) if text.isdigit() else Duration.parse(text).total_seconds()
-        except InvalidValue:
+        except InvalidArgument:
             seconds = -1.0
         if seconds < 0:
             self.fail(f"{text!r} is not a duration (use 90, 30s or 1m30s)", param, ctx)

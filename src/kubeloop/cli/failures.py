@@ -17,7 +17,7 @@ from typing import final
 import click
 
 from kubeloop.wire import visible
-from kubeloop.wire.errors import InvalidValue, KubeError
+from kubeloop.wire.errors import InvalidArgument, KubeError
 
 __all__ = [
     "EXIT_CODES",
@@ -92,7 +92,7 @@ def _innermost(error: Exception) -> Exception:
 def _code(error: Exception) -> ExitCode:
     # Imported here, so that a usage error is reported without loading a client.
     from kubeloop.clients import WaitTimeout
-    from kubeloop.machinery import ConfigError, ResponseTooLarge, TransportError, Unauthorized
+    from kubeloop.errors import ConfigError, ResponseTooLarge, TransportError, Unauthorized
 
     if isinstance(error, WaitTimeout):
         return ExitCode.TIMEOUT
@@ -100,7 +100,7 @@ def _code(error: Exception) -> ExitCode:
         return ExitCode.FAILED
     if isinstance(error, ConfigError | TransportError | Unauthorized):
         return ExitCode.UNREACHABLE
-    if isinstance(error, InvalidValue):
+    if isinstance(error, InvalidArgument):
         return ExitCode.USAGE
     return ExitCode.FAILED if isinstance(error, KubeError | OSError) else ExitCode.BUG
 
@@ -130,7 +130,7 @@ def message(error: Exception) -> str:
 def _flag_for(error: KubeError) -> str:
     """The hint that names a flag, for errors whose Python hint names an argument."""
     from kubeloop.config import EmptyConfig
-    from kubeloop.machinery import Conflict
+    from kubeloop.errors import Conflict
 
     match error:
         case EmptyConfig():

@@ -12,7 +12,7 @@ import msgspec
 
 from kubeloop.clients import PAGE_SIZE, ResourceClient, Table
 from kubeloop.kit import run
-from kubeloop.machinery import PageProgress
+from kubeloop.meta import PageProgress
 from kubeloop.runtime import Client
 from kubeloop.wire import ResourceInfo
 
@@ -139,7 +139,10 @@ async def _page(
     collection: ResourceClient[dict[str, Any]], selection: Selection, token: str
 ) -> Table:
     return await collection.table(
-        labels=selection.selector, fields=selection.field_selector, limit=PAGE_SIZE, next_page=token
+        selector=selection.selector,
+        field_selector=selection.field_selector,
+        limit=PAGE_SIZE,
+        next_page=token,
     )
 
 
@@ -188,7 +191,9 @@ async def _objects(
     if target.names:
         return [await collection.get(name) for name in target.names]
     found = []
-    async for obj in collection.each(labels=selection.selector, fields=selection.field_selector):
+    async for obj in collection.each(
+        selector=selection.selector, field_selector=selection.field_selector
+    ):
         progress.advance()
         found.append(obj)
     return found

@@ -13,7 +13,7 @@ from typing import final
 import msgspec
 
 from kubeloop.clients import Table, TableColumn, TableRow
-from kubeloop.wire import InvalidValue, parse_time, visible
+from kubeloop.wire import InvalidArgument, parse_time, visible
 
 from .tables import cells_of, header_of, metadata_of
 
@@ -163,5 +163,5 @@ def _age_at(created: str, now: datetime) -> str:
     """The age for a timestamp of the API; empty if that is invalid."""
     try:
         return age_text((now - parse_time(created)).total_seconds())
-    except InvalidValue:
+    except InvalidArgument:
         return ""

@@ -14,9 +14,10 @@ from typing import Any
 
 import click
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import run
-from kubeloop.machinery import InvalidValue, selector_from_wire
 from kubeloop.runtime import Client
+from kubeloop.selectors import selector_from_wire
 from kubeloop.wire.core.v1 import Pod
 
 from .durations import DurationType
@@ -103,7 +104,7 @@ async def _pod(client: Client, target: str) -> Pod:
     if (info.group, info.kind) == ("", "Pod"):
         return await client.core_v1.pods().get(parsed.names[0])
     owner = await collection_of(client, info).get(parsed.names[0])
-    pods = await client.core_v1.pods().list(labels=_selector(target, owner))
+    pods = await client.core_v1.pods().list(selector=_selector(target, owner))
     if not pods.items:
         raise CommandFailed(f"logs of {target}: it has no pods (is it scaled to zero?)")
     chosen = pods[0]
@@ -116,7 +117,7 @@ def _selector(target: str, owner: dict[str, Any]) -> str:
     """The label selector of an object's pods; Services and others have a plain map of labels."""
     selector = (owner.get("spec") or {}).get("selector")
     if not isinstance(selector, dict) or not selector:
-        raise InvalidValue(f"logs of {target}: it selects no pods (name a pod)")
+        raise InvalidArgument(f"logs of {target}: it selects no pods (name a pod)")
     if not {"matchLabels", "matchExpressions"} & selector.keys():
         selector = {"matchLabels": selector}
     return str(selector_from_wire(selector))

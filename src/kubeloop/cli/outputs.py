@@ -81,7 +81,7 @@ def _check_template(
     param: click.Parameter | None,
     ctx: click.Context | None,
 ) -> None:
-    from kubeloop.machinery import JSONPath, JSONPathError
+    from kubeloop.jsonpath import JSONPath, JSONPathError
 
     try:
         JSONPath(template)
@@ -110,7 +110,7 @@ def format_objects(
 
             return dump_yaml(whole).removesuffix("\n")
         case _:
-            from kubeloop.machinery import JSONPath
+            from kubeloop.jsonpath import JSONPath
 
             return JSONPath(output.template, allow_missing_keys=True).render(whole)
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from kubeloop.clients import ALL
+from kubeloop.clients import ALL_NAMESPACES
 
 from .kinds import complete_kind
 
@@ -27,7 +27,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def namespace(self) -> str | None:
         """The namespace for a client; None is the namespace of the flags."""
-        return ALL if self.all_namespaces else None
+        return ALL_NAMESPACES if self.all_namespaces else None
 
     @property
     def has_selectors(self) -> bool:

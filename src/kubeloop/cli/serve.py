@@ -19,7 +19,7 @@ import click
 
 from kubeloop.kit import run
 from kubeloop.testing import APIServer
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidArgument
 
 from .failures import CommandFailed
 from .flags import verbose_flag
@@ -116,12 +116,12 @@ def _kubeconfig_at(path: str | None) -> Iterator[Path]:
 
 
 def _write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner can read: it may contain a token. Raises: InvalidValue."""
+    """Write a file that only its owner can read: it may contain a token. Raises: InvalidArgument."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise InvalidValue(
+        raise InvalidArgument(
             f"write the kubeconfig to {path}: {error.strerror} (choose a writable path)"
         ) from error

@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from kubeloop.clients import ACCEPT_TABLE, ResourceClient, Table, TableRow, WatchOptions
+from kubeloop.errors import ApiError, TransportError
 from kubeloop.kit import Backoff
-from kubeloop.machinery import ApiError, TransportError
 from kubeloop.rest import RequestSender
 from kubeloop.wire import decode
 
@@ -64,11 +64,14 @@ async def watch_table(
     delays, is_listed = _RETRY.delays(), False
     while True:
         try:
-            table = await collection.table(labels=selector, fields=field_selector)
+            table = await collection.table(selector=selector, field_selector=field_selector)
             yield Listed(table)
             is_listed = True
             options = WatchOptions.of(
-                labels=selector, fields=field_selector, since=table.version, bookmarks=False
+                selector=selector,
+                field_selector=field_selector,
+                resource_version=table.version,
+                bookmarks=False,
             )
             async with aclosing(_changes(rest, collection, options)) as changes:
                 async for change in changes:

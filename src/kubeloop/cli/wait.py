@@ -10,8 +10,8 @@ from typing import Any, final
 
 import click
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import run
-from kubeloop.machinery import InvalidValue
 from kubeloop.runtime import Client
 from kubeloop.wire import ResourceInfo
 
@@ -115,10 +115,10 @@ async def _objects(
 
 async def _names(client: Client, info: ResourceInfo, selector: str) -> list[str]:
     if not selector:
-        raise InvalidValue(
+        raise InvalidArgument(
             f"wait for {info.plural}: no name given (add a name, or a selector with -l)"
         )
-    page = await collection_of(client, info).list(labels=selector)
+    page = await collection_of(client, info).list(selector=selector)
     names = [str(obj["metadata"]["name"]) for obj in page]
     if not names:
         raise CommandFailed(f"wait for {info.plural}: no objects match {selector}")

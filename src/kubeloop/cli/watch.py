@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from kubeloop.clients import ResourceClient
 from kubeloop.kit import Clock, TaskOwner, run
 from kubeloop.rest import RequestSender
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidArgument
 
 from .flags import Flags, cluster_flags, connect, pass_flags
 from .kinds import collection_of, find_kinds, parse_targets, qualified_name, resource_name
@@ -82,7 +82,7 @@ async def _watch(flags: Flags, kinds: str, selection: Selection, *, wide: bool) 
         infos = await find_kinds(client, kinds)
         for info in infos:
             if "watch" not in info.verbs:
-                raise InvalidValue(
+                raise InvalidArgument(
                     f"watch {resource_name(info)}: the server does not support watch (use get)"
                 )
         tables = [

@@ -155,7 +155,9 @@ def _informer(
         manager=manager.name,
         kind=stats.scope.kind or resource,
         group=group,
-        scope=", ".join([*namespace, *filter(None, (stats.scope.labels, stats.scope.fields))]),
+        scope=", ".join(
+            [*namespace, *filter(None, (stats.scope.selector, stats.scope.field_selector))]
+        ),
         health=informer_health(stats),
         state=str(stats.state if stats.state != "running" else reflector.state),
         event_age=reflector.event_age,
@@ -172,7 +174,7 @@ def _informer(
         has_synced=stats.has_synced,
         objects=store.objects,
         bytes=store.bytes,
-        store_as=stats.keeper.keeping,
+        store_as=stats.codec.store_as,
         version=store.version,
         indexes=tuple(
             Index(index, each.values, each.failures) for index, each in store.indexes.items()
@@ -186,7 +188,7 @@ def _handler(stats: HandlerStats, manager: ManagerParts) -> Handler:
     return Handler(
         name=stats.name,
         backlog=stats.waiting,
-        notified=stats.told,
+        notified=stats.notified,
         merged=stats.merged,
         failures=stats.failures,
         controller=manager.controllers.get(controller, controller)

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias, final
 
 import msgspec
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import HostGuard, is_loopback
-from kubeloop.machinery import InvalidValue
 
 __all__ = ["HEADERS", "Allowed", "Denied", "Guard", "TokenAccepted", "Verdict"]
 
@@ -59,14 +59,14 @@ _NO_TOKEN = Denied(401, "this page needs a token (open the URL that `kubeloop in
 class Guard:
     """Checks the requests of one server. Creates a token if the host needs one.
 
-    Raises: InvalidValue if the token is empty, or one of `allow_hosts` is not a host.
+    Raises: InvalidArgument if the token is empty, or one of `allow_hosts` is not a host.
     """
 
     def __init__(
         self, host: str, token: str | None = None, *, allow_hosts: Iterable[str] = ()
     ) -> None:
         if token is not None and not token.strip():
-            raise InvalidValue(
+            raise InvalidArgument(
                 "inspector: the token is empty (set one, or omit it to have one created)"
             )
         if token is None and not is_loopback(host):
@@ -75,7 +75,7 @@ class Guard:
         try:
             self._hosts = HostGuard(host, allow_hosts=allow_hosts)
         except ValueError as error:
-            raise InvalidValue(f"inspector: allow_hosts: {error}") from error
+            raise InvalidArgument(f"inspector: allow_hosts: {error}") from error
 
     def __repr__(self) -> str:
         return f"Guard({'with' if self.token else 'without'} a token)"

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, final
 import msgspec
 
 from kubeloop.cache import Change, Entry
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 
 __all__ = ["BYTES", "STATES", "History", "HistoryStats", "State"]
 
@@ -62,7 +62,7 @@ class History:
         if change.is_initial or change.is_resync:
             return
         cache_key = (cache, change.key)
-        old, new = change.old_metadata, change.new_metadata
+        old, new = change.old_entry, change.new_entry
         if cache_key not in self._objects and old is not None:
             self._add(cache_key, State("Before", at, old.version, raw(old)))
         if new is not None:

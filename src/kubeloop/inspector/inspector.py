@@ -25,10 +25,11 @@ import msgspec
 
 import kubeloop
 from kubeloop.cache import Change, InformerState, Registration, SharedInformer
+from kubeloop.errors import ConfigError, InvalidArgument
 from kubeloop.events import EventWatcher
 from kubeloop.kit import Clock, SystemClock, TaskOwner
-from kubeloop.machinery import ConfigError, InvalidValue, ObjectKey, get_logger
-from kubeloop.wire import format_time
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import format_time, get_logger
 from kubeloop.wire.core.v1 import Event
 
 from .collect import HANDLER, collect, numbers
@@ -84,7 +85,7 @@ class Inspector:
     of the process on the page. An inspector can be started once.
 
     Raises:
-        InvalidValue: there are no parts, a part has no `stats()`, the token is empty, or one of
+        InvalidArgument: there are no parts, a part has no `stats()`, the token is empty, or one of
             `allow_hosts` is not a host.
     """
 
@@ -135,10 +136,10 @@ class Inspector:
 
         Raises:
             ConfigError: the address cannot be bound.
-            InvalidValue: it was started before.
+            InvalidArgument: it was started before.
         """
         if self._process is not None:
-            raise InvalidValue("inspector: it was started before (create a new one)")
+            raise InvalidArgument("inspector: it was started before (create a new one)")
         self._process = self._describe_process()
         async with contextlib.AsyncExitStack() as stack:
             port = await stack.enter_async_context(self._server.serve(self._host, self._port))
@@ -185,11 +186,13 @@ class Inspector:
     async def search(self, query: Query) -> bytes:
         """One page of the matching objects. Safe to cancel.
 
-        Raises: InvalidValue if the selector is invalid, or there is no such cache.
+        Raises: InvalidArgument if the selector is invalid, or there is no such cache.
         """
         caches = informers_of(self._parts)
         if query.cache and query.cache not in caches:
-            raise InvalidValue(f"search: no cache {query.cache!r} (its informer may have stopped)")
+            raise InvalidArgument(
+                f"search: no cache {query.cache!r} (its informer may have stopped)"
+            )
         return msgspec.json.encode(await asyncio.to_thread(search, caches, query))
 
     async def object(self, cache: str, key: ObjectKey) -> bytes | None:
@@ -227,7 +230,7 @@ class Inspector:
                 self._registrations[informer] = informer.add_handler(on_change=record, name=HANDLER)
 
     def _record(self, name: str, informer: SharedInformer[Any], change: Change[Any]) -> None:
-        self._history.record(name, change, informer.indexer.keeper.raw, self._clock.time())
+        self._history.record(name, change, informer.indexer.codec.raw, self._clock.time())
 
     def _read_events(self) -> None:
         for index, part in enumerate(self._parts):

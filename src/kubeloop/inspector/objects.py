@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from kubeloop.cache import Scope, SharedInformer
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 from kubeloop.wire import format_time
 
 from .history import State
@@ -39,7 +39,7 @@ def find_object(
     """The object in the cache and the history; None if neither has it."""
     entry = informer.indexer.entry(key)
     if entry is not None:
-        raw = informer.indexer.keeper.raw(entry)
+        raw = informer.indexer.codec.raw(entry)
         return KnownObject(cache, informer.scope, key, entry.version, raw, states)
     return KnownObject(cache, informer.scope, key, "", b"", states) if states else None
 

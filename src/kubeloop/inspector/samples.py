@@ -15,8 +15,8 @@ import msgspec
 
 from kubeloop.cache import FactoryStats, InformerStats, SharedInformer, SharedInformerFactory
 from kubeloop.election import ElectorStats
+from kubeloop.errors import InvalidArgument
 from kubeloop.events import EventBroadcaster, EventWatcher
-from kubeloop.machinery import InvalidValue
 from kubeloop.rest import RESTStats
 from kubeloop.runtime import ControllerStats, Manager, ManagerStats
 from kubeloop.wire.core.v1 import Event
@@ -64,12 +64,12 @@ class Sample(msgspec.Struct):
 
 
 def check_parts(parts: Sequence[object]) -> tuple[Inspectable, ...]:
-    """The parts, if each has `stats()`. Raises: InvalidValue."""
+    """The parts, if each has `stats()`. Raises: InvalidArgument."""
     if not parts:
-        raise InvalidValue("inspector: nothing to inspect (pass a manager, informers or queues)")
+        raise InvalidArgument("inspector: nothing to inspect (pass a manager, informers or queues)")
     for part in parts:
         if not isinstance(part, Inspectable):
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"inspector: {part!r:.100} has no stats() (pass managers, informers, queues,"
                 " electors, or other objects with stats())"
             )
@@ -102,7 +102,7 @@ def event_watcher(part: Inspectable) -> EventWatcher[Event] | None:
     if isinstance(part, EventBroadcaster):
         return part.watch()
     if isinstance(part, Manager):
-        with contextlib.suppress(InvalidValue):  # not running yet
+        with contextlib.suppress(InvalidArgument):  # not running yet
             return part.watch_events()
     return None
 
@@ -120,7 +120,7 @@ def _informers(part: Inspectable) -> tuple[SharedInformer[Any], ...]:
     if isinstance(part, SharedInformer):
         return (part,)
     if isinstance(part, Manager | SharedInformerFactory):
-        with contextlib.suppress(InvalidValue):  # a manager that is not running yet
+        with contextlib.suppress(InvalidArgument):  # a manager that is not running yet
             return part.informers
     return ()
 

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from kubeloop.cache import NAMESPACE, Entry, SharedInformer
-from kubeloop.machinery import as_selector
+from kubeloop.selectors import as_selector
 from kubeloop.wire import Projection
 
 __all__ = ["PAGE", "Caches", "Query", "Row", "SearchResult", "search"]
@@ -63,7 +63,7 @@ class SearchResult(msgspec.Struct, frozen=True):
 def search(caches: Caches, query: Query) -> SearchResult:
     """One page of the matching objects, sorted by namespace and name.
 
-    Raises: InvalidValue if the selector is invalid.
+    Raises: InvalidArgument if the selector is invalid.
     """
     selected = {query.cache: caches[query.cache]} if query.cache else caches
     matches: list[tuple[str, str, str, Entry]] = []
@@ -80,7 +80,7 @@ def search(caches: Caches, query: Query) -> SearchResult:
 
 
 def _row(cache: str, informer: SharedInformer[Any], entry: Entry) -> Row:
-    (created,) = _creation(informer.indexer.keeper.raw(entry))
+    (created,) = _creation(informer.indexer.codec.raw(entry))
     return Row(
         cache=cache,
         kind=informer.scope.kind or informer.scope.resource,
@@ -89,7 +89,7 @@ def _row(cache: str, informer: SharedInformer[Any], entry: Entry) -> Row:
         labels=entry.label_map,
         version=entry.version,
         created=created if isinstance(created, str) else "",
-        is_deleting=bool(entry.deletion),
+        is_deleting=bool(entry.deletion_timestamp),
     )
 
 

@@ -19,8 +19,10 @@ from typing import Protocol, final
 import msgspec
 from aiohttp import web
 
-from kubeloop.kit import Clock, listening
-from kubeloop.machinery import ConfigError, InvalidValue, KubeError, ObjectKey, get_logger
+from kubeloop.errors import ConfigError, InvalidArgument, KubeError
+from kubeloop.kit import Clock, listen
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import get_logger
 
 from .guard import HEADERS, Denied, Guard, TokenAccepted
 from .search import Query
@@ -49,7 +51,7 @@ class PageData(Protocol):
     def snapshot(self) -> bytes: ...
 
     async def search(self, query: Query) -> bytes:
-        """Raises: InvalidValue."""
+        """Raises: InvalidArgument."""
         ...
 
     async def object(self, cache: str, key: ObjectKey) -> bytes | None: ...
@@ -98,7 +100,7 @@ class Server:
         async with contextlib.AsyncExitStack() as stack:
             try:
                 bound_port = await stack.enter_async_context(
-                    listening(runner.server, host, port, finish=finish)
+                    listen(runner.server, host, port, finish=finish)
                 )
             except (OSError, OverflowError) as error:
                 raise ConfigError(
@@ -155,7 +157,7 @@ class Server:
         try:
             query = msgspec.convert(parameters, Query, strict=False)
         except msgspec.ValidationError as error:
-            raise InvalidValue(f"search: {error}") from error
+            raise InvalidArgument(f"search: {error}") from error
         return _json(await self._pages.search(query))
 
     async def _object(self, request: web.Request) -> web.StreamResponse:

@@ -41,7 +41,7 @@ from kubeloop.discovery import (
     OpenApiPath,
     VersionInfo,
 )
-from kubeloop.machinery import (
+from kubeloop.meta import (
     GroupKind,
     GroupResource,
     GroupVersion,
@@ -112,14 +112,16 @@ class ResourceClient(Generic[T]):
 
         Raises: NotFound. Safe to interrupt.
         """
-        return self._reference.call(lambda wrapped: wrapped.get(name, version=version))
+        return self._reference.call(lambda wrapped: wrapped.get(name, resource_version=version))
 
     def get_or_none(self, name: str, *, version: str = "") -> T | None:
         """The object, or None when there is none of this name. Safe to interrupt.
 
         Raises: NotFound when it is the kind that the server does not have.
         """
-        return self._reference.call(lambda wrapped: wrapped.get_or_none(name, version=version))
+        return self._reference.call(
+            lambda wrapped: wrapped.get_or_none(name, resource_version=version)
+        )
 
     def exists(self, name: str) -> bool:
         """Whether there is an object of this name. Safe to interrupt.
@@ -149,7 +151,10 @@ class ResourceClient(Generic[T]):
         """
         return self._reference.call(
             lambda wrapped: wrapped.list_all(
-                page_size=page_size, version=version, version_match=version_match, **selectors
+                page_size=page_size,
+                resource_version=version,
+                resource_version_match=version_match,
+                **selectors,
             )
         )
 
@@ -193,7 +198,9 @@ class ResourceClient(Generic[T]):
         Raises: Expired when the version is too old: list, and watch from there.
         """
         return self._reference.stream(
-            lambda wrapped: wrapped.watch(since=since, timeout_seconds=timeout_seconds, **selectors)
+            lambda wrapped: wrapped.watch(
+                resource_version=since, timeout_seconds=timeout_seconds, **selectors
+            )
         )
 
     def until(
@@ -204,7 +211,7 @@ class ResourceClient(Generic[T]):
         Raises: Expired when `since` is too old. Safe to interrupt.
         """
         return self._reference.call(
-            lambda wrapped: wrapped.until(*conditions, since=since, **selectors)
+            lambda wrapped: wrapped.until(*conditions, resource_version=since, **selectors)
         )
 
     @overload
@@ -271,7 +278,7 @@ class ResourceClient(Generic[T]):
         The version and uid in `obj` are sent, so that an object from a stale cache is
         refused. One without a version would erase what others wrote since: it is not sent,
         unless `unconditional`, which leaves the version out and replaces whatever is there.
-        Raises: Conflict when the object has changed since it was read; Invalid; InvalidValue
+        Raises: Conflict when the object has changed since it was read; Invalid; InvalidArgument
         for an object without a version. An interrupted call may have changed it.
         """
         return self._reference.call(
@@ -330,7 +337,7 @@ class ResourceClient(Generic[T]):
         raises or changes nothing; afterwards the object is as the server has it. What only
         the server writes (version, generation, managed fields) is neither sent nor compared.
         Raises: Conflict when nothing was stored because of another writer, also when the
-        object was deleted and created again; TimeoutExceeded; InvalidValue for a change
+        object was deleted and created again; TimeoutExceeded; InvalidArgument for a change
         that the server would ignore. An interrupted call may have stored the change.
         """
         return self._reference.context(
@@ -353,7 +360,7 @@ class ResourceClient(Generic[T]):
         object that is stored. It is never called again after a change that may be stored.
         A call of it is not interrupted by the timeout. Returns the object as the server has
         it; nothing is sent when nothing was changed.
-        Raises: TimeoutExceeded when others were faster all the time; InvalidValue for a
+        Raises: TimeoutExceeded when others were faster all the time; InvalidArgument for a
         change that the server would ignore. An interrupted call may have stored the change.
         """
         return self._reference.call(
@@ -391,7 +398,7 @@ class ResourceClient(Generic[T]):
                 dry_run=dry_run,
                 timeout_seconds=timeout_seconds,
                 limit=limit,
-                version=version,
+                resource_version=version,
                 **selectors,
             )
         )
@@ -533,12 +540,12 @@ class SubresourceClient(Generic[T]):
 
     def get(self, name: str, *, version: str = "") -> T:
         """As `ResourceClient.get`."""
-        return self._reference.call(lambda wrapped: wrapped.get(name, version=version))
+        return self._reference.call(lambda wrapped: wrapped.get(name, resource_version=version))
 
     def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
         """Post to the part of the object whose name `obj` has, and return the answer.
 
-        Raises: InvalidValue without a name. An interrupted call may have done it.
+        Raises: InvalidArgument without a name. An interrupted call may have done it.
         """
         return self._reference.call(lambda wrapped: wrapped.create(obj, **options))
 
@@ -609,7 +616,7 @@ class ScaleVerbs:
 
     def get(self, name: str, *, version: str = "") -> Scale:
         """As `ResourceClient.get`."""
-        return self._reference.call(lambda wrapped: wrapped.get(name, version=version))
+        return self._reference.call(lambda wrapped: wrapped.get(name, resource_version=version))
 
     def set(
         self,
@@ -626,7 +633,11 @@ class ScaleVerbs:
         """
         return self._reference.call(
             lambda wrapped: wrapped.set(
-                name, replicas, dry_run=dry_run, field_manager=field_manager, version=version
+                name,
+                replicas,
+                dry_run=dry_run,
+                field_manager=field_manager,
+                expected_version=version,
             )
         )
 
@@ -703,7 +714,7 @@ class MetadataClient:
 
     def get(self, name: str, *, version: str = "") -> PartialObjectMetadata:
         """As `ResourceClient.get`."""
-        return self._reference.call(lambda wrapped: wrapped.get(name, version=version))
+        return self._reference.call(lambda wrapped: wrapped.get(name, resource_version=version))
 
     def list(self, **options: Unpack[ListArguments]) -> ObjectList[PartialObjectMetadata]:
         """As `ResourceClient.list`."""
@@ -717,7 +728,9 @@ class MetadataClient:
         self, *, since: str | None = None, **selectors: Unpack[Selectors]
     ) -> Stream[WatchEvent[PartialObjectMetadata]]:
         """As `ResourceClient.watch`."""
-        return self._reference.stream(lambda wrapped: wrapped.watch(since=since, **selectors))
+        return self._reference.stream(
+            lambda wrapped: wrapped.watch(resource_version=since, **selectors)
+        )
 
     def patch(
         self, name: str, patch: PatchBody, *, type: PatchType, **options: Unpack[WriteOptions]
@@ -761,7 +774,7 @@ class ScaleClient:
     ) -> Scale:
         """Put a scale in place of the one there is.
 
-        Raises: Conflict, InvalidValue when the resource has no scale.
+        Raises: Conflict, InvalidArgument when the resource has no scale.
         An interrupted call may have changed it.
         """
         return self._reference.call(
@@ -855,7 +868,7 @@ class DiscoveryClient:
     def resources(self, version: GroupVersion) -> tuple[ApiResource, ...]:
         """The resources of one group version, parts such as `pods/status` included.
 
-        Raises: InvalidValue for an empty version; what the server answers, but a missing
+        Raises: InvalidArgument for an empty version; what the server answers, but a missing
         `v1` is an empty one.
         """
         return self._reference.call(lambda wrapped: wrapped.resources(version))
@@ -904,7 +917,7 @@ class OpenApiV3:
     def document(self, key: str | GroupVersion) -> dict[str, Any]:
         """The document of a group version, or of any other key of the index. Safe to interrupt.
 
-        Raises: InvalidValue when the index has no such key.
+        Raises: InvalidArgument when the index has no such key.
         """
         return self._reference.call(lambda wrapped: wrapped.document(key))
 

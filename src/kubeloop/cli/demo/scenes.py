@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from kubeloop import ALL, Manager, ObjectKey
+from kubeloop import ALL_NAMESPACES, Manager, ObjectKey
 from kubeloop.cache import InformerStats, ReflectorState
 from kubeloop.testing import Match
 from kubeloop.wire.apps.v1 import Deployment
@@ -177,7 +177,7 @@ async def _compare(env: DemoEnvironment) -> None:
 
     async def is_equal() -> bool:
         for kind, model in ((Website, Website), (Deployment, Deployment), (Pod, PodView)):
-            listed = await env.client.resource(kind, namespace=ALL).list()
+            listed = await env.client.resource(kind, namespace=ALL_NAMESPACES).list()
             if _versions(listed) != _cached(env.manager, model):
                 return False
             compared[kind.__name__] = len(listed.items)
