@@ -1,4 +1,4 @@
-"""The public surface changes only where a review can see it."""
+"""Changes of the public names are visible in a review."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import ModuleType
 
 import msgspec
 import pytest
-from public_names import doors, promised, public_names
+from public_names import exported_names, packages, public_names
 
 GOLDEN = Path(__file__).with_name("public_names.txt")
 
@@ -25,19 +25,19 @@ def test_the_public_names_are_those_of_the_golden_file() -> None:
     )
 
 
-@pytest.mark.parametrize("door", doors(), ids=lambda door: door.__name__)
-def test_every_name_a_door_promises_is_behind_it(door: ModuleType) -> None:
-    missing = [name for name in promised(door) if not hasattr(door, name)]
+@pytest.mark.parametrize("package", packages(), ids=lambda package: package.__name__)
+def test_every_exported_name_exists(package: ModuleType) -> None:
+    missing = [name for name in exported_names(package) if not hasattr(package, name)]
 
     assert missing == []
 
 
 def test_has_synced_is_a_property_of_every_public_class_that_has_it() -> None:
-    """A method would make `if thing.has_synced:` always true."""
+    """With a method, `if informer.has_synced:` would always be true."""
     classes = {
         found
-        for door in doors()
-        for found in (getattr(door, name) for name in promised(door))
+        for package in packages()
+        for found in (getattr(package, name) for name in exported_names(package))
         if isinstance(found, type) and hasattr(found, "has_synced")
     }
     readable = [
@@ -50,9 +50,9 @@ def test_has_synced_is_a_property_of_every_public_class_that_has_it() -> None:
     assert all(readable), sorted(map(repr, classes))
 
 
-@pytest.mark.parametrize("door", doors(), ids=lambda door: door.__name__)
-def test_a_door_promises_each_name_once_and_no_private_one(door: ModuleType) -> None:
-    names = promised(door)
+@pytest.mark.parametrize("package", packages(), ids=lambda package: package.__name__)
+def test_a_package_exports_each_name_once_and_no_private_one(package: ModuleType) -> None:
+    names = exported_names(package)
 
     assert len(names) == len(set(names))
     assert [name for name in names if name.startswith("_") and name != "__version__"] == []

@@ -1,13 +1,11 @@
-"""Puts etcd, kube-apiserver, kube-controller-manager and kubectl where tests find them.
+"""Installs etcd, kube-apiserver, kube-controller-manager and kubectl for tests.
 
-    python tools/assets.py            build or copy what is missing, print the folder
-    python tools/assets.py --where    print the folder and do nothing
+    python tools/assets.py            build or copy what is missing, print the directory
+    python tools/assets.py --where    print the directory only
 
-They come from `KUBEBUILDER_ASSETS` when it is set, and are otherwise built with Go from the
-modules that tests/assets pins. Each program is put in place whole, so an interrupted run
-goes on where it was, and leaves no process behind; Go's own cache keeps what it has compiled.
-The stand-in kubelet of tests/kubelet is our own and always built; without Go, tests that need
-it skip.
+They are copied from `KUBEBUILDER_ASSETS` if it is set, and otherwise built with Go at the versions
+of tests/assets. An interrupted run leaves no process behind, and the next one continues.
+The stand-in kubelet of tests/kubelet is always built; without Go, tests that need it are skipped.
 """
 
 from __future__ import annotations
@@ -44,25 +42,25 @@ KUBELET = ("stand-in-kubelet", "kubelet", ".")
 _VERSION = "k8s.io/component-base/version"
 _CLIENT_VERSION = "k8s.io/client-go/pkg/version"
 _NO_GO = """\
-make assets: no Go here, and KUBEBUILDER_ASSETS is not set
-Install Go (1.26 or newer), or set KUBEBUILDER_ASSETS to a folder with
+make assets: Go is not installed, and KUBEBUILDER_ASSETS is not set
+Install Go (1.26 or newer), or set KUBEBUILDER_ASSETS to a directory with
 etcd, kube-apiserver, kube-controller-manager and kubectl."""
 
 
 def folder() -> Path:
-    """Where the programs are kept: the user's cache, shared by all clones."""
+    """The directory of the programs in the user's cache, shared by all clones."""
     root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(root, "kubeloop", "assets")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Fill the folder; the answer is the exit code."""
+    """Install the programs; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=_Raw)
-    parser.add_argument("--where", action="store_true", help="print the folder and do nothing")
+    parser.add_argument("--where", action="store_true", help="print the directory only")
     where = parser.parse_args(arguments).where
     if not where:
         folder().mkdir(parents=True, exist_ok=True)
-        _forget_other_versions()
+        _remove_other_versions()
         given = os.environ.get("KUBEBUILDER_ASSETS")
         code = _copy(Path(given)) if given else _build(_missing())
         code = code or _build_kubelet()
@@ -76,7 +74,7 @@ class _Raw(argparse.RawDescriptionHelpFormatter):
     """Keeps the lines of the description."""
 
 
-def _forget_other_versions() -> None:
+def _remove_other_versions() -> None:
     stamp = folder() / "versions"
     if not stamp.exists() or stamp.read_text() != _STAMP:
         for name, _, _ in PROGRAMS:
@@ -91,7 +89,7 @@ def _missing() -> list[tuple[str, str, str]]:
 def _copy(source: Path) -> int:
     for name, _, _ in _missing():
         if not os.access(source / name, os.X_OK):
-            if name == "kube-controller-manager":  # envtest's own archives have none
+            if name == "kube-controller-manager":  # not in the archives of envtest
                 continue
             print(f"make assets: {source} has no program {name}", file=sys.stderr)
             return 1
@@ -117,13 +115,13 @@ def _build(missing: Sequence[tuple[str, str, str]]) -> int:
 
 
 def _build_kubelet() -> int:
-    """Build it again whenever its source has changed; it takes seconds."""
+    """Build it if its source has changed; this takes seconds."""
     name, module, _ = KUBELET
     stamp, source = folder() / f"{name}.source", _digest(ROOT / "tests" / module)
     if os.access(folder() / name, os.X_OK) and stamp.exists() and stamp.read_text() == source:
         return 0
     if shutil.which("go") is None:
-        print(f"make assets: no Go here, so there will be no {name}", file=sys.stderr)
+        print(f"make assets: Go is not installed, skipping {name}", file=sys.stderr)
         return 0
     code = _build([KUBELET])
     if code == 0:
@@ -139,14 +137,15 @@ def _digest(module: Path) -> str:
 def _build_one(name: str, module: Path, package: str) -> int:
     version = KUBERNETES.removeprefix("v").split(".")
     flags = ["-s", "-w"]
-    for place in (_VERSION, _CLIENT_VERSION):
-        flags += ["-X", f"{place}.gitVersion={KUBERNETES}"]
-        flags += ["-X", f"{place}.gitMajor={version[0]}", "-X", f"{place}.gitMinor={version[1]}"]
+    for variable in (_VERSION, _CLIENT_VERSION):
+        flags += ["-X", f"{variable}.gitVersion={KUBERNETES}"]
+        flags += ["-X", f"{variable}.gitMajor={version[0]}"]
+        flags += ["-X", f"{variable}.gitMinor={version[1]}"]
     target = folder() / f".{name}.{os.getpid()}"
     command = ["go", "build", "-trimpath", "-ldflags", " ".join(flags), "-o", str(target), package]
     try:
         with _Progress(name):
-            code = _run_whole(command, module)
+            code = _run(command, module)
         if code == 0:
             target.replace(folder() / name)
     finally:
@@ -154,12 +153,12 @@ def _build_one(name: str, module: Path, package: str) -> int:
     return code
 
 
-def _run_whole(command: Sequence[str], where: Path) -> int:
-    """Run a command to its end; interrupted, it ends with all that it has started."""
+def _run(command: Sequence[str], directory: Path) -> int:
+    """Run a command; an interruption kills it and its children."""
     process: subprocess.Popen[bytes] | None = None
     try:
-        with _signals_held_back():
-            process = subprocess.Popen(command, cwd=where, start_new_session=True)
+        with _signals_deferred():
+            process = subprocess.Popen(command, cwd=directory, start_new_session=True)
         return process.wait()
     except BaseException:
         if process is not None:
@@ -170,11 +169,11 @@ def _run_whole(command: Sequence[str], where: Path) -> int:
 
 
 @contextlib.contextmanager
-def _signals_held_back() -> Iterator[None]:
-    """Let a signal wait for the end of the block: a process is not started and then not known."""
-    came: list[int] = []
+def _signals_deferred() -> Iterator[None]:
+    """Defer signals until the end of the block, so that no started process is missed."""
+    received: list[int] = []
     handlers = {
-        number: signal.signal(number, lambda number, _: came.append(number))
+        number: signal.signal(number, lambda number, _: received.append(number))
         for number in (signal.SIGINT, signal.SIGTERM)
     }
     try:
@@ -182,21 +181,21 @@ def _signals_held_back() -> Iterator[None]:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-    for held_back in came:
-        signal.raise_signal(held_back)
+    for each in received:
+        signal.raise_signal(each)
 
 
-def _end(*_: object) -> None:
+def _terminate(*_: object) -> None:
     sys.exit(128 + signal.SIGTERM)
 
 
 class _Progress:
-    """Says every half minute that the build still goes on."""
+    """Reports every half minute that the build is running."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._done = threading.Event()
-        self._thread = threading.Thread(target=self._tell, daemon=True)
+        self._thread = threading.Thread(target=self._report, daemon=True)
 
     def __enter__(self) -> None:
         self._thread.start()
@@ -205,17 +204,17 @@ class _Progress:
         self._done.set()
         self._thread.join()
 
-    def _tell(self) -> None:
-        begun = time.monotonic()
+    def _report(self) -> None:
+        started = time.monotonic()
         while not self._done.wait(30):
-            past = time.monotonic() - begun
-            print(f"    {self._name}: {past:.0f} s so far", file=sys.stderr, flush=True)
+            elapsed = time.monotonic() - started
+            print(f"    {self._name}: {elapsed:.0f} s so far", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, _end)  # as Ctrl-C does: what was started is ended
+    signal.signal(signal.SIGTERM, _terminate)  # as Ctrl-C: kills the running build
     try:
         sys.exit(main())
     except KeyboardInterrupt:
-        print("make assets: interrupted; the next run goes on from here", file=sys.stderr)
+        print("make assets: interrupted; the next run continues", file=sys.stderr)
         sys.exit(128 + signal.SIGINT)

@@ -1,8 +1,8 @@
-"""Draws docs/pictures/demo.svg: the demo at the moment when a watch is cut for too long.
+"""Draws docs/pictures/demo.svg: the dashboard of the demo when a watch has expired.
 
     python tools/demo_picture.py docs/pictures/demo.svg
 
-The demo is really played; the picture is what its dashboard shows then.
+Runs the demo, and draws what its dashboard shows at that moment.
 """
 
 from __future__ import annotations
@@ -15,51 +15,51 @@ from pathlib import Path
 
 from rich.console import Console
 
-from kubeloop.cli.demo.dashboard import FRAME, drawn
-from kubeloop.cli.demo.narrator import Mark, Narrator
-from kubeloop.cli.demo.picture import Gauges, Picture, pictured
-from kubeloop.cli.demo.stage import Stage, staged
-from kubeloop.cli.demo.story import SCENES, tell
+from kubeloop.cli.demo.dashboard import FRAME, render
+from kubeloop.cli.demo.environment import DemoEnvironment, start_environment
+from kubeloop.cli.demo.log import DemoLog, EntryType
+from kubeloop.cli.demo.scenes import SCENES, play_scenes
+from kubeloop.cli.demo.snapshot import ActivityHistory, Snapshot, take_snapshot
 from kubeloop.kit import SystemClock, TaskOwner, run
 
 WIDTH, HEIGHT = 132, 36
-MOMENT = 1.0  # seconds after the objects were made that the cache does not hear of
+DELAY = 1.0  # seconds after the objects are created that the cache does not have
 
 
-async def play() -> Picture:
-    """The demo's picture at the moment."""
+async def play() -> Snapshot:
+    """Run the demo, and return the snapshot to draw."""
     clock = SystemClock()
-    narrator = Narrator(clock=clock)
-    with narrator.listening():
+    log = DemoLog(clock=clock)
+    with log.capture_warnings():
         async with (
-            staged(narrator, clock=clock, pace=1.0, port=0, inspector_port=0) as stage,
+            start_environment(log, clock=clock, pace=1.0, port=0, inspector_port=0) as env,
             TaskOwner() as tasks,
         ):
-            tasks.spawn(tell(stage), name="story")
-            return await moment(stage)
+            tasks.spawn(play_scenes(env), name="scenes")
+            return await find_snapshot(env)
 
 
-async def moment(stage: Stage) -> Picture:
-    gauges = Gauges()
+async def find_snapshot(env: DemoEnvironment) -> Snapshot:
+    history = ActivityHistory()
     since: float | None = None
     while True:
-        picture = pictured(stage, gauges, scenes=len(SCENES))
-        last = picture.lines[-1] if picture.lines else None
-        if last is not None and last.mark is Mark.DID and "more Websites" in last.text:
+        snapshot = take_snapshot(env, history, scenes=len(SCENES))
+        last = snapshot.entries[-1] if snapshot.entries else None
+        if last is not None and last.type is EntryType.ACTION and "more Websites" in last.text:
             since = since or last.at
-        if since is not None and picture.elapsed - since >= MOMENT:
-            return picture
+        if since is not None and snapshot.elapsed - since >= DELAY:
+            return snapshot
         await asyncio.sleep(FRAME)
 
 
-def as_svg(picture: Picture) -> str:
-    """The picture as an SVG that asks no other server for its letters."""
-    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+def as_svg(snapshot: Snapshot) -> str:
+    """The dashboard as an SVG without web fonts."""
+    with Path(os.devnull).open("w", encoding="utf-8") as null:
         console = Console(
-            record=True, width=WIDTH, height=HEIGHT, file=nowhere, force_terminal=True,
+            record=True, width=WIDTH, height=HEIGHT, file=null, force_terminal=True,
             color_system="truecolor", highlight=False,
         )  # fmt: skip
-        console.print(drawn(picture, width=WIDTH, height=HEIGHT), height=HEIGHT)
+        console.print(render(snapshot, width=WIDTH, height=HEIGHT), height=HEIGHT)
         svg = console.export_svg(title="kubeloop demo", unique_id="demo")
     return re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
 

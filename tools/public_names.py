@@ -1,59 +1,66 @@
-"""Lists the public names of kubeloop, as `tests/public_names.txt` keeps them.
+"""Lists the public names of kubeloop, as in `tests/public_names.txt`.
 
-Promises: one name a line, sorted; a name is public when the `__all__` of a room's
-door holds it. Of the generated models only the group versions' modules are
-listed: what is in them is the API's surface, not ours.
-Elsewhere: the comparison is `tests/test_public_names.py`.
+    python tools/public_names.py tests/public_names.txt
+
+Guarantees: one name per line, sorted; a name is public if it is in `__all__` of a package. Of
+the generated models only the modules are listed: their names are those of the Kubernetes API.
+See also: `tests/test_public_names.py` (compares).
 """
 
 from __future__ import annotations
 
+import argparse
 import pkgutil
-import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["doors", "promised", "public_names"]
+__all__ = ["exported_names", "packages", "public_names"]
 
 PACKAGE = "kubeloop"
 MODELS = "kubeloop.wire"
 
 
 def public_names() -> list[str]:
-    """Every public name of the package, in full."""
-    names = {f"{door.__name__}.{name}" for door in doors() for name in promised(door)}
+    """Every public name, with its package."""
+    names = {
+        f"{package.__name__}.{name}" for package in packages() for name in exported_names(package)
+    }
     return sorted(names | set(group_versions()))
 
 
-def doors() -> list[ModuleType]:
-    """The front door and the door of each room that exists today."""
-    front = import_module(PACKAGE)
-    return [front, *(import_module(name) for name, _ in children(front))]
+def packages() -> list[ModuleType]:
+    """kubeloop, and its public packages and modules."""
+    root = import_module(PACKAGE)
+    return [root, *(import_module(name) for name, _ in children(root))]
 
 
-def promised(door: ModuleType) -> list[str]:
-    names: list[str] = getattr(door, "__all__", [])
+def exported_names(package: ModuleType) -> list[str]:
+    names: list[str] = getattr(package, "__all__", [])
     return names
 
 
 def group_versions() -> Iterator[str]:
     """The modules of generated models, as `kubeloop.wire.<group>.<version>`, not imported."""
-    if MODELS not in {door.__name__ for door in doors()}:
-        return
     for group, is_package in children(import_module(MODELS)):
         if is_package:
             yield from (version for version, _ in children(import_module(group)))
 
 
 def children(parent: ModuleType) -> Iterator[tuple[str, bool]]:
-    """The public modules right below `parent`, and whether each is a package."""
+    """The public modules in `parent`, and whether each is a package."""
     for found in pkgutil.iter_modules(parent.__path__):
         if not found.name.startswith("_"):
             yield f"{parent.__name__}.{found.name}", found.ispkg
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("file", type=Path, help="the file to write")
+    file: Path = parser.parse_args().file
+    file.write_text("".join(f"{name}\n" for name in public_names()), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    text = "".join(f"{name}\n" for name in public_names())
-    Path(sys.argv[1]).write_text(text, encoding="utf-8")
+    main()

@@ -1,16 +1,14 @@
-"""Runs pytest, and the tests that failed once more, alone.
+"""Runs pytest, and runs failed tests again, alone.
 
     python tools/run_tests.py [pytest arguments]
 
-A test that passes when it runs alone does not fail the run: the last lines name it as
-FLAKY, and its cause is the next thing to fix. A test that fails twice fails the run. Up to
-`ALONE` failed tests get a process each; more than that share one, because a cause they have
-in common (a server that did not start) is likelier than that many accidents.
+A test that passes alone does not fail the run: the last lines report it as FLAKY. A test that
+fails twice fails the run. Up to `ALONE` failed tests run in a process each; more than that share
+one, because a common cause (a server that did not start) is more likely than many flaky tests.
 
-Only failed tests are run again. An interrupted run, a usage error or an error while
-collecting ends with pytest's own exit code. A test that no timeout can end (uvloop swallows
-what a signal handler raises) ends the whole run after `STUCK_AFTER` seconds, with the stacks of
-all threads.
+An interrupted run, a usage error or a collection error ends with the exit code of pytest. A test
+that no timeout can end (uvloop drops exceptions of signal handlers) ends the whole run after
+`STUCK_AFTER` seconds, with the stacks of all threads.
 """
 
 from __future__ import annotations
@@ -30,20 +28,20 @@ import pytest
 ALONE = 20
 STUCK_AFTER = 900.0
 
-# What pytest's closing line counts, in its order.
+# The outcomes in the last line of pytest, in its order.
 _COUNTED = ("failed", "passed", "skipped", "deselected", "xfailed", "xpassed", "error")
-# The first argument of a process that runs failed tests again; the second is a file's path.
+# The first argument of a process that runs failed tests again; the second is the report file.
 _AGAIN = "--write-failed-to"
 
 
 class Recorder:
-    """A pytest plugin that remembers which tests failed and how many ended in which way."""
+    """A pytest plugin that records failed tests and the number of each outcome."""
 
     def __init__(self) -> None:
         self.failed: dict[str, None] = {}  # node ids, in the order of the run
         self.counts: Counter[str] = Counter()
         self.paths: list[str] = []
-        self._stderr = os.dup(2)  # pytest captures the other one
+        self._stderr = os.dup(2)  # pytest captures the original
 
     def pytest_configure(self, config: pytest.Config) -> None:
         self.paths = list(config.option.file_or_dir or ())
@@ -64,10 +62,10 @@ class Recorder:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the tests; the answer is the exit code."""
+    """Run the tests; returns the exit code."""
     if arguments[:1] == [_AGAIN]:
         return _run_again(Path(arguments[1]), arguments[2:])
-    began = time.monotonic()
+    started = time.monotonic()
     recorder = Recorder()
     code = int(pytest.main(list(arguments), plugins=[recorder]))
     if code != pytest.ExitCode.TESTS_FAILED or not recorder.failed:
@@ -75,7 +73,7 @@ def main(arguments: Sequence[str]) -> int:
     options = [each for each in arguments if each not in recorder.paths]
     failed_twice = _rerun(list(recorder.failed), options)
     flaky = [test for test in recorder.failed if test not in failed_twice]
-    _report(recorder.counts, flaky, failed_twice, time.monotonic() - began)
+    _report(recorder.counts, flaky, failed_twice, time.monotonic() - started)
     return int(pytest.ExitCode.TESTS_FAILED if failed_twice else pytest.ExitCode.OK)
 
 
@@ -89,10 +87,10 @@ def _rerun(tests: Sequence[str], options: Sequence[str]) -> list[str]:
 def _failed_in_process(tests: Sequence[str], options: Sequence[str]) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "failed")
-        # pytest reads more arguments from a file: thousands may not fit on a command line.
-        chosen = Path(folder, "chosen")
-        chosen.write_text("\n".join(tests), encoding="utf-8")
-        command = [sys.executable, __file__, _AGAIN, str(report), *options, f"@{chosen}"]
+        # pytest reads arguments from a file: thousands do not fit on a command line.
+        selected = Path(folder, "selected")
+        selected.write_text("\n".join(tests), encoding="utf-8")
+        command = [sys.executable, __file__, _AGAIN, str(report), *options, f"@{selected}"]
         code = subprocess.run(command, check=False).returncode
         if code == pytest.ExitCode.OK:
             return []
@@ -112,20 +110,20 @@ def _run_again(report: Path, arguments: Sequence[str]) -> int:
 def _report(
     counts: Counter[str], flaky: Sequence[str], failed_twice: Sequence[str], seconds: float
 ) -> None:
-    """Name the flaky tests, and close with a line in pytest's form."""
+    """Print the flaky tests, and a last line in the format of pytest."""
     print()
     for test in flaky:
         print(f"FLAKY {test}: failed in the run, passed alone")
     for test in failed_twice:
         print(f"FAILED TWICE {test}")
-    ended = {
+    outcomes = {
         **dict.fromkeys(_COUNTED, 0),
         **counts,
         "failed": len(failed_twice),
         "error": 0,
         "flaky": len(flaky),
     }
-    parts = [f"{count} {name}" for name, count in ended.items() if count]
+    parts = [f"{count} {name}" for name, count in outcomes.items() if count]
     print(f"{', '.join(parts)} in {seconds:.2f}s", flush=True)
 
 

@@ -1,11 +1,10 @@
-"""Takes the pictures of the inspector that the documentation shows.
+"""Takes the screenshots of the inspector for the documentation.
 
-    python tools/screenshots.py                into docs/pictures
-    python tools/screenshots.py --into FOLDER
+    python tools/screenshots.py                     into docs/pictures
+    python tools/screenshots.py --into DIRECTORY
 
-It plays a small scene on the embedded API server: websites that become deployments, and
-deployments that become pods, one of which fails now and then. Each picture is taken when
-what it is to show is there.
+Runs two controllers on the embedded API server: websites become deployments, and deployments
+become pods; some reconciles fail. Each screenshot is taken when its content is there.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ TEAMS = ("shop", "search", "billing", "ops")
 SITES = ("catalog", "cart", "checkout", "reviews", "offers", "account", "returns", "wishlist")
 WIDE = {"width": 1480, "height": 960}
 PHONE = {"width": 390, "height": 844}
-PLAYED = 45.0  # seconds before the first picture, so that the plots have something to show
+WARMUP = 45.0  # seconds before the first screenshot, so that the charts have data
 
 
 class WebsiteSpec(Model):
@@ -61,11 +60,11 @@ class Website(Resource, group="example.com", version="v1", plural="websites"):
     status: WebsiteStatus | None = None
 
 
-# --- the scene
+# --- the controllers and their objects
 
 
 def a_manager(server: APIServer) -> Manager:
-    """Two controllers, as a small platform has them."""
+    """A manager with two controllers."""
     manager = Manager(
         server.config,
         leader_election="website-controller",
@@ -83,7 +82,7 @@ def a_manager(server: APIServer) -> Manager:
             return None
         await asyncio.sleep(random.expovariate(40))
         if random.random() < 0.03:
-            raise ApiTrouble(f"registry.example.com: no answer about {site.spec.image}")
+            raise RegistryError(f"registry.example.com: no response for {site.spec.image}")
         await ctx.client.apply(deployment_for(site), owner=site)
         ctx.recorder.event(site, "Normal", "Applied", "rolled out %s", site.spec.image)
         return None
@@ -101,8 +100,8 @@ def a_manager(server: APIServer) -> Manager:
     return manager
 
 
-class ApiTrouble(Exception):
-    """Something outside of the cluster that does not answer."""
+class RegistryError(Exception):
+    """A failure outside of the cluster."""
 
 
 def deployment_for(site: Website) -> Deployment:
@@ -137,8 +136,8 @@ def pod_for(deployment: Deployment, number: int) -> Pod:
     )
 
 
-async def furnish(client: APIClient) -> None:
-    """What is there before anybody looks."""
+async def create_objects(client: APIClient) -> None:
+    """Create namespaces and Secrets."""
     for team in TEAMS:
         await client.apply(Namespace(metadata=ObjectMeta(name=team)))
         for name in ("database", "registry"):
@@ -150,7 +149,7 @@ def a_secret(name: str, namespace: str, password: str) -> Secret:
     return Secret(metadata=ObjectMeta(name=name, namespace=namespace), data=data, type="Opaque")
 
 
-async def play(client: APIClient) -> None:
+async def change_objects(client: APIClient) -> None:
     """Create and change sites until cancelled."""
     for turn in itertools.count(1):
         team, name = random.choice(TEAMS), random.choice(SITES)
@@ -171,40 +170,40 @@ async def play(client: APIClient) -> None:
 
 
 @asynccontextmanager
-async def scene() -> AsyncIterator[tuple[APIServer, Inspector]]:
-    """The scene, played while the block lasts."""
+async def run_manager() -> AsyncIterator[tuple[APIServer, Inspector]]:
+    """A manager whose objects change all the time, and its inspector."""
     random.seed(7)
     async with APIServer() as server:
         client = server.client()
-        await furnish(client)
+        await create_objects(client)
         manager = a_manager(server)
         async with running(manager), Inspector(manager, name="website-controller") as inspector:
             await manager.wait_ready()
-            player = asyncio.create_task(play(client))
+            changes = asyncio.create_task(change_objects(client))
             try:
                 yield server, inspector
             finally:
-                player.cancel()
-                await asyncio.gather(player, return_exceptions=True)
+                changes.cancel()
+                await asyncio.gather(changes, return_exceptions=True)
 
 
-# --- the pictures
+# --- the screenshots
 
 
 async def take_all(into: Path) -> None:
-    """Every picture, one after the other, of one scene."""
+    """Take all screenshots of one inspector."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=find(), args=list(FLAGS))
-        async with scene() as (server, inspector):
-            await asyncio.sleep(PLAYED)
+        async with run_manager() as (server, inspector):
+            await asyncio.sleep(WARMUP)
             for scheme in ("light", "dark"):
                 await take(browser, inspector.url, into, scheme)
             await take_phone(browser, inspector.url, into)
-            await take_broken(browser, server, inspector.url, into)
+            await take_failing(browser, server, inspector.url, into)
         await browser.close()
 
 
-async def opened(browser: Browser, url: str, scheme: str, size: dict[str, int]) -> Page:
+async def open_page(browser: Browser, url: str, scheme: str, size: dict[str, int]) -> Page:
     page = await browser.new_page(
         color_scheme="dark" if scheme == "dark" else "light",
         viewport={"width": size["width"], "height": size["height"]},
@@ -217,34 +216,36 @@ async def opened(browser: Browser, url: str, scheme: str, size: dict[str, int]) 
 
 
 async def take(browser: Browser, url: str, into: Path, scheme: str) -> None:
-    page = await opened(browser, url, scheme, WIDE)
+    page = await open_page(browser, url, scheme, WIDE)
     await page.screenshot(path=into / f"inspector-{scheme}.png")
     await page.goto(f"{url}#/search?cache=websites.example.com")
     await page.click(".row >> nth=0")
-    await page.wait_for_selector(".changes .came")
+    await page.wait_for_selector(".changes .added")
     await page.screenshot(path=into / f"inspector-object-{scheme}.png")
     await page.close()
 
 
 async def take_phone(browser: Browser, url: str, into: Path) -> None:
-    page = await opened(browser, url, "light", PHONE)
+    page = await open_page(browser, url, "light", PHONE)
     await page.screenshot(path=into / "inspector-phone.png")
     await page.close()
 
 
-async def take_broken(browser: Browser, server: APIServer, url: str, into: Path) -> None:
-    page = await opened(browser, url, "dark", WIDE)
+async def take_failing(browser: Browser, server: APIServer, url: str, into: Path) -> None:
+    page = await open_page(browser, url, "dark", WIDE)
     for verb in ("watch", "list"):
         server.faults.fail(500, times=None, match=Match(verb=verb, resource="pods"))
     server.drop_connections()
-    await page.wait_for_selector('.lane[data-health="broken"]', timeout=60_000)
+    await page.wait_for_selector('.lane[data-health="failing"]', timeout=60_000)
     await page.screenshot(path=into / "inspector-broken.png")
     await page.close()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--into", type=Path, default=PICTURES, help="the folder of the pictures")
+    parser.add_argument(
+        "--into", type=Path, default=PICTURES, help="the directory of the screenshots"
+    )
     into = parser.parse_args(arguments).into
     if find() is None:
         print(f"tools/screenshots.py: {MISSING}", file=sys.stderr)

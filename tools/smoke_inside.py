@@ -1,10 +1,10 @@
-"""Asks an installed kubeloop whether it is all there; runs inside the environments of `smoke`.
+"""Checks an installed kubeloop; runs inside the environments of `smoke`.
 
-    python -I tools/smoke_inside.py            # what everybody gets
-    python -I tools/smoke_inside.py --server   # and the server of the testing extra
+    python -I tools/smoke_inside.py            # the package without extras
+    python -I tools/smoke_inside.py --server   # and the embedded server of the testing extra
 
-Promises: imports the standard library and the installed package, and nothing that stands
-beside this file; whatever is not as it should be ends it with a traceback.
+Guarantees: it imports only the standard library and the installed package; a failed check ends
+it with a traceback.
 """
 
 from __future__ import annotations
@@ -18,57 +18,57 @@ from pathlib import Path
 
 import kubeloop
 
-__all__ = ["package", "server"]
+__all__ = ["check_package", "check_server"]
 
 
-def package() -> None:
-    """What everybody gets."""
-    home = Path(kubeloop.__file__).parent
-    assert home.is_relative_to(sys.prefix), f"{home} is not in {sys.prefix}"
-    assert (home / "py.typed").is_file()
+def check_package() -> None:
+    """Check the files, the metadata and the public names."""
+    directory = Path(kubeloop.__file__).parent
+    assert directory.is_relative_to(sys.prefix), f"{directory} is not in {sys.prefix}"
+    assert (directory / "py.typed").is_file()
     check_metadata()
-    for name in rooms():
-        room = import_module(name)
-        for public in room.__all__:
-            assert hasattr(room, public), f"{name} has no {public}"
+    for name in packages():
+        package = import_module(name)
+        for public in package.__all__:
+            assert hasattr(package, public), f"{name} has no {public}"
     for name in group_versions():
         assert import_module(name).__all__, f"{name} is empty"
 
 
 def check_metadata() -> None:
-    """What the index shows of it."""
-    said = metadata.metadata("kubeloop")
-    assert said["Version"] == kubeloop.__version__
-    assert said["License-Expression"] == "Apache-2.0"
-    assert said["Requires-Python"] == ">=3.11"
-    assert said["Description-Content-Type"] == "text/markdown"
+    """Check the metadata of the distribution."""
+    fields = metadata.metadata("kubeloop")
+    assert fields["Version"] == kubeloop.__version__
+    assert fields["License-Expression"] == "Apache-2.0"
+    assert fields["Requires-Python"] == ">=3.11"
+    assert fields["Description-Content-Type"] == "text/markdown"
     minor = f"Programming Language :: Python :: {sys.version_info[0]}.{sys.version_info[1]}"
-    assert minor in said.get_all("Classifier", []), f"not said to run here: {minor}"
+    assert minor in fields.get_all("Classifier", []), f"no classifier for this Python: {minor}"
     scripts = {entry.group: entry.name for entry in metadata.distribution("kubeloop").entry_points}
     assert scripts == {"console_scripts": "kubeloop", "pytest11": "kubeloop"}
-    needed = [each for each in metadata.requires("kubeloop") or () if "extra ==" not in each]
-    assert len(needed) == 4, f"the core has four dependencies, not {needed}"
+    required = [each for each in metadata.requires("kubeloop") or () if "extra ==" not in each]
+    assert len(required) == 4, f"expected four dependencies without extras, found {required}"
 
 
-def rooms() -> Iterator[str]:
+def packages() -> Iterator[str]:
     yield "kubeloop"
-    yield from (each for each, is_package in _below("kubeloop") if is_package)
+    yield from (each for each, is_package in _children("kubeloop") if is_package)
 
 
 def group_versions() -> Iterator[str]:
-    """The modules of the API's kinds."""
-    for group, is_package in _below("kubeloop.wire"):
+    """The modules of the models."""
+    for group, is_package in _children("kubeloop.wire"):
         if is_package:
-            yield from (each for each, _ in _below(group))
+            yield from (each for each, _ in _children(group))
 
 
-def _below(name: str) -> list[tuple[str, bool]]:
+def _children(name: str) -> list[tuple[str, bool]]:
     found = pkgutil.iter_modules(import_module(name).__path__)
     return [(f"{name}.{each.name}", each.ispkg) for each in found if each.name[0] != "_"]
 
 
-async def server() -> None:
-    """What tests and the command line stand on: the server in the box answers."""
+async def check_server() -> None:
+    """Create and list an object on the embedded server."""
     from kubeloop.testing import APIServer
     from kubeloop.wire.core.v1 import ConfigMap
     from kubeloop.wire.meta.v1 import ObjectMeta
@@ -80,6 +80,6 @@ async def server() -> None:
 
 
 if __name__ == "__main__":
-    package()
+    check_package()
     if "--server" in sys.argv:
-        asyncio.run(server())
+        asyncio.run(check_server())

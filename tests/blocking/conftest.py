@@ -1,4 +1,4 @@
-"""A server in a thread of its own, a blocking client of it, and programs in other processes."""
+"""A server in a separate thread, a blocking client for it, and programs in other processes."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def a_pod(name: str = "web", **labels: str) -> Pod:
     )
 
 
-def until(is_so: Callable[[], bool]) -> None:
-    """Let others run until it is so; the test's own limit is the bound."""
-    while not is_so():
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for a condition; the time limit of the test applies."""
+    while not condition():
         time.sleep(0.001)
 
 
@@ -49,7 +49,7 @@ from kubeloop.config import ClusterConfig
 from kubeloop.wire.core.v1 import ConfigMap
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-# Whoever started the tests may have Ctrl-C ignored; a program of a user has not.
+# The process that runs the tests may ignore Ctrl-C; the program of a user does not.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 config = ClusterConfig(server=sys.argv[1], anonymous=True, namespace="default")
 client = Client(config)
@@ -59,7 +59,7 @@ def a_map(name):
     return ConfigMap(metadata=ObjectMeta(name=name))
 
 def fork():
-    with warnings.catch_warnings():  # newer Pythons warn of forks beside threads: we know
+    with warnings.catch_warnings():  # newer Pythons warn of forks in a process with threads
         warnings.simplefilter("ignore", DeprecationWarning)
         return os.fork()
 
@@ -71,7 +71,7 @@ def children_end_well(*pids):
 
 @contextmanager
 def program(server: APIServer, text: str) -> Iterator[subprocess.Popen[str]]:
-    """A program with a `client` and `maps`, in a process of its own; its words are its output."""
+    """A program with a `client` and `maps` in a separate process."""
     whole = _HEAD + textwrap.dedent(text)
     with subprocess.Popen(
         [sys.executable, "-W", "error", "-c", whole, server.url],
@@ -87,9 +87,9 @@ def program(server: APIServer, text: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def output_of(server: APIServer, text: str) -> list[str]:
-    """What a program prints, when it ends well and without a complaint."""
+    """The output of a program that exits with 0 and writes nothing to stderr."""
     with program(server, text) as process:
-        said, complained = process.communicate(timeout=30)
-    assert complained == ""
+        output, errors = process.communicate(timeout=30)
+    assert errors == ""
     assert process.returncode == 0
-    return said.splitlines()
+    return output.splitlines()

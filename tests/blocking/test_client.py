@@ -1,4 +1,4 @@
-"""The blocking client against the embedded server: every way that a call can go."""
+"""The blocking client with the embedded server: calls, streams, contexts and threads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any, assert_type
 
 import pytest
 
-from kubeloop.blocking import Client, MetadataClient, ResourceClient, Stream, retry_on_conflict
+from kubeloop.blocking import Client, ResourceClient, Stream, retry_on_conflict
+from kubeloop.blocking._generated.clients import MetadataClient
 from kubeloop.clients import ALL_NAMESPACES, WaitTimeout, WatchEvent
 from kubeloop.config import ClusterConfig
 from kubeloop.errors import AlreadyExists, Conflict, InvalidArgument, NotFound, TransportError
@@ -31,7 +32,7 @@ def pods(client: Client) -> ResourceClient[Pod]:
 # --- one result
 
 
-def test_the_verbs_are_the_async_ones_waited_for(pods: ResourceClient[Pod]) -> None:
+def test_the_verbs_are_those_of_the_async_client(pods: ResourceClient[Pod]) -> None:
     made = pods.create(a_pod(app="web"))
     made.metadata.labels = {"app": "front"}
     updated = pods.update(made)
@@ -43,7 +44,7 @@ def test_the_verbs_are_the_async_ones_waited_for(pods: ResourceClient[Pod]) -> N
     assert pods.get_or_none("web") is None
 
 
-def test_errors_are_of_the_same_classes(pods: ResourceClient[Pod]) -> None:
+def test_errors_have_the_same_classes(pods: ResourceClient[Pod]) -> None:
     pods.create(a_pod())
 
     with pytest.raises(AlreadyExists):
@@ -53,7 +54,7 @@ def test_errors_are_of_the_same_classes(pods: ResourceClient[Pod]) -> None:
     assert caught.value.code == 404
 
 
-def test_both_spellings_and_names_lead_to_one_collection(client: Client) -> None:
+def test_a_resource_is_found_by_class_name_and_group(client: Client) -> None:
     client.resource(Pod).create(a_pod())
 
     assert client.core_v1.pods().exists("web")
@@ -65,7 +66,7 @@ def test_both_spellings_and_names_lead_to_one_collection(client: Client) -> None
     assert client.metadata(Pod).get("web").metadata.name == "web"
 
 
-def test_what_names_no_kind_is_refused_by_the_first_call(client: Client) -> None:
+def test_an_unknown_kind_is_an_error_at_the_first_call(client: Client) -> None:
     nothing = client.resource("v1", "")
 
     with pytest.raises(InvalidArgument):
@@ -125,7 +126,7 @@ def test_manifests_are_applied_in_order(client: Client, tmp_path: Path) -> None:
     assert client.core_v1.config_maps("shop").exists("a")
 
 
-def test_the_server_can_be_asked_what_it_is(client: Client) -> None:
+def test_discovery_and_version_are_available(client: Client) -> None:
     core = GroupVersion("", "v1")
 
     assert client.version() == client.discovery.version()
@@ -134,7 +135,7 @@ def test_the_server_can_be_asked_what_it_is(client: Client) -> None:
     assert "api/v1" in client.discovery.openapi.paths()
 
 
-def test_requests_without_a_verb_have_a_way(client: Client) -> None:
+def test_the_rest_client_sends_other_requests(client: Client) -> None:
     request = path_request("GET", "/version")
 
     assert b"gitVersion" in client.rest.send(request).body
@@ -145,7 +146,7 @@ def test_requests_without_a_verb_have_a_way(client: Client) -> None:
 # --- changes
 
 
-def test_an_edit_sends_the_difference_when_its_block_ends(
+def test_an_edit_sends_the_difference_at_the_end_of_its_block(
     pods: ResourceClient[Pod], server: APIServer
 ) -> None:
     pods.create(a_pod())
@@ -156,10 +157,10 @@ def test_an_edit_sends_the_difference_when_its_block_ends(
 
     assert pods.get("web").metadata.labels == {"by": "another"}
     assert pod.metadata.annotations == {"a": "b"}
-    assert pod.metadata.labels == {"by": "another"}  # as the server has it
+    assert pod.metadata.labels == {"by": "another"}  # from the response of the server
 
 
-def test_an_edit_that_fails_sends_nothing_and_its_error_goes_on(pods: ResourceClient[Pod]) -> None:
+def test_an_edit_that_fails_sends_nothing_and_raises_its_error(pods: ResourceClient[Pod]) -> None:
     pods.create(a_pod())
 
     def change() -> None:
@@ -174,12 +175,12 @@ def test_an_edit_that_fails_sends_nothing_and_its_error_goes_on(pods: ResourceCl
     assert not pods.get("web").metadata.annotations
 
 
-def test_an_edit_of_nothing_is_not_begun(pods: ResourceClient[Pod]) -> None:
+def test_an_edit_of_a_missing_object_does_not_enter_the_block(pods: ResourceClient[Pod]) -> None:
     with pytest.raises(NotFound), pods.edit("web"):
-        pytest.fail("the block began")
+        pytest.fail("the block was entered")
 
 
-def test_an_edit_that_cannot_be_made_is_an_error_of_its_block(pods: ResourceClient[Pod]) -> None:
+def test_an_edit_that_is_rejected_raises_at_the_end_of_its_block(pods: ResourceClient[Pod]) -> None:
     pods.create(a_pod())
 
     def change() -> None:
@@ -191,7 +192,7 @@ def test_an_edit_that_cannot_be_made_is_an_error_of_its_block(pods: ResourceClie
         change()
 
 
-def test_a_function_that_changes_is_called_in_the_callers_thread(
+def test_a_change_function_is_called_in_the_callers_thread(
     pods: ResourceClient[Pod],
 ) -> None:
     pods.create(a_pod())
@@ -199,7 +200,7 @@ def test_a_function_that_changes_is_called_in_the_callers_thread(
 
     def change(pod: Pod) -> None:
         threads.append(threading.current_thread())
-        pod.metadata.annotations = {"seen": str(len(pods.list()))}  # may make calls of its own
+        pod.metadata.annotations = {"seen": str(len(pods.list()))}  # may make blocking calls
 
     changed = pods.modify("web", change)
 
@@ -208,7 +209,7 @@ def test_a_function_that_changes_is_called_in_the_callers_thread(
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt, StopIteration])
-def test_what_such_a_function_raises_leaves(
+def test_an_error_of_a_change_function_propagates(
     pods: ResourceClient[Pod], error: type[BaseException]
 ) -> None:
     pods.create(a_pod())
@@ -221,7 +222,7 @@ def test_what_such_a_function_raises_leaves(
     assert pods.exists("web")
 
 
-def test_a_change_is_tried_again_on_a_conflict(pods: ResourceClient[Pod]) -> None:
+def test_a_change_is_retried_on_a_conflict(pods: ResourceClient[Pod]) -> None:
     pods.create(a_pod())
     tries: list[Pod] = []
 
@@ -236,10 +237,10 @@ def test_a_change_is_tried_again_on_a_conflict(pods: ResourceClient[Pod]) -> Non
     assert retry_on_conflict(relabel).metadata.annotations == {"try": "2"}
 
 
-# --- one by one
+# --- streams
 
 
-def test_everything_comes_one_by_one_in_pages(pods: ResourceClient[Pod]) -> None:
+def test_each_iterates_over_all_pages(pods: ResourceClient[Pod]) -> None:
     names = [f"web-{index:03}" for index in range(150)]
     for name in names:
         pods.create(a_pod(name))
@@ -247,7 +248,7 @@ def test_everything_comes_one_by_one_in_pages(pods: ResourceClient[Pod]) -> None
     assert [pod.metadata.name for pod in pods.each(page_size=40)] == names
 
 
-def test_a_watch_tells_what_there_is_and_what_comes(pods: ResourceClient[Pod]) -> None:
+def test_a_watch_returns_initial_objects_and_changes(pods: ResourceClient[Pod]) -> None:
     pods.create(a_pod("first"))
 
     with pods.watch() as events:
@@ -260,7 +261,7 @@ def test_a_watch_tells_what_there_is_and_what_comes(pods: ResourceClient[Pod]) -
         next(events)
 
 
-def test_leaving_a_watch_ends_it_at_the_server(
+def test_leaving_a_watch_closes_it_at_the_server(
     pods: ResourceClient[Pod], server: APIServer
 ) -> None:
     pods.create(a_pod())
@@ -274,7 +275,7 @@ def test_leaving_a_watch_ends_it_at_the_server(
     until(lambda: server.stats().watches.watchers == 0)
 
 
-def test_an_error_comes_behind_the_items(pods: ResourceClient[Pod], server: APIServer) -> None:
+def test_an_error_is_raised_after_the_items(pods: ResourceClient[Pod], server: APIServer) -> None:
     pods.create(a_pod())
     server.expire_history()
 
@@ -285,14 +286,14 @@ def test_an_error_comes_behind_the_items(pods: ResourceClient[Pod], server: APIS
     assert list(events) == []
 
 
-def test_a_log_comes_line_by_line(pods: ResourceClient[Pod], server: APIServer) -> None:
+def test_a_log_is_read_line_by_line(pods: ResourceClient[Pod], server: APIServer) -> None:
     pods.create(a_pod())
     server.set_log("default", "web", "one\ntwo\n")
 
     assert list(pods.logs("web")) == ["one", "two"]
 
 
-def test_a_wait_ends_when_it_is_so_or_when_it_takes_too_long(pods: ResourceClient[Pod]) -> None:
+def test_a_wait_ends_with_the_condition_or_the_timeout(pods: ResourceClient[Pod]) -> None:
     pods.create(a_pod())
     pods.status.patch("web", {"status": {"phase": "Running"}}, type="merge")
 
@@ -301,7 +302,7 @@ def test_a_wait_ends_when_it_is_so_or_when_it_takes_too_long(pods: ResourceClien
         pods.wait_for("web", condition="Ready", timeout=0.05)
 
 
-def test_events_are_waited_for(pods: ResourceClient[Pod]) -> None:
+def test_until_waits_for_an_event(pods: ResourceClient[Pod]) -> None:
     version = pods.list().version
     pods.create(a_pod())
 
@@ -329,7 +330,7 @@ def test_many_threads_use_one_client(client: Client) -> None:
     assert len(maps.list()) == 64
 
 
-def test_many_threads_may_read_one_stream(client: Client) -> None:
+def test_many_threads_can_read_one_stream(client: Client) -> None:
     maps = client.core_v1.config_maps()
     for number in range(200):
         maps.create(ConfigMap(metadata=ObjectMeta(name=f"map-{number:03}")))
@@ -343,10 +344,10 @@ def test_many_threads_may_read_one_stream(client: Client) -> None:
     ]
 
 
-# --- its life
+# --- lifecycle
 
 
-def test_a_closed_client_says_so(server: APIServer) -> None:
+def test_a_closed_client_raises(server: APIServer) -> None:
     with Client(server.config) as client:
         pods = client.core_v1.pods()
         pods.list()
@@ -356,7 +357,7 @@ def test_a_closed_client_says_so(server: APIServer) -> None:
         pods.list()
 
 
-def test_closing_ends_what_other_threads_wait_for(server: APIServer) -> None:
+def test_closing_cancels_calls_of_other_threads(server: APIServer) -> None:
     client = Client(server.config)
     pods = client.core_v1.pods()
     version = pods.list().version
@@ -373,7 +374,7 @@ def test_closing_ends_what_other_threads_wait_for(server: APIServer) -> None:
             other.result()
 
 
-def test_a_client_that_nobody_holds_is_closed(server: APIServer) -> None:
+def test_a_collected_client_is_closed(server: APIServer) -> None:
     from kubeloop.blocking import PORTAL
 
     client = Client(server.config)
@@ -381,25 +382,27 @@ def test_a_client_that_nobody_holds_is_closed(server: APIServer) -> None:
     pods = client.core_v1.pods()
     pods.list()
     del client
-    assert pods.list().items == []  # those made of it keep it
+    assert pods.list().items == []  # a resource client keeps the client open
     del pods
 
     until(lambda: PORTAL.stats().clients == before)
 
 
-def test_the_way_to_the_server_may_be_made_by_a_function(server: APIServer) -> None:
+def test_a_function_can_create_the_rest_client(server: APIServer) -> None:
     with Client(rest=lambda: RESTClient(server.config, user_agent="mine/1")) as client:
         client.core_v1.pods().list()
 
     assert server.requests[-1].headers["User-Agent"] == "mine/1"
 
 
-def test_a_configuration_and_a_function_are_one_too_many(server: APIServer) -> None:
+def test_a_configuration_and_a_function_are_rejected(server: APIServer) -> None:
     with pytest.raises(InvalidArgument):
         Client(server.config, rest=lambda: RESTClient(server.config))
 
 
-def test_a_client_says_who_it_is_once_it_was_used(client: Client, server: APIServer) -> None:
+def test_the_repr_of_a_client_names_the_server_after_its_first_use(
+    client: Client, server: APIServer
+) -> None:
     pods = client.core_v1.pods()
 
     assert repr(pods) == "blocking not used yet"
@@ -409,14 +412,14 @@ def test_a_client_says_who_it_is_once_it_was_used(client: Client, server: APISer
     assert client.namespace == "default"
 
 
-def test_no_server_is_an_error_of_ours() -> None:
+def test_an_unreachable_server_is_a_kubeloop_error() -> None:
     config = ClusterConfig(server="http://127.0.0.1:9", anonymous=True)
 
     with Client(config) as client, pytest.raises(TransportError):
         client.version()
 
 
-# --- types, which the type checker looks at
+# --- types, checked by mypy
 
 
 def types(client: Client) -> None:

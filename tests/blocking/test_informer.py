@@ -1,4 +1,4 @@
-"""Mirrors and leadership for code without asyncio."""
+"""Informers and leadership for code without asyncio."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from kubeloop.blocking import Client, SharedInformer
-from kubeloop.blocking.worker import Worker
+from kubeloop.blocking.informer import HandlerThread
 from kubeloop.cache import ChangeType, InformerStopped, NotSynced
 from kubeloop.clients import PartialObjectMetadata
 from kubeloop.election import ElectionTimes, LeadershipLost
@@ -24,50 +24,50 @@ from kubeloop.wire.core.v1 import Pod
 from .conftest import a_pod, until
 
 
-def test_a_mirror_is_read_without_asking_the_server(client: Client, server: APIServer) -> None:
+def test_a_cache_is_read_without_requests(client: Client, server: APIServer) -> None:
     pods = client.core_v1.pods()
     pods.create(a_pod("one", app="web"))
     pods.create(a_pod("two", app="db"))
 
-    with client.informer(Pod, index={"app": "metadata.labels.app"}) as mirror:
-        asked = len(server.requests)
-        lister = mirror.lister
+    with client.informer(Pod, index={"app": "metadata.labels.app"}) as informer:
+        requests = len(server.requests)
+        lister = informer.lister
         found = [pod.metadata.name for pod in lister.list("app=web")]
         by_index = [pod.metadata.name for pod in lister.by_index("app", "db")]
 
         assert (found, by_index) == (["one"], ["two"])
-        assert len(server.requests) - asked <= 1  # the watch
-        assert mirror.has_synced
-        assert mirror.last_sync_version
+        assert len(server.requests) - requests <= 1  # the watch
+        assert informer.has_synced
+        assert informer.last_sync_version
 
 
-def test_your_own_write_is_waited_for(client: Client) -> None:
-    with client.informer(Pod) as mirror:
+def test_get_waits_for_a_write(client: Client) -> None:
+    with client.informer(Pod) as informer:
         made = client.core_v1.pods().create(a_pod())
         version = made.metadata.resource_version or ""
 
-        found = mirror.get("web", namespace="default", resource_version=version)
+        found = informer.get("web", namespace="default", resource_version=version)
 
         assert found is not None
         assert found.metadata.uid == made.metadata.uid
         with pytest.raises(NotSynced):
-            mirror.wait_for_version(str(int(version) + 1000), timeout=0.01)
+            informer.wait_for_version(str(int(version) + 1000), timeout=0.01)
 
 
-def test_a_handler_has_a_thread_of_its_own_and_may_make_calls(client: Client) -> None:
-    told: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
+def test_a_handler_has_its_own_thread_and_can_make_calls(client: Client) -> None:
+    calls: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
     pods = client.core_v1.pods()
     pods.create(a_pod())
 
     def on_add(pod: Pod) -> None:
         seen = pods.get(pod.metadata.name or "")  # a blocking call inside a handler
-        told.put((threading.current_thread().name, seen.metadata.name or ""))
+        calls.put((threading.current_thread().name, seen.metadata.name or ""))
 
-    with client.informer(Pod) as mirror:
-        registration = mirror.add_handler(on_add=on_add, name="labels")
+    with client.informer(Pod) as informer:
+        registration = informer.add_handler(on_add=on_add, name="labels")
         registration.wait_synced()
 
-        assert told.get() == ("kubeloop labels", "web")
+        assert calls.get() == ("kubeloop labels", "web")
         assert registration.has_synced
         assert registration.stats().notified == 1
         registration.remove()
@@ -76,14 +76,16 @@ def test_a_handler_has_a_thread_of_its_own_and_may_make_calls(client: Client) ->
 
 
 def test_a_re_creation_in_a_watch_gap_is_a_delete_and_an_add(server: APIServer) -> None:
-    told: queue.SimpleQueue[tuple[str, str | None]] = queue.SimpleQueue()
-    with Client(server.config) as client, client.informer(Pod) as mirror:
+    calls: queue.SimpleQueue[tuple[str, str | None]] = queue.SimpleQueue()
+    with Client(server.config) as client, client.informer(Pod) as informer:
         pods = client.core_v1.pods()
         old = pods.create(a_pod())
-        mirror.get("web", namespace="default", resource_version=old.metadata.resource_version or "")
-        mirror.add_handler(
-            on_add=lambda pod: told.put(("add", pod.metadata.uid)),
-            on_delete=lambda pod: told.put(("delete", pod.metadata.uid)),
+        informer.get(
+            "web", namespace="default", resource_version=old.metadata.resource_version or ""
+        )
+        informer.add_handler(
+            on_add=lambda pod: calls.put(("add", pod.metadata.uid)),
+            on_delete=lambda pod: calls.put(("delete", pod.metadata.uid)),
         ).wait_synced()
 
         release = server.faults.hold(Match(verb="watch"))
@@ -95,56 +97,56 @@ def test_a_re_creation_in_a_watch_gap_is_a_delete_and_an_add(server: APIServer) 
         release()
 
         uids = (old.metadata.uid, new.metadata.uid)
-        assert [told.get() for _ in range(3)] == [
+        assert [calls.get() for _ in range(3)] == [
             ("add", uids[0]),
             ("delete", uids[0]),
             ("add", uids[1]),
         ]
 
 
-def test_a_handler_that_fails_hears_of_the_next_change(
+def test_a_failing_handler_is_notified_of_the_next_change(
     client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
-    told: queue.SimpleQueue[ObjectKey] = queue.SimpleQueue()
+    calls: queue.SimpleQueue[ObjectKey] = queue.SimpleQueue()
 
     def on_key(key: ObjectKey) -> None:
-        told.put(key)
+        calls.put(key)
         raise SystemExit("not ours to end")
 
-    with client.informer(Pod) as mirror:
-        mirror.add_key_handler(on_key)
+    with client.informer(Pod) as informer:
+        informer.add_key_handler(on_key)
         client.core_v1.pods().create(a_pod("one"))
         client.core_v1.pods().create(a_pod("two"))
 
-        names = {told.get().name, told.get().name}
+        names = {calls.get().name, calls.get().name}
 
     assert names == {"one", "two"}
     assert "failed" in caplog.text
 
 
-def test_handlers_that_are_removed_leave_nothing_behind(client: Client) -> None:
-    """X-6: however many there were, while the mirror lives on."""
+def test_removed_handlers_leave_no_threads(client: Client) -> None:
+    """X-6: while the informer is running."""
     client.core_v1.pods().create(a_pod())
-    with client.informer(Pod) as mirror:
+    with client.informer(Pod) as informer:
         for _ in range(20):
-            handler = mirror.add_handler(on_add=lambda pod: None)
+            handler = informer.add_handler(on_add=lambda pod: None)
             handler.wait_synced()
             handler.remove()
             until(
                 lambda: not any(each.name == "kubeloop handler" for each in threading.enumerate())
             )
         del handler
-        mirror.add_handler().remove()
+        informer.add_handler().remove()
         gc.collect()
 
-        assert sum(isinstance(each, Worker) for each in gc.get_objects()) <= 2
+        assert sum(isinstance(each, HandlerThread) for each in gc.get_objects()) <= 2
 
 
-def test_changes_come_one_by_one(client: Client) -> None:
+def test_changes_are_iterated(client: Client) -> None:
     pods = client.core_v1.pods()
     pods.create(a_pod())
 
-    with client.informer(Pod) as mirror, mirror.changes() as changes:
+    with client.informer(Pod) as informer, informer.changes() as changes:
         first = next(changes)
         pods.delete("web", grace_period=0)
         marked, gone = next(changes), next(changes)
@@ -154,13 +156,13 @@ def test_changes_come_one_by_one(client: Client) -> None:
     assert list(changes) == []
 
 
-def test_a_mirror_lives_once(client: Client) -> None:
-    mirror = client.informer(Pod)
-    with mirror:
+def test_an_informer_runs_once(client: Client) -> None:
+    informer = client.informer(Pod)
+    with informer:
         pass
 
-    with pytest.raises(InformerStopped), mirror:
-        pytest.fail("it began again")
+    with pytest.raises(InformerStopped), informer:
+        pytest.fail("the block was entered again")
 
 
 class Name(msgspec.Struct):
@@ -177,13 +179,13 @@ def types(client: Client) -> None:
 
 # --- leadership
 
-# The second looks often, so that it need not wait long for a lease that is given back.
+# A short retry period, so that the second candidate soon acquires a released lease.
 PATIENT = ElectionTimes(lease_duration=15, renew_deadline=10, retry_period=0.05)
-# Lost soon after somebody else has taken it, and also by whoever is held up for so long.
+# A short renew deadline, so that a lost lease is detected soon.
 FLEETING = ElectionTimes(lease_duration=1, renew_deadline=0.5, retry_period=0.05)
 
 
-def test_one_leads_at_a_time_and_gives_the_lease_back(client: Client) -> None:
+def test_there_is_one_leader_and_it_releases_the_lease(client: Client) -> None:
     leases = client.coordination_v1.leases()
     order = []
 
@@ -206,7 +208,7 @@ def test_one_leads_at_a_time_and_gives_the_lease_back(client: Client) -> None:
     assert not spec.holder_identity
 
 
-def test_a_block_that_lost_the_lease_runs_on_and_hears_of_it(client: Client) -> None:
+def test_a_block_that_lost_the_lease_continues_and_ensure_raises(client: Client) -> None:
     leases = client.coordination_v1.leases()
     election = LeaderElection("web", identity="a", times=FLEETING)
 
@@ -221,4 +223,4 @@ def test_a_block_that_lost_the_lease_runs_on_and_hears_of_it(client: Client) -> 
         lead()
     spec = leases.get("web").spec
     assert spec is not None
-    assert spec.holder_identity == "b"  # not given back: it is another's
+    assert spec.holder_identity == "b"  # not released: another candidate holds it

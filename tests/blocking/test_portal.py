@@ -1,4 +1,4 @@
-"""The loop in its thread, and the threads that wait for it."""
+"""The loop thread, and the threads that wait for it."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from typing import Any
 
 import pytest
 
-from kubeloop.blocking import BlockingInLoop, LoopClosed, Portal, Stream
-from kubeloop.blocking.calls import call, here
-from kubeloop.blocking.scope import Scope
+from kubeloop.blocking import BlockingInLoop, LoopClosed, Stream
+from kubeloop.blocking.calls import call, in_caller_thread
+from kubeloop.blocking.context import BlockingContext
+from kubeloop.blocking.portal import Portal
 
 
 @pytest.fixture
 def portal() -> Iterator[Portal]:
-    made = Portal()
-    yield made
-    made.end()
+    portal = Portal()
+    yield portal
+    portal.close()
 
 
 async def the_thread() -> threading.Thread:
     return threading.current_thread()
 
 
-def test_one_thread_is_made_by_the_first_call_and_serves_all(portal: Portal) -> None:
+def test_the_first_call_starts_the_thread_for_all_calls(portal: Portal) -> None:
     assert not portal.stats().running
 
     first, second = call(portal, the_thread), call(portal, the_thread)
@@ -41,7 +42,7 @@ def test_one_thread_is_made_by_the_first_call_and_serves_all(portal: Portal) -> 
     assert portal.stats().running
 
 
-def test_many_first_calls_make_one_thread(portal: Portal) -> None:
+def test_concurrent_first_calls_start_one_thread(portal: Portal) -> None:
     found = []
     barrier = threading.Barrier(8)
 
@@ -58,14 +59,14 @@ def test_many_first_calls_make_one_thread(portal: Portal) -> None:
     assert len(set(found)) == 1
 
 
-async def test_a_call_where_a_loop_runs_is_refused(portal: Portal) -> None:
+async def test_a_call_in_a_thread_with_a_running_loop_raises(portal: Portal) -> None:
     with pytest.raises(BlockingInLoop, match="await it"):
         call(portal, the_thread)
 
     assert await asyncio.to_thread(call, portal, the_thread) is not threading.current_thread()
 
 
-def test_a_call_from_within_the_loop_itself_is_refused(portal: Portal) -> None:
+def test_a_call_in_the_loop_thread_raises(portal: Portal) -> None:
     async def again() -> threading.Thread:
         return call(portal, the_thread)
 
@@ -73,18 +74,18 @@ def test_a_call_from_within_the_loop_itself_is_refused(portal: Portal) -> None:
         call(portal, again)
 
 
-def test_context_variables_are_seen_by_the_work(portal: Portal) -> None:
+def test_a_call_has_the_context_variables_of_its_caller(portal: Portal) -> None:
     variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable")
     variable.set("mine")
 
-    async def look() -> str:
+    async def read_variable() -> str:
         return variable.get()
 
-    assert call(portal, look) == "mine"
+    assert call(portal, read_variable) == "mine"
 
 
 @pytest.mark.parametrize("error", [ValueError, TimeoutError, KeyboardInterrupt, SystemExit])
-def test_what_the_work_raises_leaves_and_the_loop_lives_on(
+def test_an_error_propagates_and_the_loop_continues(
     portal: Portal, error: type[BaseException]
 ) -> None:
     async def fail() -> None:
@@ -95,15 +96,15 @@ def test_what_the_work_raises_leaves_and_the_loop_lives_on(
     assert call(portal, the_thread).is_alive()
 
 
-def test_work_that_cancels_itself_is_an_error_of_ours(portal: Portal) -> None:
-    async def give_up() -> None:
+def test_a_cancelled_error_of_a_coroutine_is_a_kubeloop_error(portal: Portal) -> None:
+    async def cancel() -> None:
         raise asyncio.CancelledError
 
     with pytest.raises(LoopClosed):
-        call(portal, give_up)
+        call(portal, cancel)
 
 
-def test_an_interrupted_wait_cancels_the_work_and_waits_for_its_end(portal: Portal) -> None:
+def test_an_interrupted_call_cancels_its_task_and_waits_for_it(portal: Portal) -> None:
     steps = []
 
     def interrupt() -> None:
@@ -112,7 +113,7 @@ def test_an_interrupted_wait_cancels_the_work_and_waits_for_its_end(portal: Port
     async def work() -> None:
         try:
             asyncio.get_running_loop().call_soon(lambda: None)
-            await here(interrupt)()
+            await in_caller_thread(interrupt)()
         finally:
             await asyncio.sleep(0)
             steps.append("ended")
@@ -124,29 +125,29 @@ def test_an_interrupted_wait_cancels_the_work_and_waits_for_its_end(portal: Port
     assert portal.stats().tasks == 0
 
 
-def test_after_the_end_calls_are_refused(portal: Portal) -> None:
+def test_calls_after_close_raise(portal: Portal) -> None:
     call(portal, the_thread)
 
-    portal.end()
+    portal.close()
 
     with pytest.raises(LoopClosed):
         call(portal, the_thread)
     assert not portal.stats().running
 
 
-def test_the_end_closes_what_is_open_and_cancels_what_runs(portal: Portal) -> None:
-    told = []
+def test_close_closes_clients_and_cancels_tasks(portal: Portal) -> None:
+    calls = []
 
     class Open:
         async def aclose(self) -> None:
-            told.append("closed")
+            calls.append("closed")
 
     async def numbers() -> AsyncIterator[int]:
         try:
             yield 1
             await asyncio.Event().wait()
         finally:
-            told.append("left")
+            calls.append("left")
 
     async def own() -> None:
         portal.own(Open())
@@ -155,42 +156,42 @@ def test_the_end_closes_what_is_open_and_cancels_what_runs(portal: Portal) -> No
     stream = Stream(portal, numbers)
     assert next(stream) == 1
 
-    portal.end()
+    portal.close()
 
-    assert told == ["left", "closed"]
+    assert calls == ["left", "closed"]
 
 
-def test_what_does_not_end_does_not_hold_up_the_end(portal: Portal) -> None:
-    async def stubborn() -> None:
+def test_a_task_that_ignores_cancellation_does_not_block_close(portal: Portal) -> None:
+    async def ignore_cancellation() -> None:
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.Event().wait()
         await asyncio.Event().wait()
 
     call(portal, the_thread)
-    portal.post(lambda: portal.spawn(stubborn()))
+    portal.post(lambda: portal.spawn(ignore_cancellation()))
 
-    portal.end()  # within the limit of a test
+    portal.close()  # within the time limit of the test
 
 
 # --- streams
 
 
-def test_a_stream_is_not_read_far_ahead(portal: Portal) -> None:
-    given = []
+def test_a_stream_has_a_bounded_buffer(portal: Portal) -> None:
+    produced = []
 
     async def numbers() -> AsyncIterator[int]:
         for number in range(1000):
-            given.append(number)
+            produced.append(number)
             yield number
 
     stream = Stream(portal, numbers)
     next(stream)
 
-    assert len(given) < 200
+    assert len(produced) < 200
     assert sum(stream) == sum(range(1, 1000))
 
 
-def test_a_stream_gives_its_items_before_its_error(portal: Portal) -> None:
+def test_a_stream_returns_its_items_before_its_error(portal: Portal) -> None:
     async def numbers() -> AsyncIterator[int]:
         yield 1
         yield 2
@@ -205,9 +206,9 @@ def test_a_stream_gives_its_items_before_its_error(portal: Portal) -> None:
 
 
 @contextlib.contextmanager
-def struck_at(number: int, whose: type) -> Iterator[None]:
-    """Ctrl-C at one of the lines that a class runs here, counted from one; or at none."""
-    file, lines, before = inspect.getfile(whose), itertools.count(1), sys.gettrace()
+def interrupt_at(number: int, owner: type) -> Iterator[None]:
+    """Ctrl-C at the line `number`, counted from one, of those that a class runs."""
+    file, lines, before = inspect.getfile(owner), itertools.count(1), sys.gettrace()
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:
         if frame.f_code.co_filename != file:
@@ -223,8 +224,8 @@ def struck_at(number: int, whose: type) -> Iterator[None]:
         sys.settrace(before)
 
 
-def test_ctrl_c_at_any_line_of_reading_leaves_no_gap_and_nothing_that_runs(portal: Portal) -> None:
-    everything = list(range(200))  # more than is read ahead
+def test_ctrl_c_at_any_line_of_reading_loses_no_item_and_leaves_no_task(portal: Portal) -> None:
+    everything = list(range(200))  # more than the buffer
 
     async def numbers() -> AsyncIterator[int]:
         for number in everything:
@@ -233,37 +234,37 @@ def test_ctrl_c_at_any_line_of_reading_leaves_no_gap_and_nothing_that_runs(porta
     for line in itertools.count(1):
         stream, read = Stream(portal, numbers), list[int]()
         try:
-            with struck_at(line, Stream):
+            with interrupt_at(line, Stream):
                 while len(read) < 3:
                     read.append(next(stream))
         except KeyboardInterrupt:
             assert list(stream) in ([], everything[len(read) :])
             assert portal.stats().tasks == 0
         else:
-            break  # it has no more lines
+            break  # no more lines
 
     assert read == [0, 1, 2]
 
 
-def test_a_closed_stream_has_closed_its_source(portal: Portal) -> None:
-    told = []
+def test_closing_a_stream_closes_its_source(portal: Portal) -> None:
+    calls = []
 
     async def numbers() -> AsyncIterator[int]:
         try:
             while True:
                 yield 1
         finally:
-            told.append("closed")
+            calls.append("closed")
 
     with Stream(portal, numbers) as stream:
         next(stream)
 
-    assert told == ["closed"]
+    assert calls == ["closed"]
     assert list(stream) == []
     stream.close()
 
 
-def test_a_stream_that_was_never_read_is_closed_without_a_thread(portal: Portal) -> None:
+def test_a_stream_that_was_never_read_starts_no_thread(portal: Portal) -> None:
     async def numbers() -> AsyncIterator[int]:
         yield 1
 
@@ -273,10 +274,10 @@ def test_a_stream_that_was_never_read_is_closed_without_a_thread(portal: Portal)
     assert not portal.stats().running
 
 
-# --- blocks
+# --- contexts
 
 
-def test_a_block_is_entered_and_left_by_one_task(portal: Portal) -> None:
+def test_one_task_enters_and_exits_a_context(portal: Portal) -> None:
     tasks = []
 
     @contextlib.asynccontextmanager
@@ -284,19 +285,21 @@ def test_a_block_is_entered_and_left_by_one_task(portal: Portal) -> None:
         tasks.append(asyncio.current_task())
         try:
             async with asyncio.timeout(60):
-                yield "given"
+                yield "value"
         finally:
             tasks.append(asyncio.current_task())
 
-    with Scope(portal, manager) as value:
-        assert value == "given"
+    with BlockingContext(portal, manager) as value:
+        assert value == "value"
 
     assert tasks[0] is tasks[1]
     assert portal.stats().tasks == 0
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, GeneratorExit, StopIteration])
-def test_a_block_sees_what_is_raised_in_it(portal: Portal, error: type[BaseException]) -> None:
+def test_a_context_receives_the_exception_of_its_block(
+    portal: Portal, error: type[BaseException]
+) -> None:
     seen = []
 
     @contextlib.asynccontextmanager
@@ -307,26 +310,26 @@ def test_a_block_sees_what_is_raised_in_it(portal: Portal, error: type[BaseExcep
             seen.append(raised)
             raise
 
-    with pytest.raises(error), Scope(portal, manager):
+    with pytest.raises(error), BlockingContext(portal, manager):
         raise error
 
     assert [type(each) for each in seen] == [error]
 
 
-def test_a_block_may_swallow_or_replace_what_is_raised_in_it(portal: Portal) -> None:
+def test_a_context_can_suppress_or_replace_an_exception(portal: Portal) -> None:
     @contextlib.asynccontextmanager
-    async def forgiving() -> AsyncIterator[None]:
+    async def suppressing() -> AsyncIterator[None]:
         with contextlib.suppress(ValueError):
             yield
 
     @contextlib.asynccontextmanager
-    async def strict() -> AsyncIterator[None]:
+    async def replacing() -> AsyncIterator[None]:
         try:
             yield
         except ValueError as error:
             raise LookupError("instead") from error
 
-    with Scope(portal, forgiving):
+    with BlockingContext(portal, suppressing):
         raise ValueError
-    with pytest.raises(LookupError, match="instead"), Scope(portal, strict):
+    with pytest.raises(LookupError, match="instead"), BlockingContext(portal, replacing):
         raise ValueError

@@ -1,4 +1,4 @@
-"""Ctrl-C, the end of the interpreter and forks, in real processes."""
+"""Ctrl-C, interpreter exit and forks, in real processes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from kubeloop.testing import APIServer
 
 from .conftest import output_of, program, until
 
-# Whole interpreters have to start.
+# Each test starts interpreters.
 pytestmark = pytest.mark.timeout(60)
 
-forking = pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
+forking = pytest.mark.skipif(not hasattr(os, "fork"), reason="fork is not available")
 
 
 def first_line(process: subprocess.Popen[str]) -> str:
@@ -29,7 +29,7 @@ def first_line(process: subprocess.Popen[str]) -> str:
 # --- Ctrl-C
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent in another way there")
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals only")
 @pytest.mark.parametrize(
     "waiting",
     [
@@ -38,7 +38,7 @@ def first_line(process: subprocess.Popen[str]) -> str:
         "client.core_v1.pods().wait_for('none', deleted=False, condition='Ready', timeout=60)",
     ],
 )
-def test_ctrl_c_ends_what_waits_in_well_under_a_second(server: APIServer, waiting: str) -> None:
+def test_ctrl_c_interrupts_a_waiting_call_fast(server: APIServer, waiting: str) -> None:
     text = f"""
     made = maps.create(a_map("first"))
     print("ready", flush=True)
@@ -51,19 +51,19 @@ def test_ctrl_c_ends_what_waits_in_well_under_a_second(server: APIServer, waitin
     with program(server, text) as process:
         assert first_line(process) == "ready"
         until(lambda: any(seen.verb == "watch" for seen in server.requests))
-        began = time.monotonic()
+        started = time.monotonic()
         process.send_signal(signal.SIGINT)
-        said, complained = process.communicate(timeout=30)
+        output, errors = process.communicate(timeout=30)
 
-    # Far less on a machine with nothing else to do; the rest is room for a busy one.
-    assert time.monotonic() - began < 10
-    assert complained == ""
-    # Nothing runs on behind our back, and the client can still be used.
-    assert said.splitlines() == ["interrupted 0", "1"]
+    # Far less on an idle machine; the limit is for busy ones.
+    assert time.monotonic() - started < 10
+    assert errors == ""
+    # No task is left, and the client can still be used.
+    assert output.splitlines() == ["interrupted 0", "1"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent in another way there")
-def test_ctrl_c_that_nobody_catches_ends_the_program_as_ever(server: APIServer) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals only")
+def test_an_uncaught_ctrl_c_ends_the_program_as_usual(server: APIServer) -> None:
     text = """
     maps.create(a_map("first"))
     for event in maps.watch():
@@ -72,14 +72,14 @@ def test_ctrl_c_that_nobody_catches_ends_the_program_as_ever(server: APIServer) 
     with program(server, text) as process:
         assert first_line(process) == "ready"
         process.send_signal(signal.SIGINT)
-        _, complained = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=30)
 
-    assert complained.rstrip().endswith("KeyboardInterrupt")
+    assert errors.rstrip().endswith("KeyboardInterrupt")
     assert process.returncode == -signal.SIGINT
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent in another way there")
-def test_ctrl_c_while_a_program_is_stopped_ends_it_when_it_goes_on(server: APIServer) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals only")
+def test_ctrl_c_while_a_program_is_stopped_ends_it_when_it_continues(server: APIServer) -> None:
     text = """
     made = maps.create(a_map("first"))
     print("ready", flush=True)
@@ -90,22 +90,22 @@ def test_ctrl_c_while_a_program_is_stopped_ends_it_when_it_goes_on(server: APISe
         until(lambda: any(seen.verb == "watch" for seen in server.requests))
         process.send_signal(signal.SIGSTOP)
         os.waitpid(process.pid, os.WUNTRACED)
-        process.send_signal(signal.SIGINT)  # for whichever of its threads wakes up first
+        process.send_signal(signal.SIGINT)  # delivered to the thread that wakes up first
         process.send_signal(signal.SIGCONT)
-        _, complained = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=30)
 
-    assert complained.rstrip().endswith("KeyboardInterrupt")
-
-
-# --- the end
+    assert errors.rstrip().endswith("KeyboardInterrupt")
 
 
-def test_a_program_ends_cleanly_with_everything_open(server: APIServer) -> None:
+# --- exit
+
+
+def test_a_program_exits_cleanly_with_open_streams_and_informers(server: APIServer) -> None:
     text = """
     maps.create(a_map("first"))
     events = maps.watch()
     next(events)
-    is_watching = threading.Event()  # before the end: who calls after it is told so
+    is_watching = threading.Event()  # before exit: later calls raise
     daemon = threading.Thread(
         target=lambda: [is_watching.set() for _ in maps.watch()], daemon=True
     )
@@ -115,25 +115,25 @@ def test_a_program_ends_cleanly_with_everything_open(server: APIServer) -> None:
         changed.data = {"a": "b"}
     block = maps.edit("first")
     block.__enter__()
-    mirror = client.informer(ConfigMap, namespace="default")
-    mirror.add_handler(on_add=lambda each: threading.Event().wait())
-    mirror.__enter__()
+    informer = client.informer(ConfigMap, namespace="default")
+    informer.add_handler(on_add=lambda each: threading.Event().wait())
+    informer.__enter__()
     print("end")
     """
     assert output_of(server, text) == ["end"]
 
 
-def test_connections_are_closed_when_a_program_ends(server: APIServer) -> None:
+def test_connections_are_closed_when_a_program_exits(server: APIServer) -> None:
     output_of(server, "maps.create(a_map('first')); events = maps.watch(); next(events)")
 
-    until(lambda: server.stats().watches.watchers == 0)  # its thread hears of it in a moment
+    until(lambda: server.stats().watches.watchers == 0)  # the server notices it a moment later
 
 
-def test_a_call_after_the_end_is_refused_and_does_not_hang(server: APIServer) -> None:
+def test_a_call_after_the_loop_was_closed_raises(server: APIServer) -> None:
     text = """
     import atexit
     def late():
-        PORTAL.end()
+        PORTAL.close()
         try:
             maps.list()
         except Exception as error:
@@ -144,7 +144,7 @@ def test_a_call_after_the_end_is_refused_and_does_not_hang(server: APIServer) ->
     assert output_of(server, text) == ["0", "LoopClosed"]
 
 
-def test_handlers_of_the_end_may_still_call(server: APIServer) -> None:
+def test_atexit_handlers_can_make_calls(server: APIServer) -> None:
     text = """
     import atexit
     atexit.register(lambda: print(len(maps.list())))
@@ -165,7 +165,7 @@ def test_no_thread_is_started_before_the_first_call(server: APIServer) -> None:
 
 
 @forking
-def test_children_of_a_server_that_forks_have_connections_of_their_own(server: APIServer) -> None:
+def test_forked_children_open_their_own_connections(server: APIServer) -> None:
     text = """
     maps.create(a_map("parent"))
     children = []
@@ -194,7 +194,7 @@ def test_children_of_a_server_that_forks_have_connections_of_their_own(server: A
         "del client, maps; gc.collect(); sys.exit(0)",
     ],
 )
-def test_a_child_that_ends_disturbs_nothing_of_its_parent(server: APIServer, end: str) -> None:
+def test_a_child_that_exits_does_not_affect_its_parent(server: APIServer, end: str) -> None:
     text = f"""
     maps.create(a_map("first"))
     events = maps.watch()
@@ -209,18 +209,18 @@ def test_a_child_that_ends_disturbs_nothing_of_its_parent(server: APIServer, end
     maps.create(a_map("second"))
     print(next(events).object.metadata.name, client.stats().requests - requests)
     """
-    # One more request: neither the watch nor the pooled connection had to be opened anew.
+    # One more request: neither the watch nor the pooled connection was opened again.
     assert output_of(server, text) == ["second 1"]
 
 
 @forking
-def test_a_child_may_fork_and_a_thread_may_call_meanwhile(server: APIServer) -> None:
+def test_a_child_can_fork_while_a_thread_makes_calls(server: APIServer) -> None:
     text = """
     is_done = threading.Event()
     def busy():
         while not is_done.is_set():
             maps.list()
-    thread = threading.Thread(target=busy, daemon=True)  # a child that fails ends the program
+    thread = threading.Thread(target=busy, daemon=True)  # a daemon, so that a failing child ends the program
     thread.start()
     children = []
     for _ in range(5):
@@ -229,7 +229,7 @@ def test_a_child_may_fork_and_a_thread_may_call_meanwhile(server: APIServer) -> 
             maps.list()
             grandchild = fork()
             if grandchild == 0:
-                # One write: grandchildren share the pipe, and must not write into each other.
+                # One write: grandchildren share the pipe, and their output must not mix.
                 os.write(1, f"{PORTAL.stats().forks} {len(maps.list())}\\n".encode())
                 os._exit(0)
             children_end_well(grandchild)
@@ -243,14 +243,14 @@ def test_a_child_may_fork_and_a_thread_may_call_meanwhile(server: APIServer) -> 
 
 
 @forking
-def test_a_mirror_of_the_parent_says_so_in_the_child(server: APIServer) -> None:
+def test_an_informer_of_the_parent_raises_in_the_child(server: APIServer) -> None:
     text = """
-    with client.informer(ConfigMap, namespace="default") as mirror:
+    with client.informer(ConfigMap, namespace="default") as informer:
         maps.create(a_map("first"))
         pid = fork()
         if pid == 0:
             try:
-                mirror.lister
+                informer.lister
             except Exception as error:
                 print(type(error).__name__, flush=True)
             with client.informer(ConfigMap, namespace="default") as own:
@@ -262,7 +262,7 @@ def test_a_mirror_of_the_parent_says_so_in_the_child(server: APIServer) -> None:
 
 
 @forking
-def test_what_was_opened_before_a_fork_says_so_in_the_child(server: APIServer) -> None:
+def test_a_stream_of_the_parent_raises_in_the_child(server: APIServer) -> None:
     text = """
     maps.create(a_map("first"))
     events = maps.watch()
@@ -280,7 +280,9 @@ def test_what_was_opened_before_a_fork_says_so_in_the_child(server: APIServer) -
     assert output_of(server, text) == ["OpenedBeforeFork"]
 
 
-def test_the_fixture_is_no_stranger_to_the_programs(server: APIServer, client: Client) -> None:
+def test_the_programs_and_the_fixture_use_the_same_server(
+    server: APIServer, client: Client
+) -> None:
     output_of(server, "maps.create(a_map('theirs'))")
 
     assert client.core_v1.config_maps().exists("theirs")

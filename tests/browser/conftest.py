@@ -1,4 +1,4 @@
-"""A Chromium, a scene, and pages of its inspector; all is skipped where there is no Chromium."""
+"""A Chromium, a manager, and pages of its inspector; skipped if there is no Chromium."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from kubeloop.wire.core.v1 import ConfigMap, Secret
 from kubeloop.wire.meta.v1 import ObjectMeta
 
 HERE = Path(__file__).parent
-PATIENCE = 40_000  # milliseconds: a condition is waited for as long as a busy machine needs
+TIMEOUT = 40_000  # milliseconds to wait for a condition; long, for busy machines
 
-expect.set_options(timeout=PATIENCE)
+expect.set_options(timeout=TIMEOUT)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def runtime_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def runtime_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     return tmp_path
 
@@ -63,7 +63,7 @@ def a_secret(password: str) -> Secret:
 
 @pytest.fixture
 async def inspector(server: APIServer, client: Client) -> AsyncIterator[Inspector]:
-    """The inspector of a controller that paints ConfigMaps."""
+    """The inspector of a manager with one controller."""
     for config in (a_config("web-1", colour="blue"), a_config("web-2"), a_config("cart-1")):
         await client.apply(config)
     await client.apply(a_secret("swordfish"))
@@ -94,31 +94,31 @@ async def chromium() -> AsyncIterator[Browser]:
 
 
 class Windows:
-    """Opens pages, and notes what they complain of."""
+    """Opens pages, and collects their errors."""
 
     def __init__(self, browser: Browser, url: Callable[[], str]) -> None:
         self._browser = browser
         self._url = url
-        self.complaints: list[str] = []
+        self.errors: list[str] = []
         self.origins: set[str] = set()
 
-    async def open(self, where: str = "", *, width: int = 1400, **options: Any) -> Page:
+    async def open(self, path: str = "", *, width: int = 1400, **options: Any) -> Page:
         page = await self._browser.new_page(viewport={"width": width, "height": 900}, **options)
-        page.set_default_timeout(PATIENCE)
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("console", lambda said: self._note(said.type, said.text))
-        page.on("request", lambda asked: self.origins.add("/".join(asked.url.split("/")[:3])))
-        await page.goto(f"{self._url()}{where}")
-        await page.wait_for_selector('#link[data-state="live"]')
+        page.set_default_timeout(TIMEOUT)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", lambda message: self._log(message.type, message.text))
+        page.on("request", lambda request: self.origins.add("/".join(request.url.split("/")[:3])))
+        await page.goto(f"{self._url()}{path}")
+        await page.wait_for_selector('#connection[data-state="live"]')
         return page
 
-    def _note(self, kind: str, text: str) -> None:
+    def _log(self, kind: str, text: str) -> None:
         if kind == "error" and "Failed to load resource" not in text:
-            self.complaints.append(text)
+            self.errors.append(text)
 
 
 @pytest.fixture
 async def windows(chromium: Browser, inspector: Inspector) -> AsyncIterator[Windows]:
     opened = Windows(chromium, lambda: inspector.url)
     yield opened
-    assert opened.complaints == [], "the page complained, or its policy did"
+    assert opened.errors == [], "the page or its content security policy reported errors"

@@ -1,4 +1,4 @@
-"""A page of another origin, in a real browser, can use none of our servers."""
+"""A page of another origin, in a real browser, cannot use the servers of kubeloop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kubeloop.workqueue import WorkQueue
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
 EVIL = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"evil"}}'
 
-# Everything a page can do to another address; each answers with what the page has seen.
+# All requests that a page can send to another origin; each returns what the page can see.
 ATTACKS = """async ({base, path, body}) => {
   const attempt = async (name, act) => {
     try { return [name, await act()]; } catch (error) { return [name, "failed"]; }
@@ -64,7 +64,7 @@ ATTACKS = """async ({base, path, body}) => {
 
 @pytest.fixture
 async def evil() -> AsyncIterator[str]:
-    """A page at another port, which is another origin; its name is one that it could rebind."""
+    """A page on another port, and so of another origin."""
 
     async def page(request: web.Request) -> web.Response:
         return web.Response(text="<!doctype html><body>evil", content_type="text/html")
@@ -80,20 +80,20 @@ async def evil() -> AsyncIterator[str]:
 
 
 class Statuses:
-    """Opens a page, and notes with which status its requests to a server are answered."""
+    """Collects the status codes of the requests of a page to a server."""
 
     def __init__(self, page: Page, base: str) -> None:
         self.page = page
         self.base = base
         self.seen: list[int] = []
-        page.on("response", self._note)
+        page.on("response", self._add)
 
-    def _note(self, answer: Any) -> None:
-        if answer.url.startswith(self.base):
-            self.seen.append(answer.status)
+    def _add(self, response: Any) -> None:
+        if response.url.startswith(self.base):
+            self.seen.append(response.status)
 
 
-async def opened(chromium: Browser, at: str, base: str) -> Statuses:
+async def open_page(chromium: Browser, at: str, base: str) -> Statuses:
     page = await chromium.new_page()
     statuses = Statuses(page, base)
     await page.goto(at)
@@ -105,12 +105,12 @@ async def test_it_neither_reads_nor_writes_the_embedded_server(
     server: APIServer, chromium: Browser, evil: str, host: str
 ) -> None:
     base = server.url.replace("127.0.0.1", host)
-    attacker = await opened(chromium, evil, base)
+    attacker = await open_page(chromium, evil, base)
     recorded = len(server.requests)
 
     found = await attacker.page.evaluate(ATTACKS, {"base": base, "path": CONFIGMAPS, "body": EVIL})
 
-    # A request without CORS is "opaque" whatever became of it: the statuses say that.
+    # A no-cors request is always "opaque" for the page; the status codes show the result.
     assert {name for name, seen in found.items() if seen != "failed"} <= {
         "no-cors get", "no-cors post", "form",
     }  # fmt: skip
@@ -126,11 +126,11 @@ async def test_a_name_that_was_rebound_reads_nothing(server: APIServer, chromium
     browser = await chromium.browser_type.launch(executable_path=find(), args=[*FLAGS, rebound])
     try:
         page = await browser.new_page()
-        answer = await page.goto(f"http://evil.test:{port}{CONFIGMAPS}")
+        response = await page.goto(f"http://evil.test:{port}{CONFIGMAPS}")
 
-        assert answer is not None
-        assert answer.status == 403
-        assert "--allow-host" in await answer.text()
+        assert response is not None
+        assert response.status == 403
+        assert "--allow-host" in await response.text()
     finally:
         await browser.close()
 
@@ -138,17 +138,17 @@ async def test_a_name_that_was_rebound_reads_nothing(server: APIServer, chromium
 async def test_the_servers_own_address_can_be_opened(server: APIServer, chromium: Browser) -> None:
     page = await chromium.new_page()
 
-    answer = await page.goto(f"{server.url}{CONFIGMAPS}")
+    response = await page.goto(f"{server.url}{CONFIGMAPS}")
     status = await page.evaluate("async (path) => (await fetch(path)).status", CONFIGMAPS)
 
-    assert answer is not None
-    assert (answer.status, status) == (200, 200)
+    assert response is not None
+    assert (response.status, status) == (200, 200)
 
 
 async def test_it_does_not_reach_the_inspector(chromium: Browser, evil: str) -> None:
     async with Inspector(WorkQueue[str]()) as inspector:
         base = inspector.url.rstrip("/")
-        attacker = await opened(chromium, evil, base)
+        attacker = await open_page(chromium, evil, base)
 
         await attacker.page.evaluate(ATTACKS, {"base": base, "path": "/search", "body": EVIL})
 
@@ -160,7 +160,7 @@ async def test_it_does_not_reach_the_health_pages(chromium: Browser, evil: str) 
     checks = Checks("alive", clock=ManualClock())
     async with serving(address_of("127.0.0.1:0"), health_pages(checks, checks)) as address:
         base = f"http://{address}"
-        attacker = await opened(chromium, evil, base)
+        attacker = await open_page(chromium, evil, base)
 
         await attacker.page.evaluate(ATTACKS, {"base": base, "path": "/healthz", "body": EVIL})
 

@@ -23,7 +23,7 @@ async def is_focused(page: Page, selector: str) -> None:
     await page.wait_for_function("s => document.activeElement?.matches(s)", arg=selector)
 
 
-async def test_it_starts_and_draws_the_pipeline(windows: Windows, inspector: Inspector) -> None:
+async def test_the_overview_draws_the_pipeline(windows: Windows, inspector: Inspector) -> None:
     page = await windows.open()
 
     await expect(page).to_have_title("shop-controller · kubeloop inspector")
@@ -34,13 +34,13 @@ async def test_it_starts_and_draws_the_pipeline(windows: Windows, inspector: Ins
     assert windows.origins == {inspector.stats().address.rstrip("/")}
 
 
-async def test_it_follows_what_happens(windows: Windows, client: Client) -> None:
+async def test_the_overview_shows_changes(windows: Windows, client: Client) -> None:
     page = await windows.open()
 
     await client.apply(a_config("web-3", colour="green"))
 
     await expect(page.locator(CONFIGS)).to_contain_text("4 objects")
-    await expect(page.locator(".feed li").filter(has_text="web-3")).to_contain_text("Painted")
+    await expect(page.locator(".journal li").filter(has_text="web-3")).to_contain_text("Painted")
 
 
 async def test_objects_are_found_by_name_and_by_labels(windows: Windows) -> None:
@@ -55,12 +55,12 @@ async def test_objects_are_found_by_name_and_by_labels(windows: Windows) -> None
     await expect(page.locator(".row b")).to_have_text(["cart-1"])
 
 
-async def test_a_selector_that_does_not_parse_is_said_beside_the_field(windows: Windows) -> None:
+async def test_an_invalid_selector_is_reported_beside_the_field(windows: Windows) -> None:
     page = await windows.open("#/search")
 
     await page.fill("[name=labels]", "app in")
 
-    await expect(page.locator(".alarm")).to_be_visible()
+    await expect(page.locator(".alert")).to_be_visible()
     await expect(page.locator("[name=labels]")).to_have_attribute("aria-invalid", "true")
 
 
@@ -70,17 +70,17 @@ async def test_an_object_is_shown_with_its_difference(windows: Windows, client: 
 
     await client.apply(a_config("web-1", colour="red"))
 
-    await expect(page.locator(".changes .went")).to_contain_text("colour: blue")
-    await expect(page.locator(".changes .came")).to_contain_text("colour: red")
+    await expect(page.locator(".changes .removed")).to_contain_text("colour: blue")
+    await expect(page.locator(".changes .added")).to_contain_text("colour: red")
     await expect(page.locator(".yaml")).to_contain_text("colour: red")
 
 
-async def test_an_object_that_is_deleted_says_so(windows: Windows, client: Client) -> None:
+async def test_a_deleted_object_is_shown_as_deleted(windows: Windows, client: Client) -> None:
     page = await windows.open(WEB_1)
 
     await client.resource(ConfigMap, namespace="default").delete("web-1")
 
-    await expect(page.locator(".yaml")).to_contain_text("gone")
+    await expect(page.locator(".yaml")).to_contain_text("Deleted from the cache")
     await expect(page.locator(".changes summary .Deleted")).to_be_visible()
 
 
@@ -88,14 +88,16 @@ async def test_a_secret_is_masked_also_in_its_difference(windows: Windows, clien
     page = await windows.open(DATABASE)
     await client.apply(a_secret("trout"))
 
-    await expect(page.locator(".changes .came")).to_contain_text("‹hidden")
+    await expect(page.locator(".changes .added")).to_contain_text("‹hidden")
     await expect(page.locator(".yaml mark")).to_have_count(1)
 
     content = await page.content()
     assert not any(word in content for word in ("swordfish", "trout", "c3dvcmRmaXNo", "dHJvdXQ="))
 
 
-async def test_a_broken_watch_turns_red_and_heals(windows: Windows, server: APIServer) -> None:
+async def test_a_failing_watch_is_red_until_it_recovers(
+    windows: Windows, server: APIServer
+) -> None:
     page = await windows.open()
     for verb in ("watch", "list"):
         server.faults.fail(500, times=None, match=Match(verb=verb, resource="configmaps"))
@@ -103,20 +105,20 @@ async def test_a_broken_watch_turns_red_and_heals(windows: Windows, server: APIS
     server.drop_connections()
 
     lane = page.locator(CONFIGS)
-    await expect(lane).to_have_attribute("data-health", "broken")
-    await expect(lane.locator(".state")).to_contain_text("broken")
+    await expect(lane).to_have_attribute("data-health", "failing")
+    await expect(lane.locator(".state")).to_contain_text("failed")
     await expect(lane).to_have_css("border-color", "rgb(204, 31, 66)")
-    await expect(page.locator("#badges")).to_contain_text("1 watch broken")
-    await expect(page.locator("#news")).to_have_text("Broken: ConfigMap")
+    await expect(page.locator("#badges")).to_contain_text("1 watch failing")
+    await expect(page.locator("#announcement")).to_have_text("Failing: ConfigMap")
 
     server.faults.heal()
 
-    await expect(lane).to_have_attribute("data-health", "good")
-    await expect(page.locator(".feed")).to_contain_text("watching again")
-    await expect(page.locator("#badges")).not_to_contain_text("broken")
+    await expect(lane).to_have_attribute("data-health", "healthy")
+    await expect(page.locator(".journal")).to_contain_text("watching again")
+    await expect(page.locator("#badges")).not_to_contain_text("failing")
 
 
-async def test_it_can_be_used_by_keyboard(windows: Windows) -> None:
+async def test_the_page_can_be_used_with_the_keyboard(windows: Windows) -> None:
     page = await windows.open()
 
     await page.keyboard.press("ArrowDown")
@@ -137,9 +139,7 @@ async def test_it_can_be_used_by_keyboard(windows: Windows) -> None:
     await expect(page.locator(CONFIGS)).to_be_visible()
 
 
-async def test_the_focus_stays_where_it_is_while_the_page_is_drawn_again(
-    windows: Windows, client: Client
-) -> None:
+async def test_the_focus_stays_when_the_page_is_redrawn(windows: Windows, client: Client) -> None:
     page = await windows.open()
     await page.focus(f"{CONFIGS} h2 a")
 
@@ -149,17 +149,17 @@ async def test_the_focus_stays_where_it_is_while_the_page_is_drawn_again(
     await is_focused(page, f"{CONFIGS} h2 a")
 
 
-@pytest.mark.parametrize("where", ["", "#/search", WEB_1])
-async def test_on_a_phone_nothing_has_to_be_scrolled_sideways(windows: Windows, where: str) -> None:
-    page = await windows.open(where, width=360, has_touch=True)
-    await page.wait_for_selector({"": CONFIGS, "#/search": ".row", WEB_1: ".yaml code"}[where])
+@pytest.mark.parametrize("path", ["", "#/search", WEB_1])
+async def test_on_a_phone_there_is_no_horizontal_scrolling(windows: Windows, path: str) -> None:
+    page = await windows.open(path, width=360, has_touch=True)
+    await page.wait_for_selector({"": CONFIGS, "#/search": ".row", WEB_1: ".yaml code"}[path])
 
-    wide = await page.evaluate("document.documentElement.scrollWidth")
+    width = await page.evaluate("document.documentElement.scrollWidth")
 
-    assert wide <= 360
+    assert width <= 360
 
 
-async def test_on_a_phone_no_tab_is_broken_into_lines(windows: Windows) -> None:
+async def test_on_a_phone_no_tab_is_wrapped(windows: Windows) -> None:
     page = await windows.open(width=360, has_touch=True)
 
     boxes = [await tab.bounding_box() for tab in await page.locator(".tabs button").all()]
@@ -168,18 +168,18 @@ async def test_on_a_phone_no_tab_is_broken_into_lines(windows: Windows) -> None:
     assert all(box is not None and box["height"] < 40 for box in boxes)
 
 
-async def test_what_is_not_live_any_more_does_not_look_so(windows: Windows) -> None:
+async def test_stale_content_is_greyed_out(windows: Windows) -> None:
     page = await windows.open()
     await expect(page.locator("main")).to_have_css("opacity", "1")
 
-    await page.route("**/stream", lambda asked: asked.abort())
+    await page.route("**/stream", lambda request: request.abort())
     await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
-    await expect(page.locator("#link")).to_contain_text("the process does not answer")
+    await expect(page.locator("#connection")).to_contain_text("the process does not respond")
     await expect(page.locator("main")).to_have_css("opacity", "0.6")
 
 
-async def test_it_is_dark_where_the_reader_likes_it_dark(windows: Windows) -> None:
+async def test_the_colour_scheme_of_the_browser_is_used(windows: Windows) -> None:
     light = await windows.open(color_scheme="light")
     dark = await windows.open(color_scheme="dark")
 
@@ -187,20 +187,20 @@ async def test_it_is_dark_where_the_reader_likes_it_dark(windows: Windows) -> No
     await expect(dark.locator("body")).to_have_css("background-color", "rgb(11, 14, 24)")
 
 
-async def test_a_tab_in_the_background_asks_for_nothing_until_it_is_seen(
+async def test_a_hidden_tab_opens_no_stream_until_it_is_visible(
     chromium: Browser, inspector: Inspector
 ) -> None:
     page = await chromium.new_page()
     await page.add_init_script(
-        "Object.defineProperty(document, 'hidden', { get: () => window.isAway ?? true })"
+        "Object.defineProperty(document, 'hidden', { get: () => window.isHidden ?? true })"
     )
 
     await page.goto(inspector.url)
-    await expect(page.locator("#link")).to_have_text("paused")
+    await expect(page.locator("#connection")).to_have_text("paused")
     viewers = inspector.stats().viewers
     await page.evaluate(
-        "window.isAway = false; document.dispatchEvent(new Event('visibilitychange'))"
+        "window.isHidden = false; document.dispatchEvent(new Event('visibilitychange'))"
     )
 
-    await expect(page.locator("#link")).to_have_text("live")
+    await expect(page.locator("#connection")).to_have_text("live")
     assert viewers == 0

@@ -1,4 +1,4 @@
-"""A server with a shop in it, and the command line: called here, or as a program of its own."""
+"""A server with objects, and the command line: in this process or in its own."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def kube_manifests() -> Sequence[Path]:
 def kubeloop(
     kubeconfig_file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[Call]:
-    """Calls the command line in this process; the result has its outputs and exit code."""
+    """Calls the command line in this process; returns its outputs and exit code."""
     monkeypatch.setenv("KUBECONFIG", str(kubeconfig_file))
     monkeypatch.chdir(tmp_path)
     path = sys.path[:]
@@ -47,7 +47,7 @@ def kubeloop(
 
 @pytest.fixture
 def environment(kube_server: APIServer, kubeconfig_file: Path) -> dict[str, str]:
-    """The environment of a program that uses the server."""
+    """The environment of a process that uses the server."""
     quiet = {"KUBECONFIG": str(kubeconfig_file), "TERM": "xterm-256color", "PYTHONUNBUFFERED": "1"}
     removed = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES")
     return {key: value for key, value in os.environ.items() if key not in removed} | quiet
@@ -55,11 +55,11 @@ def environment(kube_server: APIServer, kubeconfig_file: Path) -> dict[str, str]
 
 _BEGINNING = """
 import signal, sys
-# Whoever started the tests may have Ctrl-C ignored; a program of a user has not.
+# The process that runs the tests may ignore Ctrl-C; the process of a user does not.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if sys.stderr.isatty():
     import fcntl, termios
-    fcntl.ioctl(2, termios.TIOCSCTTY, 0)  # where Ctrl-C comes from
+    fcntl.ioctl(2, termios.TIOCSCTTY, 0)  # so that it receives Ctrl-C
 from kubeloop.cli import main
 main()
 """
@@ -71,7 +71,7 @@ def command(*arguments: str) -> list[str]:
 
 @contextmanager
 def started(environment: dict[str, str], *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A program of its own, with pipes; killed with the block if it still runs."""
+    """The command in a process with pipes; killed at the end of the block if it still runs."""
     with subprocess.Popen(
         command(*arguments),
         env=environment,
@@ -91,21 +91,21 @@ def line_of(process: subprocess.Popen[str]) -> str:
 
 
 def finished(environment: dict[str, str], *arguments: str) -> tuple[int, str, str]:
-    """The exit code and both outputs of a program that ends by itself."""
+    """The exit code and both outputs of a command that ends by itself."""
     done = subprocess.run(
         command(*arguments), env=environment, capture_output=True, text=True, check=False
     )
     return done.returncode, done.stdout, done.stderr
 
 
-def until(is_so: Callable[[], bool]) -> None:
-    """Let others run until it is so; the test's own limit is the bound."""
-    while not is_so():
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for a condition; the time limit of the test applies."""
+    while not condition():
         time.sleep(0.001)
 
 
 class Terminal:
-    """A program on a terminal of its own: what it has drawn so far, and a keyboard."""
+    """The screen and the keyboard of a command in a terminal."""
 
     def __init__(self, process: subprocess.Popen[bytes], master: int) -> None:
         self.process = process
@@ -114,23 +114,23 @@ class Terminal:
 
     @property
     def raw(self) -> str:
-        """What was drawn, with the sequences between."""
+        """The output so far, with control sequences."""
         return self._drawn.decode(errors="replace")
 
-    def until(self, is_so: Callable[[str], object]) -> str:
-        """What was drawn, without colours, as soon as it is so; the test's limit is the bound."""
-        while not is_so(plain(self.raw)):
+    def until(self, condition: Callable[[str], object]) -> str:
+        """Wait for a condition on the output without control sequences; returns that output."""
+        while not condition(plain(self.raw)):
             self._read()
         return plain(self.raw)
 
     def rest(self) -> str:
-        """Everything, when the program has ended."""
+        """The whole output, after the command has ended."""
         while self.process.poll() is None or self._read():
             self._read()
         return plain(self.raw)
 
     def forget(self) -> None:
-        """Look only at what is drawn from now on."""
+        """Drop the output so far."""
         self._drawn = b""
 
     def interrupt(self) -> None:
@@ -138,19 +138,19 @@ class Terminal:
         os.write(self._master, b"\x03")
 
     def _read(self) -> bool:
-        """Take what there is; False when nothing came for a moment."""
+        """Read what is available; False if nothing arrived in 50 ms."""
         if not select.select([self._master], [], [], 0.05)[0]:
             return False
         try:
             read = os.read(self._master, 65536)
-        except OSError:  # Linux says so when the other side is closed
+        except OSError:  # Linux, after the other end was closed
             return False
         self._drawn += read
         return bool(read)
 
 
 def plain(text: str) -> str:
-    """Without the sequences that move the cursor and change colours."""
+    """The text without control sequences."""
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
 
 
@@ -161,7 +161,7 @@ def on_terminal(
     size: tuple[int, int] = (24, 100),
     stdout: int | None = None,
 ) -> Iterator[Terminal]:
-    """A program on a terminal of so many lines and columns; `stdout` may be something else."""
+    """The command in a terminal of that size (lines, columns), or with another `stdout`."""
     fcntl, pty, termios = (pytest.importorskip(name) for name in ("fcntl", "pty", "termios"))
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))

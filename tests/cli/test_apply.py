@@ -1,4 +1,4 @@
-"""`kubeloop apply` brings manifests to the server, and says what became of each."""
+"""`kubeloop apply` applies manifests, and reports the outcome of each object."""
 
 from __future__ import annotations
 
@@ -38,24 +38,22 @@ def a_map(name: str, colour: str = "blue") -> str:
     return f"{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}, data: {{colour: {colour}}}}}"
 
 
-def test_what_becomes_of_an_object_is_said(kubeloop: Call, tmp_path: Path) -> None:
+def test_the_outcome_of_each_object_is_printed(kubeloop: Call, tmp_path: Path) -> None:
     file = tmp_path / "map.yaml"
 
-    said = []
+    outputs = []
     for colour in ("blue", "blue", "red"):
         file.write_text(a_map("paint", colour))
-        said.append(kubeloop("apply", "-f", str(file)).stdout)
+        outputs.append(kubeloop("apply", "-f", str(file)).stdout)
 
-    assert said == [
+    assert outputs == [
         "configmap/paint created\n",
         "configmap/paint unchanged\n",
         "configmap/paint configured\n",
     ]
 
 
-def test_a_folder_is_applied_whole_and_what_others_stand_on_comes_first(
-    kubeloop: Call, tmp_path: Path
-) -> None:
+def test_a_directory_is_applied_with_crds_first(kubeloop: Call, tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(WEBSITE)
     (tmp_path / "b.yml").write_text(CRD)
     (tmp_path / "notes.txt").write_text("{")
@@ -73,11 +71,11 @@ def test_a_folder_is_applied_whole_and_what_others_stand_on_comes_first(
 def test_a_dry_run_changes_nothing(kubeloop: Call) -> None:
     result = kubeloop("apply", "-f", "-", "--dry-run", stdin=a_map("paint"))
 
-    assert result.stdout == "configmap/paint created (dry run)\n"
+    assert result.stdout == "configmap/paint created (server dry run)\n"
     assert kubeloop("get", "cm", "paint").exit_code == 1
 
 
-def test_the_namespace_of_the_flags_is_for_objects_that_say_none(
+def test_the_namespace_of_the_flags_applies_to_objects_without_one(
     kubeloop: Call, kube_blocking_client: Client
 ) -> None:
     kubeloop("apply", "-f", "-", "-n", "shop", stdin=a_map("paint"))
@@ -85,7 +83,7 @@ def test_the_namespace_of_the_flags_is_for_objects_that_say_none(
     assert kube_blocking_client.core_v1.config_maps("shop").exists("paint")
 
 
-def test_an_object_that_is_refused_does_not_keep_others_back(kubeloop: Call) -> None:
+def test_a_rejected_object_does_not_prevent_others(kubeloop: Call) -> None:
     bad = "{apiVersion: example.com/v1, kind: Nothing, metadata: {name: a}}"
 
     result = kubeloop("apply", "-f", "-", stdin=f"{bad}\n---\n{a_map('paint')}")
@@ -95,18 +93,18 @@ def test_an_object_that_is_refused_does_not_keep_others_back(kubeloop: Call) -> 
     assert result.stderr.startswith("error: find kind Nothing.example.com in v1")
 
 
-def test_a_field_of_somebody_else_is_taken_over_only_by_force(kubeloop: Call) -> None:
+def test_a_field_of_another_manager_is_taken_only_with_force(kubeloop: Call) -> None:
     kubeloop("apply", "-f", "-", "--field-manager", "other", stdin=a_map("paint"))
 
-    refused = kubeloop("apply", "-f", "-", stdin=a_map("paint", "red"))
+    rejected = kubeloop("apply", "-f", "-", stdin=a_map("paint", "red"))
     forced = kubeloop("apply", "-f", "-", "--force-conflicts", stdin=a_map("paint", "red"))
 
-    assert refused.exit_code == 1
-    assert "conflict" in refused.stderr
+    assert rejected.exit_code == 1
+    assert "conflict" in rejected.stderr
     assert forced.stdout == "configmap/paint configured\n"
 
 
-def test_every_fault_is_one_line_and_what_is_good_is_applied(
+def test_every_error_is_one_line_and_valid_objects_are_applied(
     kubeloop: Call, tmp_path: Path
 ) -> None:
     broken, missing = tmp_path / "broken.yaml", tmp_path / "missing.yaml"
@@ -150,7 +148,9 @@ def test_nothing_is_sent_when_no_manifest_can_be_read(
     assert len(kube_server.requests) == before
 
 
-def test_a_kustomization_says_how_to_apply_it(kubeloop: Call, tmp_path: Path) -> None:
+def test_the_error_for_a_kustomization_shows_how_to_apply_it(
+    kubeloop: Call, tmp_path: Path
+) -> None:
     (tmp_path / "kustomization.yaml").write_text("resources: [map.yaml]\n")
     (tmp_path / "map.yaml").write_text(a_map("paint"))
 
@@ -171,8 +171,8 @@ def test_json_documents_may_follow_each_other(kubeloop: Call) -> None:
     assert result.stdout == "configmap/a created\nconfigmap/b created\n"
 
 
-def test_a_manifest_without_objects_is_a_mistake(kubeloop: Call) -> None:
+def test_a_manifest_without_objects_is_an_error(kubeloop: Call) -> None:
     result = kubeloop("apply", "-f", "-", stdin="# nothing\n")
 
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "there is no object in it" in result.stderr
+    assert "no objects found" in result.stderr

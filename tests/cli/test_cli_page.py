@@ -1,4 +1,4 @@
-"""The page about the command line says what really happens: its lines run, in their order."""
+"""The commands on the page about the command line print what the page shows."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def blocks(pattern: str) -> Iterator[re.Match[str]]:
 
 
 def lines() -> Iterator[tuple[str, str]]:
-    """Each command of the page, and what it prints."""
+    """Each command of the page, and its output."""
     for block in blocks("console"):
         for part in block[1].removeprefix("$ ").split("\n$ "):
             command, _, output = part.partition("\n")
             yield command, output
 
 
-@pytest.mark.timeout(300)  # programs start, one after the other
-def test_the_lines_of_the_page_print_what_it_says(tmp_path: Path) -> None:
+@pytest.mark.timeout(300)  # many processes, one after the other
+def test_the_commands_of_the_page_print_what_it_shows(tmp_path: Path) -> None:
     with Reader(tmp_path, installed=installed_by("docs/how-to/cli.md")) as reader:
         reader.open_shop()
         reader.write_files("docs/how-to/cli.md")
@@ -42,13 +42,13 @@ def test_the_lines_of_the_page_print_what_it_says(tmp_path: Path) -> None:
 
 
 def same(expected: str, found: str) -> bool:
-    """As the page has it, where `...` stands for anything."""
-    wanted = Example("", expected).want
-    return OutputChecker().check_output(wanted, found, ELLIPSIS | NORMALIZE_WHITESPACE)
+    """Whether the output is as on the page, where `...` stands for any text."""
+    pattern = Example("", expected).want
+    return OutputChecker().check_output(pattern, found, ELLIPSIS | NORMALIZE_WHITESPACE)
 
 
 @pytest.mark.parametrize("name", [*COMMANDS, "demo"])
-def test_every_command_has_its_place_on_the_page(name: str) -> None:
+def test_every_command_is_on_the_page(name: str) -> None:
     assert re.search(rf"kubeloop {name}\b", PAGE)
 
 

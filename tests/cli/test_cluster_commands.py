@@ -1,4 +1,4 @@
-"""What tells about the cluster and the way to it: cache, config, version, inspect."""
+"""Commands about the cluster and its configuration: cache, config, version, inspect."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kubeloop.workqueue import WorkQueue
 
 from .conftest import Call, finished
 
-SECRETIVE = """
+CONFIG_WITH_SECRETS = """
 apiVersion: v1
 kind: Config
 current-context: staging
@@ -42,10 +42,10 @@ contexts:
 
 
 @pytest.fixture
-def secretive(tmp_path: Path) -> str:
-    """A kubeconfig full of secrets."""
-    path = tmp_path / "secretive"
-    path.write_text(SECRETIVE)
+def config_with_secrets(tmp_path: Path) -> str:
+    """A kubeconfig with a secret in every user."""
+    path = tmp_path / "config"
+    path.write_text(CONFIG_WITH_SECRETS)
     return str(path)
 
 
@@ -62,24 +62,24 @@ def test_a_cache_is_measured_by_filling_it(kubeloop: Call) -> None:
     assert total[:3] == ["total", "3", str(int(pods[2]) + int(deployments[2]))]
 
 
-def test_the_bytes_of_decoded_objects_are_not_known(kubeloop: Call) -> None:
-    told = kubeloop("cache", "report", "pods,deploy", "--store-as", "objects")
+def test_the_bytes_of_decoded_objects_are_unknown(kubeloop: Call) -> None:
+    table = kubeloop("cache", "report", "pods,deploy", "--store-as", "objects")
     costs = json.loads(
         kubeloop("cache", "report", "pods", "--store-as", "objects", "-o", "json").stdout
     )
 
-    assert [line.split()[2] for line in told.stdout.splitlines()[1:]] == ["-", "-", "-"]
+    assert [line.split()[2] for line in table.stdout.splitlines()[1:]] == ["-", "-", "-"]
     assert costs[0]["bytes"] is None
 
 
-def test_a_cache_of_one_namespace_costs_what_is_in_it(kubeloop: Call) -> None:
+def test_a_cache_of_one_namespace_has_its_objects_only(kubeloop: Call) -> None:
     result = kubeloop("cache", "report", "services", "-n", "shop", "-o", "json")
 
     (cost,) = json.loads(result.stdout)
     assert (cost["resource"], cost["objects"], cost["bytes"]) == ("services", 0, 0)
 
 
-def test_who_may_not_list_is_told_so(kubeloop: Call, kube_server: APIServer) -> None:
+def test_a_forbidden_list_is_an_error(kubeloop: Call, kube_server: APIServer) -> None:
     kube_server.faults.reactors.append(lambda seen: _forbid(seen.path))
 
     result = kubeloop("cache", "report", "secrets")
@@ -98,9 +98,13 @@ def _forbid(path: str) -> None:
 
 
 @pytest.mark.parametrize("context", ["staging", "person", "plugin"])
-@pytest.mark.parametrize("form", ["table", "json"])
-def test_no_secret_is_ever_shown(kubeloop: Call, secretive: str, context: str, form: str) -> None:
-    result = kubeloop("config", "--kubeconfig", secretive, "--context", context, "-o", form)
+@pytest.mark.parametrize("output", ["table", "json"])
+def test_no_secret_is_printed(
+    kubeloop: Call, config_with_secrets: str, context: str, output: str
+) -> None:
+    result = kubeloop(
+        "config", "--kubeconfig", config_with_secrets, "--context", context, "-o", output
+    )
 
     assert result.exit_code == 0, result.stderr
     assert "far.example" in result.stdout
@@ -108,24 +112,28 @@ def test_no_secret_is_ever_shown(kubeloop: Call, secretive: str, context: str, f
     assert "pass@" not in result.output
 
 
-def test_it_is_said_what_is_used_and_where_it_is_written(kubeloop: Call, secretive: str) -> None:
-    result = kubeloop("config", "--kubeconfig", secretive, "--request-timeout", "1m", "-o", "json")
+def test_the_configuration_in_use_is_printed_with_its_source(
+    kubeloop: Call, config_with_secrets: str
+) -> None:
+    result = kubeloop(
+        "config", "--kubeconfig", config_with_secrets, "--request-timeout", "1m", "-o", "json"
+    )
 
     assert json.loads(result.stdout) == {
-        "from": f"{secretive} (--kubeconfig)",
+        "from": f"{config_with_secrets} (--kubeconfig)",
         "context": "staging (current-context)",
-        "cluster": f"far (in {secretive})",
-        "user": f"robot (in {secretive})",
+        "cluster": f"far (in {config_with_secrets})",
+        "user": f"robot (in {config_with_secrets})",
         "server": "https://far.example:6443",
         "namespace": "shop",
         "credentials": "token (hidden)",
-        "trust": "the certificates of this system",
+        "trust": "the CA certificates of this system",
         "proxy": "http://me:<masked>@proxy:3128",
         "request timeout": "60 s",
     }
 
 
-def test_a_flag_behind_the_command_wins_over_one_before_it(kubeloop: Call) -> None:
+def test_a_flag_after_the_command_wins_over_one_before_it(kubeloop: Call) -> None:
     before = kubeloop("-n", "first", "config")
     both = kubeloop("-n", "first", "config", "-n", "second")
 
@@ -136,7 +144,7 @@ def test_a_flag_behind_the_command_wins_over_one_before_it(kubeloop: Call) -> No
 # --- version
 
 
-def test_the_versions_of_all_that_is_at_work_are_said(kubeloop: Call) -> None:
+def test_the_versions_of_client_and_server_are_printed(kubeloop: Call) -> None:
     ours = [f"kubeloop {package.__version__}", f"Python {platform.python_version()}"]
 
     assert kubeloop("version", "--client").stdout.splitlines() == ours
@@ -149,12 +157,12 @@ def test_the_versions_of_all_that_is_at_work_are_said(kubeloop: Call) -> None:
 
 
 @pytest.fixture
-def whereabouts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder of this test alone, for inspectors to be found in."""
+def runtime_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A directory for this test, in which inspectors register."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
 
 
-@pytest.mark.usefixtures("whereabouts")
+@pytest.mark.usefixtures("runtime_directory")
 async def test_the_inspectors_of_running_processes_are_found(kubeloop: Call) -> None:
     queue: WorkQueue[str] = WorkQueue()
     async with Inspector(queue, name="shop", token="t0ken") as page:
@@ -168,9 +176,9 @@ async def test_the_inspectors_of_running_processes_are_found(kubeloop: Call) -> 
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.skipif(sys.platform != "linux", reason="there is always a browser elsewhere")
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems always have a browser")
 @pytest.mark.parametrize(("browser", "code"), [("echo opened %s", 0), ("", 1)])
-async def test_a_machine_without_a_browser_is_told_in_one_line(
+async def test_a_missing_browser_is_reported_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, browser: str, code: int
 ) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
@@ -178,16 +186,16 @@ async def test_a_machine_without_a_browser_is_told_in_one_line(
     environment = {"XDG_RUNTIME_DIR": str(tmp_path), "PATH": path, "BROWSER": browser}
     queue: WorkQueue[str] = WorkQueue()
     async with Inspector(queue) as page:
-        ended, out, complained = finished(environment, "inspect", "--open")
+        exit_code, out, errors = finished(environment, "inspect", "--open")
 
-    told = [f"error: open {page.url}: there is no browser here (copy the address)"]
-    assert ended == code
+    expected = [f"error: open {page.url}: no browser found (copy the URL)"]
+    assert exit_code == code
     assert page.url in out.splitlines()
-    assert complained.splitlines() == told[:code]
+    assert errors.splitlines() == expected[:code]
 
 
-@pytest.mark.usefixtures("whereabouts")
-def test_where_no_inspector_runs_it_is_said_how_to_have_one(kubeloop: Call) -> None:
+@pytest.mark.usefixtures("runtime_directory")
+def test_without_an_inspector_the_error_shows_how_to_start_one(kubeloop: Call) -> None:
     result = kubeloop("inspect")
 
     assert result.exit_code == 1

@@ -10,7 +10,7 @@ from .test_apply import CRD
 OTHER = CRD.replace("websites", "shops").replace("Website", "Shop")
 
 
-def test_classes_of_a_file_give_the_same_definition_back(kubeloop: Call, tmp_path: Path) -> None:
+def test_classes_generated_from_a_file_give_the_same_crd(kubeloop: Call, tmp_path: Path) -> None:
     (tmp_path / "crd.yaml").write_text(CRD)
 
     made = kubeloop("crd", "generate", "crd.yaml", "-o", "generated_website.py")
@@ -39,7 +39,7 @@ def test_several_definitions_are_several_modules(kubeloop: Call, tmp_path: Path)
     written = kubeloop("crd", "generate", "crds.yaml", "-o", "kinds")
 
     assert refused.exit_code == 2
-    assert "2 CRDs are in it" in refused.stderr
+    assert "contains 2 CRDs" in refused.stderr
     assert written.stdout.splitlines() == ["kinds/website.py", "kinds/shop.py"]
     assert "class Shop(" in (tmp_path / "kinds" / "shop.py").read_text()
 
@@ -79,25 +79,25 @@ def test_a_module_that_ends_the_program_is_one_line(kubeloop: Call, tmp_path: Pa
     assert "the module cannot be imported: SystemExit" in line
 
 
-def test_a_version_that_is_not_there_is_a_mistake(kubeloop: Call) -> None:
+def test_an_unknown_version_is_an_error(kubeloop: Call) -> None:
     result = kubeloop("crd", "generate", "-", "--version", "v9", stdin=CRD)
 
     assert result.exit_code == 2
     assert "no version 'v9' (it has v1)" in result.stderr
 
 
-def test_a_file_without_definitions_is_a_mistake(kubeloop: Call) -> None:
+def test_a_file_without_crds_is_an_error(kubeloop: Call) -> None:
     result = kubeloop("crd", "generate", "-", stdin="{apiVersion: v1, kind: Pod}")
 
     assert result.exit_code == 2
-    assert "no CustomResourceDefinition is in it" in result.stderr
+    assert "contains no CustomResourceDefinition" in result.stderr
 
 
-def test_a_place_that_cannot_be_written_to_is_one_line(kubeloop: Call, tmp_path: Path) -> None:
+def test_a_path_that_cannot_be_written_is_one_line(kubeloop: Call, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     result = kubeloop("crd", "generate", "-", "-o", "file/website.py", stdin=CRD)
 
     assert result.exit_code == 2
     (line,) = result.stderr.splitlines()
-    assert line.startswith("error: file/website.py: it cannot be written: ")
+    assert line.startswith("error: file/website.py: cannot be written: ")

@@ -1,4 +1,4 @@
-"""The demo as a user starts it: a process, with and without a terminal."""
+"""The demo as a process, with and without a terminal."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ DEMO = [sys.executable, "-m", "kubeloop", "demo"]
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
 
-def played(*options: str) -> subprocess.CompletedProcess[str]:
+def run_demo(*options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*DEMO, *options], capture_output=True, text=True, check=False)
 
 
 @contextmanager
-def at_a_terminal(columns: int, lines: int, *options: str) -> Iterator[Terminal]:
-    """The demo at a terminal of that size; killed at the end if it is still there."""
+def in_terminal(columns: int, lines: int, *options: str) -> Iterator[Terminal]:
+    """The demo in a terminal of that size; killed at the end if it still runs."""
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     process = subprocess.Popen(
@@ -55,7 +55,7 @@ def at_a_terminal(columns: int, lines: int, *options: str) -> Iterator[Terminal]
 
 
 class Terminal:
-    """What a person at a terminal sees and does."""
+    """The screen and the keyboard of a terminal."""
 
     def __init__(self, process: subprocess.Popen[bytes], descriptor: int) -> None:
         self._process = process
@@ -80,37 +80,37 @@ class Terminal:
     def _read(self) -> None:
         try:
             data = os.read(self._descriptor, 65536)
-        except OSError:  # how Linux says that nobody is there any more
+        except OSError:  # Linux, after the other end was closed
             data = b""
         if not data:
             raise EOFError(self.seen)
         self.seen += data.decode(errors="replace")
 
 
-def test_into_a_pipe_it_tells_everything_and_ends_by_itself() -> None:
-    ended = played("--seconds", "0")
+def test_in_a_pipe_it_prints_a_transcript_and_ends() -> None:
+    ended = run_demo("--seconds", "0")
 
     assert (ended.returncode, ended.stderr) == (0, "")
-    for moment in (
-        "the inspector, a page that shows this process live, at http://127.0.0.1:",
-        "the class Website became a CustomResourceDefinition",
-        "holds the lease and works",
+    for text in (
+        "started the inspector, a live web page about this process, at http://127.0.0.1:",
+        "created a CRD from the class Website",
+        "holds the lease",
         "6 pods run",
-        "never were fewer than 3 available",
-        "somebody deletes the Deployment of the blog",
-        "4 tries failed, the next one did it",
-        "every connection is cut",
-        "healed: 3 watches went on",
-        "healed: 410 Gone",
-        "the leader, is killed",
-        "cache equals server: 23 Websites, 23 Deployments, 27 Pods",
+        "at least 3 pods were available",
+        "deleted the Deployment of blog",
+        "4 reconciles failed, the next one succeeded",
+        "closed every connection",
+        "recovered: 3 watches resumed",
+        "recovered: 410 Gone",
+        "the leader, without releasing its lease",
+        "the cache equals the server: 23 Websites, 23 Deployments, 27 Pods",
     ):
-        assert moment in ended.stdout
+        assert text in ended.stdout
     assert "\x1b" not in ended.stdout
 
 
-def test_at_a_terminal_it_draws_until_ctrl_c_and_leaves_nothing_behind() -> None:
-    with at_a_terminal(100, 30) as terminal:
+def test_in_a_terminal_it_draws_until_ctrl_c_and_leaves_nothing_behind() -> None:
+    with in_terminal(100, 30) as terminal:
         terminal.read_until("\x1b[?1049h")  # another screen
         terminal.read_until("Websites")
         terminal.press_ctrl_c()
@@ -126,22 +126,22 @@ def test_at_a_terminal_it_draws_until_ctrl_c_and_leaves_nothing_behind() -> None
         urlopen(f"{address[0]}/readyz")
 
 
-def test_in_a_terminal_too_small_it_tells_instead() -> None:
-    with at_a_terminal(79, 24, "--seconds", "300") as terminal:
-        terminal.read_until("every Kubernetes client can talk to it")
+def test_in_a_small_terminal_it_prints_a_transcript() -> None:
+    with in_terminal(79, 24, "--seconds", "300") as terminal:
+        terminal.read_until("any other Kubernetes client can use it")
         terminal.press_ctrl_c()
         code = terminal.end()
 
-    assert "79 columns and 24 lines, the live picture needs 80 and 24" in terminal.seen
+    assert "79 columns and 24 lines, the dashboard needs 80 and 24" in terminal.seen
     assert "\x1b[?1049h" not in terminal.seen
-    assert code == 130  # a transcript that was broken off
+    assert code == 130  # an interrupted transcript
     assert "Traceback" not in terminal.seen
 
 
 @pytest.mark.parametrize("option", ["--port", "--inspector-port"])
 def test_a_port_in_use_is_one_line(option: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        ended = played(option, str(taken.getsockname()[1]))
+        ended = run_demo(option, str(taken.getsockname()[1]))
 
     assert ended.returncode == 1
     (line,) = ended.stderr.splitlines()
@@ -149,7 +149,7 @@ def test_a_port_in_use_is_one_line(option: str) -> None:
     assert "in use" in line
 
 
-def test_a_reader_that_goes_away_is_no_error() -> None:
+def test_a_closed_pipe_is_not_an_error() -> None:
     with subprocess.Popen(
         [*DEMO, "--seconds", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -157,14 +157,14 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         assert process.stderr is not None
         process.stdout.readline()
         process.stdout.close()
-        said = process.stderr.read()
+        errors = process.stderr.read()
 
     assert process.returncode in {141, -signal.SIGPIPE}
-    assert said == b""
+    assert errors == b""
 
 
-def test_the_code_of_its_controller_can_be_read_and_runs() -> None:
-    ended = played("--show-code")
+def test_the_printed_code_of_the_controller_runs() -> None:
+    ended = run_demo("--show-code")
 
     assert ended.returncode == 0
     names: dict[str, object] = {"__name__": "shown"}

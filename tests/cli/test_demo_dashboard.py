@@ -1,4 +1,4 @@
-"""The picture that the demo draws, without a demo."""
+"""The dashboard of the demo, drawn from given values."""
 
 from __future__ import annotations
 
@@ -9,130 +9,136 @@ import demo_picture
 import pytest
 from rich.console import Console
 
-from kubeloop.cli.demo.dashboard import drawn
-from kubeloop.cli.demo.narrator import Mark, Narrator
+from kubeloop.cli.demo.dashboard import render
+from kubeloop.cli.demo.log import DemoLog, EntryType, entry_text
 from kubeloop.cli.demo.panels import sparkline
-from kubeloop.cli.demo.picture import Candidate, Gauges, Happening, Mirror, Picture, Work
-from kubeloop.cli.demo.transcript import line_text
+from kubeloop.cli.demo.snapshot import (
+    ActivityHistory,
+    CacheSnapshot,
+    Candidate,
+    ClusterEvent,
+    ControllerSnapshot,
+    Snapshot,
+)
 from kubeloop.kit import ManualClock
 
 
 @pytest.fixture
-def narrator() -> Narrator:
-    return Narrator(clock=ManualClock())
+def log() -> DemoLog:
+    return DemoLog(clock=ManualClock())
 
 
 @pytest.fixture
-def picture(narrator: Narrator) -> Picture:
-    narrator.title("The watch is cut")
+def snapshot(log: DemoLog) -> Snapshot:
+    log.title("A watch is interrupted")
     for number in range(30):
-        narrator.broke(f"the watch of Websites is cut for the {number}th time, " + "again " * 20)
-    narrator.saw("healed")
-    return Picture(
+        log.fault(f"interrupted the watch of Websites for the {number}th time, " + "again " * 20)
+    log.result("recovered")
+    return Snapshot(
         elapsed=12.3,
         scene=5,
         scenes=8,
         is_over=False,
         server="http://127.0.0.1:1234",
         inspector="http://127.0.0.1:5678/",
-        lines=narrator.lines,
-        mirrors=(
-            Mirror("Website", "waiting", 3, 23, 2000, 1),
-            Mirror("Deployment", "watching", 12345, 12345, 8_000_000, 10),
-            Mirror("Pod", "watching", 6, 6, 20_000, 1),
+        entries=log.entries,
+        caches=(
+            CacheSnapshot("Website", "waiting", 3, 23, 2000, 1),
+            CacheSnapshot("Deployment", "watching", 12345, 12345, 8_000_000, 10),
+            CacheSnapshot("Pod", "watching", 6, 6, 20_000, 1),
         ),
         candidates=(Candidate("alice", False, False), Candidate("bob", True, True)),
         nodes=(("node-1", ("Running",) * 200), ("node-2", ("Pending", "Failed", "Odd"))),
-        work=Work(3, 1, 2, 120, 4, 12.5, 0.038, (0, 1, 5) * 20, (1,) * 60),
-        events=tuple(Happening(f"Website/{n}", "Ready", "it runs " * 30) for n in range(40)),
+        controller=ControllerSnapshot(3, 1, 2, 120, 4, 12.5, 0.038, (0, 1, 5) * 20, (1,) * 60),
+        events=tuple(ClusterEvent(f"Website/{n}", "Ready", "it runs " * 30) for n in range(40)),
     )
 
 
-def lines_of(picture: Picture, width: int, height: int) -> list[str]:
+def lines_of(snapshot: Snapshot, width: int, height: int) -> list[str]:
     console = Console(
         file=io.StringIO(), width=width, height=height, force_terminal=True, color_system=None
     )
     with console.capture() as captured:
-        console.print(drawn(picture, width=width, height=height), height=height, end="")
+        console.print(render(snapshot, width=width, height=height), height=height, end="")
     return captured.get().splitlines()
 
 
 @pytest.mark.parametrize("size", [(80, 24), (140, 40), (100, 30), (119, 24), (120, 24), (60, 18)])
-def test_the_picture_fills_its_screen_and_no_more(size: tuple[int, int], picture: Picture) -> None:
+def test_the_dashboard_fills_the_screen_exactly(size: tuple[int, int], snapshot: Snapshot) -> None:
     width, height = size
 
-    lines = lines_of(picture, width, height)
+    lines = lines_of(snapshot, width, height)
 
     assert len(lines) == height
     assert {len(line) for line in lines} == {width}
-    assert "✓ healed" in "\n".join(lines)  # the newest is always shown
+    assert "✓ recovered" in "\n".join(lines)  # the newest entry is always shown
 
 
 @pytest.mark.parametrize("size", [(80, 24), (140, 40)])
-def test_the_picture_tells_what_is_broken_in_words(size: tuple[int, int], picture: Picture) -> None:
-    text = "\n".join(lines_of(picture, *size))
+def test_failures_are_shown_in_words(size: tuple[int, int], snapshot: Snapshot) -> None:
+    text = "\n".join(lines_of(snapshot, *size))
 
-    assert "✗ cut" in text
-    assert "✗ alice is dead" in text
+    assert "✗ down" in text
+    assert "✗ alice is down" in text
     assert "★ bob leads" in text
-    assert "3 keys, 1 in work, 2 to retry" in text
+    assert "3 keys, 1 processing, 2 delayed" in text
     assert "4 of 120 failed" in text
     assert "http://127.0.0.1:5678/" in text
 
 
 @pytest.mark.parametrize("size", [(20, 5), (10, 3), (1, 1)])
-def test_a_screen_of_next_to_nothing_does_no_harm(size: tuple[int, int], picture: Picture) -> None:
+def test_a_tiny_screen_is_not_an_error(size: tuple[int, int], snapshot: Snapshot) -> None:
     width, height = size
 
-    lines = lines_of(picture, width, height)
+    lines = lines_of(snapshot, width, height)
 
     assert all(len(line) <= width for line in lines)
 
 
-def test_a_low_screen_has_the_story_only(picture: Picture) -> None:
-    text = "\n".join(lines_of(picture, 80, 19))
+def test_a_low_screen_shows_only_the_log(snapshot: Snapshot) -> None:
+    text = "\n".join(lines_of(snapshot, 80, 19))
 
-    assert "What happens: The watch is cut" in text
+    assert "Log: A watch is interrupted" in text
     assert "Caches" not in text
 
 
 @pytest.mark.parametrize(
     ("values", "bars"), [((), ""), ((0, 0), "  "), ((0, 1, 100), " ▁█"), ((1, 1), "██")]
 )
-def test_what_is_not_zero_can_be_seen(values: tuple[int, ...], bars: str) -> None:
+def test_every_value_above_zero_is_visible(values: tuple[int, ...], bars: str) -> None:
     assert sparkline(values) == bars
 
 
-def test_gauges_keep_the_highest_of_each_half_second_and_what_was_done() -> None:
-    gauges = Gauges()
+def test_the_history_has_depth_and_reconciles_of_each_half_second() -> None:
+    history = ActivityHistory()
 
-    gauges.note(0.1, depth=3, done=1)
-    gauges.note(0.4, depth=1, done=4)
-    gauges.note(0.6, depth=2, done=5)
-    gauges.note(1.1, depth=0, done=2)  # another leader begins anew
+    history.record(0.1, depth=3, done=1)
+    history.record(0.4, depth=1, done=4)
+    history.record(0.6, depth=2, done=5)
+    history.record(1.1, depth=0, done=2)  # another leader counts from zero
 
-    assert gauges.depths[-3:] == (3, 2, 0)
-    assert gauges.rates[-3:] == (4, 1, 0)
-    assert gauges.rate() == 5.0
+    assert history.depths[-3:] == (3, 2, 0)
+    assert history.rates[-3:] == (4, 1, 0)
+    assert history.rate() == 5.0
 
 
-def test_the_picture_for_the_documentation_asks_no_server_for_its_letters(picture: Picture) -> None:
-    svg = demo_picture.as_svg(picture)
+def test_the_svg_for_the_documentation_loads_no_fonts(snapshot: Snapshot) -> None:
+    svg = demo_picture.as_svg(snapshot)
 
     assert ET.fromstring(svg).tag.endswith("svg")
     assert "@font-face" not in svg
-    assert "healed" in svg
+    assert "recovered" in svg
 
 
-async def test_a_narrator_says_when_and_remembers_the_last_scene() -> None:
+async def test_entries_have_their_time_and_the_last_scene_is_known() -> None:
     clock = ManualClock()
-    heard: list[str] = []
-    narrator = Narrator(clock=clock, heard=lambda line: heard.append(line_text(line)))
-    narrator.title("One")
+    lines: list[str] = []
+    log = DemoLog(clock=clock, on_entry=lambda entry: lines.append(entry_text(entry)))
+    log.title("One")
     await clock.advance(1.5)
-    narrator.did("something")
-    narrator.title("Two")
-    narrator.why("because")
+    log.action("something")
+    log.title("Two")
+    log.reason("because")
 
-    assert heard == ["\nOne", "   1.5 s     do  something", "\nTwo", "   1.5 s    why  because"]
-    assert [line.mark for line in narrator.last_scene()] == [Mark.SCENE, Mark.WHY]
+    assert lines == ["\nOne", "   1.5 s     do  something", "\nTwo", "   1.5 s    why  because"]
+    assert [entry.type for entry in log.last_scene()] == [EntryType.SCENE, EntryType.REASON]

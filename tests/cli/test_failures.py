@@ -1,4 +1,4 @@
-"""Whatever goes wrong is one line, and an exit code that scripts can tell apart."""
+"""Every error is one line, with an exit code that scripts can check."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .conftest import Call, command, line_of, started
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "text"),
     [
         (["frob"], 2, "No such command 'frob' (see kubeloop --help)"),
         (["gett", "pods"], 2, "No such command 'gett'; did you mean get?"),
@@ -37,36 +37,40 @@ from .conftest import Call, command, line_of, started
         (["get", "pods", "-o", "jsonpath={.a"], 2, "unclosed action"),
         (["get", "pods", "-l", "a in"], 2, "label selector 'a in'"),
         (["get", "pod/web", "pods"], 2, "expected KIND NAME…, or KIND/NAME"),
-        (["get", "pods", "web", "-l", "a=b"], 2, "give one of them"),
+        (["get", "pods", "web", "-l", "a=b"], 2, "name and selector cannot be used together"),
         (["get", "pods,,svc"], 2, "pods,,svc: expected KIND NAME…"),
         (["get", ""], 2, "'': expected KIND NAME…"),
         (["get", "deploymets"], 1, "did you mean deployments?"),
-        (["get", "pods", "nobody"], 1, 'pods "nobody" not found'),
-        (["watch", "pods", "a", "b"], 2, "can be watched"),
+        (["get", "pods", "missing"], 1, 'pods "missing" not found'),
+        (["watch", "pods", "a", "b"], 2, "watch takes resource types, or one object"),
         (["apply", "-f", "nothing.yaml"], 2, "nothing.yaml: it cannot be read"),
-        (["logs", "nobody"], 1, 'pods "nobody" not found'),
-        (["logs", "svc/kubernetes", "--since", "soon"], 2, "'soon' is no time"),
-        (["wait", "pods", "--for", "delete"], 2, "which?"),
-        (["wait", "pods", "web", "-l", "a=b", "--for", "delete"], 2, "give one of them"),
+        (["logs", "missing"], 1, 'pods "missing" not found'),
+        (["logs", "svc/kubernetes", "--since", "soon"], 2, "'soon' is not a duration"),
+        (["wait", "pods", "--for", "delete"], 2, "no name given"),
+        (
+            ["wait", "pods", "web", "-l", "a=b", "--for", "delete"],
+            2,
+            "name and selector cannot be used together",
+        ),
         (["cache", "report", "pods", "--field-selector", "a=b"], 1, "400 BadRequest"),
         (["wait", "pod/web", "--for", "luck"], 2, "'luck' is not one of condition=NAME"),
         (["--context", "elsewhere", "get", "pods"], 4, 'context "elsewhere" does not exist'),
         (["get", "pods", "--kubeconfig", "none"], 4, "none: no such file"),
-        (["get", "pods", "--request-timeout", "soon"], 2, "'soon' is no time"),
-        (["crd", "generate", "none"], 2, "no such file, and no CRD's name"),
-        (["crd", "generate", "none.yaml"], 2, "none.yaml: it cannot be read: No such file"),
+        (["get", "pods", "--request-timeout", "soon"], 2, "'soon' is not a duration"),
+        (["crd", "generate", "none"], 2, "no such file, and not the name of a CRD"),
+        (["crd", "generate", "none.yaml"], 2, "none.yaml: cannot be read: No such file"),
         (["crd", "generate", "none.example.com"], 1, "not found"),
         (["crd", "show", "none:Website"], 2, "No module named 'none'"),
-        (["crd", "show", "kubeloop:Client"], 2, "no class Client derived from Resource"),
+        (["crd", "show", "kubeloop:Client"], 2, "no subclass of Resource named Client"),
         (["crd", "show", "website"], 2, "expected MODULE:CLASS"),
-        (["inspect", "999999999"], 1, "no inspector is running there"),
+        (["inspect", "999999999"], 1, "no inspector is running"),
         (["completion", "tcsh"], 2, "'tcsh' is not one of"),
         (["serve", "--port", "http"], 2, "'http' is not a valid integer"),
         (["serve", "--kubeconfig", "none/here"], 2, "write the kubeconfig to "),
     ],
 )
-def test_a_mistake_is_one_line_and_a_code(
-    kubeloop: Call, arguments: list[str], code: int, said: str
+def test_an_error_is_one_line_and_an_exit_code(
+    kubeloop: Call, arguments: list[str], code: int, text: str
 ) -> None:
     result = kubeloop(*arguments)
 
@@ -74,10 +78,10 @@ def test_a_mistake_is_one_line_and_a_code(
     assert result.stdout == ""
     (line,) = result.stderr.splitlines()
     assert line.startswith("error: ")
-    assert said in line
+    assert text in line
 
 
-def test_a_server_that_is_not_there_has_a_code_of_its_own(kubeloop: Call, tmp_path: Path) -> None:
+def test_an_unreachable_server_has_its_own_exit_code(kubeloop: Call, tmp_path: Path) -> None:
     kubeconfig = tmp_path / "gone"
     kubeconfig.write_text(
         "{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: a, cluster: "
@@ -91,11 +95,11 @@ def test_a_server_that_is_not_there_has_a_code_of_its_own(kubeloop: Call, tmp_pa
     assert "127.0.0.1:1" in result.stderr
 
 
-def test_no_configuration_at_all_says_what_to_do(
+def test_without_configuration_the_error_shows_what_to_do(
     kubeloop: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("KUBECONFIG")
-    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    monkeypatch.setenv("HOME", str(tmp_path / "missing"))
 
     result = kubeloop("get", "pods")
 
@@ -104,7 +108,7 @@ def test_no_configuration_at_all_says_what_to_do(
     assert result.stderr.endswith("kubeloop serve --simulate\n")
 
 
-def test_a_user_the_server_does_not_know_has_the_same_code(
+def test_invalid_credentials_have_the_same_exit_code(
     kubeloop: Call, kube_server: APIServer
 ) -> None:
     status = {"kind": "Status", "code": 401, "reason": "Unauthorized", "message": "who?"}
@@ -116,29 +120,29 @@ def test_a_user_the_server_does_not_know_has_the_same_code(
     assert "check the credentials" in result.stderr
 
 
-def test_a_bug_of_ours_is_said_to_be_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unexpected_exception_is_reported_as_a_bug(capsys: pytest.CaptureFixture[str]) -> None:
     code = report(ExceptionGroup("two", [ZeroDivisionError("by\nzero")]), verbose=False)
 
     assert code == 70
     assert capsys.readouterr().err == (
         "error: unexpected ZeroDivisionError: by zero"
-        " (this is a bug: run it again with -v, and report it)\n"
+        " (this is a bug: run again with -v and report it)\n"
     )
 
 
-def test_a_traceback_is_for_those_who_ask(kubeloop: Call) -> None:
-    assert "Traceback" not in kubeloop("get", "pods", "nobody").stderr
-    assert "Traceback" in kubeloop("-v", "get", "pods", "nobody").stderr
-    assert "Traceback" in kubeloop("get", "pods", "nobody", "-v").stderr
+def test_a_traceback_is_shown_only_with_verbose(kubeloop: Call) -> None:
+    assert "Traceback" not in kubeloop("get", "pods", "missing").stderr
+    assert "Traceback" in kubeloop("-v", "get", "pods", "missing").stderr
+    assert "Traceback" in kubeloop("get", "pods", "missing", "-v").stderr
 
 
-# --- in processes of their own
+# --- in separate processes
 
 pytestmark = pytest.mark.timeout(60)
 
 
 @pytest.mark.parametrize("missing", ["click", "rich"])
-def test_without_its_libraries_it_says_what_to_install(missing: str) -> None:
+def test_a_missing_library_is_named_with_the_extra_to_install(missing: str) -> None:
     text = f"import sys; sys.modules[{missing!r}] = None; from kubeloop.cli import main; main()"
 
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
@@ -150,20 +154,20 @@ def test_without_its_libraries_it_says_what_to_install(missing: str) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent in another way there")
-def test_ctrl_c_ends_it_with_130_and_without_a_traceback(environment: dict[str, str]) -> None:
+def test_ctrl_c_exits_with_130_and_without_a_traceback(environment: dict[str, str]) -> None:
     with started(environment, "watch", "pods", "-n", "shop") as process:
         assert line_of(process).startswith("EVENT")
         process.send_signal(signal.SIGINT)
-        _, complained = process.communicate()
+        _, errors = process.communicate()
 
     assert process.returncode == 130
-    assert complained.strip() == ""
+    assert errors.strip() == ""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break in another way there")
-def test_a_reader_that_goes_away_is_no_error(environment: dict[str, str]) -> None:
+def test_a_closed_pipe_is_not_an_error(environment: dict[str, str]) -> None:
     reading, writing = os.pipe()
-    os.close(reading)  # before anything is written: a pipe would hold all of it
+    os.close(reading)  # before the first write: the buffer of the pipe would hold all of it
 
     done = subprocess.run(
         command("get", "all", "-A", "-o", "yaml"),
@@ -180,9 +184,7 @@ def test_a_reader_that_goes_away_is_no_error(environment: dict[str, str]) -> Non
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell closes streams in another way there")
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
-def test_a_standard_stream_that_is_closed_does_no_harm(
-    environment: dict[str, str], closed: str
-) -> None:
+def test_a_closed_standard_stream_is_not_an_error(environment: dict[str, str], closed: str) -> None:
     program = shlex.join([sys.executable, "-m", "kubeloop", "get", "ns"])
 
     done = subprocess.run(["sh", "-c", f"{program} {closed}"], env=environment, check=False)
@@ -190,9 +192,9 @@ def test_a_standard_stream_that_is_closed_does_no_harm(
     assert done.returncode == 0
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full")
 @pytest.mark.parametrize("arguments", [["--help"], ["get", "--help"], ["get", "ns"]])
-def test_an_output_that_cannot_be_written_is_one_line(
+def test_a_failing_write_to_stdout_is_one_line(
     environment: dict[str, str], arguments: list[str]
 ) -> None:
     with Path("/dev/full").open("w") as full:
@@ -209,7 +211,7 @@ def test_an_output_that_cannot_be_written_is_one_line(
     assert done.stderr == "error: [Errno 28] No space left on device\n"
 
 
-def test_ctrl_c_while_it_is_loaded_leaves_no_traceback() -> None:
+def test_ctrl_c_during_imports_shows_no_traceback() -> None:
     text = (
         "import builtins\n"
         "from kubeloop.cli import main\n"
@@ -238,7 +240,7 @@ def test_the_package_runs_as_the_command(environment: dict[str, str]) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "namespace/shop\n", "")
 
 
-# --- advice for those who do not write Python
+# --- hints name flags instead of Python arguments
 
 PYTHON = re.compile(r"\b[a-z_0-9]+=(True|False|None|\.\.\.|\)|$)|\b[a-z_]+\(\)")
 
@@ -250,7 +252,7 @@ PYTHON = re.compile(r"\b[a-z_0-9]+=(True|False|None|\.\.\.|\)|$)|\b[a-z_]+\(\)")
             EmptyConfig(),
             (
                 "no configuration has been provided (set KUBECONFIG, or run inside a pod, or pass"
-                " --kubeconfig); to have a cluster here and now: kubeloop serve --simulate"
+                " --kubeconfig); to start a cluster here: kubeloop serve --simulate"
             ),
         ),
         (
@@ -263,8 +265,8 @@ PYTHON = re.compile(r"\b[a-z_0-9]+=(True|False|None|\.\.\.|\)|$)|\b[a-z_]+\(\)")
                 ),
             ),
             (
-                "PATCH pods/web: 409 Conflict: conflict (leave the field to its owner, or take it"
-                " with --force-conflicts)"
+                "PATCH pods/web: 409 Conflict: conflict (leave the field to its owner, or take"
+                " ownership with --force-conflicts)"
             ),
         ),
         (
@@ -275,7 +277,7 @@ PYTHON = re.compile(r"\b[a-z_0-9]+=(True|False|None|\.\.\.|\)|$)|\b[a-z_]+\(\)")
     ],
     ids=["no configuration", "ownership", "limit", "only for programs"],
 )
-def test_advice_is_about_flags_and_not_about_python_arguments(
+def test_hints_name_flags_and_not_python_arguments(
     error: Exception, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report(error, verbose=False)
@@ -283,10 +285,10 @@ def test_advice_is_about_flags_and_not_about_python_arguments(
     assert capsys.readouterr().err == f"error: {line}\n"
 
 
-def test_a_certificate_without_credentials_is_told_without_python(
+def test_the_hint_for_missing_credentials_names_no_python_argument(
     kubeloop: Call, tmp_path: Path
 ) -> None:
-    kubeconfig = tmp_path / "nobody"
+    kubeconfig = tmp_path / "missing"
     kubeconfig.write_text(
         "{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: a, cluster: "
         "{server: 'https://127.0.0.1:1'}}], contexts: [{name: a, context: {cluster: a}}]}"
@@ -299,7 +301,7 @@ def test_a_certificate_without_credentials_is_told_without_python(
 
 
 def test_no_error_that_can_reach_the_command_line_names_python_arguments_in_its_text() -> None:
-    """They belong into `python_hint`, which a command does not print."""
+    """Such hints belong into `python_hint`, which commands do not print."""
     folder = Path(inspect.getfile(kubeloop_package)).parent
     found = [
         f"{path.relative_to(folder)}:{raised.lineno}: {text}"
@@ -326,7 +328,7 @@ def test_no_error_that_can_reach_the_command_line_names_python_arguments_in_its_
 
 
 def _texts(node: ast.AST) -> Iterator[str]:
-    """The texts in a statement that stand in parentheses, without those for programs."""
+    """The strings in a statement, without those for Python programs."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.keyword) and child.arg == "python":
             continue

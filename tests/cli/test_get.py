@@ -1,4 +1,4 @@
-"""`kubeloop get` shows what kubectl shows."""
+"""`kubeloop get` prints what kubectl prints."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .conftest import Call
 
 
 def kubectl() -> Path | None:
-    """The real one, where it is there."""
+    """The real kubectl, if it is installed."""
     try:
         found = assets_folder() / "kubectl"
     except ControlPlaneFailed:
@@ -30,7 +30,7 @@ def kubectl() -> Path | None:
 
 
 def ageless(text: str) -> list[str]:
-    """Lines without ages, which grow while we look, and without the space behind them."""
+    """Lines without ages, which differ between two calls, and their padding."""
     return [re.sub(r"\b\d+s +", "<age>   ", line + " ").rstrip() for line in text.splitlines()]
 
 
@@ -38,7 +38,7 @@ def ageless(text: str) -> list[str]:
     "kind",
     ["deploy", "deployment", "deployments", "Deployment", "deploy.apps", "deployments.v1.apps"],
 )
-def test_a_kind_has_all_the_names_that_kubectl_takes(kubeloop: Call, kind: str) -> None:
+def test_a_kind_has_all_the_names_that_kubectl_accepts(kubeloop: Call, kind: str) -> None:
     result = kubeloop("get", kind, "-n", "shop", "-o", "name")
 
     assert (result.exit_code, result.stdout) == (0, "deployment.apps/web\n")
@@ -51,7 +51,7 @@ def test_a_table_has_the_columns_of_the_server(kubeloop: Call) -> None:
     assert row.split()[:4] == ["web-1", "0/1", "Pending", "0"]
 
 
-@pytest.mark.skipif(kubectl() is None, reason="kubectl is not here (make assets)")
+@pytest.mark.skipif(kubectl() is None, reason="kubectl is not installed (make assets)")
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "arguments",
@@ -82,14 +82,14 @@ def test_what_is_printed_is_what_kubectl_prints(
     assert ageless(ours) == ageless(real.stdout)
 
 
-def test_all_namespaces_are_a_column_of_their_own(kubeloop: Call) -> None:
+def test_all_namespaces_adds_a_namespace_column(kubeloop: Call) -> None:
     header, row, *_ = kubeloop("get", "pods", "-A").stdout.splitlines()
 
     assert header.startswith("NAMESPACE   NAME ")
     assert row.startswith("shop        web-1 ")
 
 
-def test_several_kinds_are_several_tables_whose_names_say_the_kind(kubeloop: Call) -> None:
+def test_several_kinds_are_several_tables_with_the_kind_in_each_name(kubeloop: Call) -> None:
     pods, deployments = kubeloop("get", "po,deploy", "-n", "shop").stdout.split("\n\n")
 
     assert "pod/web-1 " in pods
@@ -97,12 +97,12 @@ def test_several_kinds_are_several_tables_whose_names_say_the_kind(kubeloop: Cal
 
 
 def test_a_category_is_all_kinds_in_it_that_have_objects(kubeloop: Call) -> None:
-    said = kubeloop("get", "all", "-n", "shop", "-o", "name").stdout.splitlines()
+    names = kubeloop("get", "all", "-n", "shop", "-o", "name").stdout.splitlines()
 
-    assert said == ["pod/web-1", "pod/web-2", "deployment.apps/web"]
+    assert names == ["pod/web-1", "pod/web-2", "deployment.apps/web"]
 
 
-def test_objects_may_be_named_with_their_kinds(kubeloop: Call) -> None:
+def test_objects_can_be_named_with_their_kinds(kubeloop: Call) -> None:
     several = kubeloop("get", "pod/web-1", "deploy/web", "-n", "shop", "-o", "name").stdout
     of_one_kind = kubeloop("get", "pod/web-1", "pod/web-2", "-n", "shop").stdout
 
@@ -119,7 +119,7 @@ def test_selectors_go_to_the_server(kubeloop: Call) -> None:
     assert one.stdout == "pod/web-2\n"
 
 
-def test_one_object_stands_alone_and_several_in_a_list(kubeloop: Call) -> None:
+def test_one_object_is_printed_alone_and_several_in_a_list(kubeloop: Call) -> None:
     alone = json.loads(kubeloop("get", "pod", "web-1", "-n", "shop", "-o", "json").stdout)
     several = json.loads(kubeloop("get", "pods", "-n", "shop", "-o", "json").stdout)
 
@@ -128,17 +128,17 @@ def test_one_object_stands_alone_and_several_in_a_list(kubeloop: Call) -> None:
     assert [each["metadata"]["name"] for each in several["items"]] == ["web-1", "web-2"]
 
 
-def test_yaml_can_be_read_back_and_has_no_managed_fields_unless_asked(kubeloop: Call) -> None:
-    asked = ("get", "deploy", "web", "-n", "shop", "-o", "yaml")
+def test_yaml_can_be_parsed_and_has_no_managed_fields_by_default(kubeloop: Call) -> None:
+    arguments = ("get", "deploy", "web", "-n", "shop", "-o", "yaml")
 
-    (found,) = load_yaml(kubeloop(*asked).stdout)
+    (found,) = load_yaml(kubeloop(*arguments).stdout)
 
     assert getattr(found, "kind", "") == "Deployment"
-    assert "managedFields" not in kubeloop(*asked).stdout
-    assert "managedFields" in kubeloop(*asked, "--show-managed-fields").stdout
+    assert "managedFields" not in kubeloop(*arguments).stdout
+    assert "managedFields" in kubeloop(*arguments, "--show-managed-fields").stdout
 
 
-def test_a_template_prints_what_it_says_and_one_newline(kubeloop: Call) -> None:
+def test_a_template_is_printed_with_one_newline_at_the_end(kubeloop: Call) -> None:
     names = kubeloop("get", "po", "-n", "shop", "-o", "jsonpath={.items[*].metadata.name}")
     lines = kubeloop(
         "get", "po", "-n", "shop", "-o",
@@ -150,7 +150,7 @@ def test_a_template_prints_what_it_says_and_one_newline(kubeloop: Call) -> None:
 
 
 @pytest.mark.timeout(60)
-def test_a_collection_of_several_pages_is_shown_whole(
+def test_a_collection_of_several_pages_is_printed_completely(
     kubeloop: Call, kube_blocking_client: Client
 ) -> None:
     maps = kube_blocking_client.core_v1.config_maps("shop")
@@ -174,7 +174,7 @@ def test_a_cell_cannot_move_the_cursor_or_break_a_line() -> None:
     assert shown.rows == (("web", "\\x1b[2Jgone..."),)
 
 
-def test_what_is_missing_or_no_text_is_said_in_the_words_of_the_api() -> None:
+def test_missing_and_non_text_cells_are_printed_as_in_kubectl() -> None:
     columns = tuple(TableColumn(name) for name in ("a", "b", "c", "d"))
 
     shown = text_table(Table(columns, (TableRow([None, True, 3]),)))

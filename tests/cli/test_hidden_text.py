@@ -1,4 +1,4 @@
-"""What a hostile server or kubeconfig writes is shown, and drives neither terminal nor log."""
+"""Text of a hostile server or kubeconfig is escaped, and cannot control a terminal."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ TABLE = {
 }
 
 
-def answer(pods: object, *, code: int = 200) -> Callable[[SeenRequest], Reply | None]:
-    """Answers what is asked about pods, and leaves everything else to the server."""
+def respond(pods: object, *, code: int = 200) -> Callable[[SeenRequest], Reply | None]:
+    """Responds to requests for pods; all other requests go to the server."""
     warning = {"Warning": '299 - "old\u202e"'}
 
     def react(seen: SeenRequest) -> Reply | None:
@@ -49,7 +49,7 @@ def answer(pods: object, *, code: int = 200) -> Callable[[SeenRequest], Reply | 
     return react
 
 
-def hides_nothing(text: str) -> bool:
+def has_no_hidden_text(text: str) -> bool:
     return all(visible(line) == line for line in text.split("\n"))
 
 
@@ -67,48 +67,46 @@ def test_an_error_is_one_line_that_shows_what_is_hidden(
         "reason": "Forbidden",
         "message": FORGED,
     }
-    kube_server.faults.reactors.append(answer(status, code=403))
+    kube_server.faults.reactors.append(respond(status, code=403))
 
     result = kubeloop(*command)
 
     errors = [line for line in result.stderr.splitlines() if not line.startswith("Warning:")]
     assert len(errors) == 1
     assert rf"web\nerror: {ESCAPED}" in errors[0]
-    assert hides_nothing(result.stderr)
+    assert has_no_hidden_text(result.stderr)
 
 
 def test_a_table_shows_what_is_hidden(kubeloop: Call, kube_server: APIServer) -> None:
-    kube_server.faults.reactors.append(answer(TABLE))
+    kube_server.faults.reactors.append(respond(TABLE))
 
     result = kubeloop("get", "pods")
 
     assert result.stdout.count("\n") == 2
-    assert hides_nothing(result.stdout)
+    assert has_no_hidden_text(result.stdout)
     assert result.stderr == "Warning: old\\u202e\n"
 
 
-@pytest.mark.parametrize(("form", "read"), [("json", json.loads), ("yaml", yaml.safe_load)])
+@pytest.mark.parametrize(("output", "read"), [("json", json.loads), ("yaml", yaml.safe_load)])
 def test_json_and_yaml_escape_what_is_hidden_and_keep_the_value(
-    form: str, read: Callable[[str], Any], kubeloop: Call, kube_server: APIServer
+    output: str, read: Callable[[str], Any], kubeloop: Call, kube_server: APIServer
 ) -> None:
-    kube_server.faults.reactors.append(answer(POD))
+    kube_server.faults.reactors.append(respond(POD))
 
-    result = kubeloop("get", "pod", "web", "-o", form)
+    result = kubeloop("get", "pod", "web", "-o", output)
 
-    assert hides_nothing(result.stdout)
+    assert has_no_hidden_text(result.stdout)
     assert read(result.stdout) == POD
 
 
 def test_names_are_one_line_each(kubeloop: Call, kube_server: APIServer) -> None:
-    kube_server.faults.reactors.append(answer(POD))
+    kube_server.faults.reactors.append(respond(POD))
 
     assert kubeloop("get", "pod", "web", "-o", "name").stdout == f"pod/web\\nerror: {ESCAPED}\n"
 
 
-def test_a_value_picked_out_for_a_script_reaches_a_pipe_unchanged(
-    kubeloop: Call, kube_server: APIServer
-) -> None:
-    kube_server.faults.reactors.append(answer(POD))
+def test_a_jsonpath_value_reaches_a_pipe_unchanged(kubeloop: Call, kube_server: APIServer) -> None:
+    kube_server.faults.reactors.append(respond(POD))
 
     assert kubeloop("get", "pod", "web", "-o", "jsonpath={.metadata.name}").stdout == f"{FORGED}\n"
 
@@ -140,7 +138,7 @@ def test_a_log_on_a_terminal_has_colours_and_no_other_sequence(
     assert "plain \x1b[31mred\x1b[0m\ttab \\x1b]0;title\\x07\\u202eend\r\n" in terminal.raw
 
 
-def test_names_in_a_kubeconfig_are_shown(kubeloop: Call, tmp_path: Path) -> None:
+def test_names_in_a_kubeconfig_are_escaped(kubeloop: Call, tmp_path: Path) -> None:
     hostile = tmp_path / "config"
     text = Path(os.environ["KUBECONFIG"]).read_text("utf-8")
     parsed = yaml.safe_load(text)
@@ -151,7 +149,7 @@ def test_names_in_a_kubeconfig_are_shown(kubeloop: Call, tmp_path: Path) -> None
     missing = kubeloop("get", "pods", "--kubeconfig", str(hostile), "--context", "x\x1b[2J")
 
     assert rf"web\nerror: {ESCAPED} (current-context)" in result.stdout
-    assert hides_nothing(result.stdout)
+    assert has_no_hidden_text(result.stdout)
     assert missing.exit_code == 4
     assert len(missing.stderr.splitlines()) == 1
-    assert hides_nothing(missing.stderr)
+    assert has_no_hidden_text(missing.stderr)

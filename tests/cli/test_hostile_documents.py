@@ -1,4 +1,4 @@
-"""Bad input ends a command with lines that say so, and never with a traceback."""
+"""Invalid input ends a command with error lines, and never with a traceback."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tests.support.mutations import CRD, KUBECONFIG, POD, TEXT, mutated
 
 from .conftest import Call
 
-# The fixtures hold for all examples: no command leaves anything behind that another one minds.
+# All examples share the fixtures: no command depends on the objects of another.
 bounded = settings(
     max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-# A word that begins with a dash is an option.
+# An argument that starts with a dash is an option.
 WORDS = TEXT.filter(lambda word: not word.startswith("-"))
 
 
@@ -49,7 +49,7 @@ def test_any_definition_gives_classes_or_a_line(kubeloop: Call, definition: Any)
 @pytest.mark.timeout(60)
 @bounded
 @given(document=mutated(KUBECONFIG))
-def test_any_kubeconfig_is_shown_or_refused_in_a_line(
+def test_any_kubeconfig_is_printed_or_gives_a_line(
     kubeloop: Call, tmp_path: Path, document: Any
 ) -> None:
     file = tmp_path / "kubeconfig"

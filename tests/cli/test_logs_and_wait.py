@@ -14,7 +14,7 @@ from .conftest import Call, line_of, started, until
 
 @pytest.fixture
 def server(kube_server: APIServer) -> APIServer:
-    """Whose pods have said something."""
+    """A server with a log for one pod."""
     kube_server.set_log("shop", "web-1", "one\ntwo\nthree\n")
     return kube_server
 
@@ -35,22 +35,22 @@ def test_a_log_is_printed_line_by_line(kubeloop: Call, server: APIServer) -> Non
     assert (result.stdout, result.stderr) == ("one\ntwo\nthree\n", "")
 
 
-def test_only_the_last_lines_are_asked_for(kubeloop: Call, server: APIServer) -> None:
+def test_tail_requests_only_the_last_lines(kubeloop: Call, server: APIServer) -> None:
     assert kubeloop("logs", "pod/web-1", "-n", "shop", "--tail", "1").stdout == "three\n"
 
 
-def test_what_selects_pods_stands_for_one_of_them(kubeloop: Call, server: APIServer) -> None:
+def test_an_object_that_selects_pods_uses_one_of_them(kubeloop: Call, server: APIServer) -> None:
     result = kubeloop("logs", "deploy/web", "-n", "shop")
 
     assert result.stdout == "one\ntwo\nthree\n"
-    assert result.stderr == "2 pods, taken is pod/web-1\n"
+    assert result.stderr == "Found 2 pods, using pod/web-1\n"
 
 
-def test_flags_become_the_parameters_of_the_server(kubeloop: Call, server: APIServer) -> None:
+def test_flags_become_query_parameters(kubeloop: Call, server: APIServer) -> None:
     kubeloop("logs", "web-1", "-n", "shop", "--since", "1m30s", "--timestamps", "--previous")
 
-    (asked,) = [seen for seen in server.requests if seen.path.endswith("/log")]
-    assert asked.query == {
+    (request,) = [seen for seen in server.requests if seen.path.endswith("/log")]
+    assert request.query == {
         "container": ["web"],
         "previous": ["true"],
         "sinceSeconds": ["90"],
@@ -58,19 +58,19 @@ def test_flags_become_the_parameters_of_the_server(kubeloop: Call, server: APISe
     }
 
 
-def test_of_several_containers_the_first_or_the_default_is_taken_and_said(
+def test_of_several_containers_the_first_or_the_default_is_used_and_reported(
     kubeloop: Call, server: APIServer, kube_blocking_client: Client
 ) -> None:
     pods = kube_blocking_client.core_v1.pods("shop")
     pods.create(two_containers("plain"))
     pods.create(two_containers("marked", **{"kubectl.kubernetes.io/default-container": "side"}))
 
-    assert "taken is main" in kubeloop("logs", "plain", "-n", "shop").stderr
-    assert "taken is side" in kubeloop("logs", "marked", "-n", "shop").stderr
+    assert 'container "main" out of: main, side' in kubeloop("logs", "plain", "-n", "shop").stderr
+    assert 'container "side" out of: main, side' in kubeloop("logs", "marked", "-n", "shop").stderr
     assert kubeloop("logs", "plain", "-n", "shop", "-c", "side").stderr == ""
 
 
-def test_something_without_pods_has_no_log(kubeloop: Call) -> None:
+def test_an_object_without_pods_has_no_log(kubeloop: Call) -> None:
     nothing = kubeloop("logs", "ns/shop")
     service = kubeloop("logs", "svc/kubernetes")
 
@@ -81,16 +81,16 @@ def test_something_without_pods_has_no_log(kubeloop: Call) -> None:
 # --- wait
 
 
-def test_what_is_so_already_is_not_waited_for(kubeloop: Call) -> None:
+def test_a_condition_that_is_met_already_returns_at_once(kubeloop: Call) -> None:
     result = kubeloop(
         "wait", "pod/web-1", "-n", "shop", "--for", "jsonpath={.status.phase}=Pending"
     )
 
-    assert (result.exit_code, result.stdout) == (0, "pod/web-1 met\n")
+    assert (result.exit_code, result.stdout) == (0, "pod/web-1 condition met\n")
 
 
-def test_what_does_not_come_in_time_has_an_exit_code_of_its_own(kubeloop: Call) -> None:
-    result = kubeloop(  # without time it looks once, however long the answer takes
+def test_a_timeout_has_its_own_exit_code(kubeloop: Call) -> None:
+    result = kubeloop(  # a timeout of zero checks once, however long the response takes
         "wait", "pod", "web-1", "-n", "shop", "--for", "condition=Ready", "--timeout", "0s"
     )
 
@@ -100,11 +100,11 @@ def test_what_does_not_come_in_time_has_an_exit_code_of_its_own(kubeloop: Call) 
 
 def test_all_objects_with_a_label_are_waited_for(kubeloop: Call) -> None:
     result = kubeloop("wait", "po", "-l", "app=web", "-n", "shop", "--for", "create")
-    nobody = kubeloop("wait", "po", "-l", "app=db", "-n", "shop", "--for", "create")
+    none = kubeloop("wait", "po", "-l", "app=db", "-n", "shop", "--for", "create")
 
-    assert result.stdout.splitlines() == ["pod/web-1 met", "pod/web-2 met"]
-    assert nobody.exit_code == 1
-    assert "none has the labels app=db" in nobody.stderr
+    assert result.stdout.splitlines() == ["pod/web-1 condition met", "pod/web-2 condition met"]
+    assert none.exit_code == 1
+    assert "no objects match app=db" in none.stderr
 
 
 @pytest.mark.timeout(60)

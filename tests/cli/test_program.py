@@ -1,4 +1,4 @@
-"""The program as a whole: its help, its completion, and how quickly it is there."""
+"""The top-level command: help, completion, and what it imports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from kubeloop.cli.program import kubeloop as program
-from kubeloop.cli.terminal import patience
+from kubeloop.cli.terminal import show_progress
 from kubeloop.kit import ManualClock
 from kubeloop.testing import APIServer, Match
 
@@ -20,7 +20,7 @@ COMMANDS = [name for name in program.list_commands(click.Context(program)) if na
 
 
 def commands() -> dict[str, click.Command]:
-    """Every command that does something, by its words."""
+    """Every command by its full name, without groups."""
     found: dict[str, click.Command] = {}
     for name in COMMANDS:
         command = program.get_command(click.Context(program), name)
@@ -43,26 +43,26 @@ def test_the_help_of_every_command_has_examples_that_can_be_typed(
 
 
 @pytest.mark.parametrize(("name", "command"), commands().items())
-def test_every_flag_of_every_command_says_what_it_is_for(name: str, command: click.Command) -> None:
+def test_every_flag_of_every_command_has_a_help_text(name: str, command: click.Command) -> None:
     options = [each for each in command.params if isinstance(each, click.Option)]
 
     assert [option.name for option in options if not option.help] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_line_of_a_command_is_in_the_help(kubeloop: Call, name: str) -> None:
+def test_every_command_is_listed_in_the_help(kubeloop: Call, name: str) -> None:
     assert f"\n  {name} " in kubeloop("--help").stdout
 
 
-def test_the_help_says_the_exit_codes(kubeloop: Call) -> None:
-    said = kubeloop("--help").stdout
+def test_the_help_lists_the_exit_codes(kubeloop: Call) -> None:
+    text = kubeloop("--help").stdout
 
-    assert "3    what was waited for did not come in time" in said
-    assert "130  ended by Ctrl-C" in said
+    assert "3    timed out waiting for a condition" in text
+    assert "130  interrupted by Ctrl-C" in text
 
 
 @pytest.mark.timeout(60)
-def test_help_loads_no_client_and_no_table() -> None:
+def test_help_imports_no_client_and_no_rich() -> None:
     text = (
         "import sys; from kubeloop.cli import main\n"
         "sys.argv = ['kubeloop', '--help']\n"
@@ -86,7 +86,7 @@ def completions(*words: str) -> list[str]:
     return [item.value for item in found.get_completions(list(before), incomplete)]
 
 
-def test_commands_kinds_forms_and_contexts_are_completed(kubeloop: Call) -> None:
+def test_commands_kinds_formats_and_contexts_are_completed(kubeloop: Call) -> None:
     assert completions("co") == ["config", "completion"]
     assert completions("get", "statefuls") == ["statefulsets"]
     assert completions("get", "pods,statefuls") == ["pods,statefulsets"]
@@ -107,7 +107,7 @@ def test_every_shell_has_a_script(kubeloop: Call, shell: str) -> None:
 
 
 class Screen:
-    """An error output that says that it is a terminal."""
+    """A stderr that reports to be a terminal."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -123,14 +123,14 @@ class Screen:
         pass
 
 
-async def test_progress_is_shown_after_a_second_and_wiped_away(
+async def test_progress_is_shown_after_a_second_and_removed_at_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     screen, clock = Screen(), ManualClock()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
 
-    async with patience("counting", total=3, clock=clock) as progress:
+    async with show_progress("counting", total=3, clock=clock) as progress:
         await clock.advance(0.9)
         assert screen.text == ""
         progress.advance()
@@ -142,12 +142,12 @@ async def test_progress_is_shown_after_a_second_and_wiped_away(
     assert screen.text.endswith("\x1b[2K")
 
 
-async def test_progress_is_not_for_pipes(
+async def test_a_pipe_gets_no_progress(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock = ManualClock()
 
-    async with patience("counting", clock=clock):
+    async with show_progress("counting", clock=clock):
         await clock.advance(5)
 
     assert capsys.readouterr() == ("", "")
@@ -156,7 +156,7 @@ async def test_progress_is_not_for_pipes(
 @pytest.mark.timeout(60)
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
 @pytest.mark.parametrize("piped", [False, True])
-def test_what_is_printed_beside_the_progress_goes_where_it_belongs(
+def test_output_during_progress_goes_to_stdout(
     kube_server: APIServer, environment: dict[str, str], piped: bool
 ) -> None:
     release = kube_server.faults.hold(Match(verb="get", resource="namespaces"))

@@ -11,36 +11,38 @@ from types import FrameType
 
 import pytest
 
-from kubeloop.cli.signals import ended_by_signals
+from kubeloop.cli.signals import stop_on_signals
 from kubeloop.kit import new_event_loop
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no handlers of a loop there")
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="event loops have no signal handlers there"
+)
 
 
-def ours(number: int, frame: FrameType | None) -> None:
-    """A handler of whoever calls the command."""
+def previous_handler(number: int, frame: FrameType | None) -> None:
+    """A handler that the caller of the command has installed."""
 
 
 @pytest.mark.parametrize("new_loop", [asyncio.new_event_loop, new_event_loop])
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_asks_for_an_end_and_the_handlers_are_taken_back(
+def test_a_signal_sets_the_event_and_the_previous_handlers_are_restored(
     new_loop: Callable[[], asyncio.AbstractEventLoop], which: signal.Signals
 ) -> None:
-    # Whoever started the tests may have it ignored, as nohup does: then it would end nothing.
-    found = signal.signal(which, ours)
+    # The signal may be ignored in the process that runs the tests, as with nohup.
+    found = signal.signal(which, previous_handler)
 
-    async def last() -> bool:
-        with ended_by_signals() as end:
+    async def wait_for_signal() -> bool:
+        with stop_on_signals() as stop:
             os.kill(os.getpid(), which)
-            await end.wait()
-            return end.is_set()
+            await stop.wait()
+            return stop.is_set()
 
     try:
         with asyncio.Runner(loop_factory=new_loop) as runner:
-            has_ended = runner.run(last())
+            is_set = runner.run(wait_for_signal())
         left = signal.getsignal(which)
     finally:
         signal.signal(which, found)
 
-    assert has_ended
-    assert left is ours
+    assert is_set
+    assert left is previous_handler

@@ -1,4 +1,4 @@
-"""`kubeloop watch` follows what changes, whatever becomes of the server."""
+"""`kubeloop watch` shows changes, also across failures of the server."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kubeloop.blocking import Client
-from kubeloop.cli.ages import age_text
-from kubeloop.cli.live import LiveTable, Shape
+from kubeloop.cli.live_table import LiveTable, TableLayout, age_text
 from kubeloop.clients import Table, TableColumn, TableRow
 from kubeloop.testing import APIServer
 from kubeloop.wire.core.v1 import ConfigMap
@@ -39,17 +38,17 @@ def a_table(*rows: TableRow) -> Table:
 
 @pytest.fixture
 def pods() -> LiveTable:
-    """With two rows, listed at second 0."""
-    table = LiveTable("pods", Shape())
-    table.take_list(a_table(a_row("a", "1"), a_row("b", "2")), 0)
+    """A table with two rows, listed at second 0."""
+    table = LiveTable("pods", TableLayout())
+    table.replace_rows(a_table(a_row("a", "1"), a_row("b", "2")), 0)
     return table
 
 
-# --- what a list and an event mean
+# --- lists and events
 
 
-def test_a_new_list_tells_only_what_it_changes(pods: LiveTable) -> None:
-    changes = pods.take_list(a_table(a_row("b", "3", "Failed"), a_row("c", "4")), 1)
+def test_a_new_list_reports_only_differences(pods: LiveTable) -> None:
+    changes = pods.replace_rows(a_table(a_row("b", "3", "Failed"), a_row("c", "4")), 1)
 
     assert [(row.event, row.cells[0]) for row in changes] == [
         ("DELETED", "a"),
@@ -58,23 +57,23 @@ def test_a_new_list_tells_only_what_it_changes(pods: LiveTable) -> None:
     ]
 
 
-def test_a_list_that_changes_nothing_tells_nothing(pods: LiveTable) -> None:
-    assert pods.take_list(a_table(a_row("a", "1"), a_row("b", "2")), 1) == []
+def test_an_unchanged_list_reports_nothing(pods: LiveTable) -> None:
+    assert pods.replace_rows(a_table(a_row("a", "1"), a_row("b", "2")), 1) == []
 
 
-def test_what_was_deleted_is_shown_for_a_moment_and_told_once(pods: LiveTable) -> None:
-    pods.take_change("DELETED", a_row("a", "9"), 10)
+def test_a_deleted_row_is_shown_for_seconds_and_reported_once(pods: LiveTable) -> None:
+    pods.apply_event("DELETED", a_row("a", "9"), 10)
 
     assert [row.event for row in pods.rows(11, DAY)] == ["DELETED", ""]
-    assert pods.take_list(a_table(a_row("b", "2")), 12) == []
+    assert pods.replace_rows(a_table(a_row("b", "2")), 12) == []
     assert [row.cells[0] for row in pods.rows(14, DAY)] == ["b"]
 
 
-def test_what_was_there_from_the_start_is_no_news(pods: LiveTable) -> None:
+def test_rows_of_the_first_list_are_not_highlighted(pods: LiveTable) -> None:
     assert [row.event for row in pods.rows(0, DAY)] == ["", ""]
 
 
-def test_ages_go_on_between_events(pods: LiveTable) -> None:
+def test_ages_increase_between_events(pods: LiveTable) -> None:
     assert [row.cells for row in pods.rows(0, DAY)] == [
         ("a", "Running", "24h"),
         ("b", "Running", "24h"),
@@ -82,7 +81,7 @@ def test_ages_go_on_between_events(pods: LiveTable) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("seconds", "text"),
     [
         (-5, "0s"),
         (119, "119s"),
@@ -97,11 +96,11 @@ def test_ages_go_on_between_events(pods: LiveTable) -> None:
         (9 * 365 * 86_400, "9y"),
     ],
 )
-def test_an_age_has_the_figures_of_kubectl(seconds: float, said: str) -> None:
-    assert age_text(seconds) == said
+def test_an_age_is_formatted_as_in_kubectl(seconds: float, text: str) -> None:
+    assert age_text(seconds) == text
 
 
-# --- in processes of their own
+# --- in separate processes
 
 in_processes = pytest.mark.timeout(60)
 
@@ -111,7 +110,7 @@ def a_map(name: str) -> ConfigMap:
 
 
 @in_processes
-def test_a_pipe_gets_a_line_for_each_change_and_none_is_lost_by_a_restart(
+def test_a_pipe_gets_a_line_for_each_change_also_across_a_restart(
     kube_server: APIServer, kube_blocking_client: Client, environment: dict[str, str]
 ) -> None:
     maps = kube_blocking_client.core_v1.config_maps("shop")
@@ -129,7 +128,7 @@ def test_a_pipe_gets_a_line_for_each_change_and_none_is_lost_by_a_restart(
 
 
 @in_processes
-def test_a_server_that_is_away_is_said_once_and_waited_for(
+def test_an_unreachable_server_is_reported_once_and_retried(
     kube_server: APIServer, kube_blocking_client: Client, environment: dict[str, str]
 ) -> None:
     maps = kube_blocking_client.core_v1.config_maps("shop")
@@ -137,16 +136,16 @@ def test_a_server_that_is_away_is_said_once_and_waited_for(
         assert line_of(process)
         assert process.stderr is not None
         asyncio.run(kube_server.refuse_connections())
-        assert "trying again" in process.stderr.readline()
+        assert "watch interrupted, will retry" in process.stderr.readline()
         asyncio.run(kube_server.accept_connections())
         maps.create(a_map("first"))
 
         assert line_of(process).split()[:2] == ["ADDED", "first"]
-        assert process.stderr.readline() == "configmaps: the server is back\n"
+        assert process.stderr.readline() == "configmaps: watch restored\n"
 
 
 @in_processes
-def test_one_object_is_followed_by_its_name(
+def test_one_object_is_watched_by_name(
     kube_blocking_client: Client, environment: dict[str, str]
 ) -> None:
     maps = kube_blocking_client.core_v1.config_maps("shop")
@@ -160,14 +159,14 @@ def test_one_object_is_followed_by_its_name(
 
 @in_processes
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
-def test_a_terminal_gets_a_picture_that_heals_after_a_restart(
+def test_a_terminal_shows_a_table_that_recovers_after_an_outage(
     kube_server: APIServer, kube_blocking_client: Client, environment: dict[str, str]
 ) -> None:
     maps = kube_blocking_client.core_v1.config_maps("shop")
     with on_terminal(environment, "watch", "cm,po", "-n", "shop") as terminal:
         terminal.until(lambda seen: "pod/web-1" in seen and "live" in seen)
         asyncio.run(kube_server.refuse_connections())
-        terminal.until(lambda seen: "lost, trying again: " in seen)
+        terminal.until(lambda seen: "watch interrupted, retrying: " in seen)
         asyncio.run(kube_server.accept_connections())
         maps.create(a_map("first"))
         terminal.forget()
@@ -177,13 +176,13 @@ def test_a_terminal_gets_a_picture_that_heals_after_a_restart(
         terminal.rest()
 
     assert terminal.process.returncode == 130
-    assert terminal.raw.rstrip().endswith("\x1b[?25h"), "the cursor is given back"
+    assert terminal.raw.rstrip().endswith("\x1b[?25h"), "the cursor is restored"
 
 
 @in_processes
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
 @pytest.mark.parametrize("size", [(5, 20), (2, 8), (1, 1)])
-def test_a_terminal_too_small_shows_what_fits(
+def test_a_small_terminal_shows_what_fits(
     kube_blocking_client: Client, environment: dict[str, str], size: tuple[int, int]
 ) -> None:
     for number in range(9):
@@ -201,20 +200,20 @@ def test_a_terminal_too_small_shows_what_fits(
     assert max(map(len, seen.replace("^C", "").replace("\r", "\n").splitlines())) <= max(size[1], 2)
 
 
-def test_what_cannot_be_watched_is_said_at_once(kubeloop: Call) -> None:
+def test_a_resource_without_watch_is_an_error_at_once(kubeloop: Call) -> None:
     result = kubeloop("watch", "componentstatuses")
 
     assert result.exit_code == 2
-    assert "the server cannot (use get)" in result.stderr
+    assert "the server does not support watch (use get)" in result.stderr
 
 
 @in_processes
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
-def test_colours_are_for_terminals_that_want_them(environment: dict[str, str]) -> None:
-    asked = ("get", "ns")
-    with on_terminal(environment, *asked) as coloured:
+def test_colours_are_for_terminals_without_no_color(environment: dict[str, str]) -> None:
+    arguments = ("get", "ns")
+    with on_terminal(environment, *arguments) as coloured:
         assert "shop" in coloured.rest()
-    with on_terminal({**environment, "NO_COLOR": "1"}, *asked) as plain:
+    with on_terminal({**environment, "NO_COLOR": "1"}, *arguments) as plain:
         assert "shop" in plain.rest()
 
     assert "\x1b[32mActive" in coloured.raw

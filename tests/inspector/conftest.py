@@ -1,4 +1,4 @@
-"""A server with a shop in it, a client, and inspectors that leave no trace in the user's folders."""
+"""A server, a client, and a runtime directory of the test's own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kubeloop.testing import APIServer
 
 
 @pytest.fixture(autouse=True)
-def runtime_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def runtime_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     return tmp_path
 

@@ -1,4 +1,4 @@
-"""From what parts say to what the page shows."""
+"""The values of the page, computed from stats."""
 
 from __future__ import annotations
 
@@ -13,22 +13,28 @@ from kubeloop.cache import InformerState, InformerStats, OutageStats, ReflectorS
 from kubeloop.election import ElectorStats, Leading, LockStats, Standby
 from kubeloop.errors import InvalidArgument
 from kubeloop.inspector.collect import collect, numbers, quantile
-from kubeloop.inspector.health import Health, of_controller, of_informer
-from kubeloop.inspector.journal import LINES, Journal, Line, line_of_event, news
-from kubeloop.inspector.model import About, Snapshot
-from kubeloop.inspector.parts import Reading, checked, read
+from kubeloop.inspector.health import Health, controller_health, informer_health
+from kubeloop.inspector.journal import (
+    MAX_ENTRIES,
+    Journal,
+    JournalEntry,
+    changes_between,
+    entry_of_event,
+)
+from kubeloop.inspector.model import Process, Snapshot
+from kubeloop.inspector.samples import Sample, check_parts, take_sample
 from kubeloop.inspector.timeline import SPAN, Timeline, total
 from kubeloop.runtime import Client, ControllerStats, ManagerStats
 from kubeloop.wire.core.v1 import ConfigMap, Event, ObjectReference
 from kubeloop.workqueue import PriorityQueue, QueueStats, WorkQueue
 
-ABOUT = About("shop", 1, "here", "0", "3", "2030-01-01T00:00:00Z", "")
+PROCESS = Process("shop", 1, "here", "0", "3", "2030-01-01T00:00:00Z", "")
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
-def said(client: Client) -> InformerStats:
-    """What an informer says that has not begun."""
+def stats(client: Client) -> InformerStats:
+    """The stats of an informer that is not started."""
     return client.informer(ConfigMap, index={"colour": "data.colour"}).stats()
 
 
@@ -43,25 +49,25 @@ def an_elector(state: Any, **more: Any) -> ElectorStats:
     return ElectorStats(state, "other", LockStats(1, 0, 0, ""), "lease", "me", **more)
 
 
-def shown(reading: Reading, timeline: Timeline | None = None, *lines: Line) -> Snapshot:
+def page_of(sample: Sample, timeline: Timeline | None = None, *entries: JournalEntry) -> Snapshot:
     timeline = timeline or Timeline()
-    return collect(reading, timeline, lines, about=ABOUT, at="", now=10.0)
+    return collect(sample, timeline, entries, process=PROCESS, at="", now=10.0)
 
 
-def changed(said: InformerStats, **reflector: Any) -> InformerStats:
-    told = msgspec.structs.replace(said.reflector, **reflector)
-    return msgspec.structs.replace(said, reflector=told, state=InformerState.RUNNING)
+def with_reflector(stats: InformerStats, **changes: Any) -> InformerStats:
+    reflector = msgspec.structs.replace(stats.reflector, **changes)
+    return msgspec.structs.replace(stats, reflector=reflector, state=InformerState.RUNNING)
 
 
-# --- how parts are
+# --- health
 
 
 async def test_a_controller_with_parked_keys_is_degraded_and_shows_them() -> None:
-    waits = a_controller(waiting_for_cache=("default/shop",), longest_cache_wait=12.0)
+    stats = a_controller(waiting_for_cache=("default/shop",), longest_cache_wait=12.0)
 
-    (page,) = shown(Reading(controllers={"website": waits})).controllers
+    (page,) = page_of(Sample(controllers={"website": stats})).controllers
 
-    assert page.health is Health.TROUBLED
+    assert page.health is Health.DEGRADED
     assert page.waiting_for_cache == ("default/shop",)
     assert page.longest_cache_wait == 12.0
 
@@ -69,80 +75,82 @@ async def test_a_controller_with_parked_keys_is_degraded_and_shows_them() -> Non
 @pytest.mark.parametrize(
     ("state", "has_synced", "health"),
     [
-        (ReflectorState.WATCHING, True, Health.GOOD),
-        (ReflectorState.WAITING, True, Health.BROKEN),
-        (ReflectorState.WAITING, False, Health.BROKEN),
-        (ReflectorState.CONNECTING, True, Health.TROUBLED),
-        (ReflectorState.LISTING, True, Health.TROUBLED),
-        (ReflectorState.LISTING, False, Health.WAITING),
-        (ReflectorState.NEW, False, Health.WAITING),
+        (ReflectorState.WATCHING, True, Health.HEALTHY),
+        (ReflectorState.WAITING, True, Health.FAILING),
+        (ReflectorState.WAITING, False, Health.FAILING),
+        (ReflectorState.CONNECTING, True, Health.DEGRADED),
+        (ReflectorState.LISTING, True, Health.DEGRADED),
+        (ReflectorState.LISTING, False, Health.PENDING),
+        (ReflectorState.NEW, False, Health.PENDING),
     ],
 )
-async def test_a_mirror_that_does_not_hear_of_changes_is_broken(
-    said: InformerStats, state: ReflectorState, has_synced: bool, health: Health
+async def test_an_informer_that_receives_no_changes_is_failing(
+    stats: InformerStats, state: ReflectorState, has_synced: bool, health: Health
 ) -> None:
-    now = msgspec.structs.replace(changed(said, state=state), has_synced=has_synced)
+    now = msgspec.structs.replace(with_reflector(stats, state=state), has_synced=has_synced)
 
-    assert of_informer(now) is health
+    assert informer_health(now) is health
 
 
-@pytest.mark.parametrize(("failures", "health"), [(1, Health.TROUBLED), (2, Health.BROKEN)])
+@pytest.mark.parametrize(("failures", "health"), [(1, Health.DEGRADED), (2, Health.FAILING)])
 async def test_an_informer_with_two_failures_is_failing_also_during_the_next_attempt(
-    said: InformerStats, failures: int, health: Health
+    stats: InformerStats, failures: int, health: Health
 ) -> None:
     outage = OutageStats(failures=failures, seconds=70, unanswered=70, error="refused", code=0)
-    failing = changed(said, state=ReflectorState.CONNECTING, outage=outage, last_error="refused")
+    failing = with_reflector(
+        stats, state=ReflectorState.CONNECTING, outage=outage, last_error="refused"
+    )
     failing = msgspec.structs.replace(failing, has_synced=True)
 
-    mirror = shown(Reading(informers={"pods": failing})).mirrors[0]
+    informer = page_of(Sample(informers={"pods": failing})).informers[0]
 
-    assert mirror.health is health
-    assert (mirror.failures, mirror.failing_for) == (failures, 70)
-    assert mirror.last_error == "refused"
-
-
-async def test_an_informer_that_has_ended_is_not_broken(said: InformerStats) -> None:
-    ended = msgspec.structs.replace(said, state=InformerState.STOPPED)
-
-    assert of_informer(ended) is Health.ENDED
+    assert informer.health is health
+    assert (informer.failures, informer.failing_for) == (failures, 70)
+    assert informer.last_error == "refused"
 
 
-async def test_a_controller_is_troubled_for_a_while_after_a_failure() -> None:
-    assert of_controller(a_controller(), [1.0, 0.0]) is Health.TROUBLED
-    assert of_controller(a_controller(), [1.0, *[0.0] * 10]) is Health.GOOD
-    assert of_controller(a_controller(state="waiting for caches"), []) is Health.WAITING
+async def test_a_stopped_informer_is_not_failing(stats: InformerStats) -> None:
+    stopped = msgspec.structs.replace(stats, state=InformerState.STOPPED)
+
+    assert informer_health(stopped) is Health.STOPPED
 
 
-# --- numbers over time
+async def test_a_controller_is_degraded_for_some_seconds_after_a_failure() -> None:
+    assert controller_health(a_controller(), [1.0, 0.0]) is Health.DEGRADED
+    assert controller_health(a_controller(), [1.0, *[0.0] * 10]) is Health.HEALTHY
+    assert controller_health(a_controller(state="waiting for caches"), []) is Health.PENDING
 
 
-def test_rates_are_told_for_each_second() -> None:
+# --- time series
+
+
+def test_rates_are_per_second() -> None:
     timeline = Timeline()
 
     for now, count in ((0.0, 10), (1.0, 12), (3.0, 18), (4.0, 2)):
-        timeline.note(now, {"events": count})
+        timeline.record(now, {"events": count})
 
     assert timeline.rates("events") == [2.0, 3.0, 0.0]
     assert timeline.values("events") == [10, 12, 18, 2]
 
 
-def test_a_timeline_is_bounded_and_forgets_what_is_gone() -> None:
+def test_a_timeline_is_bounded_and_drops_series_that_end() -> None:
     timeline = Timeline()
     for at in range(3 * SPAN):
-        timeline.note(float(at), {"events": at})
+        timeline.record(float(at), {"events": at})
 
     assert len(timeline.values("events")) == SPAN
     assert len(timeline.rates("events")) == SPAN
 
-    timeline.note(1000.0, {})
+    timeline.record(1000.0, {})
     assert timeline.values("events") == []
 
 
-def test_a_count_that_came_later_has_rates_of_its_own_time() -> None:
+def test_a_series_that_starts_later_has_rates_for_its_time_only() -> None:
     timeline = Timeline()
-    timeline.note(0.0, {})
-    timeline.note(5.0, {"late": 0})
-    timeline.note(6.0, {"late": 4})
+    timeline.record(0.0, {})
+    timeline.record(5.0, {"late": 0})
+    timeline.record(6.0, {"late": 4})
 
     assert timeline.rates("late") == [4.0]
     assert total([[1.0, 2.0, 3.0], timeline.rates("late")]) == [1.0, 2.0, 7.0]
@@ -155,10 +163,10 @@ def test_a_count_that_came_later_has_rates_of_its_own_time() -> None:
         ({1.0: 0, math.inf: 0}, 0.5, None),
         ({1.0: 10, 2.0: 0}, 0.5, 0.5),
         ({1.0: 1, 2.0: 1}, 0.99, 1.98),
-        ({1.0: 1, math.inf: 9}, 0.99, 1.0),  # no bound to say more
+        ({1.0: 1, math.inf: 9}, 0.99, 1.0),  # the last bucket has no upper bound
     ],
 )
-def test_a_quantile_is_told_from_counts(
+def test_a_quantile_is_computed_from_counts(
     counts: dict[float, float], part: float, seconds: float | None
 ) -> None:
     assert quantile(counts, part) == seconds
@@ -172,137 +180,139 @@ async def test_an_informer_is_shown_from_the_reflector_to_its_handlers(client: C
         configs.add_key_handler(lambda _: None, name="controller website")
         configs.add_key_handler(lambda _: None, name="mine")
 
-        (mirror,) = shown(read([configs])).mirrors
+        (informer,) = page_of(take_sample([configs])).informers
 
-    assert (mirror.id, mirror.kind, mirror.scope) == (
+    assert (informer.id, informer.kind, informer.scope) == (
         "configmaps in default",
         "ConfigMap",
         "in default",
     )
-    assert mirror.health is Health.GOOD
-    assert [(each.name, each.controller) for each in mirror.handlers] == [
+    assert informer.health is Health.HEALTHY
+    assert [(each.name, each.controller) for each in informer.handlers] == [
         ("controller website", "website"),
         ("mine", ""),
     ]
 
 
-async def test_the_inspectors_own_handlers_are_not_shown(client: Client) -> None:
+async def test_the_handlers_of_the_inspector_are_not_shown(client: Client) -> None:
     informer = client.informer(ConfigMap)
     informer.add_key_handler(lambda _: None, name="inspector")
 
-    assert shown(read([informer])).mirrors[0].handlers == ()
+    assert page_of(take_sample([informer])).informers[0].handlers == ()
 
 
-async def test_a_controller_is_shown_with_the_times_of_its_tries() -> None:
-    timeline, reading = Timeline(), Reading()
+async def test_a_controller_is_shown_with_the_durations_of_its_reconciles() -> None:
+    timeline, sample = Timeline(), Sample()
     for now, fast, slow in ((0.0, 0, 0), (1.0, 8, 2)):
         durations = {0.1: fast, 1.0: slow, math.inf: 0}
-        reading.controllers["website"] = a_controller(succeeded=fast + slow, durations=durations)
-        timeline.note(now, numbers(reading))
+        sample.controllers["website"] = a_controller(succeeded=fast + slow, durations=durations)
+        timeline.record(now, numbers(sample))
 
-    (controller,) = shown(reading, timeline).controllers
+    (controller,) = page_of(sample, timeline).controllers
 
     assert controller.rate == [10.0]
-    assert controller.heat == [[8, 2, 0]]
+    assert controller.heatmap == [[8, 2, 0]]
     assert controller.bounds == [0.1, 1.0, None]
     assert controller.median == pytest.approx(0.0625)
 
 
-async def test_a_leader_is_shown_with_the_time_it_is_safe_for() -> None:
-    reading = Reading(elections=[an_elector(Leading(until=18.0, expires=20.0, transitions=1))])
+async def test_a_leader_is_shown_with_the_remaining_time_of_its_lease() -> None:
+    sample = Sample(elections=[an_elector(Leading(until=18.0, expires=20.0, transitions=1))])
 
-    (election,) = shown(reading).elections
+    (election,) = page_of(sample).elections
 
     assert (election.state, election.remaining, election.identity) == ("leading", 8.0, "me")
 
 
-def test_two_parts_of_one_name_are_told_apart() -> None:
+def test_two_parts_with_the_same_name_get_different_names() -> None:
     queues: list[WorkQueue[str]] = [WorkQueue(name="keys"), WorkQueue(name="keys")]
 
-    assert [queue.name for queue in shown(read(queues)).queues] == ["keys", "keys~2"]
+    assert [queue.name for queue in page_of(take_sample(queues)).queues] == ["keys", "keys~2"]
 
 
-class ASaying(msgspec.Struct):
-    """A part that says what it is given to say."""
+class FixedStats(msgspec.Struct):
+    """A part with the given stats."""
 
-    said: object
+    value: object
 
     def stats(self) -> object:
-        return self.said
+        return self.value
 
 
-def a_manager(client: Client, identity: str, state: str = "running") -> ASaying:
-    """One with an informer that feeds its only controller."""
+def a_manager(client: Client, identity: str, state: str = "running") -> FixedStats:
+    """A manager with an informer for its only controller."""
     informer = client.informer(ConfigMap)
     informer.add_key_handler(lambda _: None, name="controller website")
     elector = msgspec.structs.replace(an_elector(Standby()), identity=identity)
-    said = ManagerStats(
+    stats = ManagerStats(
         state, False, informers=(informer.stats(),), controllers=(a_controller(),), election=elector
     )
-    return ASaying(said)
+    return FixedStats(stats)
 
 
-async def test_of_two_managers_each_cache_feeds_the_controller_of_its_own(client: Client) -> None:
-    page = shown(read([a_manager(client, "alice"), a_manager(client, "bob")]))
+async def test_of_two_managers_each_cache_belongs_to_its_own_controller(client: Client) -> None:
+    page = page_of(take_sample([a_manager(client, "alice"), a_manager(client, "bob")]))
 
-    assert [each.handlers[0].controller for each in page.mirrors] == ["website", "website~2"]
-    assert [(each.name, each.owner) for each in page.controllers] == [
+    assert [each.handlers[0].controller for each in page.informers] == ["website", "website~2"]
+    assert [(each.name, each.manager) for each in page.controllers] == [
         ("website", "alice"),
         ("website~2", "bob"),
     ]
-    assert [each.owner for each in page.mirrors] == ["alice", "bob"]
+    assert [each.manager for each in page.informers] == ["alice", "bob"]
 
 
-async def test_a_manager_that_is_alone_is_not_named(client: Client) -> None:
-    page = shown(read([a_manager(client, "alice")]))
+async def test_a_single_manager_has_no_name_on_the_page(client: Client) -> None:
+    page = page_of(take_sample([a_manager(client, "alice")]))
 
-    assert (page.mirrors[0].owner, page.controllers[0].owner) == ("", "")
+    assert (page.informers[0].manager, page.controllers[0].manager) == ("", "")
 
 
 @pytest.mark.parametrize(
-    ("states", "said"),
+    ("states", "state"),
     [(["running", "running"], "running"), (["ended", "running"], "1 of 2 running")],
 )
-async def test_managers_that_differ_are_counted(
-    client: Client, states: list[str], said: str
+async def test_managers_in_different_states_are_counted(
+    client: Client, states: list[str], state: str
 ) -> None:
-    managers = [a_manager(client, state, state) for state in states]
+    managers = [a_manager(client, each, each) for each in states]
 
-    assert shown(read(managers)).about.state == said
-
-
-def test_a_queue_without_a_name_is_shown_by_its_kind() -> None:
-    assert [queue.name for queue in shown(read([WorkQueue[str]()])).queues] == ["WorkQueue 1"]
+    assert page_of(take_sample(managers)).process.state == state
 
 
-def test_any_part_that_has_stats_is_shown() -> None:
+def test_a_queue_without_a_name_is_shown_by_its_type() -> None:
+    assert [queue.name for queue in page_of(take_sample([WorkQueue[str]()])).queues] == [
+        "WorkQueue 1"
+    ]
+
+
+def test_any_part_with_stats_is_shown() -> None:
     class Mine:
         name = "mine"
 
         def stats(self) -> object:
-            return Line("a", "b", "c", "d")
+            return JournalEntry("a", "b", "c", "d")
 
-    (other,) = shown(read([Mine()])).others
+    (other,) = page_of(take_sample([Mine()])).others
 
     assert other.name == "mine"
-    assert other.values["about"] == "c"
+    assert other.values["subject"] == "c"
 
 
-def test_a_part_that_cannot_answer_is_named_and_the_others_are_shown() -> None:
+def test_a_part_whose_stats_fail_is_named_and_the_others_are_shown() -> None:
     class Failing:
         def stats(self) -> object:
             raise ConnectionError("gone")
 
-    reading = read([Failing(), WorkQueue[str](name="keys")])
+    sample = take_sample([Failing(), WorkQueue[str](name="keys")])
 
-    assert shown(reading).silent == {"Failing 1": "gone"}
-    assert [queue.name for queue in shown(reading).queues] == ["keys"]
+    assert page_of(sample).unreadable == {"Failing 1": "gone"}
+    assert [queue.name for queue in page_of(sample).queues] == ["keys"]
 
 
 @pytest.mark.parametrize("parts", [(), (object(),), (WorkQueue[str](), None)])
-def test_what_cannot_be_inspected_is_refused_in_one_line(parts: tuple[object, ...]) -> None:
-    with pytest.raises(InvalidArgument, match=r"^inspector: .*\(give it .*\)$"):
-        checked(parts)
+def test_an_object_without_stats_is_rejected_in_one_line(parts: tuple[object, ...]) -> None:
+    with pytest.raises(InvalidArgument, match=r"^inspector: .*\(pass .*\)$"):
+        check_parts(parts)
 
 
 async def test_retries_of_a_queue_are_counted() -> None:
@@ -311,64 +321,80 @@ async def test_retries_of_a_queue_are_counted() -> None:
     queue.add("api", rate_limited=True)
     queue.add("db")
 
-    said: QueueStats = queue.stats()
+    stats: QueueStats = queue.stats()
 
-    assert said.retries == 2
-
-
-# --- what happened
+    assert stats.retries == 2
 
 
-async def test_an_error_and_its_healing_are_told(said: InformerStats) -> None:
-    before = Reading(informers={"pods": changed(said, state=ReflectorState.WATCHING)})
-    broken = Reading(
+# --- the journal
+
+
+async def test_an_error_and_the_recovery_are_entries(stats: InformerStats) -> None:
+    before = Sample(informers={"pods": with_reflector(stats, state=ReflectorState.WATCHING)})
+    failing = Sample(
         informers={
-            "pods": changed(said, state=ReflectorState.WAITING, errors=2, last_error="refused")
+            "pods": with_reflector(
+                stats, state=ReflectorState.WAITING, errors=2, last_error="refused"
+            )
         }
     )
-    healed = Reading(informers={"pods": changed(said, state=ReflectorState.WATCHING, errors=2)})
+    recovered = Sample(
+        informers={"pods": with_reflector(stats, state=ReflectorState.WATCHING, errors=2)}
+    )
 
-    assert list(news(before, broken)) == [Line("process", "error", "pods", "refused", count=2)]
-    assert list(news(broken, healed)) == [Line("process", "info", "pods", "watching again")]
-    assert list(news(healed, healed)) == []
-
-
-async def test_failures_of_a_controller_and_its_turns_are_told() -> None:
-    before = Reading(controllers={"website": a_controller(state="waiting for caches")})
-    now = Reading(controllers={"website": a_controller(failed=1, last_error="shop/web: no")})
-
-    assert [line.text for line in news(before, now)] == ["shop/web: no", "running"]
-
-
-async def test_changes_of_leadership_are_told() -> None:
-    waiting = Reading(elections=[an_elector(Standby())])
-    leading = Reading(elections=[an_elector(Leading(1.0, 2.0, 1))])
-
-    assert [line.text for line in news(waiting, leading)] == ["this process leads"]
-    assert [line.text for line in news(leading, waiting)] == ["this process leads no longer"]
+    assert list(changes_between(before, failing)) == [
+        JournalEntry("process", "error", "pods", "refused", count=2)
+    ]
+    assert list(changes_between(failing, recovered)) == [
+        JournalEntry("process", "info", "pods", "watching again")
+    ]
+    assert list(changes_between(recovered, recovered)) == []
 
 
-def test_what_is_said_again_is_one_line_with_a_count() -> None:
+async def test_failures_and_state_changes_of_a_controller_are_entries() -> None:
+    before = Sample(controllers={"website": a_controller(state="waiting for caches")})
+    now = Sample(controllers={"website": a_controller(failed=1, last_error="shop/web: no")})
+
+    assert [entry.text for entry in changes_between(before, now)] == ["shop/web: no", "running"]
+
+
+async def test_changes_of_leadership_are_entries() -> None:
+    waiting = Sample(elections=[an_elector(Standby())])
+    leading = Sample(elections=[an_elector(Leading(1.0, 2.0, 1))])
+
+    assert [entry.text for entry in changes_between(waiting, leading)] == ["this process leads"]
+    assert [entry.text for entry in changes_between(leading, waiting)] == [
+        "this process no longer leads"
+    ]
+
+
+def test_a_repeated_entry_is_shown_once_with_a_count() -> None:
     journal = Journal()
 
     for text in ("refused", "other", "refused"):
-        journal.note([Line("process", "error", "pods", text)], NOW)
+        journal.add([JournalEntry("process", "error", "pods", text)], NOW)
 
-    assert [(line.text, line.count) for line in journal] == [("refused", 2), ("other", 1)]
+    assert [(entry.text, entry.count) for entry in journal] == [("refused", 2), ("other", 1)]
 
 
 def test_a_journal_is_bounded() -> None:
     journal = Journal()
 
-    journal.note([Line("process", "error", "pods", str(at)) for at in range(2 * LINES)], NOW)
+    journal.add(
+        [JournalEntry("process", "error", "pods", str(at)) for at in range(2 * MAX_ENTRIES)], NOW
+    )
 
-    assert len(list(journal)) == LINES
+    assert len(list(journal)) == MAX_ENTRIES
 
 
-def test_an_event_is_a_line() -> None:
-    about = ObjectReference(kind="Pod", namespace="shop", name="web")
-    event = Event(involved_object=about, type="Warning", reason="BackOff", message="it crashed")
+def test_an_event_is_an_entry() -> None:
+    involved = ObjectReference(kind="Pod", namespace="shop", name="web")
+    event = Event(involved_object=involved, type="Warning", reason="BackOff", message="it crashed")
 
-    line = line_of_event(event)
+    entry = entry_of_event(event)
 
-    assert (line.level, line.about, line.text) == ("warning", "Pod shop/web", "BackOff: it crashed")
+    assert (entry.level, entry.subject, entry.text) == (
+        "warning",
+        "Pod shop/web",
+        "BackOff: it crashed",
+    )

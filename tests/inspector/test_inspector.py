@@ -1,4 +1,4 @@
-"""The inspector as a whole: in a manager, alone, and in bad company."""
+"""The inspector: in a manager, alone, and with failures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ import pytest
 
 from kubeloop.cache import SharedInformerFactory
 from kubeloop.errors import ConfigError, InvalidArgument
-from kubeloop.inspector import EVERY, Inspector, running_inspectors
+from kubeloop.inspector import Inspector, running_inspectors
+from kubeloop.inspector.inspector import INTERVAL
 from kubeloop.kit import ManualClock, cancel_and_wait, running
 from kubeloop.meta import ObjectKey
 from kubeloop.runtime import Client, Context, Manager, Result
@@ -24,7 +25,17 @@ from kubeloop.wire.core.v1 import ConfigMap, Secret
 from kubeloop.workqueue import WorkQueue
 from tests.support.clocks import FastClock
 
-from .shop import PASSWORD, a_config, a_secret, asking, json_of, reached, snapshots, text_of, until
+from .pages import (
+    PASSWORD,
+    a_config,
+    a_secret,
+    json_of,
+    open_session,
+    snapshots,
+    text_of,
+    until,
+    wait_for_version,
+)
 
 DOCS = Path(__file__).parents[2] / "docs" / "how-to" / "inspector.md"
 
@@ -46,28 +57,28 @@ def manager(server: APIServer) -> Manager:
 # --- in a manager
 
 
-async def test_a_managers_parts_are_on_the_page(manager: Manager, client: Client) -> None:
+async def test_the_parts_of_a_manager_are_on_the_page(manager: Manager, client: Client) -> None:
     inspector = Inspector(manager, name="shop")
     manager.add(inspector)
     async with running(manager):
         await manager.wait_ready(timeout=4)
         await until(lambda: inspector.stats().address)
         await client.apply(a_config("web", colour="blue"))
-        async with asking(inspector.url) as session, session.get("/stream") as answer:
-            async for now in snapshots(answer):
-                if any("Painted" in line["text"] for line in now["lines"]):
+        async with open_session(inspector.url) as session, session.get("/stream") as response:
+            async for now in snapshots(response):
+                if any("Painted" in entry["text"] for entry in now["journal"]):
                     break
 
-    assert now["about"]["name"] == "shop"
-    assert now["about"]["state"] == "running"
-    assert [mirror["id"] for mirror in now["mirrors"]] == ["configmaps"]
+    assert now["process"]["name"] == "shop"
+    assert now["process"]["state"] == "running"
+    assert [each["id"] for each in now["informers"]] == ["configmaps"]
     assert [each["name"] for each in now["controllers"]] == ["painter"]
     assert now["controllers"][0]["succeeded"] > 0
-    said = manager.stats().controllers[0]
-    assert sum(said.durations.values()) == said.succeeded + said.failed
+    stats = manager.stats().controllers[0]
+    assert sum(stats.durations.values()) == stats.succeeded + stats.failed
 
 
-async def test_a_port_in_use_does_not_end_the_manager(
+async def test_a_port_in_use_does_not_stop_the_manager(
     manager: Manager, caplog: pytest.LogCaptureFixture
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -75,24 +86,24 @@ async def test_a_port_in_use_does_not_end_the_manager(
         manager.add(inspector)
         async with running(manager):
             await manager.wait_ready(timeout=4)
-            await until(lambda: "goes on without it" in caplog.text)
+            await until(lambda: "continues without it" in caplog.text)
             assert manager.stats().state == "running"
 
     (line,) = [each for each in caplog.records if "inspector" in each.name]
     assert (line.levelno, line.exc_info) == (logging.ERROR, None)
 
 
-async def test_a_manager_that_has_not_begun_is_shown_when_it_has(manager: Manager) -> None:
+async def test_a_manager_is_shown_after_it_has_started(manager: Manager) -> None:
     clock = ManualClock()
     async with Inspector(manager, clock=clock) as inspector:
         before = msgspec.json.decode(inspector.snapshot())
         async with running(manager):
             await manager.wait_ready(timeout=4)
-            await clock.advance(EVERY)
+            await clock.advance(INTERVAL)
             after = msgspec.json.decode(inspector.snapshot())
 
-    assert (before["mirrors"], before["about"]["state"]) == ([], "new")
-    assert len(after["mirrors"]) == 1
+    assert (before["informers"], before["process"]["state"]) == ([], "new")
+    assert len(after["informers"]) == 1
 
 
 # --- alone
@@ -105,19 +116,19 @@ async def test_informers_and_queues_are_shown_without_a_manager(client: Client) 
     ):
         now = msgspec.json.decode(inspector.snapshot())
 
-    assert [mirror["kind"] for mirror in now["mirrors"]] == ["ConfigMap"]
+    assert [each["kind"] for each in now["informers"]] == ["ConfigMap"]
     assert [queue["name"] for queue in now["queues"]] == ["keys"]
 
 
-async def test_informers_that_a_factory_makes_later_are_shown(client: Client) -> None:
+async def test_informers_created_later_are_shown(client: Client) -> None:
     clock = ManualClock()
     async with SharedInformerFactory(client) as factory, Inspector(factory, clock=clock) as page:
         factory.informer(ConfigMap)
-        await clock.advance(EVERY)
+        await clock.advance(INTERVAL)
 
         now = msgspec.json.decode(page.snapshot())
 
-    assert [mirror["id"] for mirror in now["mirrors"]] == ["configmaps"]
+    assert [each["id"] for each in now["informers"]] == ["configmaps"]
 
 
 async def test_it_leaves_nothing_behind(client: Client) -> None:
@@ -130,23 +141,23 @@ async def test_it_leaves_nothing_behind(client: Client) -> None:
         assert running_inspectors() == []
 
 
-async def test_it_lives_once() -> None:
+async def test_it_can_be_started_once() -> None:
     inspector = Inspector(WorkQueue[str]())
     async with inspector:
         pass
 
-    with pytest.raises(InvalidArgument, match="lives once"):
+    with pytest.raises(InvalidArgument, match="started before"):
         await inspector.__aenter__()
 
 
 async def test_alone_a_port_in_use_is_an_error() -> None:
     async with Inspector(WorkQueue[str]()) as first:
         port = int(first.url.rstrip("/").rpartition(":")[2])
-        with pytest.raises(ConfigError, match="inspector: listen at"):
+        with pytest.raises(ConfigError, match="inspector: listen on"):
             await Inspector(WorkQueue[str](), port=port).__aenter__()
 
 
-async def test_cancelled_it_ends(client: Client) -> None:
+async def test_cancelling_it_stops_it(client: Client) -> None:
     inspector = Inspector(WorkQueue[str]())
     task = asyncio.create_task(inspector.run())
     await until(lambda: inspector.stats().address)
@@ -162,8 +173,11 @@ async def test_beyond_loopback_a_token_is_created_and_never_logged(
     caplog.set_level(logging.DEBUG)
     async with Inspector(WorkQueue[str](), host="0.0.0.0") as inspector:
         token = inspector.url.partition("?token=")[2]
-        async with asking(inspector.stats().address) as session, session.get("/search") as answer:
-            assert answer.status == 401
+        async with (
+            open_session(inspector.stats().address) as session,
+            session.get("/search") as response,
+        ):
+            assert response.status == 401
 
     assert len(token) > 20
     assert token not in caplog.text
@@ -181,14 +195,14 @@ async def test_an_object_is_shown_with_its_changes(client: Client) -> None:
         Inspector(configs) as inspector,
     ):
         changed = await client.apply(a_config("web", colour="red"))
-        await reached(configs, changed.metadata.resource_version)
+        await wait_for_version(configs, changed.metadata.resource_version)
         await until(lambda: inspector.stats().history.objects)
-        asked = {"cache": "configmaps in default", "namespace": "default", "name": "web"}
-        found = await json_of(inspector.url, "/object", **asked)
+        parameters = {"cache": "configmaps in default", "namespace": "default", "name": "web"}
+        found = await json_of(inspector.url, "/object", **parameters)
         await client.resource(ConfigMap).delete("web")
         await until(lambda: configs.lister.get("web", namespace="default") is None)
         await until(lambda: configs.stats().handlers[0].waiting == 0)
-        gone = await json_of(inspector.url, "/object", **asked)
+        gone = await json_of(inspector.url, "/object", **parameters)
 
     assert "colour: red" in found["yaml"]
     (change,) = found["changes"]
@@ -199,18 +213,20 @@ async def test_an_object_is_shown_with_its_changes(client: Client) -> None:
 
 
 @pytest.mark.parametrize("store_as", ["bytes", "objects"])
-@pytest.mark.parametrize("form", ["Secret", "metadata", "dict"])
+@pytest.mark.parametrize("model", ["Secret", "metadata", "dict"])
 async def test_the_values_of_a_secret_never_leave_the_process(
-    client: Client, form: str, store_as: Any
+    client: Client, model: str, store_as: Any
 ) -> None:
     await client.apply(a_secret("old-secret"))
-    if form == "metadata":
+    if model == "metadata":
         informer: Any = client.informer(Secret, metadata_only=True, store_as=store_as)
     else:
-        informer = client.informer(Secret, of=dict if form == "dict" else Secret, store_as=store_as)
+        informer = client.informer(
+            Secret, of=dict if model == "dict" else Secret, store_as=store_as
+        )
     async with informer, Inspector(informer) as inspector:
         changed = await client.apply(a_secret())
-        await reached(informer, changed.metadata.resource_version)
+        await wait_for_version(informer, changed.metadata.resource_version)
         await until(lambda: inspector.stats().history.objects)
         page = await text_of(
             inspector.url, "/object", cache="secrets", namespace="default", name="database"
@@ -222,66 +238,66 @@ async def test_the_values_of_a_secret_never_leave_the_process(
     assert "hidden" in page
     for text in (page, rows, snapshot):
         assert PASSWORD not in text
-        assert "c3dvcmRmaXNo" not in text, "nor in base64"
+        assert "c3dvcmRmaXNo" not in text, "also in base64"
         assert "old-secret" not in text
         assert "b2xkLXNlY3JldA" not in text
 
 
 @pytest.mark.parametrize(
-    ("path", "query", "said"),
+    ("path", "query", "text"),
     [
-        ("/search", {"cache": "nope"}, "there is no cache 'nope'"),
+        ("/search", {"cache": "nope"}, "no cache 'nope'"),
         ("/search", {"labels": "=="}, "error"),
         ("/object", {"cache": "nope", "name": "web"}, "404"),
         ("/object", {"cache": "configmaps in default", "name": "nope"}, "404"),
     ],
 )
-async def test_what_is_not_there_is_said_in_one_line(
-    client: Client, path: str, query: dict[str, str], said: str
+async def test_a_missing_cache_or_object_is_reported(
+    client: Client, path: str, query: dict[str, str], text: str
 ) -> None:
     async with (
         client.informer(ConfigMap, namespace="default") as configs,
         Inspector(configs) as inspector,
     ):
-        answer = await text_of(inspector.url, path, **query)
+        body = await text_of(inspector.url, path, **query)
 
-    assert said in answer
-    assert "Traceback" not in answer
+    assert text in body
+    assert "Traceback" not in body
 
 
-async def test_a_broken_watch_is_seen_and_its_healing_too(server: APIServer) -> None:
-    hasty = FastClock()
+async def test_a_failing_watch_and_its_recovery_are_shown(server: APIServer) -> None:
+    clock = FastClock()
     async with (
-        Client(server.config, clock=hasty) as client,
+        Client(server.config, clock=clock) as client,
         client.informer(ConfigMap, namespace="default") as configs,
-        Inspector(configs, clock=hasty) as inspector,
-        asking(inspector.url) as session,
-        session.get("/stream") as answer,
+        Inspector(configs, clock=clock) as inspector,
+        open_session(inspector.url) as session,
+        session.get("/stream") as response,
     ):
-        told = snapshots(answer)
+        stream = snapshots(response)
         for verb in ("watch", "list"):
             match = Match(verb=verb, resource="configmaps")
             server.faults.fail(500, times=None, match=match)
         server.drop_connections()
-        while (broken := await anext(told))["mirrors"][0]["health"] != "broken":
+        while (failing := await anext(stream))["informers"][0]["health"] != "failing":
             pass
         server.faults.heal()
-        while (healed := await anext(told))["lines"][0]["text"] != "watching again":
+        while (recovered := await anext(stream))["journal"][0]["text"] != "watching again":
             pass
 
-    assert broken["mirrors"][0]["last_error"]
-    assert healed["mirrors"][0]["health"] == "good"
+    assert failing["informers"][0]["last_error"]
+    assert recovered["informers"][0]["health"] == "healthy"
 
 
-# --- the page's own files
+# --- the files of the page
 
 
 @pytest.mark.parametrize("name", ["index.html", "page.css", "page.js", "icon.svg"])
-def test_the_page_is_ours_alone_and_small(name: str) -> None:
+def test_the_page_loads_nothing_else_and_is_small(name: str) -> None:
     text = resources.files("kubeloop.inspector").joinpath("page", name).read_text("utf-8")
 
     origins = set(re.findall(r"https?://[^\s\"'`)]+", text))
-    assert origins <= {"http://www.w3.org/2000/svg"}, "nothing is loaded from elsewhere"
+    assert origins <= {"http://www.w3.org/2000/svg"}, "nothing is loaded from other hosts"
     assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|\beval\(", text)
     assert len(text) < 48_000
 
@@ -290,5 +306,8 @@ async def test_it_listens_on_loopback_and_needs_no_token_there() -> None:
     async with Inspector(WorkQueue[str]()) as inspector:
         assert inspector.url.startswith("http://127.0.0.1:")
         assert "token" not in inspector.url
-        async with asking(inspector.stats().address) as session, session.get("/search") as answer:
-            assert answer.status == 200
+        async with (
+            open_session(inspector.stats().address) as session,
+            session.get("/search") as response,
+        ):
+            assert response.status == 200

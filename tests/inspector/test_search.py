@@ -1,4 +1,4 @@
-"""Finding objects in caches."""
+"""Searching objects in caches."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from kubeloop.runtime import Client
 from kubeloop.wire.core.v1 import ConfigMap, Namespace, Secret
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-from .shop import a_config, a_secret
+from .pages import a_config, a_secret
 
 
 @pytest.fixture
-async def furnished(client: Client) -> Client:
+async def client_with_objects(client: Client) -> Client:
     await client.apply(Namespace(metadata=ObjectMeta(name="shop")))
     for config in (a_config("web-1"), a_config("web-2", namespace="shop"), a_config("cart-1")):
         await client.apply(config)
@@ -34,9 +34,9 @@ async def furnished(client: Client) -> Client:
     ],
 )
 async def test_objects_are_found_by_name_namespace_and_labels(
-    furnished: Client, query: Query, names: list[str]
+    client_with_objects: Client, query: Query, names: list[str]
 ) -> None:
-    async with furnished.informer(ConfigMap, selector="app") as configs:
+    async with client_with_objects.informer(ConfigMap, selector="app") as configs:
         found = search({"configmaps": configs}, query)
 
     assert [row.name for row in found.rows] == names
@@ -44,30 +44,30 @@ async def test_objects_are_found_by_name_namespace_and_labels(
     assert found.namespaces == ("default", "shop")
 
 
-async def test_all_caches_are_searched_unless_one_is_named(furnished: Client) -> None:
+async def test_all_caches_are_searched_unless_one_is_named(client_with_objects: Client) -> None:
     async with (
-        furnished.informer(ConfigMap, selector="app") as configs,
-        furnished.informer(Secret, namespace="default") as secrets,
+        client_with_objects.informer(ConfigMap, selector="app") as configs,
+        client_with_objects.informer(Secret, namespace="default") as secrets,
     ):
         caches: Caches = {"configmaps": configs, "secrets": secrets}
-        everywhere = search(caches, Query())
-        inside = search(caches, Query(cache="secrets"))
+        all_rows = search(caches, Query())
+        one_cache = search(caches, Query(cache="secrets"))
 
-    assert {row.kind for row in everywhere.rows} == {"ConfigMap", "Secret"}
-    assert [row.name for row in inside.rows] == ["database"]
+    assert {row.kind for row in all_rows.rows} == {"ConfigMap", "Secret"}
+    assert [row.name for row in one_cache.rows] == ["database"]
 
 
-async def test_a_row_says_what_is_seen_without_decoding_and_when_it_was_made(
-    furnished: Client,
+async def test_a_row_has_metadata_and_the_creation_time(
+    client_with_objects: Client,
 ) -> None:
-    async with furnished.informer(ConfigMap, selector="app=cart") as configs:
+    async with client_with_objects.informer(ConfigMap, selector="app=cart") as configs:
         (row,) = search({"configmaps": configs}, Query()).rows
 
     assert (row.namespace, row.labels, row.is_deleting) == ("default", {"app": "cart"}, False)
     assert row.created.endswith("Z")
 
 
-async def test_what_does_not_fit_on_a_page_is_on_the_next(client: Client) -> None:
+async def test_results_beyond_a_page_are_on_the_next(client: Client) -> None:
     for at in range(PAGE + 2):
         await client.apply(a_config(f"web-{at:03}"))
 
@@ -79,9 +79,9 @@ async def test_what_does_not_fit_on_a_page_is_on_the_next(client: Client) -> Non
     assert [row.name for row in second.rows] == [f"web-{PAGE:03}", f"web-{PAGE + 1:03}"]
 
 
-async def test_a_selector_that_does_not_parse_is_an_error_and_never_everything(
-    furnished: Client,
+async def test_an_invalid_selector_is_an_error(
+    client_with_objects: Client,
 ) -> None:
-    async with furnished.informer(ConfigMap, namespace="shop") as configs:
+    async with client_with_objects.informer(ConfigMap, namespace="shop") as configs:
         with pytest.raises(InvalidArgument):
             search({"configmaps": configs}, Query(labels="app in"))

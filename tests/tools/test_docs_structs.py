@@ -1,4 +1,4 @@
-"""What the reference shows of structs; only where the tools of the site are installed."""
+"""Structs in the reference; skipped unless the extra `docs` is installed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Lease(msgspec.Struct, frozen=True):
     holder: str
     seconds: float = 15.0  # how long it lasts
     renewed: bool = False
-    """Words of its own."""
+    """Its docstring."""
 
     @property
     def is_free(self) -> bool:
@@ -37,12 +37,12 @@ def lease(tmp_path: Path) -> Any:
 
 
 def test_a_struct_has_the_signature_that_it_has_at_run_time(lease: Any) -> None:
-    said = {each.name: str(each.default) for each in lease.parameters if each.name != "self"}
+    defaults = {each.name: str(each.default) for each in lease.parameters if each.name != "self"}
 
-    assert said == {"holder": "None", "seconds": "15.0", "renewed": "False"}
+    assert defaults == {"holder": "None", "seconds": "15.0", "renewed": "False"}
 
 
-def test_a_comment_behind_a_field_describes_it(lease: Any) -> None:
+def test_a_comment_after_a_field_is_its_description(lease: Any) -> None:
     assert lease["seconds"].docstring.value == "How long it lasts."
-    assert lease["renewed"].docstring.value == "Words of its own."
+    assert lease["renewed"].docstring.value == "Its docstring."
     assert lease["holder"].docstring is None

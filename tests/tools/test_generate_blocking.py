@@ -1,4 +1,4 @@
-"""The blocking clients are what the async ones make them."""
+"""The blocking clients are generated from the async ones."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from generate_blocking import main
 
 
 def test_the_blocking_clients_are_up_to_date() -> None:
-    """If this fails: python tools/generate_blocking.py"""
+    """If this fails, run: python tools/generate_blocking.py"""
     assert main(["--check"]) == 0
 
 
-@pytest.mark.timeout(60)  # everything is written three times
-def test_a_file_that_was_changed_by_hand_is_found(tmp_path: Path) -> None:
+@pytest.mark.timeout(60)  # generates all files three times
+def test_a_file_that_was_changed_by_hand_is_detected(tmp_path: Path) -> None:
     assert main(["--out", str(tmp_path)]) == 0
     assert main(["--out", str(tmp_path), "--check"]) == 0
 
-    (tmp_path / "mirrors.py").write_text("changed")
+    (tmp_path / "clients.py").write_text("changed")
 
     assert main(["--out", str(tmp_path), "--check"]) == 1

@@ -1,4 +1,4 @@
-"""What the smoke test finds wrong with archives; `make dist` runs all of it on real ones."""
+"""The smoke test of archives; `make dist` runs it on the real ones."""
 
 from __future__ import annotations
 
@@ -12,48 +12,48 @@ from smoke import (
     FILES,
     FOLDERS,
     ROOT,
-    Broken,
     Environment,
+    SmokeTestFailed,
     archives_in,
-    faults_of_sdist,
-    faults_of_wheel,
     files_below,
     main,
     names_in,
+    sdist_problems,
+    wheel_problems,
 )
 
 SOURCES = ["src/kubeloop/__init__.py", "src/kubeloop/py.typed"]
-WHOLE = ["kubeloop/__init__.py", "kubeloop/py.typed", "kubeloop-1.dist-info/METADATA"]
+COMPLETE = ["kubeloop/__init__.py", "kubeloop/py.typed", "kubeloop-1.dist-info/METADATA"]
 
 
-def test_a_wheel_of_the_package_and_its_metadata_is_right() -> None:
-    assert list(faults_of_wheel(WHOLE, SOURCES)) == []
+def test_a_complete_wheel_has_no_problems() -> None:
+    assert list(wheel_problems(COMPLETE, SOURCES)) == []
 
 
-def test_a_wheel_without_some_data_is_found() -> None:
-    assert list(faults_of_wheel(WHOLE[:1], SOURCES)) == ["the wheel lacks kubeloop/py.typed"]
+def test_a_missing_file_of_a_wheel_is_found() -> None:
+    assert list(wheel_problems(COMPLETE[:1], SOURCES)) == ["the wheel lacks kubeloop/py.typed"]
 
 
 @pytest.mark.parametrize("stray", ["tests/conftest.py", "kubeloop/scratch.txt", "bench/pods.py"])
-def test_a_wheel_with_something_else_in_it_is_found(stray: str) -> None:
-    (fault,) = faults_of_wheel([*WHOLE, stray], SOURCES)
+def test_an_unexpected_file_of_a_wheel_is_found(stray: str) -> None:
+    (problem,) = wheel_problems([*COMPLETE, stray], SOURCES)
 
-    assert fault.startswith(f"the wheel has {stray}")
-
-
-def test_an_sdist_that_could_not_run_its_tests_is_found() -> None:
-    (fault,) = faults_of_sdist(["Makefile"], ["Makefile", "tests/conftest.py"])
-
-    assert fault.startswith("the sdist lacks tests/conftest.py")
+    assert problem.startswith(f"the wheel has {stray}")
 
 
-def test_an_sdist_with_what_work_leaves_behind_is_found() -> None:
+def test_a_missing_file_of_an_sdist_is_found() -> None:
+    (problem,) = sdist_problems(["Makefile"], ["Makefile", "tests/conftest.py"])
+
+    assert problem.startswith("the sdist lacks tests/conftest.py")
+
+
+def test_build_output_in_an_sdist_is_found() -> None:
     names = ["Makefile", "src/kubeloop/__pycache__/a.pyc"]
 
-    assert list(faults_of_sdist(names, ["Makefile"])) == [f"the sdist has {names[1]}"]
+    assert list(sdist_problems(names, ["Makefile"])) == [f"the sdist has {names[1]}"]
 
 
-def test_the_lists_of_what_an_sdist_needs_name_what_there_is() -> None:
+def test_the_files_that_an_sdist_needs_exist() -> None:
     assert [name for name in FILES if not (ROOT / name).is_file()] == []
     assert [name for name in FOLDERS if not files_below(name)] == []
     assert "src/kubeloop/py.typed" in files_below("src/kubeloop")
@@ -73,7 +73,7 @@ def test_the_files_of_both_archives_are_read_alike(tmp_path: Path) -> None:
     assert names_in(sdist_path) == ["src/kubeloop/py.typed"]
 
 
-def test_a_folder_without_archives_is_a_line_and_an_exit_code(
+def test_a_directory_without_archives_is_an_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([str(tmp_path)]) == 1
@@ -81,22 +81,22 @@ def test_a_folder_without_archives_is_a_line_and_an_exit_code(
 
 
 @pytest.mark.timeout(60)
-def test_a_command_that_ends_otherwise_than_it_should_shows_what_it_said(tmp_path: Path) -> None:
-    here = Environment(tmp_path)
+def test_a_failed_command_shows_its_output(tmp_path: Path) -> None:
+    environment = Environment(tmp_path)
 
-    assert here.run(sys.executable, "-c", "print('fine')") == "fine"
-    with pytest.raises(Broken, match="exit code 3, not 0:\nodd"):
-        here.run(sys.executable, "-c", "print('odd'); raise SystemExit(3)")
+    assert environment.run(sys.executable, "-c", "print('fine')") == "fine"
+    with pytest.raises(SmokeTestFailed, match="exit code 3, not 0:\nodd"):
+        environment.run(sys.executable, "-c", "print('odd'); raise SystemExit(3)")
 
 
 @pytest.mark.timeout(60)
-def test_nothing_of_ours_reaches_what_is_tried_out(
+def test_the_environment_of_the_sources_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
 
-    said = Environment(tmp_path).run(
+    output = Environment(tmp_path).run(
         sys.executable, "-c", "import os; print(os.getcwd(), 'PYTHONPATH' in os.environ)"
     )
 
-    assert said == f"{tmp_path} False"
+    assert output == f"{tmp_path} False"

@@ -1,4 +1,4 @@
-"""The tool that makes a machine seem busy, on processes of our own."""
+"""The tool that stops and continues processes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from stutter import descendants, main
 
 pytestmark = [
     pytest.mark.timeout(60),  # each starts interpreters
-    pytest.mark.skipif(sys.platform != "linux", reason="/proc knows the children"),
+    pytest.mark.skipif(sys.platform != "linux", reason="needs /proc"),
 ]
 
-# Starts a child that ends when its input does, and waits for it.
+# Starts a child that ends with its input, and waits for it.
 PARENT = "import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}], check=True)"
-CHILD = "print('here', flush=True); input()"
+CHILD = "print('started', flush=True); input()"
 UNTIL_CONTINUED = """
 import signal, sys
 signal.signal(signal.SIGCONT, lambda *_: sys.exit(0))
@@ -42,7 +42,7 @@ def test_the_children_of_children_are_found() -> None:
 
 
 @pytest.mark.parametrize("code", [0, 7])
-def test_a_command_is_stopped_and_still_comes_to_its_own_end(
+def test_a_stopped_command_still_ends_with_its_exit_code(
     code: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     command = [sys.executable, "-c", f"{PARENT.format(child=UNTIL_CONTINUED)}; sys.exit({code})"]
@@ -51,7 +51,7 @@ def test_a_command_is_stopped_and_still_comes_to_its_own_end(
     assert capfd.readouterr().err.startswith("stutter: ")
 
 
-def test_processes_that_are_gone_are_no_trouble() -> None:
+def test_a_process_that_has_ended_has_no_descendants() -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
 

@@ -1,4 +1,4 @@
-"""The clients for code without asyncio: the same names, methods and errors, waited for.
+"""The clients for code without asyncio: the same names, methods and errors, without `await`.
 
     from kubeloop.blocking import Client
 
@@ -6,60 +6,34 @@
         for pod in client.core_v1.pods("shop").each(selector="app=web"):
             print(pod.metadata.name)
 
-Promises: one event loop in one thread, made by the first call; safe from many threads; Ctrl-C
-ends what it interrupts; the interpreter exits cleanly; a forked child starts afresh.
-The loop's side holds async clients by composition. Their methods are mirrored by generated
-ones (tools/generate_blocking.py): some eighty signatures that a hand would copy wrong sooner
-or later, each with one line that sends the call its way, and nothing lost for type checkers.
-Functions that a method is given are called in the caller's thread, except tests of objects
-and events (`wait_for`, `until`): those run in the loop's, and are to be quick.
-Informers are read from any thread, and each handler is called in a thread of its own.
-Elsewhere: what the methods do (`kubeloop.clients`), controllers (`kubeloop.runtime`).
+Guarantees: one event loop in one thread, which the first call starts; thread-safe; Ctrl-C
+cancels the call that it interrupts; the interpreter exits cleanly; a forked child starts its
+own loop. Functions that a method takes are called in the caller's thread, except conditions
+(`wait_for`, `until`): those run in the loop thread and must be quick. Informers can be read
+from any thread; each handler has its own thread.
+The classes hold references to async clients. Their methods are generated
+(tools/generate_blocking.py): about eighty signatures, each with one line that runs the async
+method in the loop thread.
+See also: `kubeloop.clients` (what the methods do), `kubeloop.runtime` (controllers).
 """
 
 from __future__ import annotations
 
-from ._generated.clientset import Clientset
-from ._generated.mirrors import (
-    DeferredMapper,
-    DiscoveryClient,
-    MetadataClient,
-    OpenApiV3,
-    Proxy,
-    ResourceClient,
-    RESTClient,
-    ScaleClient,
-    ScaleVerbs,
-    SubresourceClient,
-)
-from .client import Client, DynamicClient, retry_on_conflict
+from ._generated.clients import ResourceClient
+from .client import Client, retry_on_conflict
 from .errors import BlockingInLoop, LoopClosed, OpenedBeforeFork
 from .informer import Registration, SharedInformer
-from .portal import PORTAL, Portal, PortalStats
+from .portal import PORTAL as PORTAL  # for tests; not public
 from .stream import Stream
 
 __all__ = [
-    "PORTAL",
     "BlockingInLoop",
     "Client",
-    "Clientset",
-    "DeferredMapper",
-    "DiscoveryClient",
-    "DynamicClient",
     "LoopClosed",
-    "MetadataClient",
-    "OpenApiV3",
     "OpenedBeforeFork",
-    "Portal",
-    "PortalStats",
-    "Proxy",
-    "RESTClient",
     "Registration",
     "ResourceClient",
-    "ScaleClient",
-    "ScaleVerbs",
     "SharedInformer",
     "Stream",
-    "SubresourceClient",
     "retry_on_conflict",
 ]

@@ -1,22 +1,22 @@
-"""The client for code without asyncio: every kind, by class, by name or by its group's method.
+"""The client for code without asyncio.
 
-Promises: one client may be used by many threads at once; nothing is connected, and no thread
-started, before the first call. A forked child that goes on using a client of its parent has
-connections of its own from its first call on.
-Elsewhere: the verbs (`_generated.mirrors`), mirrors (`informer`), the loop (`portal`).
+Guarantees: thread-safe; no connection is opened and no thread started before the first call. A
+forked child that uses a client of its parent opens its own connections at its first call.
+See also: `_generated.clients` (the verbs), `informer` (informers), `portal` (the loop thread).
 """
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar, Unpack, cast, final, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack, cast, final, overload
 
 from kubeloop import clients, runtime
-from kubeloop.clients import Appliable, ApplyOptions, Manifest
+from kubeloop.clients import Appliable, ApplyOptions, Manifest, PartialObjectMetadata
 from kubeloop.config import ClusterConfig
 from kubeloop.discovery import VersionInfo
 from kubeloop.errors import InvalidArgument, TransportError
@@ -24,10 +24,10 @@ from kubeloop.kit import DEFAULT_RETRY, Backoff, Clock
 from kubeloop.meta import GroupVersionKind, GroupVersionResource
 from kubeloop.rest import ResponseLimits, RESTStats, WarningHandler
 from kubeloop.rest import RESTClient as AsyncRESTClient
-from kubeloop.wire import Kind
+from kubeloop.runtime import InformerOptions
+from kubeloop.wire import Kind, Resource
 
-from ._generated.clientset import Clientset
-from ._generated.mirrors import (
+from ._generated.clients import (
     DeferredMapper,
     DiscoveryClient,
     MetadataClient,
@@ -35,34 +35,42 @@ from ._generated.mirrors import (
     RESTClient,
     ScaleClient,
 )
-from .calls import call, here
-from .informer import Informers
-from .leading import Elections
-from .portal import PORTAL, Branch, Closable, Portal
-from .route import Route
+from ._generated.clientset import Clientset
+from .calls import call, in_caller_thread
+from .context import BlockingContext
+from .informer import SharedInformer
+from .leadership import hold_leadership
+from .portal import PORTAL, ClientScope, Closable, Portal
+from .reference import LoopReference
+
+if TYPE_CHECKING:  # imported only by programs that use an informer or an election
+    from kubeloop import cache
+    from kubeloop.election import Leadership
+    from kubeloop.runtime import LeaderElection
 
 __all__ = ["Client", "DynamicClient", "retry_on_conflict"]
 
 K = TypeVar("K", bound=Kind)
+R = TypeVar("R", bound=Resource)
 T = TypeVar("T")
 
 AnyKind = type[Kind] | str | GroupVersionResource | GroupVersionKind
 
 
 @final
-class Client(Clientset, Informers, Elections):
-    """All of one cluster.
+class Client(Clientset):
+    """A client for one cluster.
 
-        with Client() as client:                       # kubeconfig, or the pod's own account
+        with Client() as client:                       # kubeconfig, or service account
             pods = client.resource(Pod, namespace="shop")
             deployments = client.apps_v1.deployments("shop")
 
-    A namespace of None is the configuration's, `ALL` all of them. `field_manager` is who
-    owns what is written, where a call does not say. `request_timeout` bounds each call, with
-    its retries, in seconds; `rate_limit` is how many requests may go out a second (twice as
-    many at once after a pause); `response_limits` are the response size limits. `rest` makes
-    the way to the server where it needs more than that: it is called in the loop's thread,
-    and once more in each forked child. Without a `with` block, `close()` it.
+    A namespace of None is that of the configuration, `ALL` all of them. `field_manager` is the
+    default owner of written fields. `request_timeout` limits each call with its retries, in
+    seconds; `rate_limit` is in requests per second (with a burst of twice as many);
+    `response_limits` limit the size of responses. `rest` creates the REST client if you need
+    other options: it is called in the loop thread, and again in each forked child. Without a
+    `with` block, call `close()`.
     """
 
     def __init__(
@@ -77,12 +85,12 @@ class Client(Clientset, Informers, Elections):
         warnings: WarningHandler | None = None,
         clock: Clock | None = None,
     ) -> None:
-        said = (config, request_timeout, rate_limit, response_limits, warnings, clock)
-        if rest is not None and any(each is not None for each in said):
+        options = (config, request_timeout, rate_limit, response_limits, warnings, clock)
+        if rest is not None and any(each is not None for each in options):
             raise InvalidArgument(
-                "client: give what makes a REST client, or what one is made of, not both"
+                "client: pass either `rest` or options of the REST client, not both"
             )
-        made = partial(
+        create = partial(
             runtime.Client,
             config,
             field_manager=field_manager,
@@ -92,16 +100,18 @@ class Client(Clientset, Informers, Elections):
             warnings=warnings,
             clock=clock,
         )
-        made()  # what makes no sense is refused here, and not by the first call
-        self._connection = _Connection(made, rest)
-        self._route: Route[runtime.Client] = Route(self._connection.open, self._connection.branch)
-        # Resource clients keep the route, so that this waits for the last of them.
-        weakref.finalize(self._route, self._connection.forsake).atexit = False
+        create()  # validates the options here instead of at the first call
+        self._connection = _Connection(create, rest)
+        self._reference: LoopReference[runtime.Client] = LoopReference(
+            self._connection.open, self._connection.scope
+        )
+        # Resource clients keep the reference, so this runs after the last of them is collected.
+        weakref.finalize(self._reference, self._connection.close_soon).atexit = False
 
-    # --- its life
+    # --- lifecycle
 
     def __enter__(self) -> Self:
-        self._route.call(lambda to: to.__aenter__())
+        self._reference.call(lambda wrapped: wrapped.__aenter__())
         return self
 
     def __exit__(
@@ -113,28 +123,28 @@ class Client(Clientset, Informers, Elections):
         self.close()
 
     def close(self) -> None:
-        """Close every connection; calls that still run, and those to come, fail.
+        """Close every connection; running and later calls fail.
 
-        Safe to repeat. In a forked child only the child's own connections are closed.
+        Idempotent. In a forked child only the connections of the child are closed.
         """
         self._connection.close()
 
     def stats(self) -> RESTStats:
-        """What was asked of the server so far, by this process."""
-        return self._route.read(lambda to: to.stats())
+        """The requests of this process so far."""
+        return self._reference.read(lambda wrapped: wrapped.stats())
 
     @property
     def config(self) -> ClusterConfig:
-        """Raises: ConfigError when none was given and none can be found."""
-        return self._route.read(lambda to: to.config)
+        """The configuration. Raises: ConfigError if none was passed and none is found."""
+        return self._reference.read(lambda wrapped: wrapped.config)
 
     @property
     def namespace(self) -> str:
-        """The namespace where none is given."""
+        """The default namespace."""
         return self.config.namespace
 
     def __repr__(self) -> str:
-        return f"blocking {self._route!r}"
+        return f"blocking {self._reference!r}"
 
     # --- collections
 
@@ -151,59 +161,59 @@ class Client(Clientset, Informers, Elections):
     def resource(
         self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
     ) -> ResourceClient[Any]:
-        """The objects of a kind: typed for a class, as dicts for a name.
+        """A client for the objects of a kind: typed for a class, dicts for a name.
 
-        A name that is not built in is looked up on the server, at the first request; what
-        does not name a kind is refused then.
+        A name that is not built in is resolved by discovery at the first request, which fails
+        if there is no such kind.
         """
         return ResourceClient(
-            self._route.then(
-                lambda to: cast("Callable[..., clients.ResourceClient[Any]]", to.resource)(
-                    *_named(what, kind), namespace=namespace
-                )
+            self._reference.then(
+                lambda wrapped: cast(
+                    "Callable[..., clients.ResourceClient[Any]]", wrapped.resource
+                )(*_kind_arguments(what, kind), namespace=namespace)
             )
         )
 
     def metadata(
         self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
     ) -> MetadataClient:
-        """The metadata of the objects of a kind, which is named as for `resource`."""
+        """A client for the metadata of the objects of a kind, named as for `resource`."""
         return MetadataClient(
-            self._route.then(lambda to: to.metadata(what, kind, namespace=namespace))
+            self._reference.then(lambda wrapped: wrapped.metadata(what, kind, namespace=namespace))
         )
 
     @property
     def dynamic(self) -> DynamicClient:
-        """Every kind as dicts, also those that have a class."""
-        return DynamicClient(self._route.then(lambda to: to.dynamic))
+        """A client for every kind as dicts, even if there is a class."""
+        return DynamicClient(self._reference.then(lambda wrapped: wrapped.dynamic))
 
     @property
     def scales(self) -> ScaleClient:
-        """Scales of anything that has one."""
-        return ScaleClient(self._route.then(lambda to: to.scales))
+        """A client for the scale subresource of any kind."""
+        return ScaleClient(self._reference.then(lambda wrapped: wrapped.scales))
 
     @property
     def rest(self) -> RESTClient:
-        """The way to the server, for requests that have no verb here."""
-        return RESTClient(self._route.then(lambda to: to.rest))
+        """The REST client, for other requests."""
+        return RESTClient(self._reference.then(lambda wrapped: wrapped.rest))
 
-    # --- what the server is
+    # --- discovery
 
     @property
     def discovery(self) -> DiscoveryClient:
-        """What the server serves, asked each time."""
-        return DiscoveryClient(self._route.then(lambda to: to.discovery))
+        """Discovery without a cache."""
+        return DiscoveryClient(self._reference.then(lambda wrapped: wrapped.discovery))
 
     @property
     def mapper(self) -> DeferredMapper:
-        """From names to resources, remembered; the server is asked again for unknown ones."""
-        return DeferredMapper(self._route.then(lambda to: to.mapper))
+        """Maps names to resources, with a cache that is refreshed for unknown names."""
+        return DeferredMapper(self._reference.then(lambda wrapped: wrapped.mapper))
 
     def version(self) -> VersionInfo:
-        """The server's version."""
-        return self._route.call(lambda to: to.version())
+        """The version of the server."""
+        return self._reference.call(lambda wrapped: wrapped.version())
 
-    # --- many at once
+    # --- apply
 
     @overload
     def apply(self, what: K, **options: Unpack[ApplyOptions]) -> K: ...
@@ -224,19 +234,85 @@ class Client(Clientset, Informers, Elections):
         kinds: Sequence[type[Kind]] = (),
         **options: Unpack[ApplyOptions],
     ) -> Any:
-        """Server-side apply of an object, of many, of a YAML text, or of a path to YAML.
+        """Server-side apply of an object, of several, of YAML text, or of a path to YAML.
 
-        Namespaces and CRDs come first, and a CRD is waited for until it is served; the
-        results are in the order of what was given. `namespace` is for objects that say
-        none; `owner` becomes the controller of all; `kinds` are classes of your own that
-        YAML is read as. An object that is refused, or a document that is no object, does
-        not keep the others back; of a text or file that is not YAML nothing is applied.
-        Raises: Conflict when another manager owns a field, unless `force`; InvalidArgument for
-        what cannot be read; ApplyErrors, with all errors and what was applied, when there
-        is more to say than one error. One broken off may have applied some.
+        Namespaces and CRDs are applied first, and it waits until a CRD is served; results are
+        in the order of the input. `namespace` is for objects without one; `owner` becomes the
+        controller of all; `kinds` are additional classes for decoding YAML. A rejected object
+        or an invalid document does not prevent the others; of invalid YAML nothing is applied.
+        Raises: Conflict if another manager owns a field, unless `force`; InvalidArgument for
+        invalid input; ApplyErrors with all errors and the applied objects, if there are
+        several. An interrupted call may have applied some objects.
         """
-        return self._route.call(
-            lambda to: cast("Callable[..., Awaitable[Any]]", to.apply)(what, kinds=kinds, **options)
+        return self._reference.call(
+            lambda wrapped: cast("Callable[..., Awaitable[Any]]", wrapped.apply)(
+                what, kinds=kinds, **options
+            )
+        )
+
+    # --- informers and leadership
+
+    @overload
+    def informer(
+        self, kind: cache.Watchable, /, *, of: type[T], **options: Unpack[InformerOptions[T]]
+    ) -> SharedInformer[T]: ...
+    @overload
+    def informer(
+        self,
+        kind: cache.Watchable,
+        /,
+        *,
+        metadata_only: Literal[True],
+        **options: Unpack[InformerOptions[PartialObjectMetadata]],
+    ) -> SharedInformer[PartialObjectMetadata]: ...
+    @overload
+    def informer(
+        self, kind: type[R], /, **options: Unpack[InformerOptions[R]]
+    ) -> SharedInformer[R]: ...
+    @overload
+    def informer(
+        self,
+        kind: GroupVersionKind | GroupVersionResource,
+        /,
+        **options: Unpack[InformerOptions[dict[str, Any]]],
+    ) -> SharedInformer[dict[str, Any]]: ...
+    def informer(
+        self,
+        kind: cache.Watchable,
+        /,
+        *,
+        of: type[Any] | None = None,
+        metadata_only: bool = False,
+        **options: Unpack[InformerOptions[Any]],
+    ) -> SharedInformer[Any]:
+        """An informer for the objects of a kind, in all namespaces unless one is given.
+
+        Objects are decoded as the class, as dicts if the kind is only a name, or as `of`: a
+        struct with the fields that you need. With `metadata_only` the server sends metadata
+        only. Functions among the options are called in the loop thread and must be quick.
+        """
+        return SharedInformer(
+            self._reference.then(
+                lambda client: cast("Callable[..., cache.SharedInformer[Any]]", client.informer)(
+                    kind, of=of, metadata_only=metadata_only, **options
+                )
+            )
+        )
+
+    def leadership(self, election: LeaderElection) -> AbstractContextManager[Leadership]:
+        """Wait for leadership, and hold it within the block.
+
+            with client.leadership(LeaderElection("reports", namespace="ops")) as term:
+                for each in work:
+                    term.ensure()
+                    do(each)
+
+        Raises: LeadershipLost, from `ensure()` and at the end of the block. Use `hard_exit` of
+        the election if the block does not call `ensure()`.
+        """
+        # Owned by the portal: closing the client does not end the term.
+        return BlockingContext(
+            PORTAL, lambda: hold_leadership(self._reference.get(), election), waits_for_block=True
         )
 
 
@@ -244,86 +320,90 @@ class Client(Clientset, Informers, Elections):
 class DynamicClient:
     """Every kind as dicts: `client.dynamic.resource("apps/v1", "Deployment")`."""
 
-    __slots__ = ("_route",)
+    __slots__ = ("_reference",)
 
-    def __init__(self, route: Route[clients.DynamicClient]) -> None:
-        self._route = route
+    def __init__(self, reference: LoopReference[clients.DynamicClient]) -> None:
+        self._reference = reference
 
     def resource(
         self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
     ) -> ResourceClient[dict[str, Any]]:
-        """The objects of a kind, named by class, apiVersion and kind, GVK or GVR."""
+        """A client for the objects of a kind: a class, apiVersion and kind, GVK or GVR."""
         return ResourceClient(
-            self._route.then(lambda to: to.resource(what, kind, namespace=namespace))
+            self._reference.then(lambda wrapped: wrapped.resource(what, kind, namespace=namespace))
         )
 
 
 def retry_on_conflict(change: Callable[[], T], *, backoff: Backoff = DEFAULT_RETRY) -> T:
-    """Call `change` until it meets no conflict, at most `backoff.steps` times.
+    """Call `change` until there is no conflict, at most `backoff.steps` times.
 
-    `change` has to read the object anew each time; it is called in this thread.
+    `change` has to read the object again each time; it is called in this thread.
     """
-    return call(PORTAL, lambda: clients.retry_on_conflict(here(change), backoff=backoff))
+    return call(
+        PORTAL, lambda: clients.retry_on_conflict(in_caller_thread(change), backoff=backoff)
+    )
 
 
 @final
 class _Connection:
-    """Opens the async client: one a process, closed once. It does not know who uses it."""
+    """Opens the async client once per process. It has no reference to the blocking client."""
 
     def __init__(
         self,
-        made: Callable[..., runtime.Client],
+        create: Callable[..., runtime.Client],
         rest: Callable[[], AsyncRESTClient] | None,
         *,
         portal: Portal = PORTAL,
     ) -> None:
-        self._client = made
-        self._rest = rest
+        self._create_client = create
+        self._create_rest = rest
         self._portal = portal
-        self.branch = Branch(portal)
-        self._opened: tuple[int, Closable] | None = None  # with the number of forks
+        self.scope = ClientScope(portal)
+        self._open: tuple[int, Closable] | None = None  # with the fork count of its process
         self._is_closed = False
 
     def open(self) -> runtime.Client:
-        """The client of this process; in the loop's thread.
+        """The client of this process; in the loop thread.
 
-        Raises: TransportError when it was closed.
+        Raises: TransportError if it was closed.
         """
         if self._is_closed:
-            raise TransportError("call the cluster: the client is closed (use it inside its block)")
-        client, closable = self._made()
+            raise TransportError(
+                "send a request: the client is closed (use it inside its `with` block)"
+            )
+        client, closable = self._create()
         self._portal.own(closable)
-        self._opened = (self._portal.forks, closable)
+        self._open = (self._portal.forks, closable)
         return client
 
     def close(self) -> None:
-        """Close what this process has opened, and wait for it."""
+        """Close the client of this process, and wait for it."""
         self._is_closed = True
-        opened = self._opened
-        if opened is not None and opened[0] == self._portal.forks:
-            call(self._portal, lambda: self._end(opened[1]))
+        current = self._open
+        if current is not None and current[0] == self._portal.forks:
+            call(self._portal, lambda: self._close(current[1]))
 
-    def forsake(self) -> None:
-        """Close what this process has opened, soon: nobody uses it any more."""
-        opened = self._opened
-        if opened is not None and not self._is_closed:
-            self._portal.post_if_running(lambda: self._close_soon(opened[1]), forks=opened[0])
+    def close_soon(self) -> None:
+        """Close the client of this process without waiting, after it was collected."""
+        current = self._open
+        if current is not None and not self._is_closed:
+            self._portal.post_if_running(lambda: self._spawn_close(current[1]), forks=current[0])
 
-    async def _end(self, opened: Closable) -> None:
-        await self.branch.end()
-        await self._portal.close_owned(opened)
+    async def _close(self, closable: Closable) -> None:
+        await self.scope.close()
+        await self._portal.close_owned(closable)
 
-    def _close_soon(self, opened: Closable) -> None:
-        self._portal.spawn(self._portal.close_owned(opened))
+    def _spawn_close(self, closable: Closable) -> None:
+        self._portal.spawn(self._portal.close_owned(closable))
 
-    def _made(self) -> tuple[runtime.Client, Closable]:
-        """A client, and what is to be closed: a client does not close what it was given."""
-        if self._rest is not None:
-            rest = self._rest()
-            return self._client(rest=rest), rest
-        client = self._client()
+    def _create(self) -> tuple[runtime.Client, Closable]:
+        """A client, and what has to be closed: a client does not close a REST client passed in."""
+        if self._create_rest is not None:
+            rest = self._create_rest()
+            return self._create_client(rest=rest), rest
+        client = self._create_client()
         return client, client
 
 
-def _named(what: AnyKind, kind: str) -> tuple[Any, ...]:
+def _kind_arguments(what: AnyKind, kind: str) -> tuple[Any, ...]:
     return (what, kind) if kind else (what,)

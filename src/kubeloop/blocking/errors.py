@@ -1,4 +1,4 @@
-"""What goes wrong between threads and a loop; all else is raised as the loop's side raised it."""
+"""Errors of blocking calls; all other errors are those of the async methods."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["BlockingInLoop", "LoopClosed", "OpenedBeforeFork"]
 
 @final
 class BlockingInLoop(KubeError, RuntimeError):
-    """A blocking call was made where an event loop runs, which it would have stopped."""
+    """A blocking call in a thread with a running event loop, which it would block."""
 
 
 @final
 class LoopClosed(KubeError, RuntimeError):
-    """There is no loop any more: the program is ending."""
+    """The event loop is closed, because the program is exiting."""
 
 
 @final
 class OpenedBeforeFork(KubeError, RuntimeError):
-    """A stream or a block belongs to the process that this one was forked from."""
+    """A stream, context or informer of the parent process, used in a forked child."""

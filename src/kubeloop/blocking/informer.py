@@ -1,79 +1,113 @@
-"""Informers for code without asyncio: the mirror lives in the loop, and is read from here.
+"""Informers for code without asyncio: they run in the loop thread, and any thread reads them.
 
-Promises: reading never waits for the loop; each handler has a thread of its own, so that it
-may block and make calls without holding up the mirror or other handlers. When the block ends,
-so have the mirror and its handlers. An informer belongs to the process that began it.
-Elsewhere: what an informer does (`kubeloop.cache`).
+Guarantees: reads do not wait for the loop; each handler has its own thread, so that it may
+block and make calls without delaying the informer or other handlers. At the end of the block
+the informer and its handlers have stopped. An informer belongs to the process that started it.
+See also: `kubeloop.cache` (what an informer does).
 """
 
 from __future__ import annotations
 
+import asyncio
+import queue
+import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Generic,
-    Literal,
-    Self,
-    TypeVar,
-    Unpack,
-    cast,
-    final,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, final
 
-from kubeloop.clients import PartialObjectMetadata
-from kubeloop.meta import GroupVersionKind, GroupVersionResource, ObjectKey
-from kubeloop.runtime import Client, InformerOptions
+from kubeloop.meta import ObjectKey
 from kubeloop.selectors import EVERYTHING
-from kubeloop.wire import Resource
 
+from .calls import resolve
 from .errors import OpenedBeforeFork
 from .portal import PORTAL, Portal
-from .route import Route
+from .reference import LoopReference
 from .stream import Stream
-from .worker import Worker
 
-if TYPE_CHECKING:  # for those who ask for an informer, and not for every script
+if TYPE_CHECKING:  # imported only by programs that use an informer
     from kubeloop import cache
 
-__all__ = ["Informers", "Registration", "SharedInformer"]
+__all__ = ["Registration", "SharedInformer"]
 
 T = TypeVar("T")
-R = TypeVar("R", bound=Resource)
+
+
+@final
+class HandlerThread:
+    """A daemon thread that calls the functions of one handler, one after the other.
+
+    It is started by the first call; errors are raised in the loop.
+    """
+
+    def __init__(self, portal: Portal, *, name: str) -> None:
+        self._portal = portal
+        self._name = name
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._is_stopped = False
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it was stopped, and the thread has ended."""
+        return self._is_stopped and (self._thread is None or not self._thread.is_alive())
+
+    async def run(self, function: Callable[[], T]) -> T:
+        """Call a function in the thread. If cancelled, the function still runs to its end."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+            self._thread.start()
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._jobs.put(lambda: resolve(self._portal, function, future, catch=BaseException))
+        result: T = await future
+        return result
+
+    def stop(self) -> None:
+        """End the thread after the queued calls. Idempotent."""
+        self._is_stopped = True
+        self._jobs.put(None)
+
+    def join(self) -> None:
+        """Wait for the thread, unless it is the current one."""
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            job()
 
 
 @final
 class Registration(Generic[T]):
-    """A handler's place at an informer; `remove()` gives it up."""
+    """The registration of a handler at an informer; `remove()` ends it."""
 
-    def __init__(self, route: Route[cache.Registration[T]], worker: Worker) -> None:
-        self._route = route
-        self._worker = worker
+    def __init__(
+        self, reference: LoopReference[cache.Registration[T]], thread: HandlerThread
+    ) -> None:
+        self._reference = reference
+        self._thread = thread
 
     @property
     def has_synced(self) -> bool:
-        """Whether the handler has finished with all of the first list, or of what it found."""
-        return self._route.read(lambda to: to.has_synced)
+        """Whether the handler has processed the objects that existed when it was added."""
+        return self._reference.read(lambda wrapped: wrapped.has_synced)
 
     def wait_synced(self, *, timeout: float | None = None) -> None:
         """Wait until `has_synced`. Raises: NotSynced."""
-        self._route.call(lambda to: to.wait_synced(timeout=timeout))
+        self._reference.call(lambda wrapped: wrapped.wait_synced(timeout=timeout))
 
     def remove(self) -> None:
-        """Tell it nothing more; a call that runs comes to its end. Safe to repeat."""
-        self._route.read(lambda to: to.remove())
-        self._worker.stop()
+        """Stop notifying the handler; a call that runs is finished. Idempotent."""
+        self._reference.read(lambda wrapped: wrapped.remove())
+        self._thread.stop()
 
     def stats(self) -> cache.HandlerStats:
-        return self._route.read(lambda to: to.stats())
+        return self._reference.read(lambda wrapped: wrapped.stats())
 
 
 @final
 class SharedInformer(Generic[T]):
-    """As `kubeloop.cache.SharedInformer`: a mirror of one collection.
+    """The blocking form of `kubeloop.cache.SharedInformer`.
 
     ```python
     with client.informer(Pod, index={"node": "spec.nodeName"}) as pods:
@@ -82,24 +116,25 @@ class SharedInformer(Generic[T]):
     ```
     """
 
-    def __init__(self, route: Route[cache.SharedInformer[T]], *, portal: Portal = PORTAL) -> None:
-        self._route = route
+    def __init__(
+        self, reference: LoopReference[cache.SharedInformer[T]], *, portal: Portal = PORTAL
+    ) -> None:
+        self._reference = reference
         self._portal = portal
         self._forks = portal.forks
-        self._block: AbstractContextManager[object] | None = None
-        self._workers: set[Worker] = set()
+        self._context: AbstractContextManager[object] | None = None
+        self._threads: set[HandlerThread] = set()
 
-    # --- life
+    # --- lifecycle
 
     def __enter__(self) -> Self:
-        """Run it, and wait for the first list.
+        """Run it, and wait until it has synced.
 
-        Raises: NotSynced when there was none within `sync_timeout`, InformerStopped when it has
-        run already.
+        Raises: NotSynced after `sync_timeout`; InformerStopped if it has run before.
         """
-        block = self._here().scope(lambda to: to)
-        block.__enter__()
-        self._block = block
+        context = self._here().context(lambda wrapped: wrapped)
+        context.__enter__()
+        self._context = context
         return self
 
     def __exit__(
@@ -108,44 +143,44 @@ class SharedInformer(Generic[T]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        assert self._block is not None
+        assert self._context is not None
         try:
-            self._block.__exit__(kind, error, trace)
+            self._context.__exit__(kind, error, trace)
         finally:
-            for worker in list(self._workers):
-                worker.stop()
-        for worker in list(self._workers):
-            worker.join()
+            for thread in list(self._threads):
+                thread.stop()
+        for thread in list(self._threads):
+            thread.join()
 
     def stats(self) -> cache.InformerStats:
-        return self._here().read(lambda to: to.stats())
+        return self._here().read(lambda wrapped: wrapped.stats())
 
     def __repr__(self) -> str:
-        return f"blocking {self._route!r}"
+        return f"blocking {self._reference!r}"
 
     # --- reading
 
     @property
     def lister(self) -> cache.Lister[T]:
-        """Reads the mirror; its reads never wait. (`each` is for async code: use `list`.)"""
-        return self._here().read(lambda to: to.lister)
+        """Reads the cache without waiting. (`each` is for async code: use `list`.)"""
+        return self._here().read(lambda wrapped: wrapped.lister)
 
     @property
     def has_synced(self) -> bool:
-        """Whether the first list is in the cache; handlers may still be at work on it."""
-        return self._here().read(lambda to: to.has_synced)
+        """Whether the first list is in the cache; handlers may still process it."""
+        return self._here().read(lambda wrapped: wrapped.has_synced)
 
     @property
     def last_sync_version(self) -> str:
-        """The version that the mirror has come to; empty before the first list."""
-        return self._here().read(lambda to: to.last_sync_version)
+        """The resource version of the cache; empty before the first list."""
+        return self._here().read(lambda wrapped: wrapped.last_sync_version)
 
     def wait_for_version(self, version: str, *, timeout: float | None = 10.0) -> None:
-        """Wait until the mirror has seen what was written as `version`.
+        """Wait until the cache has reached a resource version, such as that of a write.
 
-        Raises: NotSynced, InformerStopped, InvalidArgument for what is no resource version.
+        Raises: NotSynced, InformerStopped; InvalidArgument if it is not a resource version.
         """
-        self._here().call(lambda to: to.wait_for_version(version, timeout=timeout))
+        self._here().call(lambda wrapped: wrapped.wait_for_version(version, timeout=timeout))
 
     def get(
         self,
@@ -155,17 +190,14 @@ class SharedInformer(Generic[T]):
         resource_version: str,
         timeout: float | None = 10.0,
     ) -> T | None:
-        """As `lister.get`, from a mirror that has seen the version `resource_version`.
-
-        Raises as `wait_for_version` does.
-        """
+        """As `lister.get`, after `wait_for_version(at_least)`, whose errors it raises."""
         return self._here().call(
-            lambda to: to.get(
+            lambda wrapped: wrapped.get(
                 name, namespace=namespace, resource_version=resource_version, timeout=timeout
             )
         )
 
-    # --- being told
+    # --- handlers
 
     def add_handler(
         self,
@@ -179,19 +211,19 @@ class SharedInformer(Generic[T]):
         resync: float | None = None,
         name: str = "",
     ) -> Registration[T]:
-        """Have functions called in a thread of their own; one after the other, in order.
+        """Add functions that are called in a separate thread, one after the other, in order.
 
-        As the async one otherwise; `where` is called in the loop's thread, and is to be quick.
+        Otherwise as the async method; `where` is called in the loop thread and must be quick.
         Raises: InformerStopped.
         """
-        worker = self._worker(name)
-        return self._registered(
-            worker,
-            lambda to: to.add_handler(
-                on_add=_elsewhere(on_add, worker),
-                on_update=_elsewhere(on_update, worker),
-                on_delete=_elsewhere(on_delete, worker),
-                on_change=_elsewhere(on_change, worker),
+        thread = self._new_thread(name)
+        return self._register(
+            thread,
+            lambda wrapped: wrapped.add_handler(
+                on_add=_in_thread(on_add, thread),
+                on_update=_in_thread(on_update, thread),
+                on_delete=_in_thread(on_delete, thread),
+                on_change=_in_thread(on_change, thread),
                 selector=selector,
                 where=where,
                 resync=resync,
@@ -207,12 +239,12 @@ class SharedInformer(Generic[T]):
         resync: float | None = None,
         name: str = "",
     ) -> Registration[T]:
-        """Have a function called with the key of each object that changes; nothing is decoded."""
-        worker = self._worker(name)
-        return self._registered(
-            worker,
-            lambda to: to.add_key_handler(
-                cast("Callable[[ObjectKey], object]", _elsewhere(on_key, worker)),
+        """Add a function that is called with the key of each changed object; nothing is decoded."""
+        thread = self._new_thread(name)
+        return self._register(
+            thread,
+            lambda wrapped: wrapped.add_key_handler(
+                cast("Callable[[ObjectKey], object]", _in_thread(on_key, thread)),
                 selector=selector,
                 resync=resync,
                 name=name,
@@ -220,106 +252,52 @@ class SharedInformer(Generic[T]):
         )
 
     def changes(self, *, resync: float = 0.0, name: str = "") -> Stream[cache.Change[T]]:
-        """All there is, as adds, then every change. Raises: InformerStopped, when first read."""
-        return self._here().stream(lambda to: to.changes(resync=resync, name=name))
+        """All objects as adds, then every change. Raises: InformerStopped, at the first read."""
+        return self._here().stream(lambda wrapped: wrapped.changes(resync=resync, name=name))
 
     def add_indexers(self, indexers: cache.Indexers[T]) -> None:
-        """Index what is held and what comes.
+        """Add indexes for current and future objects.
 
-        Raises: IndexConflict when one of the names is taken, InformerStopped.
+        Raises: IndexConflict if a name is in use, InformerStopped.
         """
-        self._here().call(lambda to: to.add_indexers(indexers))
+        self._here().call(lambda wrapped: wrapped.add_indexers(indexers))
 
-    # --- the steps
+    # --- internals
 
-    def _here(self) -> Route[cache.SharedInformer[T]]:
+    def _here(self) -> LoopReference[cache.SharedInformer[T]]:
         if self._forks != self._portal.forks:
             raise OpenedBeforeFork(
-                f"{self!r}: it was made before the process was forked, and the parent's does not"
-                " reach here (make one in the child)"
+                f"{self!r}: it was created before the process was forked, and belongs to the parent"
+                " (create one in the child)"
             )
-        return self._route
+        return self._reference
 
-    def _worker(self, name: str) -> Worker:
-        for each in list(self._workers):
+    def _new_thread(self, name: str) -> HandlerThread:
+        for each in list(self._threads):
             if each.has_ended:  # its handler was removed
-                self._workers.discard(each)
-        worker = Worker(self._portal, name=f"kubeloop {name or 'handler'}")
-        self._workers.add(worker)
-        return worker
+                self._threads.discard(each)
+        thread = HandlerThread(self._portal, name=f"kubeloop {name or 'handler'}")
+        self._threads.add(thread)
+        return thread
 
-    def _registered(
+    def _register(
         self,
-        worker: Worker,
+        thread: HandlerThread,
         register: Callable[[cache.SharedInformer[T]], cache.Registration[T]],
     ) -> Registration[T]:
         registration = self._here().then(register)
-        registration.read(lambda to: to)
-        return Registration(registration, worker)
+        registration.read(lambda wrapped: wrapped)  # now, so that errors are raised here
+        return Registration(registration, thread)
 
 
-def _elsewhere(
-    function: Callable[..., object] | None, worker: Worker
+def _in_thread(
+    function: Callable[..., object] | None, thread: HandlerThread
 ) -> Callable[..., object] | None:
-    """The function, to be called by the worker and awaited in the loop."""
+    """An async function that calls `function` in the thread."""
     if function is None:
         return None
 
-    async def there(*args: Any) -> object:
-        return await worker.do(lambda: function(*args))
+    async def run(*args: Any) -> object:
+        return await thread.run(lambda: function(*args))
 
-    return there
-
-
-class Informers:
-    """What a client has besides its groups and verbs: mirrors."""
-
-    _route: Route[Client]
-
-    @overload
-    def informer(
-        self, kind: cache.Watchable, /, *, of: type[T], **options: Unpack[InformerOptions[T]]
-    ) -> SharedInformer[T]: ...
-    @overload
-    def informer(
-        self,
-        kind: cache.Watchable,
-        /,
-        *,
-        metadata_only: Literal[True],
-        **options: Unpack[InformerOptions[PartialObjectMetadata]],
-    ) -> SharedInformer[PartialObjectMetadata]: ...
-    @overload
-    def informer(
-        self, kind: type[R], /, **options: Unpack[InformerOptions[R]]
-    ) -> SharedInformer[R]: ...
-    @overload
-    def informer(
-        self,
-        kind: GroupVersionKind | GroupVersionResource,
-        /,
-        **options: Unpack[InformerOptions[dict[str, Any]]],
-    ) -> SharedInformer[dict[str, Any]]: ...
-    def informer(
-        self,
-        kind: cache.Watchable,
-        /,
-        *,
-        of: type[Any] | None = None,
-        metadata_only: bool = False,
-        **options: Unpack[InformerOptions[Any]],
-    ) -> SharedInformer[Any]:
-        """A mirror of the objects of a kind, of all namespaces unless one is named.
-
-        Objects come as the class, as dicts where the kind is only a name, or as `of`: a
-        struct of yours with the fields you want. With `metadata_only` the server is asked
-        for no more than metadata. Functions among the options are called in the loop's
-        thread, and are to be quick.
-        """
-        return SharedInformer(
-            self._route.then(
-                lambda client: cast("Callable[..., cache.SharedInformer[Any]]", client.informer)(
-                    kind, of=of, metadata_only=metadata_only, **options
-                )
-            )
-        )
+    return run

@@ -1,12 +1,11 @@
 """One event loop in one thread, for all blocking calls of the process.
 
-Promises: the thread is started by the first call and never before; calls may come from any
-thread; when the interpreter ends, what runs is cancelled and every connection closed, in
-bounded time. While the process is forked the loop stands still between two steps, so that a
-child does not inherit half a step: a lock that nobody will release, half a module. The child
-forgets the thread, the loop and the connections of its parent without touching them, and
-starts its own at its first call.
-Elsewhere: how a thread waits for a call (`calls`), what is made anew after a fork (`route`).
+Guarantees: the first call starts the thread; calls are thread-safe; when the interpreter exits,
+tasks are cancelled and connections closed, in bounded time. The loop is paused between two
+callbacks while the process forks, so that the child does not inherit a held lock or a partly
+imported module. The child drops the thread, the loop and the connections of its parent without
+touching them, and starts its own at its first call.
+See also: `calls` (how a thread waits), `reference` (what is created again after a fork).
 """
 
 from __future__ import annotations
@@ -27,24 +26,24 @@ from kubeloop.errors import KubeError, TransportError
 
 from .errors import BlockingInLoop, LoopClosed
 
-__all__ = ["PORTAL", "Branch", "Closable", "Place", "Portal", "PortalStats"]
+__all__ = ["PORTAL", "ClientScope", "Closable", "Portal", "PortalStats", "TaskScope"]
 
-# What is cancelled at the end of the program has so long to close, and then the thread.
-_PATIENCE = 1.0
-_LAST_PATIENCE = 2.0
-# A fork waits so long for the step that the loop is at, which may be the import of a module on
-# a busy machine; one that takes longer may wait for something that the forking thread holds.
-_LONGEST_STEP = 10.0
+# Seconds for cancelled tasks to end when the interpreter exits, and then for the thread.
+_TASK_TIMEOUT = 1.0
+_THREAD_TIMEOUT = 2.0
+# Seconds that a fork waits for the current callback of the loop, which may import a module on a
+# busy machine. A longer one may wait for a lock that the forking thread holds.
+_PAUSE_TIMEOUT = 10.0
 
 
 class Closable(Protocol):
-    """What holds connections."""
+    """An object with connections."""
 
     async def aclose(self) -> None: ...
 
 
-class Place(Protocol):
-    """Where the work of calls, streams and blocks is done: the portal, or a branch of it."""
+class TaskScope(Protocol):
+    """Owns the tasks of calls, streams and contexts: the portal, or one client."""
 
     @property
     def portal(self) -> Portal: ...
@@ -53,72 +52,72 @@ class Place(Protocol):
         self, work: Coroutine[Any, Any, None], *, context: Context | None = None
     ) -> asyncio.Task[None]: ...
 
-    def why_cancelled(self) -> KubeError:
-        """What to raise when work was cancelled by nobody who waits for it."""
+    def cancellation_error(self) -> KubeError:
+        """The error for a caller whose task was cancelled by something else."""
         ...
 
 
 class PortalStats(msgspec.Struct, frozen=True):
-    """What goes on behind the portal."""
+    """Counters of the loop thread."""
 
     running: bool
-    forks: int  # between the first process and this one
+    forks: int  # from the first process to this one
     tasks: int
-    clients: int  # that are open
+    clients: int  # open ones
 
 
 @final
 class _Loop:
-    """A loop, its thread and what lives there; the sets are touched by that thread alone."""
+    """A loop, its thread, tasks and clients; only that thread changes the sets."""
 
     def __init__(self) -> None:
-        # Not uvloop: a process that is forked beside its threads crashes when it ends.
+        # Not uvloop: a forked process with its threads crashes at exit.
         self.loop = asyncio.new_event_loop()
-        self.thread = threading.Thread(target=self._serve, name="kubeloop", daemon=True)
+        self.thread = threading.Thread(target=self._run, name="kubeloop", daemon=True)
         self.tasks: set[asyncio.Task[None]] = set()
         self.clients: set[Closable] = set()
 
-    def _serve(self) -> None:
+    def _run(self) -> None:
         asyncio.set_event_loop(self.loop)
         try:
             self.loop.run_forever()
-            self.loop.run_until_complete(self._farewell())
+            self.loop.run_until_complete(self._close())
         finally:
             self.loop.close()
 
-    async def _farewell(self) -> None:
+    async def _close(self) -> None:
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()
         if others:
-            await asyncio.wait(others, timeout=_PATIENCE)
+            await asyncio.wait(others, timeout=_TASK_TIMEOUT)
         await asyncio.gather(*(each.aclose() for each in self.clients), return_exceptions=True)
         await self.loop.shutdown_asyncgens()
 
 
 @final
 class _Pause:
-    """The loop stands still from `reached` until `over`."""
+    """Blocks the loop from `reached` until `over`."""
 
     def __init__(self) -> None:
         self.reached = threading.Event()
         self.over = threading.Event()
 
-    def hold(self) -> None:
+    def block(self) -> None:
         self.reached.set()
-        self.over.wait(_LONGEST_STEP)
+        self.over.wait(_PAUSE_TIMEOUT)
 
 
 @final
 class Portal:
-    """The way from threads into the loop. There is one a process: `PORTAL`."""
+    """Calls functions in the loop thread from other threads. One per process: `PORTAL`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._there: _Loop | None = None
+        self._loop: _Loop | None = None
         self._forks = 0
-        self._ending = False
-        self._forking = threading.local()  # `pause`: the loop's, for the thread that forks
+        self._is_closing = False
+        self._forking = threading.local()  # `pause`, in the thread that forks
 
     @property
     def portal(self) -> Portal:
@@ -126,149 +125,149 @@ class Portal:
 
     @property
     def forks(self) -> int:
-        """Grows with each fork: what was opened under another number is another process's."""
+        """The fork count: an object with another count belongs to another process."""
         return self._forks
 
     @property
-    def ending(self) -> bool:
-        """Whether the program is at its end; nobody is woken any more then."""
-        return self._ending
+    def is_closing(self) -> bool:
+        """Whether the interpreter exits; waiting threads are not woken then."""
+        return self._is_closing
 
     # --- from any thread
 
     def enter(self) -> None:
-        """Make sure that the loop is there and that waiting for it is no harm.
+        """Start the loop if needed, and check that this thread may wait.
 
         Raises: BlockingInLoop, LoopClosed.
         """
-        _refuse_in_loop()
-        self._running()
+        _check_no_running_loop()
+        self._ensure_loop()
 
     def post(self, function: Callable[[], object]) -> None:
-        """Have a function called in the loop, soon.
+        """Call a function in the loop thread soon.
 
         Raises: LoopClosed.
         """
-        there = self._running()
+        current = self._ensure_loop()
         try:
-            there.loop.call_soon_threadsafe(function)
-        except RuntimeError as error:  # closed while we asked
-            raise LoopClosed(_ENDED) from error
+            current.loop.call_soon_threadsafe(function)
+        except RuntimeError as error:  # closed meanwhile
+            raise LoopClosed(_CLOSED) from error
 
     def post_if_running(self, function: Callable[[], object], *, forks: int) -> None:
-        """As `post`, but only to the loop that there is, and only if no fork came between."""
-        there = self._there
-        if there is None or forks != self._forks or self._ending:
+        """As `post`, but only if the loop runs, and no fork happened since `forks`."""
+        current = self._loop
+        if current is None or forks != self._forks or self._is_closing:
             return
         try:
-            there.loop.call_soon_threadsafe(function)
-        except RuntimeError:  # closed while we asked: what was to be closed is closed
+            current.loop.call_soon_threadsafe(function)
+        except RuntimeError:  # closed meanwhile, and all clients with it
             return
 
     def stats(self) -> PortalStats:
-        there = self._there
+        current = self._loop
         return PortalStats(
-            running=there is not None and not self._ending,
+            running=current is not None and not self._is_closing,
             forks=self._forks,
-            tasks=len(there.tasks) if there else 0,
-            clients=len(there.clients) if there else 0,
+            tasks=len(current.tasks) if current else 0,
+            clients=len(current.clients) if current else 0,
         )
 
-    # --- from the loop's thread
+    # --- from the loop thread
 
     def spawn(
         self, work: Coroutine[Any, Any, None], *, context: Context | None = None
     ) -> asyncio.Task[None]:
-        """Run `work`, which must not raise, and be its owner."""
-        there = self._here()
-        task = there.loop.create_task(work, context=context)
-        there.tasks.add(task)
-        task.add_done_callback(there.tasks.discard)
+        """Start a task that the portal owns; `work` must not raise."""
+        current = self._running()
+        task = current.loop.create_task(work, context=context)
+        current.tasks.add(task)
+        task.add_done_callback(current.tasks.discard)
         return task
 
     def own(self, client: Closable) -> None:
-        """Close it at the end, unless somebody does so before."""
-        self._here().clients.add(client)
+        """Close the client when the interpreter exits, unless it is closed before."""
+        self._running().clients.add(client)
 
     async def close_owned(self, client: Closable) -> None:
-        """Close it now. Safe to cancel: it is closed at the end of the program then."""
+        """Close the client now. Safe to cancel: it is closed at exit then."""
         await client.aclose()
-        self._here().clients.discard(client)
+        self._running().clients.discard(client)
 
-    def why_cancelled(self) -> KubeError:
-        """As `Place` says."""
-        return LoopClosed("the call was cancelled from within the loop")
+    def cancellation_error(self) -> KubeError:
+        """As `TaskScope`."""
+        return LoopClosed("the call was cancelled in the loop thread")
 
-    # --- the ends
+    # --- exit and fork
 
-    def end(self) -> None:
-        """Cancel what runs, close what is open, end the thread: the interpreter is ending.
+    def close(self) -> None:
+        """Cancel tasks, close clients and stop the thread, because the interpreter exits.
 
-        Threads that still wait are left asleep: all others have ended before, and a daemon
-        that woke up now would only complain.
+        Only daemon threads can still wait; they are not woken, because they would fail in an
+        interpreter that shuts down.
         """
-        was_ending, self._ending = self._ending, True
-        there = self._there
-        if there is not None and not was_ending:
-            there.loop.call_soon_threadsafe(there.loop.stop)
-            there.thread.join(_LAST_PATIENCE)
+        was_closing, self._is_closing = self._is_closing, True
+        current = self._loop
+        if current is not None and not was_closing:
+            current.loop.call_soon_threadsafe(current.loop.stop)
+            current.thread.join(_THREAD_TIMEOUT)
 
     def before_fork(self) -> None:
-        """Let the loop stand still, between two steps."""
-        there = self._there
-        if there is None or self._ending or there.thread is threading.current_thread():
+        """Pause the loop between two callbacks."""
+        current = self._loop
+        if current is None or self._is_closing or current.thread is threading.current_thread():
             return
         self._forking.pause = pause = _Pause()
-        there.loop.call_soon_threadsafe(pause.hold)
-        pause.reached.wait(_LONGEST_STEP)
+        current.loop.call_soon_threadsafe(pause.block)
+        pause.reached.wait(_PAUSE_TIMEOUT)
 
     def after_fork(self) -> None:
-        """Let the parent's loop go on."""
+        """Resume the loop of the parent."""
         pause: _Pause | None = self._forking.__dict__.pop("pause", None)
         if pause is not None:
             pause.over.set()
 
-    def forget(self) -> None:
-        """Be the portal of a new process, right after the fork that made it."""
-        there, self._there = self._there, None
-        self._lock = threading.Lock()  # whoever held the old one is not in this process
+    def reset(self) -> None:
+        """Become the portal of a forked child."""
+        old, self._loop = self._loop, None
+        self._lock = threading.Lock()  # the old one may be held by a thread of the parent
         self._forks += 1
-        if there is not None:
-            # Their sockets and their selector are shared with the parent: to close them, as
-            # a collected object does, would be felt there.
-            _keep_for_ever((there, asyncio.all_tasks(there.loop)))
+        if old is not None:
+            # Sockets and selector are shared with the parent. Garbage collection would close
+            # them, and change the epoll set of the parent.
+            _leak((old, asyncio.all_tasks(old.loop)))
 
-    def _running(self) -> _Loop:
-        if self._ending:
-            raise LoopClosed(_ENDED)
-        there = self._there
-        return there if there is not None else self._start()
+    def _ensure_loop(self) -> _Loop:
+        if self._is_closing:
+            raise LoopClosed(_CLOSED)
+        current = self._loop
+        return current if current is not None else self._start()
 
     def _start(self) -> _Loop:
         with self._lock:
-            if self._there is None:
-                there = _Loop()
+            if self._loop is None:
+                new = _Loop()
                 try:
-                    there.thread.start()
-                except RuntimeError as error:  # no threads any more, or too many
-                    there.loop.close()
-                    raise LoopClosed(f"start the thread of the event loop: {error}") from error
-                self._there = there
-            return self._there
+                    new.thread.start()
+                except RuntimeError as error:  # the interpreter exits, or too many threads
+                    new.loop.close()
+                    raise LoopClosed(f"start the loop thread: {error}") from error
+                self._loop = new
+            return self._loop
 
-    def _here(self) -> _Loop:
-        assert self._there is not None, "nothing runs in a loop that was not started"
-        return self._there
+    def _running(self) -> _Loop:
+        assert self._loop is not None, "called in the loop thread"
+        return self._loop
 
 
 @final
-class Branch:
-    """The part of what runs behind the portal that belongs to one client, and ends with it."""
+class ClientScope:
+    """The tasks of one client, which are cancelled when it is closed."""
 
     def __init__(self, portal: Portal) -> None:
         self._portal = portal
-        self._tasks: set[asyncio.Task[None]] = set()  # touched by the loop's thread alone
-        self._is_ended = False
+        self._tasks: set[asyncio.Task[None]] = set()  # changed by the loop thread only
+        self._is_closed = False
 
     @property
     def portal(self) -> Portal:
@@ -283,53 +282,53 @@ class Branch:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def end(self) -> None:
-        """Cancel what runs, and wait for its end. Cancelled, it may still run."""
-        self._is_ended = True
-        here = asyncio.get_running_loop()
-        # After a fork there are tasks of the parent among them, which are not to be touched.
-        tasks = [task for task in self._tasks if task.get_loop() is here]
+    async def close(self) -> None:
+        """Cancel all tasks, and wait for them. If cancelled, they may still run."""
+        self._is_closed = True
+        loop = asyncio.get_running_loop()
+        # After a fork the set also has tasks of the parent, which must not be touched.
+        tasks = [task for task in self._tasks if task.get_loop() is loop]
         for task in tasks:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
 
-    def why_cancelled(self) -> KubeError:
-        """As `Place` says."""
-        if self._is_ended:
-            return TransportError("call the cluster: the client was closed meanwhile")
-        return self._portal.why_cancelled()
+    def cancellation_error(self) -> KubeError:
+        """As `TaskScope`."""
+        if self._is_closed:
+            return TransportError("send a request: the client was closed meanwhile")
+        return self._portal.cancellation_error()
 
 
-_ENDED = "call the cluster: the program is ending (do it before, or in an earlier atexit handler)"
+_CLOSED = "send a request: the program is exiting (do it before, or in an earlier atexit handler)"
 
 
-def _refuse_in_loop() -> None:
+def _check_no_running_loop() -> None:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return
     raise BlockingInLoop(
-        "a blocking call in a thread where an event loop runs would stop that loop"
+        "a blocking call in a thread with a running event loop would block that loop"
         " (use kubeloop.Client and await it, or asyncio.to_thread)"
     )
 
 
-def _keep_for_ever(thing: object) -> None:
-    """Leak on purpose: the thing is not even collected when the interpreter ends."""
-    _kept.append(thing)
+def _leak(value: object) -> None:
+    """Keep an object alive on purpose, even at interpreter exit."""
+    _leaked.append(value)
     if sys.implementation.name == "cpython":
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
 
 
-_kept: list[object] = []
+_leaked: list[object] = []
 
 PORTAL = Portal()
 
-atexit.register(PORTAL.end)
-if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+atexit.register(PORTAL.close)
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
     os.register_at_fork(
         before=PORTAL.before_fork,
         after_in_parent=PORTAL.after_fork,
-        after_in_child=PORTAL.forget,
+        after_in_child=PORTAL.reset,
     )

@@ -1,9 +1,9 @@
-"""An iterator over what comes from the loop: objects, events, lines.
+"""A blocking iterator over an async iterator: objects, events, lines.
 
-Promises: items come in their order, then the error, if one ended it; a slow reader is waited
-for, a few dozen items ahead at most; leaving early closes the connection. Ctrl-C while
-waiting ends the stream and goes on when that is done.
-Elsewhere: one result (`calls`).
+Guarantees: items are in order, followed by the error that ended the source, if any. The buffer
+is bounded: a slow reader slows the source down. Leaving the loop early closes the connection;
+Ctrl-C closes the stream before it propagates.
+See also: `calls` (one result).
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from kubeloop.kit import cancel_and_wait
 
 from .calls import call
 from .errors import OpenedBeforeFork
-from .portal import Place
+from .portal import TaskScope
 
-__all__ = ["Stream", "awaited"]
+__all__ = ["Stream", "iterate_awaited"]
 
 T = TypeVar("T")
 
-_AHEAD = 64  # items that wait for a slow reader; one trip to the loop may fetch them all
+_BUFFER = 64  # items; one call into the loop thread may fetch them all
 
 
 @final
 class Stream(Iterator[T], Generic[T]):
-    """Items as they come: `for event in pods.watch(): ...`.
+    """Items as they arrive: `for event in pods.watch(): ...`.
 
-    Nothing is asked for before the first item is. It is closed by its end, by `close()`, by
-    the end of its `with` block, and when nobody holds it any more, as after a `break`.
+    The request is sent when the first item is read. The stream is closed at its end, by
+    `close()`, at the end of its `with` block, and when it is garbage-collected, as after `break`.
     """
 
-    def __init__(self, place: Place, source: Callable[[], AsyncIterator[T]]) -> None:
-        self._portal = place.portal
+    def __init__(self, scope: TaskScope, source: Callable[[], AsyncIterator[T]]) -> None:
+        self._portal = scope.portal
         self._forks = self._portal.forks
-        self._pump: _Pump[T] = _Pump(place, source)
+        self._pump: _Pump[T] = _Pump(scope, source)
         self._ready: deque[T] = deque()
 
     def __iter__(self) -> Self:
@@ -49,7 +49,7 @@ class Stream(Iterator[T], Generic[T]):
             return self._next()
         except Exception:
             raise
-        except BaseException:  # Ctrl-C: the reader is leaving, maybe between two items
+        except BaseException:  # Ctrl-C, possibly between two items
             self.close()
             raise
 
@@ -65,14 +65,14 @@ class Stream(Iterator[T], Generic[T]):
         self.close()
 
     def close(self) -> None:
-        """End it now; what was not read is dropped. Safe to repeat."""
+        """Close it now, and drop unread items. Idempotent."""
         self._ready.clear()
         if self._forks == self._portal.forks:
             call(self._portal, self._pump.stop)
 
     def __del__(self) -> None:
         pump = getattr(self, "_pump", None)
-        if pump is not None:  # not in here: whoever collects does not wait, and may be a loop
+        if pump is not None:  # not a blocking call: the collector may run in a loop thread
             self._portal.post_if_running(pump.stop_soon, forks=self._forks)
 
     def _next(self) -> T:
@@ -88,19 +88,19 @@ class Stream(Iterator[T], Generic[T]):
         if self._forks != self._portal.forks:
             raise OpenedBeforeFork(
                 "read a stream: it was opened before the process was forked, and its connection"
-                " is the parent's (open it in the child)"
+                " belongs to the parent (open it in the child)"
             )
         return call(self._portal, self._pump.batch)
 
 
-async def awaited(source: Awaitable[AsyncIterator[T]]) -> AsyncIterator[T]:
-    """The items of a source that has to be awaited itself."""
-    opened = await source
+async def iterate_awaited(source: Awaitable[AsyncIterator[T]]) -> AsyncIterator[T]:
+    """The items of an async iterator that has to be awaited first."""
+    items = await source
     try:
-        async for item in opened:
+        async for item in items:
             yield item
     finally:
-        await _close(opened)
+        await _close(items)
 
 
 async def _close(source: AsyncIterator[T]) -> None:
@@ -111,45 +111,45 @@ async def _close(source: AsyncIterator[T]) -> None:
 
 @final
 class _Pump(Generic[T]):
-    """The loop's side: reads the source into a buffer. Touched by the loop's thread alone."""
+    """Reads the source into a buffer. Used by the loop thread only."""
 
-    def __init__(self, place: Place, source: Callable[[], AsyncIterator[T]]) -> None:
-        self._place = place
+    def __init__(self, scope: TaskScope, source: Callable[[], AsyncIterator[T]]) -> None:
+        self._scope = scope
         self._source = source
         self._items: list[T] = []
         self._error: BaseException | None = None
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
-        self._news = asyncio.Event()  # items, or the end
-        self._room = asyncio.Event()
+        self._has_items = asyncio.Event()  # or the end
+        self._has_capacity = asyncio.Event()
 
     async def batch(self) -> list[T]:
-        """All items that are there, waiting for the first; empty at the end.
+        """All buffered items; waits for the first, and is empty at the end.
 
-        Raises: what ended the source, once. Safe to cancel: nothing is lost.
+        Raises: the error that ended the source, once. Safe to cancel: no item is lost.
         """
         if self._task is None and not self._is_closed:
-            self._task = self._place.spawn(self._run())
+            self._task = self._scope.spawn(self._run())
         while not self._items and not self._is_closed:
-            self._news.clear()
-            await self._news.wait()
+            self._has_items.clear()
+            await self._has_items.wait()
         items, self._items = self._items, []
-        self._room.set()
+        self._has_capacity.set()
         if not items and self._error is not None:
             error, self._error = self._error, None
             raise error
         return items
 
     async def stop(self) -> None:
-        """Close the source and drop what was not read. Safe to repeat."""
+        """Close the source, and drop unread items. Idempotent."""
         self._items, self._error = [], None
         self._is_closed = True
-        self._news.set()
+        self._has_items.set()
         if self._task is not None and not self._task.done():
             await cancel_and_wait(self._task)
 
     def stop_soon(self) -> None:
-        """As `stop`, for those who do not wait."""
+        """As `stop`, without waiting."""
         self._is_closed = True
         if self._task is not None and not self._task.done():
             self._task.cancel()
@@ -158,22 +158,22 @@ class _Pump(Generic[T]):
         try:
             await self._read(self._source())
         except asyncio.CancelledError:
-            if not self._is_closed:  # not by `stop`: somebody may still read
-                self._error = self._place.why_cancelled()
+            if not self._is_closed:  # not by `stop`: the reader must get an error
+                self._error = self._scope.cancellation_error()
             raise
-        except BaseException as error:  # noqa: BLE001 - for whoever reads
+        except BaseException as error:  # noqa: BLE001 - raised in the reader's thread
             self._error = error
         finally:
             self._is_closed = True
-            self._news.set()
+            self._has_items.set()
 
     async def _read(self, source: AsyncIterator[T]) -> None:
         try:
             async for item in source:
                 self._items.append(item)
-                self._news.set()
-                if len(self._items) >= _AHEAD:
-                    self._room.clear()
-                    await self._room.wait()
+                self._has_items.set()
+                if len(self._items) >= _BUFFER:
+                    self._has_capacity.clear()
+                    await self._has_capacity.wait()
         finally:
             await _close(source)

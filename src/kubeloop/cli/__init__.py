@@ -1,8 +1,8 @@
-"""The command `kubeloop`: look into a cluster, change it, or have one of your own.
+"""The command `kubeloop`: read and change a cluster, or serve one for tests.
 
-Promises: what a script needs is on the standard output, everything else on the error
-output; an error is one line and an exit code that is documented (`failures`).
-Elsewhere: the commands, one file each, loaded when they are called (`program`).
+Guarantees: results are written to stdout, everything else to stderr; an error is one line,
+with a documented exit code.
+See also: `program` (the commands, each in its own module), `failures` (exit codes).
 """
 
 from __future__ import annotations
@@ -17,29 +17,26 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line of this process, and end the process with its exit code."""
-    _open_what_is_closed()
+    _reopen_closed_streams()
     missing = [name for name in ("click", "rich") if find_spec(name) is None]
     if missing:
-        sys.exit(_said(f"the command line needs {' and '.join(missing)}"))
+        needed = " and ".join(missing)
+        sys.stderr.write(f"error: the command line needs {needed} (pip install 'kubeloop[cli]')\n")
+        sys.exit(2)
     try:
         from .program import kubeloop
 
         kubeloop(prog_name="kubeloop")
-    except KeyboardInterrupt:  # while modules were still being loaded
+    except KeyboardInterrupt:  # during imports, before click handles it
         sys.exit(130)
 
 
-def _open_what_is_closed() -> None:
-    """Stand in for standard streams that were closed (`>&-`), as some supervisors do.
+def _reopen_closed_streams() -> None:
+    """Open the null device for standard streams that are closed (`>&-`).
 
-    Else the first file or connection would get such a number, and be taken for a stream.
+    Otherwise the first file or socket gets their descriptor, and output is written into it.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - it stays open
+            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - stays open
             setattr(sys, name, stream)
-
-
-def _said(problem: str) -> int:
-    sys.stderr.write(f"error: {problem} (pip install 'kubeloop[cli]')\n")
-    return 2

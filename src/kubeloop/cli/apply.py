@@ -1,8 +1,7 @@
 """`kubeloop apply`: server-side apply of manifests.
 
-Guarantees: nothing is sent before all manifests are read; every document that cannot be read
-and every object that is refused is one line on the error output, and keeps no other back;
-nothing is ever pruned.
+Guarantees: all manifests are read before the first request; each invalid document and each
+rejected object is one line on stderr, and the others are still applied; nothing is pruned.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from kubeloop.runtime import Client
 from kubeloop.wire import InvalidArgument, Kind
 
 from .failures import ExitCode, report
-from .flags import Flags, cluster_flags, connected, pass_flags
-from .kinds import collection_of, qualified
-from .terminal import patience, print_line
+from .flags import Flags, cluster_flags, connect, pass_flags
+from .kinds import collection_of, qualified_name
+from .terminal import print_line, show_progress
 
 __all__ = ["apply"]
 
@@ -31,11 +30,18 @@ __all__ = ["apply"]
 @click.command()
 @click.option(
     "-f", "--filename", "files", metavar="FILE|DIR|-", multiple=True, required=True,
-    help="A manifest, a folder of them, or the standard input.",
+    help="A manifest, a directory of manifests, or - for stdin.",
 )  # fmt: skip
-@click.option("--dry-run", is_flag=True, help="Let the server check, and change nothing.")
-@click.option("--force-conflicts", is_flag=True, help="Take over fields that others own.")
-@click.option("--field-manager", default="kubeloop", show_default=True, help="Who owns the fields.")
+@click.option("--dry-run", is_flag=True, help="Validate on the server, and store nothing.")
+@click.option(
+    "--force-conflicts", is_flag=True, help="Take ownership of fields that other managers own."
+)
+@click.option(
+    "--field-manager",
+    default="kubeloop",
+    show_default=True,
+    help="The owner of the applied fields.",
+)
 @cluster_flags
 @pass_flags
 def apply(
@@ -46,11 +52,11 @@ def apply(
     force_conflicts: bool,
     field_manager: str,
 ) -> None:
-    """Server-side apply of manifests; namespaces and CRDs come first.
+    """Apply manifests with server-side apply.
 
-    Says of each object whether it was created, configured or unchanged, and of each that
-    could not be read or applied why. Objects that no longer stand in the manifests are left
-    alone.
+    Namespaces and CRDs are applied first. Prints for each object whether it was created,
+    configured or unchanged, and an error for each that could not be applied. Objects that are
+    not in the manifests are not deleted.
 
     \b
     Examples:
@@ -60,15 +66,15 @@ def apply(
     """
     entries = [entry for file in files for entry in _read(file)]
     if not entries:
-        raise InvalidArgument(f"apply {', '.join(files)}: there is no object in it")
+        raise InvalidArgument(f"apply {', '.join(files)}: no objects found")
     code = ExitCode.OK
     objects: dict[int, dict[str, Any]] = {}
     for entry in entries:
         if isinstance(entry.content, KubeError):
             code = max(code, report(entry.content, verbose=bool(flags.verbose)))
         else:
-            thing = entry.content
-            objects[len(objects)] = thing.to_dict() if isinstance(thing, Kind) else thing
+            obj = entry.content
+            objects[len(objects)] = obj.to_dict() if isinstance(obj, Kind) else obj
     options = {"dry_run": dry_run, "force": force_conflicts, "field_manager": field_manager}
     if objects:
         code = max(code, run(_apply(flags, objects, options)))
@@ -83,14 +89,14 @@ async def _apply(
     flags: Flags, objects: dict[int, dict[str, Any]], options: dict[str, Any]
 ) -> ExitCode:
     code = ExitCode.OK
-    ending = " (dry run)" if options["dry_run"] else ""
-    async with connected(flags) as client, patience("applying", total=len(objects)) as progress:
+    ending = " (server dry run)" if options["dry_run"] else ""
+    async with connect(flags) as client, show_progress("applying", total=len(objects)) as progress:
         for index in in_order(objects):
             try:
                 name, outcome = await _apply_one(client, objects[index], options)
                 print_line(f"{name} {outcome}{ending}")
             except (ConfigError, TransportError, Unauthorized):
-                raise  # the others would fare no better
+                raise  # every other object would fail the same way
             except KubeError as error:
                 code = max(code, report(error, verbose=bool(flags.verbose)))
             progress.advance()
@@ -98,27 +104,27 @@ async def _apply(
 
 
 async def _apply_one(
-    client: Client, thing: dict[str, Any], options: dict[str, Any]
+    client: Client, obj: dict[str, Any], options: dict[str, Any]
 ) -> tuple[str, str]:
-    """The object's name, and what became of it."""
-    group, _, version = str(thing["apiVersion"]).rpartition("/")
-    info = await client.mapper.mapping(GroupKind(group, thing["kind"]), version)
-    metadata = thing["metadata"]
+    """The name of the object, and created, configured or unchanged."""
+    group, _, version = str(obj["apiVersion"]).rpartition("/")
+    info = await client.mapper.mapping(GroupKind(group, obj["kind"]), version)
+    metadata = obj["metadata"]
     name = str(metadata["name"])
     collection = collection_of(client, info, namespace=metadata.get("namespace") or None)
     before = await collection.get_or_none(name)
-    after = await client.apply(thing, **options)
-    return qualified(info, name), _outcome(before, after)
+    after = await client.apply(obj, **options)
+    return qualified_name(info, name), _outcome(before, after)
 
 
 def _outcome(before: dict[str, Any] | None, after: dict[str, Any]) -> str:
     if before is None:
         return "created"
-    return "unchanged" if _stated(before) == _stated(after) else "configured"
+    return "unchanged" if _desired_state(before) == _desired_state(after) else "configured"
 
 
-def _stated(obj: dict[str, Any]) -> dict[str, Any]:
-    """What was asked of an object, without notes on who asked and what became of it."""
+def _desired_state(obj: dict[str, Any]) -> dict[str, Any]:
+    """An object without its status and the metadata that the server maintains."""
     ignored = ("managedFields", "resourceVersion", "generation")
     metadata = {key: value for key, value in obj["metadata"].items() if key not in ignored}
     return {**obj, "metadata": metadata, "status": None}

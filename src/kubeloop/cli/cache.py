@@ -1,7 +1,7 @@
-"""`kubeloop cache`: what a cache of some kinds would cost in this cluster.
+"""`kubeloop cache`: the memory and time that informers need in this cluster.
 
-Promises: it is measured and not estimated: each kind is mirrored once, as a program would,
-and let go before the next.
+Guarantees: values are measured, not estimated: an informer for each resource fills its cache
+once, and is closed before the next one starts.
 """
 
 from __future__ import annotations
@@ -17,39 +17,43 @@ from kubeloop.meta import GroupVersionKind
 from kubeloop.runtime import Client
 from kubeloop.wire import ResourceInfo, visible
 
-from .flags import Flags, cluster_flags, connected, pass_flags
+from .flags import Flags, cluster_flags, connect, pass_flags
 from .kinds import collection_of, find_kinds
 from .outputs import Output, OutputType
-from .selection import Selection, selection_flags, wanted_argument
+from .selection import Selection, selection_flags, targets_argument
 from .tables import TextTable
-from .terminal import patience, print_table
+from .terminal import print_table, show_progress
 
 __all__ = ["cache"]
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """What one kind costs."""
+    """The size of the cache of one resource, and the time to fill it."""
 
     resource: str
     objects: int
-    bytes: int | None  # None: a cache that keeps objects does not know
+    bytes: int | None  # None: unknown, for a cache that stores objects
     seconds: float
 
 
 @click.group()
 def cache() -> None:
-    """What a cache of some kinds would cost in this cluster."""
+    """Measure the memory and time that a cache needs in this cluster."""
 
 
-@cache.command(short_help="Objects, bytes and seconds of a cache.")
-@wanted_argument("KIND…")
+@cache.command(short_help="Fill a cache and report objects, bytes and seconds.")
+@targets_argument("KIND…")
 @selection_flags
 @click.option(
     "--store-as", type=click.Choice(["bytes", "compressed", "objects"]), default="bytes",
-    show_default=True, help="How a cache holds objects.",
+    show_default=True, help="The storage format of the cache.",
 )  # fmt: skip
 @click.option(
-    "-o", "--output", type=OutputType("table", "json"), default="table", help="table or json."
+    "-o",
+    "--output",
+    type=OutputType("table", "json"),
+    default="table",
+    help="The output format: table or json.",
 )
 @cluster_flags
 @pass_flags
@@ -57,15 +61,15 @@ def report(
     flags: Flags,
     /,
     *,
-    wanted: tuple[str, ...],
+    words: tuple[str, ...],
     store_as: StorageFormat,
     output: Output,
-    everywhere: bool,
+    all_namespaces: bool,
     **selectors: str,
 ) -> None:
-    """Objects, bytes and seconds of a cache, measured by filling one for each kind.
+    """Fill a cache for each resource type, and report objects, bytes and seconds.
 
-    All namespaces, unless -n names one. Seconds are those until the first list is there.
+    Covers all namespaces, unless -n selects one. Seconds is the time until the cache has synced.
 
     \b
     Examples:
@@ -73,47 +77,49 @@ def report(
       kubeloop cache report po,deploy,cm -n shop
       kubeloop cache report secrets --field-selector type=Opaque -o json
     """
-    chosen = Selection(everywhere=everywhere or not flags.namespace, **selectors)
-    costs = run(_measured(flags, ",".join(wanted), chosen, store_as))
-    if output.form == "json":
+    selection = Selection(all_namespaces=all_namespaces or not flags.namespace, **selectors)
+    costs = run(_measure(flags, ",".join(words), selection, store_as))
+    if output.format == "json":
         click.echo(json.dumps(msgspec.to_builtins(costs), indent=4))
     else:
         print_table(_table(costs))
 
 
-async def _measured(
-    flags: Flags, kinds: str, chosen: Selection, store_as: StorageFormat
+async def _measure(
+    flags: Flags, kinds: str, selection: Selection, store_as: StorageFormat
 ) -> list[Cost]:
     costs: list[Cost] = []
-    async with connected(flags) as client:
+    async with connect(flags) as client:
         infos = await find_kinds(client, kinds)
-        async with patience("filling caches", total=len(infos)) as progress:
+        async with show_progress("filling caches", total=len(infos)) as progress:
             for info in infos:
-                line, seconds = await _filled(client, info, chosen, store_as)
+                line, seconds = await _fill(client, info, selection, store_as)
                 size = None if store_as == "objects" else line.bytes
                 costs.append(Cost(line.resource, line.objects, size, round(seconds, 3)))
                 progress.advance()
     return costs
 
 
-async def _filled(
-    client: Client, info: ResourceInfo, chosen: Selection, store_as: StorageFormat
+async def _fill(
+    client: Client, info: ResourceInfo, selection: Selection, store_as: StorageFormat
 ) -> tuple[CacheRow, float]:
-    """What the report says of one full cache, and how long it took to fill it."""
-    # An informer tries without end; who is refused the list is to be told so.
-    collection = collection_of(client, info, namespace=chosen.namespace)
-    await collection.list(selector=chosen.labels, field_selector=chosen.fields, limit=1)
+    """The report of one filled cache, and the seconds that it took."""
+    # An informer retries forever; a list that is forbidden must be an error here.
+    collection = collection_of(client, info, namespace=selection.namespace)
+    await collection.list(
+        selector=selection.selector, field_selector=selection.field_selector, limit=1
+    )
     informer = client.informer(
         GroupVersionKind(info.group, info.version, info.kind),
-        namespace=chosen.namespace,
-        selector=chosen.labels,
-        field_selector=chosen.fields,
+        namespace=selection.namespace,
+        selector=selection.selector,
+        field_selector=selection.field_selector,
         store_as=store_as,
     )
     clock = client.rest.clock
-    began = clock.now()
+    started = clock.now()
     async with informer:
-        seconds = clock.now() - began
+        seconds = clock.now() - started
         return cache_report([informer]).rows[0], seconds
 
 

@@ -1,4 +1,4 @@
-"""`kubeloop completion`: the script that makes a shell complete our commands."""
+"""`kubeloop completion`: prints the completion script for a shell."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["completion"]
 @verbose_flag
 @click.pass_context
 def completion(ctx: click.Context, *, shell: str) -> None:
-    """Print the script that completes commands, flags, kinds and contexts.
+    """Print the script that completes commands, flags, resource types and contexts.
 
     \b
     Examples:
@@ -23,7 +23,7 @@ def completion(ctx: click.Context, *, shell: str) -> None:
       kubeloop completion zsh > "${fpath[1]}/_kubeloop"
       kubeloop completion fish > ~/.config/fish/completions/kubeloop.fish
     """
-    kind = get_completion_class(shell)
-    assert kind is not None, "click knows the shells that we name"
+    script = get_completion_class(shell)
+    assert script is not None, "click supports the shells in the list"
     program = ctx.find_root().command
-    click.echo(kind(program, {}, "kubeloop", "_KUBELOOP_COMPLETE").source())
+    click.echo(script(program, {}, "kubeloop", "_KUBELOOP_COMPLETE").source())

@@ -1,6 +1,6 @@
-"""`kubeloop config`: which cluster would be used, as whom, and where that is written.
+"""`kubeloop config`: the cluster, the user and the credentials in use, and their source.
 
-Promises: no secret is shown, and no request is sent.
+Guarantees: no secret is printed, and no request is sent.
 """
 
 from __future__ import annotations
@@ -30,12 +30,16 @@ __all__ = ["config"]
 
 @click.command()
 @click.option(
-    "-o", "--output", type=OutputType("table", "json"), default="table", help="table or json."
+    "-o",
+    "--output",
+    type=OutputType("table", "json"),
+    default="table",
+    help="The output format: table or json.",
 )
 @cluster_flags
 @pass_flags
 def config(flags: Flags, *, output: Output) -> None:
-    """What would be used, and where from; secrets are hidden.
+    """Show the configuration in use, and where it comes from; secrets are hidden.
 
     \b
     Examples:
@@ -43,16 +47,16 @@ def config(flags: Flags, *, output: Output) -> None:
       kubeloop config --context staging
       kubeloop config -o json
     """
-    found = dict(_facts(flags, flags.config()))
-    if output.form == "json":
-        click.echo(json.dumps(found, indent=4))
+    settings = dict(_settings(flags, flags.config()))
+    if output.format == "json":
+        click.echo(json.dumps(settings, indent=4))
         return
-    width = max(map(len, found)) + 3
-    for line in lines_of(found.items(), (width, 0)):
+    width = max(map(len, settings)) + 3
+    for line in lines_of(settings.items(), (width, 0)):
         print_line(line)
 
 
-def _facts(flags: Flags, used: ClusterConfig) -> Iterator[tuple[str, str]]:
+def _settings(flags: Flags, used: ClusterConfig) -> Iterator[tuple[str, str]]:
     files = KubeconfigFiles.from_environ(explicit=flags.kubeconfig)
     read = [name for name in files.names if Path(name).exists()]
     merged = load_kubeconfig(flags.kubeconfig)
@@ -61,7 +65,7 @@ def _facts(flags: Flags, used: ClusterConfig) -> Iterator[tuple[str, str]]:
     if chosen is None:
         yield "from", "the service account of this pod"
     else:
-        yield "from", f"{', '.join(read)} ({_why(flags)})"
+        yield "from", f"{', '.join(read)} ({_source(flags)})"
         yield "context", f"{context} ({'--context' if flags.context else 'current-context'})"
         yield "cluster", _entry(chosen.cluster, merged, "clusters")
         yield "user", _entry(chosen.user, merged, "users")
@@ -72,42 +76,42 @@ def _facts(flags: Flags, used: ClusterConfig) -> Iterator[tuple[str, str]]:
     yield from _extras(used)
 
 
-def _why(flags: Flags) -> str:
+def _source(flags: Flags) -> str:
     if flags.kubeconfig:
         return "--kubeconfig"
-    return "KUBECONFIG" if os.environ.get("KUBECONFIG") else "the usual place"
+    return "KUBECONFIG" if os.environ.get("KUBECONFIG") else "the default path"
 
 
-def _entry(name: str, merged: Kubeconfig, sort: str) -> str:
-    """A name, and the file that says what it means."""
-    found = getattr(merged, sort).get(name)
-    origin = getattr(found, "origin", "")
+def _entry(name: str, merged: Kubeconfig, section: str) -> str:
+    """A name, and the file that defines it."""
+    entry = getattr(merged, section).get(name)
+    origin = getattr(entry, "origin", "")
     return f"{name} (in {origin})" if origin else name
 
 
 def _credentials(used: ClusterConfig) -> str:
-    """How we say who we are, without saying it."""
+    """The kinds of credentials in use, without their values."""
     if used.exec is not None:
-        return f"the plugin {used.exec.command}"
+        return f"exec plugin {used.exec.command}"
     if used.auth_provider is not None:
-        return f"the auth provider {used.auth_provider.name}"
-    ways = (
+        return f"auth provider {used.auth_provider.name}"
+    kinds = (
         ("client certificate", used.client_certificate or used.client_certificate_file),
-        (f"token of {used.token_file}", used.token_file),
+        (f"token from {used.token_file}", used.token_file),
         ("token (hidden)", used.token and not used.token_file),
         (f"user {used.username}, password (hidden)", used.username),
     )
-    return ", ".join(name for name, given in ways if given) or "none: anonymous requests"
+    return ", ".join(name for name, value in kinds if value) or "none: anonymous requests"
 
 
 def _trust(used: ClusterConfig) -> str:
     if not used.uses_tls:
         return "none: the server is not https"
     if used.insecure_skip_tls_verify:
-        return "anybody: verification is switched off"
+        return "any certificate: verification is disabled"
     if used.ca:
-        return f"the certificate in the kubeconfig ({len(used.ca)} bytes)"
-    return used.ca_file or "the certificates of this system"
+        return f"the CA certificate in the kubeconfig ({len(used.ca)} bytes)"
+    return used.ca_file or "the CA certificates of this system"
 
 
 def _extras(used: ClusterConfig) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""`kubeloop crd`: Python classes from CRDs, and CRDs from Python classes."""
+"""`kubeloop crd`: generates Python classes from CRDs, and CRDs from Python classes."""
 
 from __future__ import annotations
 
@@ -18,32 +18,42 @@ from kubeloop.kit import run
 from kubeloop.wire import Kind, Resource, dump_yaml, load_yaml
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 
-from .flags import Flags, cluster_flags, connected, pass_flags, verbose_flag
+from .flags import Flags, cluster_flags, connect, pass_flags, verbose_flag
 
 __all__ = ["crd"]
 
 
 @click.group()
 def crd() -> None:
-    """Python classes from CRDs, and CRDs from Python classes."""
+    """Generate Python classes from CRDs, and CRDs from Python classes."""
 
 
-# --- from a CRD to classes
+# --- CRD to classes
 
 
-@crd.command(short_help="Write the classes of a CRD.")
+@crd.command(short_help="Generate Python classes from a CRD.")
 @click.argument("source", metavar="FILE|NAME|-")
-@click.option("--version", "version_name", default="", help="Which; else the stored one.")
-@click.option("--moments-as-text", is_flag=True, help="Leave dates the text that they are.")
 @click.option(
-    "-o", "--output", type=click.Path(), help="A file; for several CRDs, a folder of modules."
+    "--version",
+    "version_name",
+    default="",
+    help="The version to generate; default: the storage version.",
+)
+@click.option(
+    "--timestamps-as-text",
+    "moments_as_text",
+    is_flag=True,
+    help="Generate timestamps as str instead of datetime.",
+)
+@click.option(
+    "-o", "--output", type=click.Path(), help="A file to write; for several CRDs, a directory."
 )
 @cluster_flags
 @pass_flags
 def generate(
     flags: Flags, *, source: str, version_name: str, moments_as_text: bool, output: str | None
 ) -> None:
-    """Write the classes of a CRD, which is in a YAML file or in the cluster.
+    """Generate Python classes from a CRD in a YAML file or in the cluster.
 
     \b
     Examples:
@@ -57,11 +67,11 @@ def generate(
         for definition in definitions
     )
     modules = dict(zip(_file_names(definitions), texts, strict=True))
-    is_folder = output is not None and (output.endswith("/") or Path(output).is_dir())
-    if output is not None and (len(modules) > 1 or is_folder):
+    is_directory = output is not None and (output.endswith("/") or Path(output).is_dir())
+    if output is not None and (len(modules) > 1 or is_directory):
         _write_all(Path(output), modules)
     elif len(modules) > 1:
-        raise InvalidArgument(f"{source}: {len(modules)} CRDs are in it (give a folder with -o)")
+        raise InvalidArgument(f"{source}: contains {len(modules)} CRDs (name a directory with -o)")
     elif output is not None:
         _write(Path(output), "".join(modules.values()))
     else:
@@ -70,17 +80,17 @@ def generate(
 
 def _definitions(flags: Flags, source: str) -> Sequence[CustomResourceDefinition]:
     if source != "-" and not _is_file(source):
-        return [run(_installed(flags, source))]
-    text = sys.stdin.buffer.read() if source == "-" else _bytes_of(source)
-    things = load_yaml(text, source=source)
-    found = [thing for thing in things if isinstance(thing, CustomResourceDefinition)]
+        return [run(_get_crd(flags, source))]
+    text = sys.stdin.buffer.read() if source == "-" else _read(source)
+    objects = load_yaml(text, source=source)
+    found = [obj for obj in objects if isinstance(obj, CustomResourceDefinition)]
     if not found:
-        raise InvalidArgument(f"{source}: no CustomResourceDefinition is in it")
+        raise InvalidArgument(f"{source}: contains no CustomResourceDefinition")
     return found
 
 
 def _file_names(definitions: Sequence[CustomResourceDefinition]) -> list[str]:
-    """The kind's name; the group's behind it where several groups have such a kind."""
+    """One file name per kind, with the group if several groups have that kind."""
     kinds = [definition.spec.names.kind.lower() for definition in definitions]
     stems = [
         f"{kind}_{definition.spec.group}" if kinds.count(kind) > 1 else kind
@@ -91,28 +101,28 @@ def _file_names(definitions: Sequence[CustomResourceDefinition]) -> list[str]:
 
 
 def _is_file(source: str) -> bool:
-    """Whether a file is meant, also where it is not there: no CRD is called so."""
+    """Whether the argument is a path, even of a missing file: no CRD has such a name."""
     return Path(source).exists() or "/" in source or source.endswith((".yaml", ".yml", ".json"))
 
 
-async def _installed(flags: Flags, name: str) -> CustomResourceDefinition:
+async def _get_crd(flags: Flags, name: str) -> CustomResourceDefinition:
     if "." not in name:
-        raise InvalidArgument(f"{name}: no such file, and no CRD's name (those are plural.group)")
-    async with connected(flags) as client:
+        raise InvalidArgument(f"{name}: no such file, and not the name of a CRD (plural.group)")
+    async with connect(flags) as client:
         return await client.resource(CustomResourceDefinition).get(name)
 
 
-def _bytes_of(path: str) -> bytes:
+def _read(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise InvalidArgument(f"{path}: it cannot be read: {error.strerror}") from error
+        raise InvalidArgument(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def _write_all(folder: Path, modules: dict[str, str]) -> None:
+def _write_all(directory: Path, modules: dict[str, str]) -> None:
     for name, text in modules.items():
-        _write(folder / name, text)
-        click.echo(folder / name)
+        _write(directory / name, text)
+        click.echo(directory / name)
 
 
 def _write(path: Path, text: str) -> None:
@@ -120,19 +130,20 @@ def _write(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise InvalidArgument(f"{path}: it cannot be written: {error.strerror}") from error
+        raise InvalidArgument(f"{path}: cannot be written: {error.strerror}") from error
 
 
-# --- from classes to a CRD
+# --- classes to CRD
 
 
-@crd.command(short_help="Print the CRD of a class.")
+@crd.command(short_help="Print the CRD for a Python class.")
 @click.argument("classes", metavar="MODULE:CLASS…", nargs=-1, required=True)
 @verbose_flag
 def show(classes: tuple[str, ...]) -> None:
-    """Print the CRD of a class; more classes are more versions, the last one is stored.
+    """Print the CRD for a Python class.
 
-    Modules are looked for in the current folder, too.
+    Several classes become several versions of one CRD; the last one is the storage version.
+    Modules are also searched in the current directory.
 
     \b
     Examples:
@@ -140,22 +151,22 @@ def show(classes: tuple[str, ...]) -> None:
       kubeloop crd show shop.v1:Order shop.v2:Order | kubeloop apply -f -
     """
     sys.path.insert(0, "")
-    click.echo(dump_yaml(crd_of(*map(_class_at, classes))), nl=False)
+    click.echo(dump_yaml(crd_of(*map(_import_class, classes))), nl=False)
 
 
-def _class_at(place: str) -> type[Resource]:
-    module_name, colon, name = place.partition(":")
+def _import_class(path: str) -> type[Resource]:
+    module_name, colon, name = path.partition(":")
     if not colon or not module_name or not name:
-        raise InvalidArgument(f"{place}: expected MODULE:CLASS, as in shop.kinds:Order")
-    found = getattr(_module(module_name, place), name, None)
+        raise InvalidArgument(f"{path}: expected MODULE:CLASS, such as shop.kinds:Order")
+    found = getattr(_import_module(module_name, path), name, None)
     if not isinstance(found, type) or not issubclass(found, Resource) or found is Kind:
-        raise InvalidArgument(f"{place}: {module_name} has no class {name} derived from Resource")
+        raise InvalidArgument(f"{path}: {module_name} has no subclass of Resource named {name}")
     return found
 
 
-def _module(name: str, place: str) -> Any:
+def _import_module(name: str, path: str) -> Any:
     try:
         return importlib.import_module(name)
-    except (Exception, SystemExit) as error:  # code that we did not write
-        said = f"{type(error).__name__}: {error}"
-        raise InvalidArgument(f"{place}: the module cannot be imported: {said}") from error
+    except (Exception, SystemExit) as error:  # the module is user code
+        reason = f"{type(error).__name__}: {error}"
+        raise InvalidArgument(f"{path}: the module cannot be imported: {reason}") from error

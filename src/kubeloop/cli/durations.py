@@ -1,4 +1,4 @@
-"""Spans of time as people type them: `90`, `30s`, `1m30s`, `1h`."""
+"""Durations in flags: `90`, `30s`, `1m30s`, `1h`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["DurationType"]
 
 @final
 class DurationType(click.ParamType[float]):
-    """Seconds; a bare number is seconds already."""
+    """Converts to seconds; a number without a unit is in seconds."""
 
-    name = "time"
+    name = "duration"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -28,5 +28,5 @@ class DurationType(click.ParamType[float]):
         except InvalidArgument:
             seconds = -1.0
         if seconds < 0:
-            self.fail(f"{text!r} is no time (write 90, 30s or 1m30s)", param, ctx)
+            self.fail(f"{text!r} is not a duration (use 90, 30s or 1m30s)", param, ctx)
         return seconds

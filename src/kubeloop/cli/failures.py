@@ -1,8 +1,8 @@
-"""What a command ends with: its exit code, and one line when it went wrong.
+"""Exit codes, and the one line that reports an error.
 
-Promises: every error has a code that scripts can tell apart; a line never breaks, and says
-what to do where we know it. A traceback is shown to those who ask (`-v`).
-Elsewhere: what the errors say themselves (`kubeloop.errors`, and each room's errors).
+Guarantees: scripts can distinguish errors by exit code; the report is one line, with a hint
+where there is one. `-v` adds the traceback.
+See also: `kubeloop.machinery` (the errors and their messages).
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ __all__ = [
 
 @final
 class CommandFailed(KubeError):
-    """What a command was asked for cannot be had."""
+    """A command cannot do what it was called for."""
 
 
 class ExitCode(IntEnum):
-    """What scripts can rely on."""
+    """Part of the public interface of the command line."""
 
     OK = 0
-    NO = 1
+    FAILED = 1
     USAGE = 2
     TIMEOUT = 3
     UNREACHABLE = 4
@@ -50,17 +50,17 @@ class ExitCode(IntEnum):
 
 EXIT_CODES = """\b
 Exit codes:
-  0    done
-  1    the answer is no: not found, refused, in conflict
-  2    the command line or a manifest cannot be read
-  3    what was waited for did not come in time
-  4    no cluster: not configured, not reachable, no valid credentials
-  130  ended by Ctrl-C
+  0    success
+  1    the request failed: not found, rejected, conflict
+  2    invalid command line or manifest
+  3    timed out waiting for a condition
+  4    no cluster: not configured, not reachable, or invalid credentials
+  130  interrupted by Ctrl-C
 """
 
 
 def report(error: Exception, *, verbose: bool) -> ExitCode:
-    """Say what went wrong, on the error output, and what to end with."""
+    """Print an error to stderr; returns the exit code for it."""
     first = _innermost(error)
     if verbose:
         traceback.print_exception(error)
@@ -69,40 +69,40 @@ def report(error: Exception, *, verbose: bool) -> ExitCode:
 
 
 def usage_line(error: click.ClickException) -> str:
-    """A mistake in the command line, in one line that says where to look it up."""
-    said = f"error: {_flat(error.format_message())}".rstrip(".")
+    """A usage error as one line that points to the help."""
+    line = f"error: {_one_line(error.format_message())}".rstrip(".")
     context = getattr(error, "ctx", None)
-    return f"{said} (see {context.command_path} --help)" if context is not None else said
+    return f"{line} (see {context.command_path} --help)" if context is not None else line
 
 
 def silence_output() -> None:
-    """Send what is still to be written nowhere: whoever read it has gone."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+    """Redirect stdout to the null device: the reader of the pipe has closed it."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)
 
 
 def _innermost(error: Exception) -> Exception:
-    """The one error that matters when tasks failed together."""
+    """The first error of a group, without the groups around it."""
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
 def _code(error: Exception) -> ExitCode:
-    # Imported here: a mistake in the command line is told without loading a client.
+    # Imported here, so that a usage error is reported without loading a client.
     from kubeloop.clients import WaitTimeout
     from kubeloop.errors import ConfigError, ResponseTooLarge, TransportError, Unauthorized
 
     if isinstance(error, WaitTimeout):
         return ExitCode.TIMEOUT
     if isinstance(error, ResponseTooLarge):
-        return ExitCode.NO
+        return ExitCode.FAILED
     if isinstance(error, ConfigError | TransportError | Unauthorized):
         return ExitCode.UNREACHABLE
     if isinstance(error, InvalidArgument):
         return ExitCode.USAGE
-    return ExitCode.NO if isinstance(error, KubeError | OSError) else ExitCode.BUG
+    return ExitCode.FAILED if isinstance(error, KubeError | OSError) else ExitCode.BUG
 
 
 def _line(error: Exception) -> str:
@@ -110,17 +110,17 @@ def _line(error: Exception) -> str:
     from kubeloop.discovery import NoResourceMatch
 
     if isinstance(error, NoResourceMatch):
-        return _flat(f"{message(error)}{_guess(error.resource)}")
+        return _one_line(f"{message(error)}{_suggestion(error.resource)}")
     if isinstance(error, EmptyConfig):
-        return _flat(f"{message(error)}; to have a cluster here and now: kubeloop serve --simulate")
+        return _one_line(f"{message(error)}; to start a cluster here: kubeloop serve --simulate")
     if isinstance(error, KubeError | OSError):
-        return _flat(message(error))
+        return _one_line(message(error))
     what = f"{type(error).__name__}: {error}"
-    return _flat(f"unexpected {what} (this is a bug: run it again with -v, and report it)")
+    return _one_line(f"unexpected {what} (this is a bug: run again with -v and report it)")
 
 
 def message(error: Exception) -> str:
-    """What an error says to somebody at the command line: flags instead of Python arguments."""
+    """The message of an error, with hints that name flags instead of Python arguments."""
     if not isinstance(error, KubeError):
         return str(error)
     hints = ", or ".join(filter(None, (error.hint, _flag_for(error))))
@@ -128,7 +128,7 @@ def message(error: Exception) -> str:
 
 
 def _flag_for(error: KubeError) -> str:
-    """What a flag can do about it, where the error knows an argument that could."""
+    """The hint that names a flag, for errors whose Python hint names an argument."""
     from kubeloop.config import EmptyConfig
     from kubeloop.errors import Conflict
 
@@ -136,12 +136,12 @@ def _flag_for(error: KubeError) -> str:
         case EmptyConfig():
             return "pass --kubeconfig"
         case Conflict(is_ownership=True):
-            return "take it with --force-conflicts"
+            return "take ownership with --force-conflicts"
     return ""
 
 
-def _guess(word: str) -> str:
-    """The built-in resource that may have been meant, as a question."""
+def _suggestion(word: str) -> str:
+    """The built-in resource with the most similar name, as a question."""
     from kubeloop.wire import resources
 
     names = {name for info in resources() for name in (info.plural, info.singular)}
@@ -149,5 +149,5 @@ def _guess(word: str) -> str:
     return f"; did you mean {close[0]}?" if close else ""
 
 
-def _flat(text: str) -> str:
+def _one_line(text: str) -> str:
     return visible(" ".join(text.split()))

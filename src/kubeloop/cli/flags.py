@@ -1,8 +1,8 @@
-"""What every command can be told about the cluster, and the way to it.
+"""The global flags, and the client that they configure.
 
-Promises: a flag means the same before the command and behind it, where it wins; nothing is
-read or connected before `connected`.
-Elsewhere: what the configuration means (`kubeloop.config`).
+Guarantees: a flag means the same before and after the command; the one after it wins. No file
+is read and no connection opened before `connect`.
+See also: `kubeloop.config` (what the configuration means).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubeloop.config import ClusterConfig
     from kubeloop.runtime import Client
 
-__all__ = ["Flags", "cluster_flags", "connected", "flags_of", "pass_flags", "verbose_flag"]
+__all__ = ["Flags", "cluster_flags", "connect", "flags_of", "pass_flags", "verbose_flag"]
 
 P = ParamSpec("P")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -42,25 +42,25 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True):
     verbose: int = 0
 
     def config(self) -> ClusterConfig:
-        """What would be used. Raises: ConfigError."""
+        """The configuration of the cluster. Raises: ConfigError."""
         from kubeloop.config import ClusterConfig, Overrides
 
         overrides = Overrides(context=self.context, namespace=self.namespace)
         found = ClusterConfig.load(self.kubeconfig or None, overrides=overrides)
-        # Said once more: in a pod the account's own namespace comes out of that.
+        # In a pod, `load` returns the namespace of the service account; the flag wins over it.
         return found.replace(
             namespace=self.namespace or found.namespace, timeout=self.request_timeout
         )
 
 
 def flags_of(ctx: click.Context) -> Flags:
-    """The flags that were given so far."""
+    """The flags parsed so far."""
     flags: Flags = ctx.meta.setdefault(_KEY, Flags())
     return flags
 
 
 def pass_flags(command: Callable[Concatenate[Flags, P], None]) -> Callable[P, None]:
-    """Give a command its flags as the first argument."""
+    """Pass the flags to a command as its first argument."""
 
     @functools.wraps(command)
     def with_flags(*arguments: P.args, **options: P.kwargs) -> None:
@@ -69,33 +69,34 @@ def pass_flags(command: Callable[Concatenate[Flags, P], None]) -> Callable[P, No
     return with_flags
 
 
-def _keep(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
+def _store(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
     if value:
         ctx.meta[_KEY] = msgspec.structs.replace(flags_of(ctx), **{str(parameter.name): value})
 
 
-def _keep_verbose(ctx: click.Context, parameter: click.Parameter, value: int) -> None:
-    _keep(ctx, parameter, value)
+def _store_verbose(ctx: click.Context, parameter: click.Parameter, value: int) -> None:
+    _store(ctx, parameter, value)
     if value:
         logging.basicConfig(level=_LEVELS.get(value, logging.DEBUG))
 
 
 def verbose_flag(command: F) -> F:
-    """`-v`, which also every command without a cluster has."""
+    """`-v`, which commands without a cluster have too."""
     return _flag(
-        "-v", "--verbose", count=True, callback=_keep_verbose, help="Say more; -vv each request."
-    )(command)
+        "-v", "--verbose", count=True, callback=_store_verbose,
+        help="Show log lines and tracebacks; -vv shows each request.",
+    )(command)  # fmt: skip
 
 
 def cluster_flags(command: F) -> F:
-    """The flags that say which cluster and namespace are meant."""
+    """The flags that select the cluster and the namespace."""
     for flag in reversed(_FLAGS):
         command = flag(command)
     return verbose_flag(command)
 
 
 def _contexts(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """The names of contexts, for completion; none where no kubeconfig can be read."""
+    """Names of contexts for completion; empty if the kubeconfig cannot be read."""
     from kubeloop.config import ConfigError, load_kubeconfig
 
     with contextlib.suppress(ConfigError):
@@ -105,27 +106,29 @@ def _contexts(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[s
 
 
 def _flag(*names: str, **options: Any) -> Callable[[F], F]:
-    return click.option(*names, expose_value=False, **{"callback": _keep} | options)
+    return click.option(*names, expose_value=False, **{"callback": _store} | options)
 
 
 _FLAGS = (
-    _flag("--context", metavar="NAME", help="The kubeconfig context.", shell_complete=_contexts),
-    _flag("--kubeconfig", metavar="FILE", type=click.Path(), help="The only kubeconfig to read."),
-    _flag("-n", "--namespace", metavar="NAME", help="The namespace, where none is said."),
+    _flag(
+        "--context", metavar="NAME", help="The kubeconfig context to use.", shell_complete=_contexts
+    ),
+    _flag("--kubeconfig", metavar="FILE", type=click.Path(), help="The kubeconfig file to use."),
+    _flag("-n", "--namespace", metavar="NAME", help="The namespace of the request."),
     _flag(
         "--request-timeout",
-        metavar="TIME",
+        metavar="DURATION",
         type=DurationType(),
-        help="For each request: 30, 1m30s.",
+        help="The timeout of each request, such as 30s or 1m30s.",
     ),
 )
 
 
 @contextlib.asynccontextmanager
-async def connected(flags: Flags) -> AsyncIterator[Client]:
-    """A client of the cluster that the flags mean. Raises: ConfigError.
+async def connect(flags: Flags) -> AsyncIterator[Client]:
+    """A client for the cluster that the flags select. Raises: ConfigError.
 
-    What the server warns of is said on the error output, each text once.
+    Prints warnings of the server to stderr, each text once.
     """
     from kubeloop.rest import RESTClient, WarningWriter
     from kubeloop.runtime import Client

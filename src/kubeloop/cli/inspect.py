@@ -1,4 +1,4 @@
-"""`kubeloop inspect`: the inspector of a running process."""
+"""`kubeloop inspect`: finds the inspectors of running processes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["inspect"]
 
 @click.command()
 @click.argument("pid", type=click.IntRange(min=1), required=False)
-@click.option("--open", "in_browser", is_flag=True, help="Open it in the browser.")
+@click.option("--open", "in_browser", is_flag=True, help="Open the page in a browser.")
 @verbose_flag
 def inspect(*, pid: int | None, in_browser: bool) -> None:
-    """Where the inspectors of your running processes are.
+    """List the inspectors of your running processes.
 
-    With a PID, only the address of that one, with its token where it has one.
+    With a PID, print the URL of that process's inspector, with its token if it has one.
 
     \b
     Examples:
@@ -36,14 +36,14 @@ def inspect(*, pid: int | None, in_browser: bool) -> None:
     if not found:
         raise CommandFailed(
             f"inspect {'your processes' if pid is None else f'process {pid}'}: no inspector is"
-            " running there (in the program: manager.add(Inspector(manager)))"
+            " running (start one in the program: manager.add(Inspector(manager)))"
         )
     if pid is None and not in_browser:
         print_table(_table(found))
         return
     print_line(found[0].url)
     if in_browser and not webbrowser.open(found[0].url):
-        raise CommandFailed(f"open {found[0].address}: there is no browser here (copy the address)")
+        raise CommandFailed(f"open {found[0].address}: no browser found (copy the URL)")
 
 
 def _table(found: list[RunningInspector]) -> TextTable:

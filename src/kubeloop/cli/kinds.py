@@ -1,7 +1,7 @@
-"""Which objects a command line means: `po`, `deploy/web`, `svc,cm`, `all`.
+"""The resources that arguments name: `po`, `deploy/web`, `svc,cm`, `all`.
 
-Promises: words mean what they mean to kubectl; what fits nothing is an error.
-Elsewhere: the lookup itself (`kubeloop.discovery`).
+Guarantees: arguments mean the same as in kubectl; one that matches nothing is an error.
+See also: `kubeloop.discovery` (how a name is resolved).
 """
 
 from __future__ import annotations
@@ -21,53 +21,53 @@ if TYPE_CHECKING:
     from kubeloop.runtime import Client
 
 __all__ = [
-    "Wanted",
+    "Target",
     "collection_of",
     "complete_kind",
     "find_kinds",
-    "parse_wanted",
-    "qualified",
+    "parse_targets",
+    "qualified_name",
     "resource_name",
 ]
 
 
-class Wanted(msgspec.Struct, frozen=True):
-    """Kinds as they were typed, and the names of objects; without names all of them."""
+class Target(msgspec.Struct, frozen=True):
+    """Resource types as the user typed them, and names of objects; no names means all."""
 
     kinds: str
     names: tuple[str, ...] = ()
 
 
-def parse_wanted(words: Sequence[str]) -> list[Wanted]:
+def parse_targets(words: Sequence[str]) -> list[Target]:
     """`pods web-1 web-2`, `pods,svc`, or `pod/web-1 svc/web`.
 
-    Raises: UsageError when both ways are mixed, or a part is empty.
+    Raises: UsageError if both notations are mixed, or a part is empty.
     """
     with_slash = [word for word in words if "/" in word]
     kinds, *names = words
     if not with_slash and all(kinds.split(",")):
-        return [Wanted(kinds, tuple(names))]
+        return [Target(kinds, tuple(names))]
     pairs = [word.partition("/")[::2] for word in words]
     if len(with_slash) < len(words) or any(not kind or not name for kind, name in pairs):
         raise click.UsageError(
             f"{' '.join(words) or repr('')}: expected KIND NAME…, or KIND/NAME for each object",
             click.get_current_context(silent=True),
         )
-    # Neighbours of one kind belong into one table.
+    # Consecutive objects of one type share a table.
     groups = itertools.groupby(pairs, key=lambda pair: pair[0])
-    return [Wanted(kind, tuple(name for _, name in group)) for kind, group in groups]
+    return [Target(kind, tuple(name for _, name in group)) for kind, group in groups]
 
 
 async def find_kinds(client: Client, words: str) -> list[ResourceInfo]:
-    """The resources that a list of words means, each once, in the order of the words.
+    """The resources of a comma-separated list, each once, in that order.
 
     Raises: NoResourceMatch, AmbiguousMatch.
     """
-    found = [info for word in words.split(",") for info in await _found(client, word)]
+    found = [info for word in words.split(",") for info in await _match(client, word)]
     return list(dict.fromkeys(found))
 
 
-async def _found(client: Client, word: str) -> Iterable[ResourceInfo]:
+async def _match(client: Client, word: str) -> Iterable[ResourceInfo]:
     members = await client.mapper.category(word)
     if not members:
         return [await client.mapper.find(word)]
@@ -78,7 +78,7 @@ async def _found(client: Client, word: str) -> Iterable[ResourceInfo]:
 def collection_of(
     client: Client, info: ResourceInfo, *, namespace: str | None = None
 ) -> ResourceClient[dict[str, Any]]:
-    """The objects of a kind as dicts; None is the namespace of the flags."""
+    """A client for the objects of a resource, as dicts; None is the namespace of the flags."""
     kind = GroupVersionKind(info.group, info.version, info.kind)
     return client.dynamic.resource(kind, namespace=namespace)
 
@@ -88,15 +88,15 @@ def resource_name(info: ResourceInfo) -> str:
     return f"{info.plural}.{info.group}" if info.group else info.plural
 
 
-def qualified(info: ResourceInfo, name: str) -> str:
+def qualified_name(info: ResourceInfo, name: str) -> str:
     """An object as kubectl names it: `pod/web-1`, `deployment.apps/web`."""
     return f"{info.singular}.{info.group}/{name}" if info.group else f"{info.singular}/{name}"
 
 
 def complete_kind(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Names of built-in resources, for completion: no server is asked."""
-    if ctx.params.get("wanted"):
-        return []  # a name comes here
+    """Names of built-in resources for completion, without a request to the server."""
+    if ctx.params.get("words"):
+        return []  # the next argument is a name
     before, comma, part = incomplete.rpartition(",")
     names = sorted({info.plural for info in resources() if info.plural.startswith(part)})
     return [f"{before}{comma}{name}" for name in names]

@@ -1,8 +1,8 @@
 """A group of commands that are imported when they are called.
 
-Promises: help and completion of the group import no command; an error of a command leaves
-as one line and an exit code; a reader that has gone away is no error.
-Elsewhere: which commands there are (`program`), what an error says (`failures`).
+Guarantees: help and completion of the group import no command; an error of a command becomes
+one line and an exit code; a closed pipe is not reported as an error.
+See also: `program` (the list of commands), `failures` (the text of errors).
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ __all__ = ["LazyGroup"]
 
 @final
 class LazyGroup(click.Group):
-    """`elsewhere` maps each command's name to its module, and to its line in the help.
+    """`lazy_commands` maps the name of a command to its module and its line in the help.
 
-    A module holds the command under its own name.
+    The module defines the command under that name.
     """
 
     def __init__(
-        self, *arguments: Any, elsewhere: Mapping[str, tuple[str, str]], **options: Any
+        self, *arguments: Any, lazy_commands: Mapping[str, tuple[str, str]], **options: Any
     ) -> None:
         super().__init__(*arguments, **options)
-        self._elsewhere = elsewhere
+        self._lazy_commands = lazy_commands
 
-    # --- finding commands
+    # --- lookup
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's shape
-        return list(self._elsewhere)
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(self._lazy_commands)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in self._elsewhere:
+        if cmd_name not in self._lazy_commands:
             return None
-        module = importlib.import_module(self._elsewhere[cmd_name][0], __package__)
+        module = importlib.import_module(self._lazy_commands[cmd_name][0], __package__)
         command: click.Command = getattr(module, cmd_name)
         return command
 
@@ -55,38 +55,38 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            close = difflib.get_close_matches(args[0], self._elsewhere, n=1)
+            close = difflib.get_close_matches(args[0], self._lazy_commands, n=1)
             if not close:
                 raise
-            said = f"{error.message.rstrip('.')}; did you mean {close[0]}?"
-            raise click.UsageError(said, ctx) from error
+            text = f"{error.message.rstrip('.')}; did you mean {close[0]}?"
+            raise click.UsageError(text, ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in self._elsewhere.items()])
+            formatter.write_dl([(name, line) for name, (_, line) in self._lazy_commands.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
         names = [
             CompletionItem(name, help=line)
-            for name, (_, line) in self._elsewhere.items()
+            for name, (_, line) in self._lazy_commands.items()
             if name.startswith(incomplete)
         ]
         return names + click.Command.shell_complete(self, ctx, incomplete)
 
-    # --- running them
+    # --- invocation
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             result = super().invoke(ctx)
-            sys.stdout.flush()  # here, where a closed pipe can still be told apart
+            sys.stdout.flush()  # a closed pipe must raise here, not at interpreter exit
         except BrokenPipeError:
             silence_output()
             ctx.exit(ExitCode.PIPE_CLOSED)
         except (click.ClickException, click.Abort, click.exceptions.Exit):
             raise
-        except Exception as error:  # noqa: BLE001 - the last place where it can be told
+        except Exception as error:  # noqa: BLE001 - the last place that can report it
             ctx.exit(report(error, verbose=bool(flags_of(ctx).verbose)))
         return result
 
@@ -101,6 +101,6 @@ class LazyGroup(click.Group):
         except click.ClickException as error:
             click.echo(usage_line(error), err=True)
             code = error.exit_code
-        except OSError as error:  # a help that cannot be written
+        except OSError as error:  # the help could not be written
             code = report(error, verbose=False)
         sys.exit(code if isinstance(code, int) else ExitCode.OK)

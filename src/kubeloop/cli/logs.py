@@ -1,7 +1,8 @@
-"""`kubeloop logs`: what a container has written.
+"""`kubeloop logs`: prints the logs of a container.
 
-Promises: lines are written as they come; a pipe gets them unchanged, a terminal gets colours
-and no other control sequence; of several pods or containers one is chosen, and it is said which.
+Guarantees: lines are printed as they arrive; a pipe gets them unchanged, a terminal gets
+colours and no other control sequences. If there are several pods or containers, one is used
+and reported.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from kubeloop.wire.core.v1 import Pod
 
 from .durations import DurationType
 from .failures import CommandFailed
-from .flags import Flags, cluster_flags, connected, pass_flags
-from .kinds import collection_of, find_kinds, parse_wanted
+from .flags import Flags, cluster_flags, connect, pass_flags
+from .kinds import collection_of, find_kinds, parse_targets
 from .terminal import print_content, print_line
 
 __all__ = ["logs"]
@@ -31,19 +32,28 @@ _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 
 
 @click.command()
-@click.argument("wanted", metavar="POD|KIND/NAME", nargs=1)
-@click.option("-c", "--container", default="", help="Which container; else the pod's default.")
-@click.option("-f", "--follow", is_flag=True, help="Go on with what is still to come.")
-@click.option("--since", type=DurationType(), help="Only of so long ago until now: 10m.")
-@click.option("--tail", type=click.IntRange(min=0), help="Only so many of the last lines.")
-@click.option("--timestamps", is_flag=True, help="The time of each line before it.")
-@click.option("-p", "--previous", is_flag=True, help="Of the container before its last restart.")
+@click.argument("target", metavar="POD|KIND/NAME", nargs=1)
+@click.option(
+    "-c",
+    "--container",
+    default="",
+    help="The container; default: the default container of the pod.",
+)
+@click.option("-f", "--follow", is_flag=True, help="Stream new lines as they are written.")
+@click.option(
+    "--since", type=DurationType(), help="Only lines newer than this duration, such as 10m."
+)
+@click.option("--tail", type=click.IntRange(min=0), help="Only this number of lines from the end.")
+@click.option("--timestamps", is_flag=True, help="Print the time of each line.")
+@click.option(
+    "-p", "--previous", is_flag=True, help="The logs of the previous instance of the container."
+)
 @cluster_flags
 @pass_flags
 def logs(
     flags: Flags,
     *,
-    wanted: str,
+    target: str,
     container: str,
     follow: bool,
     since: float | None,
@@ -51,9 +61,9 @@ def logs(
     timestamps: bool,
     previous: bool,
 ) -> None:
-    """What a container of a pod has written.
+    """Print the logs of a container in a pod.
 
-    For a deployment, or anything else that selects pods, one of its pods is chosen.
+    For a deployment, or another resource that selects pods, one of its pods is used.
 
     \b
     Examples:
@@ -70,55 +80,54 @@ def logs(
         "timestamps": timestamps,
         "previous": previous,
     }
-    run(_logs(flags, wanted, options))
+    run(_logs(flags, target, options))
 
 
-async def _logs(flags: Flags, wanted: str, options: dict[str, Any]) -> None:
-    async with connected(flags) as client:
-        pod = await _pod(client, wanted)
+async def _logs(flags: Flags, target: str, options: dict[str, Any]) -> None:
+    async with connect(flags) as client:
+        pod = await _pod(client, target)
         if not options["container"]:
             options["container"] = _container(pod)
         lines = client.core_v1.pods(pod.metadata.namespace).logs(pod.metadata.name or "", **options)
-        async with aclosing(lines) as written:  # type: ignore[type-var] # a generator, by its body
-            async for line in written:
+        async with aclosing(lines) as stream:  # type: ignore[type-var] # a generator, by its body
+            async for line in stream:
                 print_content(f"{line}\n")
                 sys.stdout.flush()
 
 
-async def _pod(client: Client, wanted: str) -> Pod:
-    """The pod that is meant by its own name, or by what selects it."""
-    if "/" not in wanted:
-        return await client.core_v1.pods().get(wanted)
-    (asked,) = parse_wanted([wanted])
-    (info, *_) = await find_kinds(client, asked.kinds)
+async def _pod(client: Client, target: str) -> Pod:
+    """The pod with that name, or the first one that the named object selects."""
+    if "/" not in target:
+        return await client.core_v1.pods().get(target)
+    (parsed,) = parse_targets([target])
+    (info, *_) = await find_kinds(client, parsed.kinds)
     if (info.group, info.kind) == ("", "Pod"):
-        return await client.core_v1.pods().get(asked.names[0])
-    found = await collection_of(client, info).get(asked.names[0])
-    pods = await client.core_v1.pods().list(selector=_selector(wanted, found))
+        return await client.core_v1.pods().get(parsed.names[0])
+    owner = await collection_of(client, info).get(parsed.names[0])
+    pods = await client.core_v1.pods().list(selector=_selector(target, owner))
     if not pods.items:
-        raise CommandFailed(f"logs of {wanted}: it has no pods (is it scaled to zero?)")
+        raise CommandFailed(f"logs of {target}: it has no pods (is it scaled to zero?)")
     chosen = pods[0]
     if len(pods) > 1:
-        print_line(f"{len(pods)} pods, taken is pod/{chosen.metadata.name}", err=True)
+        print_line(f"Found {len(pods)} pods, using pod/{chosen.metadata.name}", err=True)
     return chosen
 
 
-def _selector(wanted: str, found: dict[str, Any]) -> str:
-    """The labels of the pods that an object selects: some kinds say it in the old form."""
-    said = (found.get("spec") or {}).get("selector")
-    if not isinstance(said, dict) or not said:
-        raise InvalidArgument(f"logs of {wanted}: it selects no pods (name a pod)")
-    structured = (
-        said if {"matchLabels", "matchExpressions"} & said.keys() else {"matchLabels": said}
-    )
-    return str(selector_from_wire(structured))
+def _selector(target: str, owner: dict[str, Any]) -> str:
+    """The label selector of an object's pods; Services and others have a plain map of labels."""
+    selector = (owner.get("spec") or {}).get("selector")
+    if not isinstance(selector, dict) or not selector:
+        raise InvalidArgument(f"logs of {target}: it selects no pods (name a pod)")
+    if not {"matchLabels", "matchExpressions"} & selector.keys():
+        selector = {"matchLabels": selector}
+    return str(selector_from_wire(selector))
 
 
 def _container(pod: Pod) -> str:
-    """The container that the pod names as its default, else its first."""
+    """The default container of the pod, or its first."""
     names = [each.name for each in pod.spec.containers]
     default = (pod.metadata.annotations or {}).get(_DEFAULT_CONTAINER, "")
     chosen = default if default in names else next(iter(names), "")
     if len(names) > 1:
-        print_line(f"{len(names)} containers, taken is {chosen} (-c chooses)", err=True)
+        print_line(f'Defaulted container "{chosen}" out of: {", ".join(names)}', err=True)
     return chosen or ""

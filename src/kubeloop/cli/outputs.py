@@ -1,7 +1,7 @@
-"""The forms that objects are printed in: a table, YAML, JSON, names, a JSONPath template.
+"""The formats of `-o`: table, YAML, JSON, names, a JSONPath template.
 
-Promises: a form that cannot be read is a usage error, before anything is asked of a server.
-Elsewhere: tables (`tables`), the template language (`kubeloop.jsonpath`).
+Guarantees: an invalid format is a usage error, before any request is sent.
+See also: `tables` (tables), `kubeloop.machinery` (JSONPath).
 """
 
 from __future__ import annotations
@@ -21,85 +21,88 @@ if TYPE_CHECKING:
 
     from kubeloop.wire import ResourceInfo
 
-__all__ = ["Output", "OutputType", "printed"]
+__all__ = ["Output", "OutputType", "format_objects"]
 
-Form = Literal["table", "wide", "yaml", "json", "name", "jsonpath"]
+Format = Literal["table", "wide", "yaml", "json", "name", "jsonpath"]
 
 
 class Output(msgspec.Struct, frozen=True):
-    """A form, and the template of those that have one."""
+    """A format, with its template if it is `jsonpath`."""
 
-    form: Form = "table"
+    format: Format = "table"
     template: str = ""
 
     @property
     def is_table(self) -> bool:
-        return self.form in ("table", "wide")
+        return self.format in ("table", "wide")
 
 
 @final
 class OutputType(click.ParamType[Output]):
     """`-o yaml`, `-o jsonpath={.metadata.name}`."""
 
-    name = "form"
+    name = "format"
 
-    def __init__(self, *forms: Form) -> None:
-        self._forms = forms or get_args(Form)
+    def __init__(self, *formats: Format) -> None:
+        self._formats = formats or get_args(Format)
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Output:
         if isinstance(value, Output):
             return value
-        form, equals, template = str(value).partition("=")
-        if form not in self._forms or bool(equals) != (form == "jsonpath"):
-            known = ", ".join(_as_typed(each) for each in self._forms)
-            self.fail(f"{value!r} is not one of {known}", param, ctx)
+        name, equals, template = str(value).partition("=")
+        if name not in self._formats or bool(equals) != (name == "jsonpath"):
+            allowed = ", ".join(map(_flag_value, self._formats))
+            self.fail(f"{value!r} is not one of {allowed}", param, ctx)
         if equals:
-            _check(self, template, param, ctx)
-        return Output(cast("Form", form), template)
+            _check_template(self, template, param, ctx)
+        return Output(cast("Format", name), template)
 
     def shell_complete(
         self,
-        ctx: click.Context,  # noqa: ARG002 - click's shape
+        ctx: click.Context,  # noqa: ARG002 - click's signature
         param: click.Parameter,  # noqa: ARG002
         incomplete: str,
     ) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        typed = map(_as_typed, self._forms)
-        return [CompletionItem(each) for each in typed if each.startswith(incomplete)]
+        values = map(_flag_value, self._formats)
+        return [CompletionItem(each) for each in values if each.startswith(incomplete)]
 
 
-def _as_typed(form: Form) -> str:
-    return "jsonpath=" if form == "jsonpath" else form
+def _flag_value(name: Format) -> str:
+    return "jsonpath=" if name == "jsonpath" else name
 
 
-def _check(
-    kind: OutputType, template: str, param: click.Parameter | None, ctx: click.Context | None
+def _check_template(
+    parameter_type: OutputType,
+    template: str,
+    param: click.Parameter | None,
+    ctx: click.Context | None,
 ) -> None:
     from kubeloop.jsonpath import JSONPath, JSONPathError
 
     try:
         JSONPath(template)
     except JSONPathError as error:
-        kind.fail(str(error), param, ctx)
+        parameter_type.fail(str(error), param, ctx)
 
 
-def printed(
+def format_objects(
     output: Output, objects: Sequence[tuple[ResourceInfo, dict[str, Any]]], *, single: bool
 ) -> str:
-    """Objects in a form that is no table; a `single` one stands alone, more are a List.
+    """Objects in a format other than a table; without `single` they are items of a List.
 
-    Raises: JSONPathError when the template does not fit them.
+    Raises: JSONPathError if the template does not match them.
     """
-    from .kinds import qualified
+    from .kinds import qualified_name
 
-    if output.form == "name":
-        return "\n".join(visible(qualified(info, _name(obj))) for info, obj in objects)
-    things = [obj for _, obj in objects]
-    whole = _sorted(things[0] if single else _list(things))
-    match output.form:
+    if output.format == "name":
+        return "\n".join(visible(qualified_name(info, _name(obj))) for info, obj in objects)
+    items = [obj for _, obj in objects]
+    whole = _sorted(items[0] if single else _list(items))
+    match output.format:
         case "json":
             return escape_json(json.dumps(whole, indent=4, ensure_ascii=False))
         case "yaml":
@@ -117,16 +120,16 @@ def _name(obj: dict[str, Any]) -> str:
 
 
 def _sorted(value: Any) -> Any:
-    """With the keys of every map in order, as kubectl has them."""
+    """The value with sorted keys in every map, as kubectl prints them."""
     if isinstance(value, dict):
         return {key: _sorted(value[key]) for key in sorted(value)}
     return [_sorted(each) for each in value] if isinstance(value, list) else value
 
 
-def _list(things: list[dict[str, Any]]) -> dict[str, Any]:
+def _list(items: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "List",
         "metadata": {"resourceVersion": ""},
-        "items": things,
+        "items": items,
     }

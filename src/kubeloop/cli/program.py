@@ -1,7 +1,7 @@
-"""The program `kubeloop`: its commands, and the flags before them.
+"""The top-level command: the list of commands, and the global flags.
 
-Promises: no command is imported before it is called.
-Elsewhere: how they are found and how they fail (`lazy_group`, `failures`).
+Guarantees: no command is imported before it is called.
+See also: `lazy_group` (how a command is loaded), `failures` (how errors are reported).
 """
 
 from __future__ import annotations
@@ -17,38 +17,38 @@ from .lazy_group import LazyGroup
 __all__ = ["kubeloop"]
 
 _COMMANDS = {
-    "demo": (".demo", "See it work: a server, a controller and a broken watch, live."),
-    "serve": (".serve", "A Kubernetes API server of your own, in this process."),
-    "get": (".get", "What there is, in the columns of kubectl."),
-    "watch": (".watch", "What changes, as a live table."),
-    "apply": (".apply", "Server-side apply of manifests."),
-    "logs": (".logs", "What a container has written."),
-    "wait": (".wait", "Wait until an object is as it is wanted."),
-    "crd": (".crd", "Classes from CRDs, and CRDs from classes."),
-    "cache": (".cache", "What a cache of some kinds would cost."),
-    "config": (".config", "What would be used, and where from."),
-    "inspect": (".inspect", "The inspector of a running process."),
-    "completion": (".completion", "The completion script of a shell."),
-    "version": (".version", "The versions of client and server."),
+    "demo": (".demo", "Run a live demo: a server, a controller and failures."),
+    "serve": (".serve", "Run a Kubernetes API server in this process."),
+    "get": (".get", "Display one or many resources."),
+    "watch": (".watch", "Watch resources in a live table."),
+    "apply": (".apply", "Apply manifests with server-side apply."),
+    "logs": (".logs", "Print the logs of a container in a pod."),
+    "wait": (".wait", "Wait for a condition on one or many resources."),
+    "crd": (".crd", "Generate Python classes from CRDs, and CRDs from classes."),
+    "cache": (".cache", "Measure the memory and time that a cache needs."),
+    "config": (".config", "Show the configuration in use, and its source."),
+    "inspect": (".inspect", "Find the inspectors of running processes."),
+    "completion": (".completion", "Print the completion script for a shell."),
+    "version": (".version", "Print the client and server versions."),
 }
 
 
 @click.group(
     cls=LazyGroup,
-    elsewhere=_COMMANDS,
+    lazy_commands=_COMMANDS,
     epilog=EXIT_CODES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, message="kubeloop %(version)s")
 @cluster_flags
 def kubeloop() -> None:
-    """client-go for Python, at the command line.
+    """Read, watch and change Kubernetes resources, or serve a cluster for tests.
 
     \b
     Examples:
-      kubeloop demo                        see it work, without a cluster
-      kubeloop serve --simulate            a cluster of your own, for now
-      kubeloop get pods -A                 what there is
-      kubeloop watch deploy,po -n shop     what changes
-      kubeloop COMMAND --help              examples of each command
+      kubeloop demo                        see kubeloop work, no cluster needed
+      kubeloop serve --simulate            run an API server with simulated pods
+      kubeloop get pods -A                 list the pods of all namespaces
+      kubeloop watch deploy,po -n shop     watch deployments and pods
+      kubeloop COMMAND --help              show the help of a command
     """

@@ -1,4 +1,4 @@
-"""Which objects of a kind are meant: the flags that `get` and `watch` share."""
+"""The flags that select objects, which `get`, `watch` and `cache` share."""
 
 from __future__ import annotations
 
@@ -12,46 +12,46 @@ from kubeloop.clients import ALL_NAMESPACES
 
 from .kinds import complete_kind
 
-__all__ = ["Selection", "selection_flags", "wanted_argument"]
+__all__ = ["Selection", "selection_flags", "targets_argument"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):
-    """One namespace or all, and the selectors that the server is given."""
+    """One namespace or all, and the selectors that are sent to the server."""
 
-    everywhere: bool = False
-    labels: str = ""
-    fields: str = ""
+    all_namespaces: bool = False
+    selector: str = ""
+    field_selector: str = ""
 
     @property
     def namespace(self) -> str | None:
-        """As clients take it: None is the namespace of the flags."""
-        return ALL_NAMESPACES if self.everywhere else None
+        """The namespace for a client; None is the namespace of the flags."""
+        return ALL_NAMESPACES if self.all_namespaces else None
 
     @property
-    def is_narrow(self) -> bool:
-        """Whether only some objects are selected."""
-        return bool(self.labels or self.fields)
+    def has_selectors(self) -> bool:
+        """Whether labels or fields select the objects."""
+        return bool(self.selector or self.field_selector)
 
 
 def selection_flags(command: F) -> F:
-    """`-A`, `-l` and `--field-selector`, as `everywhere`, `labels` and `fields`."""
+    """`-A`, `-l` and `--field-selector`, named as the fields of `Selection`."""
     for flag in (
-        click.option("--field-selector", "fields", default="", help="Only with these fields."),
         click.option(
-            "-l", "--selector", "labels", default="", help="Only with these labels: app=web."
+            "--field-selector",
+            default="",
+            help="Select by fields, such as metadata.name=web.",
         ),
-        click.option(
-            "-A", "--all-namespaces", "everywhere", is_flag=True, help="In all namespaces."
-        ),
+        click.option("-l", "--selector", default="", help="Select by labels, such as app=web."),
+        click.option("-A", "--all-namespaces", is_flag=True, help="Use all namespaces."),
     ):
         command = flag(command)
     return command
 
 
-def wanted_argument(metavar: str) -> Callable[[F], F]:
-    """The kinds and names that a command is about, as `wanted`."""
+def targets_argument(metavar: str) -> Callable[[F], F]:
+    """The resource types and names that a command is for, as `words`."""
     return click.argument(
-        "wanted", metavar=metavar, nargs=-1, required=True, shell_complete=complete_kind
+        "words", metavar=metavar, nargs=-1, required=True, shell_complete=complete_kind
     )

@@ -1,7 +1,6 @@
-"""What ends a command that lasts: Ctrl-C, SIGTERM, and a terminal that is closed.
+"""Signals that stop a long-running command: Ctrl-C, SIGTERM, and a closed terminal.
 
-Promises: the first signal asks for an end in order, so that nothing is left behind; under
-nohup a closed terminal ends nothing.
+Guarantees: the first signal starts an orderly shutdown; under nohup, SIGHUP is ignored.
 """
 
 from __future__ import annotations
@@ -11,28 +10,27 @@ import contextlib
 import signal
 from collections.abc import Iterator
 
-__all__ = ["ended_by_signals"]
+__all__ = ["stop_on_signals"]
 
 
 @contextlib.contextmanager
-def ended_by_signals() -> Iterator[asyncio.Event]:
-    """Set at the first signal, while the block lasts.
+def stop_on_signals() -> Iterator[asyncio.Event]:
+    """An event that the first signal sets, within the `with` block.
 
-    The handlers from before come back: uvloop's would outlive their loop, and hear for a
-    dead one.
+    Restores the previous handlers: those of uvloop stay installed after their loop is closed.
     """
-    end, loop = asyncio.Event(), asyncio.get_running_loop()
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
     with contextlib.ExitStack() as stack:
-        for which in _lasting_signals():
+        for number in _stop_signals():
             with contextlib.suppress(NotImplementedError):  # Windows
-                before = signal.getsignal(which)
-                loop.add_signal_handler(which, end.set)
-                stack.callback(signal.signal, which, before)
-                stack.callback(loop.remove_signal_handler, which)
-        yield end
+                previous = signal.getsignal(number)
+                loop.add_signal_handler(number, stop.set)
+                stack.callback(signal.signal, number, previous)
+                stack.callback(loop.remove_signal_handler, number)
+        yield stop
 
 
-def _lasting_signals() -> list[signal.Signals]:
+def _stop_signals() -> list[signal.Signals]:
     found = [signal.SIGINT, signal.SIGTERM]
     hangup = getattr(signal, "SIGHUP", None)
     if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:

@@ -1,8 +1,8 @@
-"""From the server's tables to lines of text, as kubectl writes them.
+"""Tables of the server as lines of text, formatted as kubectl does.
 
-Promises: pure; the same columns, words and widths as kubectl; nothing that an object says
-can move the cursor or break a line.
-Elsewhere: where the tables come from (`kubeloop.clients`), colours (`terminal`).
+Guarantees: no I/O; the columns, texts and widths of kubectl; text in an object cannot move
+the cursor or break a line.
+See also: `kubeloop.clients` (reads tables), `terminal` (colours).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NARROWEST = 6  # a column with its padding
 
 
 class TextTable(msgspec.Struct, frozen=True):
-    """Cells as text; every row has as many as the header."""
+    """Cells as text; every row has as many cells as the header."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -39,7 +39,7 @@ class TextTable(msgspec.Struct, frozen=True):
 def text_table(
     table: Table, *, wide: bool = False, namespaces: bool = False, prefix: str = ""
 ) -> TextTable:
-    """A table as text; `prefix` stands before each name, as `pod/` does among other kinds."""
+    """A table as text; `prefix` precedes each name, such as `pod/` among several types."""
     return TextTable(
         header_of(table.columns, wide=wide, namespaces=namespaces),
         tuple(
@@ -52,7 +52,7 @@ def text_table(
 def header_of(
     columns: Sequence[TableColumn], *, wide: bool = False, namespaces: bool = False
 ) -> tuple[str, ...]:
-    """The names of the columns that are shown."""
+    """The names of the visible columns."""
     shown = (column.name.upper() for column in columns if _is_shown(column, wide=wide))
     names = tuple(map(visible, shown))
     return ("NAMESPACE", *names) if namespaces else names
@@ -66,35 +66,35 @@ def cells_of(
     namespaces: bool = False,
     prefix: str = "",
 ) -> tuple[str, ...]:
-    """The cells of a row that are shown; a cell that is missing is empty."""
+    """The visible cells of a row; a missing cell is empty."""
     cells = [*row.cells, *[""] * (len(columns) - len(row.cells))]
     shown = [
         f"{visible(prefix) if column.format == 'name' else ''}{_text(cell)}"
         for cell, column in zip(cells, columns, strict=False)
         if _is_shown(column, wide=wide)
     ]
-    own = [_text(metadata_of(row).get("namespace") or "")] if namespaces else []
-    return (*own, *shown)
+    first = [_text(metadata_of(row).get("namespace") or "")] if namespaces else []
+    return (*first, *shown)
 
 
 def metadata_of(row: TableRow) -> dict[str, Any]:
-    """The metadata of the object that a row is about."""
+    """The metadata of the object in a row."""
     found = (row.object or {}).get("metadata")
     return found if isinstance(found, dict) else {}
 
 
 def widths_of(table: TextTable) -> list[int]:
-    """How wide each column has to be, padding included."""
+    """The width of each column, with padding."""
     columns = zip(table.header, *table.rows, strict=True)
     return [max(_NARROWEST, max(map(len, column)) + _PADDING) for column in columns]
 
 
 def lines_of(rows: Iterable[Sequence[str]], widths: Sequence[int]) -> list[str]:
-    """Rows as lines; a cell that is wider than its column pushes the rest aside."""
-    return ["".join(_padded(row, widths)).rstrip() for row in rows]
+    """Rows as lines; a cell wider than its column shifts the rest of the line."""
+    return ["".join(_pad(row, widths)).rstrip() for row in rows]
 
 
-def _padded(row: Sequence[str], widths: Sequence[int]) -> Iterable[str]:
+def _pad(row: Sequence[str], widths: Sequence[int]) -> Iterable[str]:
     for cell, width in zip(row, widths, strict=True):
         yield cell.ljust(width) if len(cell) < width else f"{cell}{' ' * _PADDING}"
 

@@ -1,10 +1,10 @@
-"""What a person at a terminal sees more than a pipe does: colours, and that something is going on.
+"""Output for people and for pipes: colours, escaped text, and progress.
 
-Promises: output that is not a terminal gets plain text and no progress; `NO_COLOR` is
-obeyed; progress is shown on the error output, and only after a second. Lines with text of the
-server show its hidden characters as escapes; the content of an object or a log reaches a pipe
-unchanged, and a terminal without control sequences other than colours.
-Elsewhere: the text itself (`tables`), the live table (`live`).
+Guarantees: a pipe gets plain text and no progress; `NO_COLOR` is obeyed; progress is drawn on
+stderr, and only after a second. Lines with text of the server show hidden characters as
+escapes. The content of an object or a log reaches a pipe unchanged, and a terminal without
+control sequences other than colours.
+See also: `tables` (the text of tables), `live_table` (rows that change).
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 __all__ = [
-    "Patience",
+    "DelayedProgress",
     "console",
-    "patience",
     "print_content",
     "print_line",
     "print_table",
+    "show_progress",
     "styled",
 ]
 
-_PATIENCE = 1.0  # seconds without a word
+_DELAY = 1.0  # seconds before progress is drawn
 
 _STYLES = {
     **dict.fromkeys(("Active", "Available", "Bound", "Ready", "Running", "True"), "green"),
@@ -49,31 +49,31 @@ _STYLES = {
 
 
 def console(*, err: bool = False) -> Console:
-    """A console that never wraps, nor colours by guessing."""
+    """A console without wrapping and without automatic highlighting."""
     from rich.console import Console
 
     return Console(stderr=err, highlight=False, soft_wrap=True)
 
 
-# What content may do to a terminal: change colours, begin a line, move to the next tab stop.
+# What content may send to a terminal: colours, line breaks and tabs.
 _HARMLESS = re.compile(r"(\x1b\[[0-9;:]*m|[\t\n])")
 
 
 def print_line(text: str, *, err: bool = False) -> None:
-    """One line, in which hidden characters are visible."""
+    """Print one line, with hidden characters as escapes."""
     click.echo(visible(text), err=err)
 
 
 def print_content(text: str) -> None:
-    """What a container wrote or an object holds: a pipe gets it as it is."""
+    """Print the content of a log or an object; a pipe gets it unchanged."""
     if sys.stdout.isatty():
-        parts = _HARMLESS.split(text)  # every second one is a separator
+        parts = _HARMLESS.split(text)  # every second part is a separator
         text = "".join(part if at % 2 else visible(part) for at, part in enumerate(parts))
-    click.echo(text, nl=not text.endswith("\n"), color=True)  # else click strips colours
+    click.echo(text, nl=not text.endswith("\n"), color=True)  # otherwise click strips colours
 
 
 def print_table(table: TextTable) -> None:
-    """A table on the standard output, coloured where a person reads it."""
+    """Print a table to stdout, with colours if that is a terminal."""
     header, *lines = lines_of((table.header, *table.rows), widths_of(table))
     if not sys.stdout.isatty():
         click.echo("\n".join([header, *lines]))
@@ -87,18 +87,18 @@ def print_table(table: TextTable) -> None:
 
 
 def styled(text: str) -> Text:
-    """A cell or a line with the words of the API in their colours."""
+    """A cell or a line with phases and conditions in colour."""
     from rich.text import Text
 
-    found = Text(text)
+    result = Text(text)
     for word in set(text.split()) & _STYLES.keys():
-        found.highlight_words([word], _STYLES[word])
-    return found
+        result.highlight_words([word], _STYLES[word])
+    return result
 
 
 @final
-class Patience:
-    """Progress of one piece of work, drawn when that has taken long enough."""
+class DelayedProgress:
+    """A progress bar for one operation, drawn only if the operation takes long."""
 
     def __init__(self, what: str, total: int | None) -> None:
         self._what = what
@@ -107,15 +107,15 @@ class Patience:
         self._bar: Progress | None = None  # None: not shown, or not yet
 
     def advance(self, count: int = 1, *, left: int | None = None) -> None:
-        """So much more is done; how much is `left` may have become known."""
+        """Add to what is done; `left` updates the total, if it is known."""
         self._done += count
         self._total = self._total if left is None else self._done + left
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=self._done, total=self._total)
 
     async def show_late(self, clock: Clock) -> None:
-        """Begin to draw after a second. Cancelled before, nothing was drawn."""
-        await clock.sleep(_PATIENCE)
+        """Start to draw after a second. If cancelled earlier, nothing is drawn."""
+        await clock.sleep(_DELAY)
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 
         columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn())
@@ -124,7 +124,7 @@ class Patience:
             MofNCompleteColumn(),
             console=console(err=True),
             transient=True,
-            # Lines for the same screen go above the bar; those for a pipe go into the pipe.
+            # Output to the same terminal is printed above the bar; a pipe is not touched.
             redirect_stdout=sys.stdout.isatty(),
             redirect_stderr=False,
         )
@@ -133,17 +133,17 @@ class Patience:
         bar.start()
 
     def clear(self) -> None:
-        """Draw no more, and leave nothing on the screen."""
+        """Remove the bar from the screen."""
         if self._bar is not None:
             self._bar.stop()
 
 
 @contextlib.asynccontextmanager
-async def patience(
+async def show_progress(
     what: str, *, total: int | None = None, clock: Clock | None = None
-) -> AsyncIterator[Patience]:
-    """Show `what` is being done while the block lasts, if it lasts and a person is there."""
-    progress = Patience(what, total)
+) -> AsyncIterator[DelayedProgress]:
+    """Show progress within the block, if it takes long and stderr is a terminal."""
+    progress = DelayedProgress(what, total)
     async with TaskOwner() as tasks:
         if sys.stderr.isatty():
             tasks.spawn(progress.show_late(clock or SystemClock()), name=f"progress of {what}")

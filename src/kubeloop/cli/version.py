@@ -1,4 +1,4 @@
-"""`kubeloop version`: which versions are at work."""
+"""`kubeloop version`: prints the versions of client and server."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from kubeloop import __version__
 from kubeloop.config import EmptyConfig
 from kubeloop.kit import run
 
-from .flags import Flags, cluster_flags, connected, pass_flags
-from .terminal import patience, print_line
+from .flags import Flags, cluster_flags, connect, pass_flags
+from .terminal import print_line, show_progress
 
 __all__ = ["version"]
 
 
 @click.command()
-@click.option("--client", "client_only", is_flag=True, help="Do not ask the server.")
+@click.option("--client", "client_only", is_flag=True, help="Print the client version only.")
 @cluster_flags
 @pass_flags
 def version(flags: Flags, *, client_only: bool) -> None:
-    """The versions of kubeloop, of Python, and of the server if there is one.
+    """Print the versions of kubeloop, Python, and the server if one is configured.
 
     \b
     Examples:
@@ -35,9 +35,9 @@ def version(flags: Flags, *, client_only: bool) -> None:
     try:
         print_line(f"server {run(_server_version(flags))}")
     except EmptyConfig:
-        click.echo("server: none is configured")
+        click.echo("server: not configured")
 
 
 async def _server_version(flags: Flags) -> str:
-    async with connected(flags) as client, patience("asking the server"):
+    async with connect(flags) as client, show_progress("loading"):
         return (await client.version()).git_version

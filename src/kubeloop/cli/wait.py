@@ -1,7 +1,7 @@
-"""`kubeloop wait`: wait until an object is as it is wanted.
+"""`kubeloop wait`: waits for a condition on objects.
 
-Promises: an object that is not there yet is waited for as well; what comes too late is told
-by an exit code of its own.
+Guarantees: it also waits for an object that does not exist yet; a timeout has its own exit
+code.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from kubeloop.wire import ResourceInfo
 
 from .durations import DurationType
 from .failures import CommandFailed
-from .flags import Flags, cluster_flags, connected, pass_flags
-from .kinds import Wanted, collection_of, find_kinds, parse_wanted, qualified
-from .selection import wanted_argument
-from .terminal import patience, print_line
+from .flags import Flags, cluster_flags, connect, pass_flags
+from .kinds import Target, collection_of, find_kinds, parse_targets, qualified_name
+from .selection import targets_argument
+from .terminal import print_line, show_progress
 
 __all__ = ["wait"]
 
-Goal = dict[str, Any]  # what `wait_for` takes
+Goal = dict[str, Any]  # keyword arguments of `wait_for`
 
 _PLAIN_GOALS: dict[str, Goal] = {
     "create": {"jsonpath": "{.metadata.uid}"},
@@ -45,24 +45,35 @@ class GoalType(click.ParamType[Goal]):
         if word in ("condition", "jsonpath") and rest:
             return {word: rest}
         if value not in _PLAIN_GOALS:
-            known = ", ".join(("condition=NAME", "jsonpath=PATH", *_PLAIN_GOALS))
-            self.fail(f"{value!r} is not one of {known}", param, ctx)
+            allowed = ", ".join(("condition=NAME", "jsonpath=PATH", *_PLAIN_GOALS))
+            self.fail(f"{value!r} is not one of {allowed}", param, ctx)
         return _PLAIN_GOALS[str(value)]
 
 
 @click.command()
-@wanted_argument("KIND/NAME…")
-@click.option("--for", "goal", type=GoalType(), required=True, help="What is waited for.")
+@targets_argument("KIND/NAME…")
 @click.option(
-    "--timeout", type=DurationType(), default="30s", show_default=True, help="For each of them."
+    "--for",
+    "goal",
+    type=GoalType(),
+    required=True,
+    help="condition=NAME, jsonpath=PATH[=VALUE], create or delete.",
 )
-@click.option("-l", "--selector", "labels", default="", help="All that have these labels now.")
+@click.option(
+    "--timeout",
+    type=DurationType(),
+    default="30s",
+    show_default=True,
+    help="How long to wait for each object.",
+)
+@click.option("-l", "--selector", default="", help="Wait for the objects with these labels.")
 @cluster_flags
 @pass_flags
-def wait(flags: Flags, wanted: tuple[str, ...], goal: Goal, timeout: float, labels: str) -> None:
-    """Wait until objects, there or still to come, are as they are wanted.
+def wait(flags: Flags, words: tuple[str, ...], goal: Goal, timeout: float, selector: str) -> None:
+    """Wait for a condition on one or many resources.
 
-    Ends with exit code 3 when that takes too long, and says what was seen last.
+    Also waits for objects that do not exist yet. After the timeout, prints the last state and
+    exits with code 3.
 
     \b
     Examples:
@@ -71,41 +82,44 @@ def wait(flags: Flags, wanted: tuple[str, ...], goal: Goal, timeout: float, labe
       kubeloop wait deploy/web --for jsonpath='{.status.readyReplicas}'=2
       kubeloop wait pod web-1 --for delete
     """
-    asked = parse_wanted(wanted)
-    if labels and any(each.names for each in asked):
-        raise click.UsageError("a selector chooses objects, and so does a name: give one of them")
-    run(_wait(flags, asked, goal, timeout, labels))
+    targets = parse_targets(words)
+    if selector and any(target.names for target in targets):
+        raise click.UsageError("name and selector cannot be used together")
+    run(_wait(flags, targets, goal, timeout, selector))
 
 
-async def _wait(flags: Flags, asked: list[Wanted], goal: Goal, seconds: float, labels: str) -> None:
-    async with connected(flags) as client:
-        objects = await _objects(client, asked, labels)
-        async with patience("waiting", total=len(objects)) as progress:
+async def _wait(
+    flags: Flags, targets: list[Target], goal: Goal, seconds: float, selector: str
+) -> None:
+    async with connect(flags) as client:
+        objects = await _objects(client, targets, selector)
+        async with show_progress("waiting", total=len(objects)) as progress:
             for info, name in objects:
                 collection: Any = collection_of(client, info)
                 await collection.wait_for(name, **goal, timeout=seconds)
-                print_line(f"{qualified(info, name)} {'deleted' if 'deleted' in goal else 'met'}")
+                outcome = "deleted" if "deleted" in goal else "condition met"
+                print_line(f"{qualified_name(info, name)} {outcome}")
                 progress.advance()
 
 
 async def _objects(
-    client: Client, asked: list[Wanted], labels: str
+    client: Client, targets: list[Target], selector: str
 ) -> list[tuple[ResourceInfo, str]]:
     found: list[tuple[ResourceInfo, str]] = []
-    for each in asked:
-        for info in await find_kinds(client, each.kinds):
-            names = each.names or await _names(client, info, labels)
+    for target in targets:
+        for info in await find_kinds(client, target.kinds):
+            names = target.names or await _names(client, info, selector)
             found += [(info, name) for name in names]
     return found
 
 
-async def _names(client: Client, info: ResourceInfo, labels: str) -> list[str]:
-    if not labels:
+async def _names(client: Client, info: ResourceInfo, selector: str) -> list[str]:
+    if not selector:
         raise InvalidArgument(
-            f"wait for {info.plural}: which? (name one, or give a selector with -l)"
+            f"wait for {info.plural}: no name given (add a name, or a selector with -l)"
         )
-    page = await collection_of(client, info).list(selector=labels)
+    page = await collection_of(client, info).list(selector=selector)
     names = [str(obj["metadata"]["name"]) for obj in page]
     if not names:
-        raise CommandFailed(f"wait for {info.plural}: none has the labels {labels}")
+        raise CommandFailed(f"wait for {info.plural}: no objects match {selector}")
     return names

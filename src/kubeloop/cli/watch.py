@@ -1,15 +1,18 @@
-"""`kubeloop watch`: what changes.
+"""`kubeloop watch`: shows the changes of resources.
 
-Promises: it ends when it is told to and not before: a server that goes away is waited for.
+Guarantees: it runs until interrupted; when the server is not reachable, it retries. A pipe
+gets one line for each change, and interruptions on stderr.
+See also: `screen` (the view for terminals).
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, aclosing, nullcontext
-from typing import Any
+from typing import Any, Protocol, final
 
 import click
 from msgspec.structs import replace
@@ -19,22 +22,28 @@ from kubeloop.kit import Clock, TaskOwner, run
 from kubeloop.rest import RequestSender
 from kubeloop.wire import InvalidArgument
 
-from .flags import Flags, cluster_flags, connected, pass_flags
-from .following import Changed, Listed, Lost, follow
-from .kinds import collection_of, find_kinds, parse_wanted, qualified, resource_name
-from .live import LiveTable, Shape
+from .flags import Flags, cluster_flags, connect, pass_flags
+from .kinds import collection_of, find_kinds, parse_targets, qualified_name, resource_name
+from .live_table import LiveRow, LiveTable, TableLayout
 from .outputs import Output, OutputType
-from .selection import Selection, selection_flags, wanted_argument
-from .views import Lines, View
+from .selection import Selection, selection_flags, targets_argument
+from .table_watch import Changed, Interrupted, Listed, watch_table
+from .tables import TextTable, lines_of, widths_of
 
-__all__ = ["watch"]
+__all__ = ["View", "watch"]
+
+_EVENT_WIDTH = 11  # MODIFIED and the padding
 
 
 @click.command()
-@wanted_argument("KIND [NAME]")
+@targets_argument("KIND [NAME]")
 @selection_flags
 @click.option(
-    "-o", "--output", type=OutputType("table", "wide"), default="table", help="table or wide."
+    "-o",
+    "--output",
+    type=OutputType("table", "wide"),
+    default="table",
+    help="The output format: table or wide.",
 )
 @cluster_flags
 @pass_flags
@@ -42,13 +51,13 @@ def watch(
     flags: Flags,
     /,
     *,
-    wanted: tuple[str, ...],
+    words: tuple[str, ...],
     output: Output,
     **selectors: Any,
 ) -> None:
-    """What changes, as a live table; into a pipe, as a line for each change.
+    """Watch resources in a live table; in a pipe, print a line for each change.
 
-    It survives restarts of the server, and ends with Ctrl-C.
+    Reconnects when the server restarts. Press Ctrl-C to stop.
 
     \b
     Examples:
@@ -57,66 +66,110 @@ def watch(
       kubeloop watch pod web-1
       kubeloop watch events -A | grep Warning
     """
-    asked = parse_wanted(wanted)
-    if len(asked) > 1 or len(asked[0].names) > 1:
-        raise click.UsageError("one object, or all of some kinds, can be watched")
-    chosen = Selection(**selectors)
-    if asked[0].names:
-        name = f"metadata.name={asked[0].names[0]}"
-        chosen = replace(chosen, fields=",".join(filter(None, (chosen.fields, name))))
-    run(_watch(flags, asked[0].kinds, chosen, wide=output.form == "wide"))
+    targets = parse_targets(words)
+    if len(targets) > 1 or len(targets[0].names) > 1:
+        raise click.UsageError("watch takes resource types, or one object")
+    selection = Selection(**selectors)
+    if targets[0].names:
+        name = f"metadata.name={targets[0].names[0]}"
+        fields = ",".join(filter(None, (selection.field_selector, name)))
+        selection = replace(selection, field_selector=fields)
+    run(_watch(flags, targets[0].kinds, selection, wide=output.format == "wide"))
 
 
-async def _watch(flags: Flags, kinds: str, chosen: Selection, *, wide: bool) -> None:
-    async with connected(flags) as client, TaskOwner() as tasks:
+async def _watch(flags: Flags, kinds: str, selection: Selection, *, wide: bool) -> None:
+    async with connect(flags) as client, TaskOwner() as tasks:
         infos = await find_kinds(client, kinds)
         for info in infos:
             if "watch" not in info.verbs:
-                raise InvalidArgument(f"watch {resource_name(info)}: the server cannot (use get)")
+                raise InvalidArgument(
+                    f"watch {resource_name(info)}: the server does not support watch (use get)"
+                )
         tables = [
             LiveTable(
                 resource_name(info),
-                Shape(
+                TableLayout(
                     wide=wide,
-                    namespaces=chosen.everywhere and (info.namespaced or len(infos) > 1),
-                    prefix=qualified(info, "") if len(infos) > 1 else "",
+                    namespaces=selection.all_namespaces and (info.namespaced or len(infos) > 1),
+                    prefix=qualified_name(info, "") if len(infos) > 1 else "",
                 ),
             )
             for info in infos
         ]
         with _view(tables, client.rest.clock) as view:
             for info, table in zip(infos, tables, strict=True):
-                collection = collection_of(client, info, namespace=chosen.namespace)
-                told = _tell(client.rest, collection, table, chosen, view)
-                tasks.spawn(told, name=f"watch of {table.title}")
+                collection = collection_of(client, info, namespace=selection.namespace)
+                updates = _update(client.rest, collection, table, selection, view)
+                tasks.spawn(updates, name=f"watch of {table.title}")
             await view.run()
 
 
-async def _tell(
+async def _update(
     rest: RequestSender,
     collection: ResourceClient[dict[str, Any]],
     table: LiveTable,
-    chosen: Selection,
+    selection: Selection,
     view: View,
 ) -> None:
-    """Tell the view of one kind, without end."""
-    followed = follow(rest, collection, labels=chosen.labels, fields=chosen.fields)
-    async with aclosing(followed) as happenings:
-        async for happening in happenings:
-            match happening:
+    """Keep the table of one resource current, and pass its changes to the view, forever."""
+    updates = watch_table(
+        rest, collection, selector=selection.selector, field_selector=selection.field_selector
+    )
+    async with aclosing(updates):
+        async for update in updates:
+            match update:
                 case Listed(listed):
-                    view.tell(table, table.take_list(listed, rest.clock.now()))
+                    view.show_changes(table, table.replace_rows(listed, rest.clock.now()))
                 case Changed(event, row):
-                    view.tell(table, [table.take_change(event, row, rest.clock.now())])
-                case Lost(reason):
-                    view.lost(table, reason)
+                    view.show_changes(table, [table.apply_event(event, row, rest.clock.now())])
+                case Interrupted(reason):
+                    view.show_interruption(table, reason)
             sys.stdout.flush()
 
 
 def _view(tables: Sequence[LiveTable], clock: Clock) -> AbstractContextManager[View]:
-    """Drawn in place where the cursor can be moved, else as lines."""
+    """A screen if the cursor can be moved, otherwise lines."""
     if sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb"):
-        from .screen import Screen  # and with it rich, which a pipe does not need
+        from .screen import Screen  # imports rich, which a pipe does not need
 
         return Screen(tables, clock=clock)
-    return nullcontext(Lines())
+    return nullcontext(LineView())
+
+
+class View(Protocol):
+    """Shows tables and their changes."""
+
+    def show_changes(self, table: LiveTable, changes: Sequence[LiveRow]) -> None: ...
+    def show_interruption(self, table: LiveTable, reason: str) -> None: ...
+    async def run(self) -> None: ...
+
+
+@final
+class LineView:
+    """Prints a line for each change, after a header for each resource."""
+
+    def __init__(self) -> None:
+        self._widths: dict[str, list[int]] = {}  # by title: the widths of the first list
+        self._interrupted: set[str] = set()
+
+    def show_changes(self, table: LiveTable, changes: Sequence[LiveRow]) -> None:
+        rows = [(row.event, *row.cells) for row in changes]
+        if table.title in self._interrupted:
+            self._interrupted.discard(table.title)
+            click.echo(f"{table.title}: watch restored", err=True)
+        if table.title not in self._widths:
+            header = ("EVENT", *table.header)
+            widths = widths_of(TextTable(header, tuple(rows)))
+            self._widths[table.title] = [max(widths[0], _EVENT_WIDTH), *widths[1:]]
+            rows.insert(0, header)
+        for line in lines_of(rows, self._widths[table.title]):
+            click.echo(line)
+
+    def show_interruption(self, table: LiveTable, reason: str) -> None:
+        if table.title not in self._interrupted:
+            self._interrupted.add(table.title)
+            click.echo(f"{table.title}: watch interrupted, will retry: {reason}", err=True)
+
+    async def run(self) -> None:
+        """Wait until cancelled; nothing is printed between changes."""
+        await asyncio.get_running_loop().create_future()

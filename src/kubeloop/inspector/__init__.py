@@ -1,22 +1,14 @@
-"""A web page that shows how a process is doing: mirrors, caches, queues, controllers, live.
+"""A web page that shows the informers, caches, queues and controllers of a process, live.
 
     manager.add(Inspector(manager))
 
-Promises: it only reads, only for this machine unless told otherwise, and never shows what a
-Secret holds. Nothing imports this room; a program that wants the page says so.
+Guarantees: it only reads; it listens on loopback unless configured otherwise, and never shows
+the data of a Secret. Nothing else imports this package: a program starts the page explicitly.
 """
 
 from __future__ import annotations
 
-from .inspector import EVERY, Inspector, InspectorStats
-from .parts import Inspectable
-from .whereabouts import RunningInspector, running_inspectors
+from .inspector import Inspector
+from .running import RunningInspector, running_inspectors
 
-__all__ = [
-    "EVERY",
-    "Inspectable",
-    "Inspector",
-    "InspectorStats",
-    "RunningInspector",
-    "running_inspectors",
-]
+__all__ = ["Inspector", "RunningInspector", "running_inspectors"]

@@ -1,9 +1,9 @@
-"""Who may see the page.
+"""Decides which requests may see the page.
 
-Promises: pure. Without a token only names of this very machine are answered to, and no web
-page of another origin (`kit.HostGuard` says why); with one, nothing is said to anybody who has
-not shown it. Tokens are compared in constant time and appear in no text.
-Elsewhere: requests and answers (`server`).
+Guarantees: no I/O. Without a token only requests to loopback names are allowed, and none from
+a web page of another origin (see `kit.HostGuard`); with a token, every request must have it.
+Tokens are compared in constant time, and never logged.
+See also: `server` (requests and responses).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import msgspec
 from kubeloop.errors import InvalidArgument
 from kubeloop.kit import HostGuard, is_loopback
 
-__all__ = ["HEADERS", "Admitted", "Guard", "NewlyAdmitted", "Refused", "Verdict"]
+__all__ = ["HEADERS", "Allowed", "Denied", "Guard", "TokenAccepted", "Verdict"]
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -32,36 +32,34 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-"""What every answer carries: the page loads nothing from elsewhere, and nobody embeds it."""
+"""The headers of every response: no foreign content, and no embedding."""
 
 
-class Admitted(msgspec.Struct, frozen=True):
-    """Answer."""
+class Allowed(msgspec.Struct, frozen=True):
+    """Handle the request."""
 
 
-class NewlyAdmitted(msgspec.Struct, frozen=True):
-    """The token was in the address: put it into a cookie, and away from there."""
+class TokenAccepted(msgspec.Struct, frozen=True):
+    """The token was in the URL: set a cookie, and redirect to a URL without it."""
 
 
-class Refused(msgspec.Struct, frozen=True):
-    """Say why, and no more."""
+class Denied(msgspec.Struct, frozen=True):
+    """Respond with the reason only."""
 
     code: int
     reason: str
 
 
-Verdict: TypeAlias = Admitted | NewlyAdmitted | Refused
+Verdict: TypeAlias = Allowed | TokenAccepted | Denied
 
-_NO_TOKEN = Refused(
-    401, "this page needs its token (open the address that `kubeloop inspect` prints)"
-)
+_NO_TOKEN = Denied(401, "this page needs a token (open the URL that `kubeloop inspect` prints)")
 
 
 @final
 class Guard:
-    """Decides for one server. A token is made up where one is needed and none is given.
+    """Checks the requests of one server. Creates a token if the host needs one.
 
-    Raises: InvalidArgument when the token is empty, or one of `allow_hosts` is no host.
+    Raises: InvalidArgument if the token is empty, or one of `allow_hosts` is not a host.
     """
 
     def __init__(
@@ -69,7 +67,7 @@ class Guard:
     ) -> None:
         if token is not None and not token.strip():
             raise InvalidArgument(
-                "inspector: the token is empty (give one, or none to have one made)"
+                "inspector: the token is empty (set one, or omit it to have one created)"
             )
         if token is None and not is_loopback(host):
             token = secrets.token_urlsafe(24)
@@ -82,15 +80,15 @@ class Guard:
     def __repr__(self) -> str:
         return f"Guard({'with' if self.token else 'without'} a token)"
 
-    def judge(self, headers: Any, *, target: str = "/", shown: str, cookie: str) -> Verdict:
-        """What to do with a request; `target` is its raw path, `shown` the token in its query."""
+    def check(self, headers: Any, *, target: str = "/", token: str, cookie: str) -> Verdict:
+        """Check a request; `target` is its raw path, `token` the one in its query."""
         if self.token is None:
-            refused = self._hosts.check(headers, target=target)
-            return Refused(refused.code, refused.message) if refused else Admitted()
-        if shown and self._fits(shown):
-            return NewlyAdmitted()
-        return Admitted() if self._fits(cookie) else _NO_TOKEN
+            denied = self._hosts.check(headers, target=target)
+            return Denied(denied.code, denied.message) if denied else Allowed()
+        if token and self._is_token(token):
+            return TokenAccepted()
+        return Allowed() if self._is_token(cookie) else _NO_TOKEN
 
-    def _fits(self, said: str) -> bool:
+    def _is_token(self, text: str) -> bool:
         assert self.token is not None
-        return hmac.compare_digest(said.encode(), self.token.encode())
+        return hmac.compare_digest(text.encode(), self.token.encode())

@@ -1,8 +1,7 @@
-"""How a part is, in one word.
+"""The health of a part, in one word.
 
-Promises: pure; broken means that something is not done now that should be, and heals by
-itself when it is done again.
-Elsewhere: what is shown besides (`collect`).
+Guarantees: pure functions; "failing" ends when the part works again.
+See also: `collect` (the other values).
 """
 
 from __future__ import annotations
@@ -13,49 +12,49 @@ from kubeloop.cache import InformerState, InformerStats, ReflectorState
 from kubeloop.election import ElectorStats, Leading
 from kubeloop.runtime import ControllerStats
 
-__all__ = ["Health", "of_controller", "of_election", "of_informer"]
+__all__ = ["Health", "controller_health", "election_health", "informer_health"]
 
-_RECENT = 10  # notes of a timeline
-_BEHIND = 10.0  # seconds that a key may wait for a cache, before the page points at it
+_RECENT = 10  # samples of the timeline
+_BEHIND = 10.0  # seconds that a key may be parked before the page reports it
 
 
 class Health(enum.StrEnum):
-    """From fine to not fine; the page has a colour and a word for each."""
+    """The page has a colour for each."""
 
-    GOOD = "good"
-    WAITING = "waiting"  # it has not begun, or it is not its turn
-    TROUBLED = "troubled"  # it works, and not everything goes well
-    BROKEN = "broken"
-    ENDED = "ended"
+    HEALTHY = "healthy"
+    PENDING = "pending"  # not started, or on standby
+    DEGRADED = "degraded"  # works, with recent failures
+    FAILING = "failing"
+    STOPPED = "stopped"
 
 
-def of_informer(said: InformerStats) -> Health:
-    """A mirror that does not hear of changes is broken until it does."""
-    if said.state is InformerState.STOPPED:
-        return Health.ENDED
-    outage = said.reflector.outage
+def informer_health(stats: InformerStats) -> Health:
+    """An informer is failing while it receives no changes because of errors."""
+    if stats.state is InformerState.STOPPED:
+        return Health.STOPPED
+    outage = stats.reflector.outage
     if outage is not None and outage.failures > 1:
-        return Health.BROKEN  # also while it tries again
-    match said.reflector.state:
+        return Health.FAILING  # also during the next attempt
+    match stats.reflector.state:
         case ReflectorState.WATCHING:
-            return Health.GOOD
+            return Health.HEALTHY
         case ReflectorState.WAITING:
-            return Health.BROKEN
+            return Health.FAILING
         case ReflectorState.NEW:
-            return Health.WAITING
-    # Listing or connecting: for the first time, or once more.
-    return Health.TROUBLED if said.has_synced else Health.WAITING
+            return Health.PENDING
+    # Listing or connecting, for the first time or again.
+    return Health.DEGRADED if stats.has_synced else Health.PENDING
 
 
-def of_controller(said: ControllerStats, failures: list[float]) -> Health:
-    """A controller is troubled for a while after a try that failed, or while a key waits."""
-    if said.state in {"draining", "ended"}:
-        return Health.ENDED
-    if said.state != "running":
-        return Health.WAITING
-    is_behind = said.longest_cache_wait >= _BEHIND
-    return Health.TROUBLED if is_behind or any(failures[-_RECENT:]) else Health.GOOD
+def controller_health(stats: ControllerStats, failures: list[float]) -> Health:
+    """A controller is degraded for some seconds after a failure, and while a key is parked long."""
+    if stats.state in {"draining", "ended"}:
+        return Health.STOPPED
+    if stats.state != "running":
+        return Health.PENDING
+    is_behind = stats.longest_cache_wait >= _BEHIND
+    return Health.DEGRADED if is_behind or any(failures[-_RECENT:]) else Health.HEALTHY
 
 
-def of_election(said: ElectorStats) -> Health:
-    return Health.GOOD if isinstance(said.state, Leading) else Health.WAITING
+def election_health(stats: ElectorStats) -> Health:
+    return Health.HEALTHY if isinstance(stats.state, Leading) else Health.PENDING

@@ -1,9 +1,9 @@
-"""Remembers how objects changed while the inspector runs.
+"""Records how objects change while the inspector runs.
 
-Promises: a bounded number of states of an object and a bounded number of bytes altogether;
-what has not changed for longest is forgotten first. Nothing is decoded to remember it, and
-what was there when the inspector came costs nothing.
-Elsewhere: states as differences (`showing`), who tells of changes (`kubeloop.cache`).
+Guarantees: bounded states for each object and bounded bytes in all; the object that has not
+changed for longest is evicted first. Nothing is decoded, and objects that do not change are
+not stored.
+See also: `rendering` (states as differences), `kubeloop.cache` (the changes).
 """
 
 from __future__ import annotations
@@ -21,75 +21,75 @@ from kubeloop.meta import ObjectKey
 __all__ = ["BYTES", "STATES", "History", "HistoryStats", "State"]
 
 STATES = 21
-"""States kept of one object: twenty changes."""
+"""States stored for one object: twenty changes."""
 BYTES = 16 << 20
-"""Bytes kept of all objects together."""
+"""Bytes stored for all objects together."""
 
-_Address: TypeAlias = tuple[str, ObjectKey]
+_CacheKey: TypeAlias = tuple[str, ObjectKey]
 _Raw: TypeAlias = Callable[[Entry], bytes]
 
 
 class State(msgspec.Struct, frozen=True):
     """An object at one time."""
 
-    type: str  # Known, Added, Updated, Deleted, Recreated
+    type: str  # Before, Added, Updated, Deleted, Recreated
     at: datetime
     version: str
-    raw: bytes  # empty for one that is gone
+    raw: bytes  # empty if the object was deleted
 
 
 class HistoryStats(msgspec.Struct, frozen=True):
-    """How much is remembered."""
+    """The size of the history."""
 
     objects: int
     bytes: int
-    forgotten: int  # objects that made room for others
+    evicted: int  # objects that were dropped for others
 
 
 @final
 class History:
     """The last states of the objects that changed."""
 
-    def __init__(self, *, states: int = STATES, at_most: int = BYTES) -> None:
+    def __init__(self, *, states: int = STATES, max_bytes: int = BYTES) -> None:
         self._states = states
-        self._at_most = at_most
-        self._held: OrderedDict[_Address, deque[State]] = OrderedDict()  # the newest at the end
+        self._max_bytes = max_bytes
+        self._objects: OrderedDict[_CacheKey, deque[State]] = OrderedDict()  # newest last
         self._bytes = 0
-        self._forgotten = 0
+        self._evicted = 0
 
-    def note(self, cache: str, change: Change[Any], raw: _Raw, at: datetime) -> None:
-        """Remember a change; `raw` gives the bytes of an entry."""
+    def record(self, cache: str, change: Change[Any], raw: _Raw, at: datetime) -> None:
+        """Record a change; `raw` returns the bytes of an entry."""
         if change.is_initial or change.is_resync:
             return
-        address = (cache, change.key)
+        cache_key = (cache, change.key)
         old, new = change.old_entry, change.new_entry
-        if address not in self._held and old is not None:
-            self._add(address, State("Known", at, old.version, raw(old)))
+        if cache_key not in self._objects and old is not None:
+            self._add(cache_key, State("Before", at, old.version, raw(old)))
         if new is not None:
-            what = "Recreated" if change.is_recreation else str(change.type)
-            self._add(address, State(what, at, new.version, raw(new)))
+            kind = "Recreated" if change.is_recreation else str(change.type)
+            self._add(cache_key, State(kind, at, new.version, raw(new)))
         elif old is not None:
-            self._add(address, State("Deleted", at, old.version, b""))
-        self._make_room()
+            self._add(cache_key, State("Deleted", at, old.version, b""))
+        self._evict()
 
     def of(self, cache: str, key: ObjectKey) -> tuple[State, ...]:
-        """The states of an object, oldest first; the first is what the second changed."""
-        return tuple(self._held.get((cache, key), ()))
+        """The states of an object, oldest first."""
+        return tuple(self._objects.get((cache, key), ()))
 
     def stats(self) -> HistoryStats:
-        return HistoryStats(len(self._held), self._bytes, self._forgotten)
+        return HistoryStats(len(self._objects), self._bytes, self._evicted)
 
-    def _add(self, address: _Address, state: State) -> None:
-        states = self._held.setdefault(address, deque())
-        self._held.move_to_end(address)
+    def _add(self, cache_key: _CacheKey, state: State) -> None:
+        states = self._objects.setdefault(cache_key, deque())
+        self._objects.move_to_end(cache_key)
         states.append(state)
         self._bytes += len(state.raw)
         if len(states) > self._states:
             self._bytes -= len(states.popleft().raw)
 
-    def _make_room(self) -> None:
-        # One object alone may be too large, and is forgotten as well.
-        while self._bytes > self._at_most:
-            _, states = self._held.popitem(last=False)
+    def _evict(self) -> None:
+        # One object alone may be too large, and is evicted too.
+        while self._bytes > self._max_bytes:
+            _, states = self._objects.popitem(last=False)
             self._bytes -= sum(len(state.raw) for state in states)
-            self._forgotten += 1
+            self._evicted += 1

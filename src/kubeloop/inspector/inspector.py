@@ -1,10 +1,10 @@
-"""A web page that shows how a process that uses kubeloop is doing, live.
+"""The inspector: samples its parts, and serves a live web page about them.
 
-Promises: off unless somebody runs it, and for this machine only unless told otherwise; it
-reads and never changes anything, and what a Secret holds never leaves the process. It looks
-at its parts once a second, which costs next to nothing; the page is only made while somebody
-looks. A process goes on without it when it fails.
-Elsewhere: what is shown (`collect`), who may look (`guard`), finding it (`whereabouts`).
+Guarantees: it runs only if started, and listens on loopback unless configured otherwise; it
+changes nothing, and the data of Secrets never leaves the process. It takes a sample every
+second; the page is computed only while a browser has it open. If the inspector fails, the
+process continues.
+See also: `collect` (what is shown), `guard` (who may see it), `running` (how it is found).
 """
 
 from __future__ import annotations
@@ -35,51 +35,58 @@ from kubeloop.wire.core.v1 import Event
 from .collect import HANDLER, collect, numbers
 from .guard import Guard
 from .history import History, HistoryStats
-from .journal import Journal, line_of_event, news
-from .model import About, Snapshot
-from .objects import described, known
-from .parts import Inspectable, Reading, checked, event_watcher, informers_of, read
+from .journal import Journal, changes_between, entry_of_event
+from .model import Process, Snapshot
+from .objects import describe_object, find_object
+from .rendering import ObjectRenderer
+from .running import RunningInspector, register
+from .samples import (
+    Inspectable,
+    Sample,
+    check_parts,
+    event_watcher,
+    informers_of,
+    take_sample,
+)
 from .search import Query, search
 from .server import Server
-from .showing import Showing
 from .timeline import Timeline
-from .whereabouts import RunningInspector, announced
 
-__all__ = ["EVERY", "Inspector", "InspectorStats"]
+__all__ = ["INTERVAL", "Inspector", "InspectorStats"]
 
 log = get_logger(__name__)
 
-EVERY = 1.0
-"""Seconds between two looks at the parts."""
+INTERVAL = 1.0
+"""Seconds between two samples."""
 
 
 class InspectorStats(msgspec.Struct, frozen=True):
-    """What an inspector is at."""
+    """Counters of an inspector."""
 
     address: str  # without the token; empty before it listens
     viewers: int
-    looks: int
+    samples: int
     history: HistoryStats
 
 
 @final
 class Inspector:
-    """Serves the page while it runs.
+    """Serves a live page about its parts.
 
         manager.add(Inspector(manager))
 
         async with Inspector(informer, queue, port=8090) as page:
             print(page.url)
 
-    It is given managers, informers, factories, queues, electors, or whatever has `stats()`.
-    Port 0 is one that is free: `kubeloop inspect` finds it. At a `host` that others can reach
-    a `token` is needed to see the page; one is made where none is given, and `url` has it.
-    Without a token only requests to loopback names are answered, and to `allow_hosts`.
-    `name` is what the page calls the process. For one life.
+    Parts are managers, informers, informer factories, queues, electors, or anything else with
+    `stats()`. Port 0 is any free port; `kubeloop inspect` finds it. If `host` is not loopback,
+    the page needs a `token`; without one, a token is created, and `url` contains it. Without a
+    token, only requests to loopback names and `allow_hosts` are accepted. `name` is the name
+    of the process on the page. An inspector can be started once.
 
     Raises:
-        InvalidArgument: there is nothing to look at, something has no `stats()`, the token is
-            empty, or one of `allow_hosts` is no host.
+        InvalidArgument: there are no parts, a part has no `stats()`, the token is empty, or one of
+            `allow_hosts` is not a host.
     """
 
     def __init__(
@@ -92,59 +99,59 @@ class Inspector:
         name: str = "",
         clock: Clock | None = None,
     ) -> None:
-        self._parts = checked(parts)
+        self._parts = check_parts(parts)
         self._host = host
         self._port = port
         self._guard = Guard(host, token, allow_hosts=allow_hosts)
         self._clock: Clock = clock or SystemClock()
-        self._name = name or _own_name()
+        self._name = name or _process_name()
         self._address = ""
-        self._about: About | None = None
-        self._reading = Reading()
+        self._process: Process | None = None
+        self._last = Sample()
         self._timeline = Timeline()
         self._journal = Journal()
         self._history = History()
-        self._showing = Showing()
+        self._renderer = ObjectRenderer()
         self._server = Server(self, self._guard, clock=self._clock)
-        self._page: bytes | None = None  # made when somebody looks, once for each look
-        self._looks = 0
-        self._listening: dict[SharedInformer[Any], Registration[Any]] = {}
-        self._watching: dict[int, EventWatcher[Event]] = {}  # by the part's place
-        self._life = contextlib.AsyncExitStack()
+        self._page: bytes | None = None  # the encoded snapshot; computed on demand, once per sample
+        self._samples = 0
+        self._registrations: dict[SharedInformer[Any], Registration[Any]] = {}
+        self._event_watchers: dict[int, EventWatcher[Event]] = {}  # by the index of the part
+        self._stack = contextlib.AsyncExitStack()
 
-    # --- life
+    # --- lifecycle
 
     async def run(self) -> None:
-        """Serve until cancelled; what keeps it from that is logged, and the process goes on."""
+        """Serve until cancelled; an error is logged, and the process continues."""
         try:
             async with self:
                 await asyncio.get_running_loop().create_future()  # until cancelled
         except ConfigError as error:
-            log.error("%s; the process goes on without it", error)
+            log.error("%s; the process continues without it", error)
         except Exception:
-            log.exception("inspector: failed; the process goes on without it")
+            log.exception("inspector: failed; the process continues without it")
 
     async def __aenter__(self) -> Self:
-        """Begin. Cancelled, nothing is left running.
+        """Start. If cancelled, nothing is left running.
 
         Raises:
-            ConfigError: the address cannot be had.
-            InvalidArgument: it has begun before.
+            ConfigError: the address cannot be bound.
+            InvalidArgument: it was started before.
         """
-        if self._about is not None:
-            raise InvalidArgument("inspector: begin again: it lives once (make another one)")
-        self._about = self._description()
+        if self._process is not None:
+            raise InvalidArgument("inspector: it was started before (create a new one)")
+        self._process = self._describe_process()
         async with contextlib.AsyncExitStack() as stack:
-            port = await stack.enter_async_context(self._server.listen(self._host, self._port))
-            self._address = f"http://{_spoken(self._host)}:{port}/"
-            stack.callback(self._let_go)
+            port = await stack.enter_async_context(self._server.serve(self._host, self._port))
+            self._address = f"http://{_url_host(self._host)}:{port}/"
+            stack.callback(self._unsubscribe)
             tasks = await stack.enter_async_context(TaskOwner())
-            self._look()
-            tasks.spawn(self._look_on(), name="inspector")
-            stack.enter_context(announced(self._whereabouts()))
-            self._life = stack.pop_all()
-        needs = ", with a token that `kubeloop inspect` knows" if self._guard.token else ""
-        log.info("inspector at %s%s", self._address, needs)
+            self._sample()
+            tasks.spawn(self._sample_forever(), name="inspector")
+            stack.enter_context(register(self._running_inspector()))
+            self._stack = stack.pop_all()
+        token = "; `kubeloop inspect` prints the URL with its token" if self._guard.token else ""
+        log.info("inspector: serving at %s%s", self._address, token)
         return self
 
     async def __aexit__(
@@ -153,106 +160,106 @@ class Inspector:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        await self._life.__aexit__(kind, error, trace)
+        await self._stack.__aexit__(kind, error, trace)
 
     @property
     def url(self) -> str:
-        """Where to look, with the token where there is one; empty before it listens."""
-        return self._whereabouts().url
+        """The URL of the page, with the token if there is one; empty before it listens."""
+        return self._running_inspector().url
 
     def stats(self) -> InspectorStats:
         return InspectorStats(
-            self._address, self._server.viewers, self._looks, self._history.stats()
+            self._address, self._server.viewers, self._samples, self._history.stats()
         )
 
     def __repr__(self) -> str:
         return f"Inspector({self._address or 'not listening'})"
 
-    # --- what the page asks for
+    # --- the content of the page
 
     def snapshot(self) -> bytes:
-        """Everything at the last look, as JSON."""
+        """The values of the last sample, as JSON."""
         if self._page is None:
             self._page = msgspec.json.encode(self._snapshot())
         return self._page
 
     async def search(self, query: Query) -> bytes:
-        """A page of objects. Safe to cancel.
+        """One page of the matching objects. Safe to cancel.
 
-        Raises: InvalidArgument when the selector does not parse, or there is no such cache.
+        Raises: InvalidArgument if the selector is invalid, or there is no such cache.
         """
         caches = informers_of(self._parts)
         if query.cache and query.cache not in caches:
-            raise InvalidArgument(f"search: there is no cache {query.cache!r} (it may have ended)")
+            raise InvalidArgument(
+                f"search: no cache {query.cache!r} (its informer may have stopped)"
+            )
         return msgspec.json.encode(await asyncio.to_thread(search, caches, query))
 
     async def object(self, cache: str, key: ObjectKey) -> bytes | None:
-        """An object with its changes; None if nothing is known of it. Safe to cancel."""
+        """An object with its changes; None if it is unknown. Safe to cancel."""
         informer = informers_of(self._parts).get(cache)
         if informer is None:
             return None
-        found = known(cache, informer, key, self._history.of(cache, key))
+        found = find_object(cache, informer, key, self._history.of(cache, key))
         if found is None:
             return None
-        return msgspec.json.encode(await asyncio.to_thread(described, found, self._showing))
+        return msgspec.json.encode(await asyncio.to_thread(describe_object, found, self._renderer))
 
-    # --- looking
+    # --- sampling
 
-    async def _look_on(self) -> None:
+    async def _sample_forever(self) -> None:
         while True:
-            await self._clock.sleep(EVERY)
-            self._look()
-            self._server.tick()
+            await self._clock.sleep(INTERVAL)
+            self._sample()
+            self._server.update()
 
-    def _look(self) -> None:
-        before, self._reading = self._reading, read(self._parts)
-        self._timeline.note(self._clock.now(), numbers(self._reading))
-        self._journal.note(news(before, self._reading), self._clock.time())
-        self._listen()
-        self._take_events()
+    def _sample(self) -> None:
+        previous, self._last = self._last, take_sample(self._parts)
+        self._timeline.record(self._clock.now(), numbers(self._last))
+        self._journal.add(changes_between(previous, self._last), self._clock.time())
+        self._subscribe()
+        self._read_events()
         self._page = None
-        self._looks += 1
+        self._samples += 1
 
-    def _listen(self) -> None:
-        """Hear of changes in every cache, also in those that came later."""
+    def _subscribe(self) -> None:
+        """Add a handler to every informer, also to those created since the last sample."""
         for name, informer in informers_of(self._parts).items():
-            if informer not in self._listening and informer.state is not InformerState.STOPPED:
-                note = functools.partial(self._note, name, informer)
-                self._listening[informer] = informer.add_handler(on_change=note, name=HANDLER)
+            if informer not in self._registrations and informer.state is not InformerState.STOPPED:
+                record = functools.partial(self._record, name, informer)
+                self._registrations[informer] = informer.add_handler(on_change=record, name=HANDLER)
 
-    def _note(self, name: str, informer: SharedInformer[Any], change: Change[Any]) -> None:
-        self._history.note(name, change, informer.indexer.codec.raw, self._clock.time())
+    def _record(self, name: str, informer: SharedInformer[Any], change: Change[Any]) -> None:
+        self._history.record(name, change, informer.indexer.codec.raw, self._clock.time())
 
-    def _take_events(self) -> None:
-        for place, part in enumerate(self._parts):
-            watcher = self._watching.get(place) or event_watcher(part)
+    def _read_events(self) -> None:
+        for index, part in enumerate(self._parts):
+            watcher = self._event_watchers.get(index) or event_watcher(part)
             if watcher is None:
                 continue
-            self._watching[place] = watcher
+            self._event_watchers[index] = watcher
             while (event := watcher.get_nowait()) is not None:
-                self._journal.note([line_of_event(event)], self._clock.time())
+                self._journal.add([entry_of_event(event)], self._clock.time())
 
-    def _let_go(self) -> None:
-        for registration in self._listening.values():
+    def _unsubscribe(self) -> None:
+        for registration in self._registrations.values():
             registration.remove()
-        for watcher in self._watching.values():
+        for watcher in self._event_watchers.values():
             watcher.stop()
 
-    # --- telling
-
     def _snapshot(self) -> Snapshot:
-        assert self._about is not None, "it is asked while it serves"
+        assert self._process is not None, "called only while it serves"
         return collect(
-            self._reading,
+            self._last,
             self._timeline,
             self._journal,
-            about=self._about,
+            process=self._process,
             at=format_time(self._clock.time()),
             now=self._clock.now(),
         )
 
-    def _description(self) -> About:
-        return About(
+    def _describe_process(self) -> Process:
+        return Process(
             name=self._name,
             pid=os.getpid(),
             host=socket.gethostname(),
@@ -262,18 +269,18 @@ class Inspector:
             state="",
         )
 
-    def _whereabouts(self) -> RunningInspector:
+    def _running_inspector(self) -> RunningInspector:
         return RunningInspector(self._address, os.getpid(), self._name, self._guard.token or "")
 
 
-def _own_name() -> str:
-    """What the process was started as."""
+def _process_name() -> str:
+    """The name of the script or the package that was started."""
     script = Path(sys.argv[0] or "python")
     return script.parent.name if script.stem == "__main__" else script.stem
 
 
-def _spoken(host: str) -> str:
-    """A host as addresses have it; all interfaces are reached through this machine's own."""
-    if host in {"0.0.0.0", "::", ""}:  # noqa: S104 - recognised, not listened at
+def _url_host(host: str) -> str:
+    """A host as it is written in a URL; localhost for all interfaces."""
+    if host in {"0.0.0.0", "::", ""}:  # noqa: S104 - compared, not bound
         return "localhost"
     return f"[{host}]" if ":" in host else host

@@ -1,7 +1,7 @@
-"""What happened lately: errors and turning points of the parts, and events that they recorded.
+"""The journal of the page: errors and state changes of the parts, and recorded events.
 
-Promises: bounded; what is said again and again is one line with a count.
-Elsewhere: how parts are (`collect`).
+Guarantees: bounded; a repeated entry is shown once, with a count.
+See also: `collect` (the current values).
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from kubeloop.runtime import ControllerStats
 from kubeloop.wire import format_time
 from kubeloop.wire.core.v1 import Event
 
-from .health import Health, of_informer
-from .parts import Reading
+from .health import Health, informer_health
+from .samples import Sample
 
-__all__ = ["LINES", "Journal", "Line", "line_of_event", "news"]
+__all__ = ["MAX_ENTRIES", "Journal", "JournalEntry", "changes_between", "entry_of_event"]
 
-LINES = 200
-_LOOKED_AT = 20  # lines in which a repetition is looked for
-_NOT_WELL = (Health.BROKEN, Health.TROUBLED)
+MAX_ENTRIES = 200
+_COMPARED = 20  # recent entries that are searched for a repetition
+_UNHEALTHY = (Health.FAILING, Health.DEGRADED)
 
 
-class Line(msgspec.Struct, frozen=True):
-    """One thing that happened."""
+class JournalEntry(msgspec.Struct, frozen=True):
+    """One error, state change or event."""
 
     source: str  # process, event
     level: str  # error, warning, info
-    about: str
+    subject: str
     text: str
     at: str = ""
     count: int = 1
@@ -41,84 +41,88 @@ class Line(msgspec.Struct, frozen=True):
 
 @final
 class Journal:
-    """The last lines."""
+    """The last entries."""
 
     def __init__(self) -> None:
-        self._lines: deque[Line] = deque(maxlen=LINES)
+        self._entries: deque[JournalEntry] = deque(maxlen=MAX_ENTRIES)
 
-    def note(self, lines: Iterable[Line], at: datetime) -> None:
-        for line in lines:
-            self._note(msgspec.structs.replace(line, at=format_time(at)))
+    def add(self, entries: Iterable[JournalEntry], at: datetime) -> None:
+        for entry in entries:
+            self._add(msgspec.structs.replace(entry, at=format_time(at)))
 
-    def __iter__(self) -> Iterator[Line]:
-        """The newest first."""
-        return reversed(self._lines)
+    def __iter__(self) -> Iterator[JournalEntry]:
+        """Newest first."""
+        return reversed(self._entries)
 
-    def _note(self, line: Line) -> None:
-        said = (line.source, line.about, line.text)
-        for old, _ in zip(reversed(self._lines), range(_LOOKED_AT), strict=False):
-            if (old.source, old.about, old.text) == said:
-                self._lines.remove(old)
-                line = msgspec.structs.replace(line, count=old.count + line.count)
+    def _add(self, entry: JournalEntry) -> None:
+        content = (entry.source, entry.subject, entry.text)
+        for old, _ in zip(reversed(self._entries), range(_COMPARED), strict=False):
+            if (old.source, old.subject, old.text) == content:
+                self._entries.remove(old)
+                entry = msgspec.structs.replace(entry, count=old.count + entry.count)
                 break
-        self._lines.append(line)
+        self._entries.append(entry)
 
 
-def line_of_event(event: Event) -> Line:
-    """An event of the API as a line."""
-    about = event.involved_object
-    where = f"{about.namespace}/{about.name}" if about.namespace else about.name or ""
-    return Line(
+def entry_of_event(event: Event) -> JournalEntry:
+    """A Kubernetes event as an entry."""
+    involved = event.involved_object
+    name = f"{involved.namespace}/{involved.name}" if involved.namespace else involved.name or ""
+    return JournalEntry(
         source="event",
         level="warning" if event.type == "Warning" else "info",
-        about=f"{about.kind} {where}",
+        subject=f"{involved.kind} {name}",
         text=f"{event.reason}: {event.message}",
     )
 
 
-def news(before: Reading, now: Reading) -> Iterator[Line]:
-    """What has changed from one reading to the next that a reader should hear of."""
+def changes_between(before: Sample, now: Sample) -> Iterator[JournalEntry]:
+    """The errors and state changes between two samples."""
     for name, informer in now.informers.items():
         old = before.informers.get(name, informer)
-        told, known = informer.reflector, old.reflector
-        if told.errors > known.errors:
-            yield _error(name, told.last_error, told.errors - known.errors)
-        if of_informer(old) in _NOT_WELL and of_informer(informer) is Health.GOOD:
+        reflector, previous = informer.reflector, old.reflector
+        if reflector.errors > previous.errors:
+            yield _error(name, reflector.last_error, reflector.errors - previous.errors)
+        if informer_health(old) in _UNHEALTHY and informer_health(informer) is Health.HEALTHY:
             yield _info(name, "watching again")
         for handler, was in zip(informer.handlers, old.handlers, strict=False):
             if handler.name == was.name and handler.failures > was.failures:
                 count = handler.failures - was.failures
-                yield _error(name, f"the handler {handler.name} failed (the log says how)", count)
+                yield _error(
+                    name, f"handler {handler.name} failed (see the log of the process)", count
+                )
     for name, controller in now.controllers.items():
-        yield from _of_controller(name, before.controllers.get(name, controller), controller)
+        yield from _controller_entries(name, before.controllers.get(name, controller), controller)
     for elector, was_elector in zip(now.elections, before.elections, strict=False):
-        yield from _of_election(was_elector, elector)
-    for name, why in now.silent.items():
-        yield _error(name, f"stats() failed: {why}")
+        yield from _election_entries(was_elector, elector)
+    for name, error in now.unreadable.items():
+        yield _error(name, f"stats() failed: {error}")
 
 
-def _of_controller(name: str, old: ControllerStats, now: ControllerStats) -> Iterator[Line]:
+def _controller_entries(
+    name: str, old: ControllerStats, now: ControllerStats
+) -> Iterator[JournalEntry]:
     if now.failed > old.failed:
         yield _error(name, now.last_error, now.failed - old.failed)
     if now.state != old.state:
         yield _info(name, now.state)
 
 
-def _of_election(old: ElectorStats, now: ElectorStats) -> Iterator[Line]:
+def _election_entries(old: ElectorStats, now: ElectorStats) -> Iterator[JournalEntry]:
     name = now.name or "election"
     if now.lock.failures > old.lock.failures:
         yield _error(name, now.lock.last_error, now.lock.failures - old.lock.failures)
     if isinstance(now.state, Leading) and not isinstance(old.state, Leading):
         yield _info(name, "this process leads")
     elif isinstance(old.state, Leading) and not isinstance(now.state, Leading):
-        yield _info(name, "this process leads no longer")
+        yield _info(name, "this process no longer leads")
     elif now.leader != old.leader and now.leader and now.leader != now.identity:
         yield _info(name, f"{now.leader} leads")
 
 
-def _error(about: str, text: str, count: int = 1) -> Line:
-    return Line("process", "error", about, text, count=count)
+def _error(subject: str, text: str, count: int = 1) -> JournalEntry:
+    return JournalEntry("process", "error", subject, text, count=count)
 
 
-def _info(about: str, text: str) -> Line:
-    return Line("process", "info", about, text)
+def _info(subject: str, text: str) -> JournalEntry:
+    return JournalEntry("process", "info", subject, text)

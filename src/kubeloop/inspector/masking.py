@@ -1,10 +1,10 @@
-"""Hides what a Secret holds.
+"""Hides the data of Secrets.
 
-Promises: of a Secret only its name, type, labels and other metadata can be seen, and the
-names of what it holds; a value is replaced by a mark that says whether two values of one
-place are equal, and nothing else about them. The copy of an object that `kubectl apply`
-leaves in it is hidden in every kind.
-Elsewhere: what is shown of an object (`showing`).
+Guarantees: of a Secret only the type, the metadata without annotations, and the names of its
+keys are shown. A value is replaced by a mark; equal marks at one path mean equal values, and a
+mark reveals nothing else. The annotation of `kubectl apply`, a copy of the object, is hidden in
+every kind.
+See also: `rendering` (how an object is shown).
 """
 
 from __future__ import annotations
@@ -18,68 +18,68 @@ import msgspec
 
 from kubeloop.cache import Scope
 
-__all__ = ["LAST_APPLIED", "Mask", "is_of_secrets"]
+__all__ = ["LAST_APPLIED", "Mask", "holds_secrets"]
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
-_Place: TypeAlias = tuple[str, ...]
-# What may be seen of a Secret. Everything else may be a value, in fields yet to be invented.
+_Path: TypeAlias = tuple[str, ...]
+# The fields of a Secret that are shown. Any other field, also one of a later API, may be a value.
 _HARMLESS = frozenset({"apiVersion", "kind", "type", "immutable"})
 
 
-def is_of_secrets(scope: Scope) -> bool:
-    """Whether a cache's objects are Secrets, also where the objects do not say so."""
+def holds_secrets(scope: Scope) -> bool:
+    """Whether a cache holds Secrets, even if its objects have no kind."""
     return scope.kind == "Secret" or scope.resource.split(".")[0].lower() in {"secret", "secrets"}
 
 
 @final
 class Mask:
-    """Hides values. Marks of one mask can be compared with each other, and with no others."""
+    """Hides values. Marks can be compared only with marks of the same `Mask`."""
 
     def __init__(self) -> None:
         self._key = secrets.token_bytes(32)
 
-    def masked(self, found: dict[str, Any], *, is_secret: bool = False) -> dict[str, Any]:
-        """A copy to show; `is_secret` says what the object itself need not."""
-        metadata = found.get("metadata")
+    def masked(self, obj: dict[str, Any], *, is_secret: bool = False) -> dict[str, Any]:
+        """A copy without secret values; `is_secret` is for objects without a kind."""
+        metadata = obj.get("metadata")
         uid = metadata.get("uid", "") if isinstance(metadata, dict) else ""
-        place = (str(uid),)
-        return self._secret(found, place) if is_secret else self._object(found, place)
+        path = (str(uid),)
+        return self._secret(obj, path) if is_secret else self._object(obj, path)
 
-    def _object(self, found: dict[str, Any], place: _Place) -> dict[str, Any]:
-        if found.get("kind") == "Secret":
-            return self._secret(found, place)
-        return {key: self._inside(key, value, (*place, key)) for key, value in found.items()}
+    def _object(self, obj: dict[str, Any], path: _Path) -> dict[str, Any]:
+        if obj.get("kind") == "Secret":
+            return self._secret(obj, path)
+        return {key: self._value(key, value, (*path, key)) for key, value in obj.items()}
 
-    def _inside(self, key: str, value: Any, place: _Place) -> Any:
-        """What stands in an object: there may be Secrets in it, as in a template."""
+    def _value(self, key: str, value: Any, path: _Path) -> Any:
+        """A value in an object, which may contain a Secret, such as in a template."""
         if key == LAST_APPLIED:
-            return self._mark(value, place)
+            return self._mark(value, path)
         if isinstance(value, dict):
-            return self._object(value, place)
+            return self._object(value, path)
         if isinstance(value, list):
-            return [self._inside("", each, (*place, str(at))) for at, each in enumerate(value)]
+            return [self._value("", each, (*path, str(at))) for at, each in enumerate(value)]
         return value
 
-    def _secret(self, found: dict[str, Any], place: _Place) -> dict[str, Any]:
-        return {key: self._part(key, value, (*place, key)) for key, value in found.items()}
+    def _secret(self, obj: dict[str, Any], path: _Path) -> dict[str, Any]:
+        return {key: self._secret_field(key, value, (*path, key)) for key, value in obj.items()}
 
-    def _part(self, key: str, value: Any, place: _Place) -> Any:
+    def _secret_field(self, key: str, value: Any, path: _Path) -> Any:
         if key in _HARMLESS and isinstance(value, str | bool):
             return value
         if key == "metadata" and isinstance(value, dict):
-            # Tools keep copies of the object in annotations, under names of their own.
+            # Tools store copies of the object in annotations, under various names.
             return {
-                name: self._hidden(each, (*place, name)) if name == "annotations" else each
+                name: self._hide(each, (*path, name)) if name == "annotations" else each
                 for name, each in value.items()
             }
-        return self._hidden(value, place)
+        return self._hide(value, path)
 
-    def _hidden(self, value: Any, place: _Place) -> Any:
+    def _hide(self, value: Any, path: _Path) -> Any:
         if isinstance(value, dict):
-            return {key: self._hidden(each, (*place, key)) for key, each in value.items()}
-        return self._mark(value, place)
+            return {key: self._hide(each, (*path, key)) for key, each in value.items()}
+        return self._mark(value, path)
 
-    def _mark(self, value: Any, place: _Place) -> str:
-        text = msgspec.json.encode([place, value])
+    def _mark(self, value: Any, path: _Path) -> str:
+        text = msgspec.json.encode([path, value])
         return f"‹hidden {hmac.new(self._key, text, hashlib.sha256).hexdigest()[:6]}›"

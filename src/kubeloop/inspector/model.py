@@ -1,7 +1,7 @@
-"""What the page is told: values, ready to be shown.
+"""The values that are sent to the page.
 
-Promises: data only, small enough to be sent every second.
-Elsewhere: how they are found (`collect`), how they look (`page/page.js`).
+Guarantees: data only, small enough to be sent every second.
+See also: `collect` (how they are computed), `page/page.js` (how they are drawn).
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ from collections.abc import Mapping
 import msgspec
 
 from .health import Health
-from .journal import Line
-from .showing import DiffLine
+from .journal import JournalEntry
+from .rendering import DiffLine
 
 __all__ = [
-    "About",
     "Controller",
     "Difference",
     "Election",
     "Handler",
     "Index",
-    "Mirror",
+    "Informer",
     "Object",
     "Other",
+    "Process",
     "Queue",
     "Snapshot",
     "Totals",
 ]
 
 
-class About(msgspec.Struct, frozen=True):
-    """The process."""
+class Process(msgspec.Struct, frozen=True):
+    """The process that is inspected."""
 
     name: str
     pid: int
@@ -39,18 +39,18 @@ class About(msgspec.Struct, frozen=True):
     kubeloop: str
     python: str
     started: str
-    state: str  # of the managers, where there are any; how many run, where they differ
+    state: str  # of its managers; if they differ, how many are running
 
 
 class Handler(msgspec.Struct, frozen=True):
-    """Somebody who is told of changes."""
+    """A handler of an informer."""
 
     name: str
-    waiting: int
-    told: int
+    backlog: int
+    notified: int
     merged: int
     failures: int
-    controller: str  # whose it is, where it is one's
+    controller: str  # the controller that it belongs to, if any
 
 
 class Index(msgspec.Struct, frozen=True):
@@ -59,14 +59,14 @@ class Index(msgspec.Struct, frozen=True):
     failures: int
 
 
-class Mirror(msgspec.Struct, frozen=True):
-    """An informer: from the server to its handlers."""
+class Informer(msgspec.Struct, frozen=True):
+    """An informer: reflector, delta queue, cache and handlers."""
 
     id: str
-    owner: str  # its manager, where there are several
+    manager: str  # empty if there is only one
     kind: str
     group: str
-    scope: str  # which part of the collection; empty for all of it
+    scope: str  # namespace and selectors; empty for the whole collection
     health: Health
     # the reflector
     state: str
@@ -76,12 +76,12 @@ class Mirror(msgspec.Struct, frozen=True):
     events: int
     errors: int
     last_error: str
-    failures: int  # attempts in a row that have failed
-    failing_for: float | None  # seconds; None: the last attempt succeeded
-    rate: list[float]  # events a second
+    failures: int  # failed attempts in a row
+    failing_for: float | None  # seconds; None if the last attempt succeeded
+    rate: list[float]  # events per second
     # the delta queue
     deltas: int
-    taken: int
+    applied: int
     # the cache
     has_synced: bool
     objects: int
@@ -97,12 +97,12 @@ class Queue(msgspec.Struct, frozen=True):
     """A work queue."""
 
     name: str
-    phase: str
-    queued: int
-    in_work: int
-    waiting: int
+    state: str
+    ready: int
+    processing: int
+    delayed: int
     retries: int
-    longest: float
+    longest: float  # seconds that the oldest key is in processing
     depth: list[float]
 
 
@@ -110,7 +110,7 @@ class Controller(msgspec.Struct, frozen=True):
     """A controller, with its queue."""
 
     name: str
-    owner: str  # its manager, where there are several
+    manager: str  # empty if there is only one
     health: Health
     state: str
     workers: int
@@ -119,15 +119,15 @@ class Controller(msgspec.Struct, frozen=True):
     failed: int
     terminal: int
     timed_out: int
-    waiting_for_cache: tuple[str, ...]  # keys that wait until a cache has seen what they wrote
+    waiting_for_cache: tuple[str, ...]  # parked keys: a cache does not have their writes yet
     longest_cache_wait: float  # seconds
     last_error: str
-    rate: list[float]  # tries a second
+    rate: list[float]  # reconciles per second
     failures: list[float]
-    bounds: list[float | None]  # seconds; the last has no bound
-    heat: list[list[int]]  # for each moment: how many tries took how long
+    bounds: list[float | None]  # upper bounds of the buckets in seconds; the last has none
+    heatmap: list[list[int]]  # for each second: reconciles by bucket
     median: float | None
-    slowest: float | None  # 99 of 100 took no longer
+    p99: float | None
     queue: Queue
 
 
@@ -140,18 +140,18 @@ class Election(msgspec.Struct, frozen=True):
     writes: int
     failures: int
     last_error: str
-    remaining: float | None  # seconds for which this process leads without a renewal
+    remaining: float | None  # seconds until leadership ends without a renewal
 
 
 class Other(msgspec.Struct, frozen=True):
-    """A part of another kind, as it describes itself."""
+    """The `stats()` of anything else."""
 
     name: str
     values: Mapping[str, str]
 
 
 class Totals(msgspec.Struct, frozen=True):
-    """The whole process in a few numbers."""
+    """Sums over the whole process."""
 
     objects: int
     bytes: int
@@ -163,18 +163,18 @@ class Totals(msgspec.Struct, frozen=True):
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """Everything at one moment."""
+    """The state of the process at one time."""
 
-    about: About
+    process: Process
     at: str
     totals: Totals
-    mirrors: tuple[Mirror, ...]
+    informers: tuple[Informer, ...]
     controllers: tuple[Controller, ...]
     queues: tuple[Queue, ...]
     elections: tuple[Election, ...]
     others: tuple[Other, ...]
-    silent: Mapping[str, str]
-    lines: tuple[Line, ...]
+    unreadable: Mapping[str, str]  # whose `stats()` failed, with the error
+    journal: tuple[JournalEntry, ...]
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -187,7 +187,7 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class Object(msgspec.Struct, frozen=True):
-    """An object and what became of it; without `yaml` when it is gone."""
+    """An object and its changes; `yaml` is None if it was deleted."""
 
     cache: str
     kind: str
@@ -195,4 +195,4 @@ class Object(msgspec.Struct, frozen=True):
     name: str
     version: str
     yaml: str | None
-    changes: tuple[Difference, ...]  # the newest first
+    changes: tuple[Difference, ...]  # newest first

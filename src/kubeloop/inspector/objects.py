@@ -1,7 +1,7 @@
-"""One object as the page shows it: what it is now, and how it became so.
+"""One object as the page shows it: its current state and its changes.
 
-Promises: pure, so that it can be done beside the event loop.
-Elsewhere: text and differences (`showing`), what is remembered (`history`).
+Guarantees: `describe_object` is a pure function, and can run in another thread.
+See also: `rendering` (text and differences), `history` (the states).
 """
 
 from __future__ import annotations
@@ -17,57 +17,57 @@ from kubeloop.wire import format_time
 
 from .history import State
 from .model import Difference, Object
-from .showing import Showing
+from .rendering import ObjectRenderer
 
-__all__ = ["Known", "described", "known"]
+__all__ = ["KnownObject", "describe_object", "find_object"]
 
 
-class Known(msgspec.Struct, frozen=True):
-    """All that is known of an object."""
+class KnownObject(msgspec.Struct, frozen=True):
+    """The state and the history of an object."""
 
     cache: str
     scope: Scope
     key: ObjectKey
     version: str
-    raw: bytes  # empty when it is gone
+    raw: bytes  # empty if it was deleted
     states: tuple[State, ...]
 
 
-def known(
+def find_object(
     cache: str, informer: SharedInformer[Any], key: ObjectKey, states: tuple[State, ...]
-) -> Known | None:
-    """What the cache and the history say; None if neither knows the object."""
+) -> KnownObject | None:
+    """The object in the cache and the history; None if neither has it."""
     entry = informer.indexer.entry(key)
     if entry is not None:
         raw = informer.indexer.codec.raw(entry)
-        return Known(cache, informer.scope, key, entry.version, raw, states)
-    return Known(cache, informer.scope, key, "", b"", states) if states else None
+        return KnownObject(cache, informer.scope, key, entry.version, raw, states)
+    return KnownObject(cache, informer.scope, key, "", b"", states) if states else None
 
 
-def described(thing: Known, showing: Showing) -> Object:
-    """The object, and its changes as differences."""
-    scope = thing.scope
+def describe_object(obj: KnownObject, renderer: ObjectRenderer) -> Object:
+    """The object as YAML, and its changes as differences."""
+    scope = obj.scope
     return Object(
-        cache=thing.cache,
+        cache=obj.cache,
         kind=scope.kind or scope.resource,
-        namespace=thing.key.namespace,
-        name=thing.key.name,
-        version=thing.version,
-        yaml=showing.yaml(thing.raw, scope) if thing.raw else None,
+        namespace=obj.key.namespace,
+        name=obj.key.name,
+        version=obj.version,
+        yaml=renderer.yaml(obj.raw, scope) if obj.raw else None,
         changes=tuple(
             Difference(
                 type=new.type,
                 at=format_time(new.at),
                 version=new.version,
-                lines=showing.changes(old.raw, new.raw, scope),
+                lines=renderer.changes(old.raw, new.raw, scope),
             )
-            for old, new in reversed(list(pairwise(_from_nothing(thing.states))))
+            for old, new in reversed(list(pairwise(_with_creation(obj.states))))
         ),
     )
 
 
-def _from_nothing(states: tuple[State, ...]) -> tuple[State, ...]:
-    """An object that we saw being made was nothing before."""
+def _with_creation(states: tuple[State, ...]) -> tuple[State, ...]:
+    """The states with an empty one first, if the first state is the creation."""
     if states and states[0].type == "Added":
         return (msgspec.structs.replace(states[0], raw=b""), *states)
     return states

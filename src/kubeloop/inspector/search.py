@@ -1,9 +1,9 @@
-"""Finds objects in caches.
+"""Searches objects in caches.
 
-Promises: labels, namespaces and names are matched without decoding; of what is found only
-what is shown is read. A selector that does not parse is an error, never everything. Reads
-may come from any thread, and these do: a large cache is not searched on the event loop.
-Elsewhere: one object (`showing`), the caches (`kubeloop.cache`).
+Guarantees: labels, namespaces and names are matched without decoding; only the rows of one
+page are read. An invalid selector is an error. The search is thread-safe, and runs in a thread
+so that a large cache does not block the event loop.
+See also: `rendering` (one object), `kubeloop.cache` (the caches).
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from kubeloop.cache import NAMESPACE, Entry, SharedInformer
 from kubeloop.selectors import as_selector
 from kubeloop.wire import Projection
 
-__all__ = ["PAGE", "Caches", "Found", "Query", "Row", "search"]
+__all__ = ["PAGE", "Caches", "Query", "Row", "SearchResult", "search"]
 
 PAGE = 50
 """Objects on one page."""
-_MOST_NAMESPACES = 500
+_MAX_NAMESPACES = 500
 _creation = Projection("metadata.creationTimestamp").read
 
 Caches: TypeAlias = Mapping[str, SharedInformer[Any]]
 
 
 class Query(msgspec.Struct, frozen=True):
-    """What is looked for; what is empty excludes nothing."""
+    """The filters of a search; an empty one matches everything."""
 
     cache: str = ""
-    name: str = ""  # a part of it
+    name: str = ""  # a substring
     namespace: str = ""
     labels: str = ""  # a selector
-    after: int = 0  # how many are on the pages before
+    after: int = 0  # the number of objects on earlier pages
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One object as a list shows it."""
+    """One object in the list."""
 
     cache: str
     kind: str
@@ -51,24 +51,24 @@ class Row(msgspec.Struct, frozen=True):
     is_deleting: bool
 
 
-class Found(msgspec.Struct, frozen=True):
-    """A page of what was found."""
+class SearchResult(msgspec.Struct, frozen=True):
+    """One page of the results."""
 
     total: int
     after: int
     rows: tuple[Row, ...]
-    namespaces: tuple[str, ...]  # there are, in these caches
+    namespaces: tuple[str, ...]  # all in these caches
 
 
-def search(caches: Caches, query: Query) -> Found:
-    """A page of the objects that fit, by namespace and name.
+def search(caches: Caches, query: Query) -> SearchResult:
+    """One page of the matching objects, sorted by namespace and name.
 
-    Raises: InvalidArgument when the selector does not parse.
+    Raises: InvalidArgument if the selector is invalid.
     """
-    chosen = {query.cache: caches[query.cache]} if query.cache else caches
+    selected = {query.cache: caches[query.cache]} if query.cache else caches
     matches: list[tuple[str, str, str, Entry]] = []
     selector, part = as_selector(query.labels), query.name.lower()
-    for cache, informer in chosen.items():
+    for cache, informer in selected.items():
         matches += [
             (entry.key.namespace, entry.key.name, cache, entry)
             for entry in informer.indexer.entries(selector, namespace=query.namespace)
@@ -76,7 +76,7 @@ def search(caches: Caches, query: Query) -> Found:
         ]
     first = heapq.nsmallest(query.after + PAGE, matches, key=lambda match: match[:3])
     rows = [_row(cache, caches[cache], entry) for _, _, cache, entry in first[query.after :]]
-    return Found(len(matches), query.after, tuple(rows), _namespaces(chosen))
+    return SearchResult(len(matches), query.after, tuple(rows), _namespaces(selected))
 
 
 def _row(cache: str, informer: SharedInformer[Any], entry: Entry) -> Row:
@@ -95,4 +95,4 @@ def _row(cache: str, informer: SharedInformer[Any], entry: Entry) -> Row:
 
 def _namespaces(caches: Caches) -> tuple[str, ...]:
     names = {name for each in caches.values() for name in each.indexer.index_values(NAMESPACE)}
-    return tuple(sorted(names - {""})[:_MOST_NAMESPACES])
+    return tuple(sorted(names - {""})[:_MAX_NAMESPACES])

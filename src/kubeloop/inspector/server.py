@@ -1,10 +1,9 @@
-"""Serves the page, and what it asks for.
+"""The HTTP server of the page.
 
-Promises: reads only; every answer is guarded, and loads nothing from elsewhere. While
-somebody looks, a stream of server-sent events tells the state of things with every tick. A
-browser that is slow is told less often and gets the newest then; one that is gone, or takes
-nothing for long, is forgotten. Nothing piles up for anybody.
-Elsewhere: who may look (`guard`), what is said (`inspector`), how it looks (`page`).
+Guarantees: GET only; every request is checked. An open page receives a snapshot with every
+sample, as server-sent events. A slow browser skips snapshots and receives the newest one; a
+browser that reads nothing for long is disconnected. Nothing is buffered per browser.
+See also: `guard` (which requests are allowed), `inspector` (the content), `page` (the files).
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ from kubeloop.kit import Clock, listen
 from kubeloop.meta import ObjectKey
 from kubeloop.wire import get_logger
 
-from .guard import HEADERS, Guard, NewlyAdmitted, Refused
+from .guard import HEADERS, Denied, Guard, TokenAccepted
 from .search import Query
 
-__all__ = ["MOST_VIEWERS", "PATIENCE", "Pages", "Server"]
+__all__ = ["MAX_VIEWERS", "WRITE_TIMEOUT", "PageData", "Server"]
 
 log = get_logger(__name__)
 
-MOST_VIEWERS = 20
-"""Streams at once."""
-PATIENCE = 30.0
-"""Seconds that a browser may take nothing."""
+MAX_VIEWERS = 20
+"""Open streams."""
+WRITE_TIMEOUT = 30.0
+"""Seconds that a browser may read nothing."""
 
 _FILES = {
     "": ("index.html", "text/html"),
@@ -43,11 +42,11 @@ _FILES = {
     "page.js": ("page.js", "text/javascript"),
     "icon.svg": ("icon.svg", "image/svg+xml"),
 }
-_Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
+_Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-class Pages(Protocol):
-    """What there is to say, as JSON."""
+class PageData(Protocol):
+    """The content of the page, as JSON."""
 
     def snapshot(self) -> bytes: ...
 
@@ -60,32 +59,32 @@ class Pages(Protocol):
 
 @final
 class Server:
-    """Answers for one inspector."""
+    """Serves the page of one inspector."""
 
-    def __init__(self, pages: Pages, guard: Guard, *, clock: Clock) -> None:
+    def __init__(self, pages: PageData, guard: Guard, *, clock: Clock) -> None:
         self._pages = pages
         self._guard = guard
         self._clock = clock
         self._cookie = ""
-        self._tick = asyncio.Event()  # another one for every tick
+        self._updated = asyncio.Event()  # replaced with every update
         self._viewers = 0
         self._is_closing = False
 
     @property
     def viewers(self) -> int:
-        """Streams that are open."""
+        """The number of open streams."""
         return self._viewers
 
-    def tick(self) -> None:
-        """There is news: tell whoever looks."""
-        self._tick.set()
-        self._tick = asyncio.Event()
+    def update(self) -> None:
+        """Send the new snapshot to all open streams."""
+        self._updated.set()
+        self._updated = asyncio.Event()
 
     @contextlib.asynccontextmanager
-    async def listen(self, host: str, port: int) -> AsyncIterator[int]:
-        """Serve while the block lasts; the block is told the real port.
+    async def serve(self, host: str, port: int) -> AsyncIterator[int]:
+        """Serve within the block; yields the port.
 
-        Raises: ConfigError when the address cannot be had.
+        Raises: ConfigError if the address cannot be bound.
         """
         runner = web.AppRunner(
             self._app(), access_log=None, handle_signals=False, shutdown_timeout=1.0
@@ -94,27 +93,27 @@ class Server:
 
         async def finish() -> None:
             self._is_closing = True
-            self.tick()
+            self.update()
             await runner.cleanup()
 
         assert runner.server is not None  # since setup()
         async with contextlib.AsyncExitStack() as stack:
             try:
-                real = await stack.enter_async_context(
+                bound_port = await stack.enter_async_context(
                     listen(runner.server, host, port, finish=finish)
                 )
             except (OSError, OverflowError) as error:
                 raise ConfigError(
-                    f"inspector: listen at {host}:{port}: {_why(error)}"
-                    " (give another port, or 0 for any)"
+                    f"inspector: listen on {host}:{port}: {_reason(error)}"
+                    " (choose another port, or 0 for any)"
                 ) from error
-            self._cookie = f"kubeloop-inspector-{real}"
-            yield real
+            self._cookie = f"kubeloop-inspector-{bound_port}"
+            yield bound_port
 
     # --- requests
 
     def _app(self) -> web.Application:
-        app = web.Application(middlewares=[self._guarded], client_max_size=1024)
+        app = web.Application(middlewares=[self._check], client_max_size=1024)
         app.on_response_prepare.append(_add_headers)
         for path in _FILES:
             app.router.add_get(f"/{path}", self._file, allow_head=False)
@@ -124,17 +123,17 @@ class Server:
         return app
 
     @web.middleware
-    async def _guarded(self, request: web.Request, handler: _Answer) -> web.StreamResponse:
-        verdict = self._guard.judge(
+    async def _check(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
+        verdict = self._guard.check(
             request.headers,
             target=request.raw_path,
-            shown=request.query.get("token", ""),
+            token=request.query.get("token", ""),
             cookie=request.cookies.get(self._cookie, ""),
         )
         match verdict:
-            case Refused(code, reason):
+            case Denied(code, reason):
                 return web.Response(status=code, text=f"{reason}\n")
-            case NewlyAdmitted():
+            case TokenAccepted():
                 return self._with_cookie(web.Response(status=303, headers={"Location": "./"}))
         try:
             return await handler(request)
@@ -154,9 +153,9 @@ class Server:
         return web.Response(body=body, content_type=content_type, charset="utf-8")
 
     async def _search(self, request: web.Request) -> web.StreamResponse:
-        asked = {name: value for name, value in request.query.items() if value}
+        parameters = {name: value for name, value in request.query.items() if value}
         try:
-            query = msgspec.convert(asked, Query, strict=False)
+            query = msgspec.convert(parameters, Query, strict=False)
         except msgspec.ValidationError as error:
             raise InvalidArgument(f"search: {error}") from error
         return _json(await self._pages.search(query))
@@ -171,30 +170,34 @@ class Server:
     # --- the stream
 
     async def _stream(self, request: web.Request) -> web.StreamResponse:
-        if self._viewers >= MOST_VIEWERS:
-            raise web.HTTPServiceUnavailable(text="too many pages are open (close some)\n")
+        if self._viewers >= MAX_VIEWERS:
+            raise web.HTTPServiceUnavailable(text="too many open pages (close some)\n")
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         self._viewers += 1
         try:
             await response.prepare(request)
-            await self._tell(response)
+            await self._send_snapshots(response)
         except TimeoutError:
-            log.debug("inspector: a browser took nothing for %g s", PATIENCE)
+            log.debug(
+                "inspector: a browser has read nothing for %g s, disconnecting it", WRITE_TIMEOUT
+            )
             if request.transport is not None:
                 request.transport.abort()
         except ConnectionError:
-            log.debug("inspector: a browser went away")
+            log.debug("inspector: a browser has disconnected")
         finally:
             self._viewers -= 1
         return response
 
-    async def _tell(self, response: web.StreamResponse) -> None:
+    async def _send_snapshots(self, response: web.StreamResponse) -> None:
         await response.write(b"retry: 1000\n\n")
         while not self._is_closing:
-            tick = self._tick  # taken first: what comes while we write is told next
-            async with self._clock.timeout(PATIENCE):
+            updated = (
+                self._updated
+            )  # before the write: an update during the write must not be missed
+            async with self._clock.timeout(WRITE_TIMEOUT):
                 await response.write(b"data: " + self._pages.snapshot() + b"\n\n")
-            await tick.wait()
+            await updated.wait()
 
 
 async def _add_headers(_: web.Request, response: web.StreamResponse) -> None:
@@ -205,7 +208,7 @@ def _json(body: bytes, *, status: int = 200) -> web.Response:
     return web.Response(body=body, status=status, content_type="application/json")
 
 
-def _why(error: OSError | OverflowError) -> str:
-    """The system's words; the loop's own name the address once more."""
+def _reason(error: OSError | OverflowError) -> str:
+    """The text of the system; that of asyncio repeats the address."""
     code = error.errno if isinstance(error, OSError) else None
     return os.strerror(code) if code is not None and code in errno.errorcode else str(error)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, final
 from kubeloop.wire import Kind
 
 if TYPE_CHECKING:
-    from kubeloop.blocking._generated.mirrors import ResourceClient
+    from kubeloop.blocking._generated.clients import ResourceClient
     from kubeloop.wire.admissionregistration import v1 as admissionregistration_v1
     from kubeloop.wire.admissionregistration import v1alpha1 as admissionregistration_v1alpha1
     from kubeloop.wire.admissionregistration import v1beta1 as admissionregistration_v1beta1

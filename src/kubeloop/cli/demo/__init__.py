@@ -1,11 +1,11 @@
-"""`kubeloop demo`: a server, a controller and a broken watch, live.
+"""`kubeloop demo`: a server, a controller and failures, shown live.
 
-Promises: it needs no cluster and leaves nothing behind. At a terminal it shows a live picture
-until Ctrl-C, which is its proper end (exit code 0); elsewhere, or in less than 80 columns and
-24 lines, it prints a transcript and ends by itself (130 when it is broken off before). When
-something promised is not seen, it ends with an error.
-Elsewhere: what happens (`story`), with what (`stage`, `controller`), and how it is shown
-(`dashboard`, `transcript`).
+Guarantees: it needs no cluster and leaves nothing behind. In a terminal it draws a dashboard
+until Ctrl-C, with exit code 0; in a pipe, or in a terminal smaller than 80 columns and 24
+lines, it prints a transcript and ends by itself (exit code 130 if interrupted). If a result
+does not appear, it fails.
+See also: `scenes` (what happens), `environment` and `controller` (what runs), `dashboard` and
+`log` (how it is shown).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The command itself: its options, and the choice between picture and transcript.
-
-Elsewhere: everything else of the demo (this package).
-"""
+"""The command: its options, and the choice between dashboard and transcript."""
 
 from __future__ import annotations
 
@@ -14,32 +11,34 @@ import sys
 
 import click
 
-from kubeloop.cli.signals import ended_by_signals
+from kubeloop.cli.signals import stop_on_signals
 from kubeloop.kit import SystemClock, TaskOwner, run
 
 __all__ = ["demo"]
 
-SECONDS = 20.0  # that the story takes, of which the pauses are what can be changed
-INTERRUPTED = 130  # a transcript that was broken off
+SECONDS = 20.0  # the default duration; the option scales the pauses
+INTERRUPTED = 130  # the exit code of an interrupted transcript
 SMALLEST = os.terminal_size((80, 24))
 
 
 @click.command()
 @click.option(
     "--seconds", type=click.FloatRange(0), default=SECONDS, show_default=True,
-    help="How long the story takes, roughly; 0 is as fast as it goes.",
+    help="The approximate duration; 0 is as fast as possible.",
 )  # fmt: skip
-@click.option("--plain", is_flag=True, help="A transcript, also at a terminal.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Of the API server.")
+@click.option("--plain", is_flag=True, help="Print a transcript, even in a terminal.")
 @click.option(
-    "--inspector-port", type=click.IntRange(0, 65535), default=0, help="Of the inspector's page."
+    "--port", type=click.IntRange(0, 65535), default=0, help="The port of the API server."
 )
-@click.option("--show-code", is_flag=True, help="Print the controller of the demo, and end.")
+@click.option(
+    "--inspector-port", type=click.IntRange(0, 65535), default=0, help="The port of the inspector."
+)
+@click.option("--show-code", is_flag=True, help="Print the code of the demo controller, and exit.")
 def demo(*, seconds: float, plain: bool, port: int, inspector_port: int, show_code: bool) -> None:
-    """See it work, without a cluster: a server, a controller and a broken watch.
+    """Run a live demo: a server, a controller and failures, without a cluster.
 
-    Everything runs in this process. At a terminal it is shown live until Ctrl-C; into a
-    pipe it prints what happened and ends.
+    Everything runs in this process. A terminal shows a live dashboard until Ctrl-C; in a
+    pipe, the demo prints a transcript and exits.
 
     \b
     Examples:
@@ -53,63 +52,62 @@ def demo(*, seconds: float, plain: bool, port: int, inspector_port: int, show_co
         click.echo(inspect.getsource(controller), nl=False)
         return
     is_live = not plain and _can_draw()
-    is_whole = False
-    with contextlib.suppress(KeyboardInterrupt):  # Windows has no signal handlers of a loop
-        is_whole = run(_play(seconds / SECONDS, live=is_live, ports=(port, inspector_port)))
-    if not is_whole and not is_live:
+    is_complete = False
+    with contextlib.suppress(KeyboardInterrupt):  # on Windows, event loops have no signal handlers
+        is_complete = run(_play(seconds / SECONDS, live=is_live, ports=(port, inspector_port)))
+    if not is_complete and not is_live:
         click.get_current_context().exit(INTERRUPTED)
 
 
 def _can_draw() -> bool:
-    """Whether there is a terminal that shows the picture's signs, and is large enough.
+    """Whether stdout is a UTF-8 terminal that is large enough.
 
-    One that is too small is told so.
+    Prints a message if it is too small.
     """
-    shows_signs = sys.stdout.encoding.lower() == "utf-8" and os.environ.get("TERM") != "dumb"
-    if not sys.stdout.isatty() or not shows_signs:
+    is_capable = sys.stdout.encoding.lower() == "utf-8" and os.environ.get("TERM") != "dumb"
+    if not sys.stdout.isatty() or not is_capable:
         return False
     size = shutil.get_terminal_size()
     if size.columns >= SMALLEST.columns and size.lines >= SMALLEST.lines:
         return True
     click.echo(
-        f"this terminal has {size.columns} columns and {size.lines} lines, the live picture needs"
-        f" {SMALLEST.columns} and {SMALLEST.lines}: a transcript instead",
+        f"this terminal has {size.columns} columns and {size.lines} lines, the dashboard needs"
+        f" {SMALLEST.columns} and {SMALLEST.lines}: printing a transcript",
         err=True,
     )
     return False
 
 
 async def _play(pace: float, *, live: bool, ports: tuple[int, int]) -> bool:
-    """The demo, until it is over or a signal comes; says whether it is over."""
-    with ended_by_signals() as end:
+    """Run the demo until it ends or a signal arrives; returns whether it ended."""
+    with stop_on_signals() as stop:
         async with TaskOwner() as tasks:
-            show = tasks.spawn(_show(pace, live=live, ports=ports), name="demo")
-            ending = tasks.spawn(_ended(end), name="signals")
-            await asyncio.wait({show, ending}, return_when=asyncio.FIRST_COMPLETED)
-            return not end.is_set()
+            scenes = tasks.spawn(_show(pace, live=live, ports=ports), name="demo")
+            signals = tasks.spawn(_wait(stop), name="signals")
+            await asyncio.wait({scenes, signals}, return_when=asyncio.FIRST_COMPLETED)
+            return not stop.is_set()
 
 
-async def _ended(end: asyncio.Event) -> None:
-    await end.wait()
+async def _wait(stop: asyncio.Event) -> None:
+    await stop.wait()
 
 
 async def _show(pace: float, *, live: bool, ports: tuple[int, int]) -> None:
-    from .narrator import Narrator
-    from .stage import staged
-    from .story import tell
-    from .transcript import print_line
+    from .environment import start_environment
+    from .log import DemoLog, print_entry
+    from .scenes import play_scenes
 
     clock = SystemClock()
-    narrator = Narrator(clock=clock) if live else Narrator(clock=clock, heard=print_line)
-    with narrator.listening():
-        async with staged(
-            narrator, clock=clock, pace=pace, port=ports[0], inspector_port=ports[1]
-        ) as stage:
+    log = DemoLog(clock=clock) if live else DemoLog(clock=clock, on_entry=print_entry)
+    with log.capture_warnings():
+        async with start_environment(
+            log, clock=clock, pace=pace, port=ports[0], inspector_port=ports[1]
+        ) as env:
             if not live:
-                await tell(stage)
+                await play_scenes(env)
                 return
-            from .dashboard import shown
+            from .dashboard import draw_dashboard
 
-            async with shown(stage, clock=clock):
-                await tell(stage)
+            async with draw_dashboard(env, clock=clock):
+                await play_scenes(env)
                 await asyncio.get_running_loop().create_future()  # until Ctrl-C

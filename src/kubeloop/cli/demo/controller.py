@@ -1,4 +1,4 @@
-"""The controller that the demo runs: a Website owns a Deployment, and says how far it is.
+"""The controller of the demo: a Website owns a Deployment, and reports its ready pods.
 
 manager = Manager(leader_election="websites")
 manager.controller(Website, owns=[Deployment], workers=4, install_crd=True)(reconcile)
@@ -37,10 +37,10 @@ class Website(
 
 
 async def reconcile(key: ObjectKey, ctx: Context) -> None:
-    """Make the world as one Website wants it; called when it, or its Deployment, changed."""
-    site = ctx.get(Website, key)  # from the cache: this asks the server nothing
+    """Drive the cluster toward the spec of one Website; runs when it or its Deployment changes."""
+    site = ctx.get(Website, key)  # from the cache, without a request
     if site is None:
-        return  # it is gone, and the server collects what it owned
+        return  # deleted: the server garbage-collects the Deployment
 
     await ctx.client.apply(deployment_for(site), owner=site)
 
@@ -49,7 +49,7 @@ async def reconcile(key: ObjectKey, ctx: Context) -> None:
     if ready == site.spec.replicas and (site.status is None or site.status.ready != ready):
         ctx.recorder.event(site, "Normal", "Ready", "%s runs, %d ready", site.spec.image, ready)
     site.status = WebsiteStatus(ready=ready)
-    await ctx.update_status(site)  # no request when it says so already
+    await ctx.update_status(site)  # no request if nothing changed
 
 
 def deployment_for(site: Website) -> Deployment:

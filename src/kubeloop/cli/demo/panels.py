@@ -1,8 +1,8 @@
-"""The parts of the dashboard, each drawn from a picture.
+"""The panels of the dashboard, each drawn from a snapshot.
 
-Promises: pure; a panel fits the lines and columns it is given, and says with colours only
-what it also says with words or signs.
-Elsewhere: where they are put (`dashboard`), what they show (`picture`).
+Guarantees: no I/O; a panel fits the given lines and columns; colours only repeat what words
+or symbols show.
+See also: `dashboard` (the layout), `snapshot` (the values).
 """
 
 from __future__ import annotations
@@ -16,112 +16,112 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from .narrator import Line, Mark
-from .picture import Candidate, Mirror, Picture, Work
+from .log import EntryType, LogEntry
+from .snapshot import CacheSnapshot, Candidate, ControllerSnapshot, Snapshot
 
-__all__ = ["caches", "cluster", "controller", "events", "footer", "header", "sparkline", "story"]
+__all__ = ["caches", "cluster", "controller", "events", "footer", "header", "log", "sparkline"]
 
 _STYLES = {
-    Mark.SCENE: ("▌", "bold"),
-    Mark.DID: ("→", "cyan"),
-    Mark.BROKE: ("✗", "bold red"),
-    Mark.SAW: ("✓", "green"),
-    Mark.WHY: (" ", "italic bright_black"),
-    Mark.LOG: ("≡", "yellow"),
+    EntryType.SCENE: ("▌", "bold"),
+    EntryType.ACTION: ("→", "cyan"),
+    EntryType.FAULT: ("✗", "bold red"),
+    EntryType.RESULT: ("✓", "green"),
+    EntryType.REASON: (" ", "italic bright_black"),
+    EntryType.WARNING: ("≡", "yellow"),
 }
 _PHASES = {"Running": ("●", "green"), "Pending": ("◌", "yellow"), "Failed": ("✗", "red")}
 _BARS = " ▁▂▃▄▅▆▇█"
 
 
-def header(picture: Picture, width: int) -> RenderableType:
-    """The name, how far the story is, and where else to look."""
-    done = "over" if picture.is_over else f"scene {picture.scene} of {picture.scenes}"
-    left, right = " kubeloop demo", f"{done} · {picture.elapsed:.0f} s "
+def header(snapshot: Snapshot, width: int) -> RenderableType:
+    """The title bar with the progress, and the URLs of server and inspector."""
+    progress = "done" if snapshot.is_over else f"scene {snapshot.scene} of {snapshot.scenes}"
+    left, right = " kubeloop demo", f"{progress} · {snapshot.elapsed:.0f} s "
     bar = Text(left + right.rjust(width - len(left)), style="bold white on blue", no_wrap=True)
-    where = Text(no_wrap=True, overflow="ellipsis")
-    where.append(" API server ", "bright_black").append(picture.server)
-    where.append("   inspector ", "bright_black").append(picture.inspector, "underline")
-    return Group(bar, where)
+    urls = Text(no_wrap=True, overflow="ellipsis")
+    urls.append(" API server ", "bright_black").append(snapshot.server)
+    urls.append("   inspector ", "bright_black").append(snapshot.inspector, "underline")
+    return Group(bar, urls)
 
 
-def footer(picture: Picture) -> RenderableType:
-    said = " Ctrl-C ends it · kubeloop demo --show-code prints the controller"
-    if picture.is_over:
-        said = " The story is over and everything still runs: look around, Ctrl-C ends it"
-    return Text(said, style="bright_black", no_wrap=True, overflow="ellipsis")
+def footer(snapshot: Snapshot) -> RenderableType:
+    text = " Press Ctrl-C to stop · kubeloop demo --show-code prints the controller"
+    if snapshot.is_over:
+        text = " The demo is done, and everything is still running. Press Ctrl-C to stop"
+    return Text(text, style="bright_black", no_wrap=True, overflow="ellipsis")
 
 
-def story(lines: Sequence[Line], *, width: int, height: int) -> Panel:
-    """The last lines that fit."""
-    rows = [row for line in lines for row in _story_rows(line, width - 4)]
-    title = next((line.text for line in reversed(lines) if line.mark is Mark.SCENE), "")
-    return _panel(Group(*rows[-(height - 2) :]), f"What happens: {title}", height)
+def log(entries: Sequence[LogEntry], *, width: int, height: int) -> Panel:
+    """The last entries that fit."""
+    rows = [row for entry in entries for row in _log_rows(entry, width - 4)]
+    titles = (entry.text for entry in reversed(entries) if entry.type is EntryType.SCENE)
+    return _panel(Group(*rows[-(height - 2) :]), f"Log: {next(titles, '')}", height)
 
 
-def _story_rows(line: Line, width: int) -> list[Text]:
-    sign, style = _STYLES[line.mark]
-    if line.mark is Mark.SCENE:
-        return [Text(), Text(f"{sign} {line.text}", style=style, no_wrap=True)]
-    if line.mark is Mark.LOG:  # often long, and often the same
-        return [Text(f"{sign} {line.text}", style=style, no_wrap=True, overflow="ellipsis")]
-    first, *rest = textwrap.wrap(line.text, max(width - 2, 10)) or [""]
+def _log_rows(entry: LogEntry, width: int) -> list[Text]:
+    symbol, style = _STYLES[entry.type]
+    if entry.type is EntryType.SCENE:
+        return [Text(), Text(f"{symbol} {entry.text}", style=style, no_wrap=True)]
+    if entry.type is EntryType.WARNING:  # often long and repeated: one line is enough
+        return [Text(f"{symbol} {entry.text}", style=style, no_wrap=True, overflow="ellipsis")]
+    first, *rest = textwrap.wrap(entry.text, max(width - 2, 10)) or [""]
     return [
-        Text(f"{sign} {first}", style=style),
+        Text(f"{symbol} {first}", style=style),
         *(Text(f"  {each}", style=style) for each in rest),
     ]
 
 
-def caches(mirrors: Sequence[Mirror], *, height: int) -> Panel:
-    """Each mirror: whether it hears of changes, and whether it has what the server has."""
+def caches(caches: Sequence[CacheSnapshot], *, height: int) -> Panel:
+    """Each cache: whether its watch is open, and whether it equals the server."""
     table = Table(box=None, expand=True, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("", no_wrap=True, ratio=1)
-    for name in ("here", "server", "kB", "lists", "watch"):
+    for name in ("cached", "server", "kB", "lists", "watch"):
         table.add_column(Text(name, "bright_black"), justify="right", no_wrap=True)
-    for mirror in mirrors:
-        table.add_row(*_mirror_cells(mirror))
+    for cache in caches:
+        table.add_row(*_cache_cells(cache))
     return _panel(table, "Caches", height)
 
 
-def _mirror_cells(mirror: Mirror) -> tuple[Text, ...]:
-    is_same = mirror.objects == mirror.on_server
-    state = Text("live", "green") if mirror.is_live else Text("✗ cut", "bold red")
+def _cache_cells(cache: CacheSnapshot) -> tuple[Text, ...]:
+    is_same = cache.objects == cache.on_server
+    state = Text("live", "green") if cache.is_live else Text("✗ down", "bold red")
     return (
-        Text(f"{mirror.kind}s", overflow="ellipsis"),
-        Text(str(mirror.objects), "" if is_same else "bold red"),
-        Text(str(mirror.on_server)),
-        Text(f"{mirror.bytes / 1000:.0f}"),
-        Text(str(mirror.lists)),
+        Text(f"{cache.kind}s", overflow="ellipsis"),
+        Text(str(cache.objects), "" if is_same else "bold red"),
+        Text(str(cache.on_server)),
+        Text(f"{cache.bytes / 1000:.0f}"),
+        Text(str(cache.lists)),
         state,
     )
 
 
-def cluster(picture: Picture, *, width: int, height: int) -> Panel:
-    """The nodes, with a sign for each of their pods."""
-    rows = [_node_row(name, phases, width - 4) for name, phases in picture.nodes]
-    total = sum(len(phases) for _, phases in picture.nodes)
+def cluster(snapshot: Snapshot, *, width: int, height: int) -> Panel:
+    """The nodes, with a symbol for each pod."""
+    rows = [_node_row(name, phases, width - 4) for name, phases in snapshot.nodes]
+    total = sum(len(phases) for _, phases in snapshot.nodes)
     content: RenderableType = Group(*rows) if rows else Text("no pods yet", "bright_black")
     return _panel(content, f"Cluster: {total} pods", height)
 
 
 def _node_row(name: str, phases: Sequence[str], width: int) -> Text:
     row = Text(f"{name:<8}", no_wrap=True)
-    room = width - 8
-    for phase in phases[:room]:
+    for phase in phases[: width - 8]:
         row.append(*_PHASES.get(phase, ("○", "bright_black")))
     return row
 
 
-def controller(work: Work, candidates: Sequence[Candidate], *, width: int, height: int) -> Panel:
-    """Who leads, what waits, and how fast it goes."""
+def controller(
+    stats: ControllerSnapshot, candidates: Sequence[Candidate], *, width: int, height: int
+) -> Panel:
+    """The leader, the queue, and the rate of reconciles."""
     plot = max(min(width - 52, 40), 12)
-    waits = f"{work.depth} keys, {work.in_work} in work, {work.retries} to retry"
-    pace = f"{work.rate:.0f}/s, {work.latency * 1000:.0f} ms each"
+    queue = f"{stats.depth} keys, {stats.processing} processing, {stats.retries} delayed"
+    rate = f"{stats.rate:.0f}/s, {stats.latency * 1000:.0f} ms each"
+    failures = f"{stats.failed} of {stats.reconciles} failed"
     rows = [
         _leaders(candidates),
-        _row("queue", work.depths[-plot:], waits),
-        _row(
-            "reconciles", work.rates[-plot:], f"{pace}, {work.failed} of {work.reconciles} failed"
-        ),
+        _row("queue", stats.depths[-plot:], queue),
+        _row("reconciles", stats.rates[-plot:], f"{rate}, {failures}"),
     ]
     return _panel(Group(*rows), "Controller", height)
 
@@ -134,28 +134,28 @@ def _leaders(candidates: Sequence[Candidate]) -> Text:
         elif each.is_running:
             row.append(f"☆ {each.name} waits   ", "bright_black")
         else:
-            row.append(f"✗ {each.name} is dead   ", "bold red")
+            row.append(f"✗ {each.name} is down   ", "bold red")
     return row
 
 
-def _row(name: str, values: Sequence[int], said: str) -> Text:
+def _row(name: str, values: Sequence[int], text: str) -> Text:
     row = Text(f"{name:<11}", no_wrap=True, overflow="ellipsis")
-    return row.append(sparkline(values), "cyan").append(f"  {said}")
+    return row.append(sparkline(values), "cyan").append(f"  {text}")
 
 
 def sparkline(values: Sequence[int]) -> str:
-    """A plot of one line; what is not zero can be seen."""
+    """A plot in one line; every value above zero is visible."""
     most = max(values, default=0) or 1
     return "".join(_BARS[-(-value * (len(_BARS) - 1) // most)] for value in values)
 
 
-def events(picture: Picture, *, height: int) -> Panel:
-    """The last events of the cluster, newest below."""
+def events(snapshot: Snapshot, *, height: int) -> Panel:
+    """The last events of the cluster, the newest at the bottom."""
     rows = [
-        Text(f"{each.about}  ", no_wrap=True, overflow="ellipsis")
+        Text(f"{each.involved}  ", no_wrap=True, overflow="ellipsis")
         .append(f"{each.reason}  ", "cyan")
         .append(each.message, "bright_black")
-        for each in picture.events[-(height - 2) :]
+        for each in snapshot.events[-(height - 2) :]
     ]
     return _panel(Group(*rows), "Events", height)
 

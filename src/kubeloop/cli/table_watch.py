@@ -1,9 +1,9 @@
-"""A table that is followed: listed, then kept up to date, whatever becomes of the server.
+"""Lists a collection as a table, then watches it across failures of the server.
 
-Promises: once the first list has come it never ends by itself: what breaks is told as `Lost`
-and tried again, for as long as the caller listens; after each loss all rows come anew, so
-that no change is missed.
-Elsewhere: what the rows become (`live`), the same for caches (`kubeloop.cache`).
+Guarantees: after the first list it ends only when the caller closes it. An interruption is
+reported as `Interrupted` and retried; after each one all rows are listed again, so that no
+change is missed.
+See also: `live_table` (the rows in memory), `kubeloop.cache` (the same for caches).
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from kubeloop.wire import decode
 
 from .failures import message
 
-__all__ = ["Changed", "Listed", "Lost", "follow"]
+__all__ = ["Changed", "Interrupted", "Listed", "watch_table"]
 
 _RETRY = Backoff(duration=0.5, factor=2.0, jitter=0.2, steps=5, cap=8.0)
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """All rows that there are now."""
+    """All rows of the collection."""
 
     table: Table
 
 
 class Changed(msgspec.Struct, frozen=True):
-    """One row that came, changed or went; `type` is the watch's word for it."""
+    """One row was added, modified or deleted; `type` is the type of the watch event."""
 
     type: str
     row: TableRow
 
 
-class Lost(msgspec.Struct, frozen=True):
-    """The server cannot be asked now; it will be again."""
+class Interrupted(msgspec.Struct, frozen=True):
+    """A request failed; it will be retried."""
 
     reason: str
 
@@ -50,26 +50,26 @@ class _Rows(msgspec.Struct):
     rows: list[TableRow] | None = None
 
 
-async def follow(
+async def watch_table(
     rest: RequestSender,
     collection: ResourceClient[dict[str, Any]],
     *,
-    labels: str = "",
-    fields: str = "",
-) -> AsyncGenerator[Listed | Changed | Lost, None]:
-    """Follow the table of a collection. Close it when you leave early.
+    selector: str = "",
+    field_selector: str = "",
+) -> AsyncGenerator[Listed | Changed | Interrupted, None]:
+    """Watch the table of a collection. Close the generator if you leave it early.
 
-    Raises: ApiError, TransportError when there is not even a first list.
+    Raises: ApiError, TransportError if the first list fails.
     """
-    delays, is_known = _RETRY.delays(), False
+    delays, is_listed = _RETRY.delays(), False
     while True:
         try:
-            table = await collection.table(selector=labels, field_selector=fields)
+            table = await collection.table(selector=selector, field_selector=field_selector)
             yield Listed(table)
-            is_known = True
+            is_listed = True
             options = WatchOptions.of(
-                selector=labels,
-                field_selector=fields,
+                selector=selector,
+                field_selector=field_selector,
                 resource_version=table.version,
                 bookmarks=False,
             )
@@ -78,20 +78,20 @@ async def follow(
                     delays.reset()
                     yield change
         except (ApiError, TransportError) as error:
-            if not is_known:
+            if not is_listed:
                 raise
-            yield Lost(message(error))
-        # A watch that ends is begun from a new list: simpler than resuming, and rare.
+            yield Interrupted(message(error))
+        # A new list instead of resuming: simpler, and a watch rarely ends.
         await rest.clock.sleep(delays.next())
 
 
 async def _changes(
     rest: RequestSender, collection: ResourceClient[dict[str, Any]], options: WatchOptions
 ) -> AsyncGenerator[Changed, None]:
-    """One watch, whose events are tables of one row."""
+    """The events of one watch; each carries a table of one row."""
     request = await collection.raw.watch_request(options)
-    asked = request.with_params({"includeObject": "Metadata"}).replace(accept=ACCEPT_TABLE)
-    async with rest.watch(asked) as events:
+    request = request.with_params({"includeObject": "Metadata"}).replace(accept=ACCEPT_TABLE)
+    async with rest.watch(request) as events:
         async for event in events:
             for row in decode(_Rows, event.object).rows or ():
                 yield Changed(event.type, row)

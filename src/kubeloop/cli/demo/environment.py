@@ -1,9 +1,8 @@
-"""Everything that the demo runs: a server, a simulated cluster, two candidates, a page.
+"""Everything that the demo runs: a server, simulated nodes, two candidates, an inspector.
 
-Promises: all of it listens on this machine alone, on free ports unless one is named, and is
-gone when the block ends; a candidate that loses its lease is started again, as a cluster
-would do.
-Elsewhere: what happens on it (`story`), how it looks (`picture`).
+Guarantees: all ports are on loopback, and free ones unless given; everything stops at the end
+of the block. A candidate that loses its lease is restarted, as a Deployment would do.
+See also: `scenes` (what happens), `snapshot` (what the dashboard shows).
 """
 
 from __future__ import annotations
@@ -29,18 +28,18 @@ from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import Event, Pod
 
 from .controller import Website, reconcile
-from .narrator import Narrator
+from .log import DemoLog
 
-__all__ = ["CANDIDATES", "DemoFailed", "PodView", "Stage", "staged"]
+__all__ = ["CANDIDATES", "DemoEnvironment", "DemoFailed", "PodView", "start_environment"]
 
 CANDIDATES = ("alice", "bob")
-# Short, so that a failover can be watched; a leader that stalls for three seconds loses.
+# Short, so that a failover takes seconds; a leader that blocks for three seconds loses the lease.
 TIMES = ElectionTimes(lease_duration=4.0, renew_deadline=3.0, retry_period=0.5)
-PATIENCE = 60.0  # seconds after which something that has not come will not
+TIMEOUT = 60.0  # seconds to wait for a state
 
 
 class DemoFailed(KubeError):
-    """The demo could not begin, or did not see what it promised."""
+    """The demo could not start, or an expected result did not appear."""
 
 
 class _Spec(msgspec.Struct, rename="camel"):
@@ -52,23 +51,23 @@ class _Status(msgspec.Struct, rename="camel"):
 
 
 class PodView(msgspec.Struct):
-    """As much of a pod as the demo looks at; the rest is skipped when it is read."""
+    """The fields of a pod that the demo uses; decoding skips the others."""
 
     spec: _Spec = msgspec.field(default_factory=_Spec)
     status: _Status = msgspec.field(default_factory=_Status)
 
 
 @final
-class Stage:
-    """What the scenes act on, and what the picture shows."""
+class DemoEnvironment:
+    """What the scenes act on, and what the dashboard shows."""
 
     def __init__(
-        self, server: APIServer, narrator: Narrator, *, tasks: TaskOwner, clock: Clock, pace: float
+        self, server: APIServer, log: DemoLog, *, tasks: TaskOwner, clock: Clock, pace: float
     ) -> None:
         self.server = server
-        self.narrator = narrator
+        self.log = log
         self.client: Client = server.client()
-        self.managers: dict[str, Manager] = {}  # by candidate; those that run
+        self.managers: dict[str, Manager] = {}  # running managers by candidate
         self.inspector: Inspector | None = None
         self.latencies: deque[float] = deque(maxlen=100)  # seconds, of the last reconciles
         self.events: deque[Event] = deque(maxlen=20)
@@ -86,101 +85,101 @@ class Stage:
 
     @property
     def manager(self) -> Manager:
-        """The leader's, or else that of whoever waits. Raises: DemoFailed when none runs."""
+        """The leader, or the other candidate. Raises: DemoFailed if none runs."""
         running = list(self.managers.values())
         if not running:
             raise DemoFailed("demo: no candidate runs (this is a bug)")
         return self.managers.get(self.leader, running[0])
 
-    def begin(self, name: str) -> None:
+    def start(self, name: str) -> None:
         """Start a candidate, which waits for the lease."""
-        self._enlist(name)
-        self._candidates[name] = self._tasks.spawn(self._stand(name), name=name)
+        self._create_manager(name)
+        self._candidates[name] = self._tasks.spawn(self._run_candidate(name), name=name)
 
     async def kill(self, name: str) -> None:
-        """End a candidate at once: it gives no lease back, as if its machine had died."""
+        """Stop a candidate without releasing the lease, as if its machine had failed."""
         del self.managers[name]
         await cancel_and_wait(self._candidates.pop(name))
 
-    async def _stand(self, name: str) -> None:
+    async def _run_candidate(self, name: str) -> None:
         while True:
             try:
                 await self.managers[name].run()
             except LeadershipLost as error:
-                self.narrator.logged(str(error))
-                self._enlist(name)
+                self.log.warning(str(error))
+                self._create_manager(name)
 
-    def _enlist(self, name: str) -> None:
+    def _create_manager(self, name: str) -> None:
         election = LeaderElection("websites", identity=name, times=TIMES, release=False)
         manager = Manager(
             self.client, leader_election=election, signals=False, tune_gc=False, logs=False
         )
         manager.cache(Pod, of=PodView)
         controller = manager.controller(Website, owns=[Deployment], workers=4, install_crd=True)
-        controller(self._timed)
+        controller(self._reconcile)
         self.managers[name] = manager
 
-    async def _timed(self, key: ObjectKey, ctx: Context) -> None:
-        began = time.perf_counter()
+    async def _reconcile(self, key: ObjectKey, ctx: Context) -> None:
+        started = time.perf_counter()
         try:
             await reconcile(key, ctx)
         finally:
-            self.latencies.append(time.perf_counter() - began)
+            self.latencies.append(time.perf_counter() - started)
 
     # --- time
 
     async def pause(self, seconds: float) -> None:
-        """Give the reader time; none where nobody reads. Safe to cancel."""
+        """Give the viewer time; scaled by `--seconds`. Safe to cancel."""
         await self._clock.sleep(seconds * self._pace)
 
-    async def until(self, what: str, is_so: Callable[[], bool | Awaitable[bool]]) -> None:
-        """Wait until something is so. Safe to cancel. Raises: DemoFailed when it never is."""
+    async def until(self, what: str, condition: Callable[[], bool | Awaitable[bool]]) -> None:
+        """Wait for a condition. Safe to cancel. Raises: DemoFailed after a minute."""
         try:
-            async with self._clock.timeout(PATIENCE):
-                while not await _answer(is_so()):
+            async with self._clock.timeout(TIMEOUT):
+                while not await _value_of(condition()):
                     await self._clock.sleep(0.02)
         except TimeoutError as error:
             raise DemoFailed(
-                f"demo: waited {PATIENCE:g} s for {what}, in vain (is the machine very busy?)"
+                f"demo: timed out after {TIMEOUT:g} s waiting for {what} (is the machine busy?)"
             ) from error
 
-    # --- what the reader is shown
+    # --- events
 
     async def follow_events(self) -> None:
-        """Keep the last events of the cluster, until cancelled."""
-        async with self.client.informer(Event) as mirror:
-            async for change in mirror.changes():
+        """Collect the last events of the cluster until cancelled."""
+        async with self.client.informer(Event) as informer:
+            async for change in informer.changes():
                 if change.new is not None:
                     self.events.append(change.new)
 
 
-async def _answer(said: bool | Awaitable[bool]) -> bool:  # noqa: FBT001 - whatever was asked
-    return said if isinstance(said, bool) else await said
+async def _value_of(result: bool | Awaitable[bool]) -> bool:  # noqa: FBT001 - of a condition
+    return result if isinstance(result, bool) else await result
 
 
 @contextlib.asynccontextmanager
-async def staged(
-    narrator: Narrator, *, clock: Clock, pace: float, port: int, inspector_port: int
-) -> AsyncIterator[Stage]:
-    """A stage with nothing on it but a server and nodes. Raises: DemoFailed."""
+async def start_environment(
+    log: DemoLog, *, clock: Clock, pace: float, port: int, inspector_port: int
+) -> AsyncIterator[DemoEnvironment]:
+    """A server with nodes and two candidates, but no objects. Raises: DemoFailed."""
     async with contextlib.AsyncExitStack() as stack:
-        server = await _opened(stack, APIServer(port=port), f"serve at port {port}")
+        server = await _enter(stack, APIServer(port=port), f"serve on port {port}")
         await stack.enter_async_context(Workloads(server.config, delay=0.2 * pace))
         tasks = await stack.enter_async_context(TaskOwner())
-        stage = Stage(server, narrator, tasks=tasks, clock=clock, pace=pace)
-        tasks.spawn(stage.follow_events(), name="events")
+        env = DemoEnvironment(server, log, tasks=tasks, clock=clock, pace=pace)
+        tasks.spawn(env.follow_events(), name="events")
         for name in CANDIDATES:
-            stage.begin(name)
-        page = Inspector(*stage.managers.values(), port=inspector_port, name="kubeloop demo")
-        stage.inspector = await _opened(stack, page, f"the inspector at port {inspector_port}")
-        yield stage
+            env.start(name)
+        page = Inspector(*env.managers.values(), port=inspector_port, name="kubeloop demo")
+        env.inspector = await _enter(stack, page, f"the inspector on port {inspector_port}")
+        yield env
 
 
-async def _opened(stack: contextlib.AsyncExitStack, thing: Any, what: str) -> Any:
+async def _enter(stack: contextlib.AsyncExitStack, manager: Any, what: str) -> Any:
     try:
-        return await stack.enter_async_context(thing)
+        return await stack.enter_async_context(manager)
     except OSError as error:
-        why = os.strerror(error.errno) if error.errno else str(error)
-        raise DemoFailed(f"{what}: {why} (choose another port)") from error
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise DemoFailed(f"{what}: {reason} (choose another port)") from error
     except ConfigError as error:
         raise DemoFailed(str(error)) from error

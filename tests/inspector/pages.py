@@ -1,4 +1,4 @@
-"""What the tests look at: pods, a Secret, and ways to ask the page's server."""
+"""Objects for the tests, and requests to the server of the page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def a_config(name: str, *, namespace: str = "default", **data: str) -> ConfigMap
 
 
 def a_secret(password: str = PASSWORD) -> Secret:
-    """A Secret whose value stands in three places, as `kubectl apply` leaves it."""
+    """A Secret that contains its value three times, as after `kubectl apply`."""
     copy = f'{{"stringData":{{"password":"{password}"}}}}'
     return Secret(
         metadata=ObjectMeta(
@@ -36,34 +36,34 @@ def a_secret(password: str = PASSWORD) -> Secret:
     )
 
 
-async def until(is_so: Callable[[], object]) -> None:
-    """Let things happen until something is so; the test's own limit ends it otherwise."""
-    while not is_so():
+async def until(condition: Callable[[], object]) -> None:
+    """Wait for a condition; the time limit of the test applies."""
+    while not condition():
         await asyncio.sleep(0.001)
 
 
-async def reached(informer: SharedInformer[Any], version: str | None) -> None:
+async def wait_for_version(informer: SharedInformer[Any], version: str | None) -> None:
     assert version is not None
     await informer.wait_for_version(version, timeout=4)
 
 
 @asynccontextmanager
-async def asking(url: str) -> AsyncIterator[aiohttp.ClientSession]:
+async def open_session(url: str) -> AsyncIterator[aiohttp.ClientSession]:
     async with aiohttp.ClientSession(url, cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
         yield session
 
 
 async def text_of(url: str, path: str, **query: str) -> str:
-    async with asking(url) as session, session.get(path, params=query) as answer:
-        return await answer.text()
+    async with open_session(url) as session, session.get(path, params=query) as response:
+        return await response.text()
 
 
 async def json_of(url: str, path: str, **query: str) -> Any:
     return msgspec.json.decode(await text_of(url, path, **query))
 
 
-async def snapshots(answer: aiohttp.ClientResponse) -> AsyncIterator[Any]:
-    """What a stream tells, one after the other."""
-    async for line in answer.content:
+async def snapshots(response: aiohttp.ClientResponse) -> AsyncIterator[Any]:
+    """The snapshots of a stream."""
+    async for line in response.content:
         if line.startswith(b"data: "):
             yield msgspec.json.decode(line.removeprefix(b"data: "))

@@ -1,8 +1,8 @@
 # Generated from the async classes by tools/generate_blocking.py. Do not edit.
 
-"""The async classes for code that waits: each method is the async one, waited for."""
+"""The blocking forms of the async classes: each method runs the async one and waits for it."""
 
-# ruff: noqa: A002 - the API's own words
+# ruff: noqa: A002 - names of the API
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, cast, final, overload
 
 from kubeloop import clients, discovery, rest
-from kubeloop.blocking.calls import here
-from kubeloop.blocking.route import Route
-from kubeloop.blocking.stream import Stream, awaited
+from kubeloop.blocking.calls import in_caller_thread
+from kubeloop.blocking.reference import LoopReference
+from kubeloop.blocking.stream import Stream, iterate_awaited
 from kubeloop.clients import (
     PAGE_SIZE,
     DeleteOptions,
@@ -76,64 +76,68 @@ T = TypeVar("T")
 
 @final
 class ResourceClient(Generic[T]):
-    """As `kubeloop.clients.ResourceClient`, waited for."""
+    """The blocking form of `kubeloop.clients.ResourceClient`."""
 
-    __slots__ = ("_route",)
+    __slots__ = ("_reference",)
 
-    def __init__(self, route: Route[clients.ResourceClient[T]]) -> None:
-        self._route = route
+    def __init__(self, reference: LoopReference[clients.ResourceClient[T]]) -> None:
+        self._reference = reference
 
     def __repr__(self) -> str:
-        return f"blocking {self._route!r}"
+        return f"blocking {self._reference!r}"
 
     @property
     def namespace(self) -> str | None:
         """As it was given: None is the configuration's, `ALL` all of them."""
-        return self._route.read(lambda to: to.namespace)
+        return self._reference.read(lambda wrapped: wrapped.namespace)
 
     @property
     def object_type(self) -> type[T]:
         """As what objects are read and sent: their class, or `dict`."""
-        return self._route.read(lambda to: to.object_type)
+        return self._reference.read(lambda wrapped: wrapped.object_type)
 
     def in_namespace(self, namespace: str | None) -> ResourceClient[T]:
         """The same kind in another namespace; this one stays what it is."""
-        return ResourceClient(self._route.then(lambda to: to.in_namespace(namespace)))
+        return ResourceClient(self._reference.then(lambda wrapped: wrapped.in_namespace(namespace)))
 
     def info(self) -> ResourceInfo:
-        """Where the collection is and what it can do. Safe to break off.
+        """Where the collection is and what it can do. Safe to interrupt.
 
         Raises: NoKindMatch when the server has no such kind.
         """
-        return self._route.call(lambda to: to.info())
+        return self._reference.call(lambda wrapped: wrapped.info())
 
     def get(self, name: str, *, resource_version: str = "") -> T:
         """The object; with `resource_version="0"` one from the server's cache will do.
 
-        Raises: NotFound. Safe to break off.
+        Raises: NotFound. Safe to interrupt.
         """
-        return self._route.call(lambda to: to.get(name, resource_version=resource_version))
+        return self._reference.call(
+            lambda wrapped: wrapped.get(name, resource_version=resource_version)
+        )
 
     def get_or_none(self, name: str, *, resource_version: str = "") -> T | None:
-        """The object, or None when there is none of this name. Safe to break off.
+        """The object, or None when there is none of this name. Safe to interrupt.
 
         Raises: NotFound when it is the kind that the server does not have.
         """
-        return self._route.call(lambda to: to.get_or_none(name, resource_version=resource_version))
+        return self._reference.call(
+            lambda wrapped: wrapped.get_or_none(name, resource_version=resource_version)
+        )
 
     def exists(self, name: str) -> bool:
-        """Whether there is an object of this name. Safe to break off.
+        """Whether there is an object of this name. Safe to interrupt.
 
         Raises: NotFound when it is the kind that the server does not have.
         """
-        return self._route.call(lambda to: to.exists(name))
+        return self._reference.call(lambda wrapped: wrapped.exists(name))
 
     def list(self, **options: Unpack[ListArguments]) -> ObjectList[T]:
-        """One page of the collection; without `limit`, all of it. Safe to break off.
+        """One page of the collection; without `limit`, all of it. Safe to interrupt.
 
         Raises: Expired when `resource_version` or `next_page` is too old.
         """
-        return self._route.call(lambda to: to.list(**options))
+        return self._reference.call(lambda wrapped: wrapped.list(**options))
 
     def list_all(
         self,
@@ -143,12 +147,12 @@ class ResourceClient(Generic[T]):
         resource_version_match: VersionMatch | None = None,
         **selectors: Unpack[Selectors],
     ) -> ObjectList[T]:
-        """The whole collection, fetched in pages. Safe to break off.
+        """The whole collection, fetched in pages. Safe to interrupt.
 
         When the server forgets in the middle, it is fetched anew in one.
         """
-        return self._route.call(
-            lambda to: to.list_all(
+        return self._reference.call(
+            lambda wrapped: wrapped.list_all(
                 page_size=page_size,
                 resource_version=resource_version,
                 resource_version_match=resource_version_match,
@@ -162,7 +166,9 @@ class ResourceClient(Generic[T]):
         None comes twice. When the server forgets in the middle it goes on from where the
         server says, else from a new list.
         """
-        return self._route.stream(lambda to: to.each(page_size=page_size, **selectors))
+        return self._reference.stream(
+            lambda wrapped: wrapped.each(page_size=page_size, **selectors)
+        )
 
     def table(
         self,
@@ -173,9 +179,9 @@ class ResourceClient(Generic[T]):
         include_object: IncludeObject = "Metadata",
         **selectors: Unpack[Selectors],
     ) -> Table:
-        """What `kubectl get` shows, of one object or of the collection. Safe to break off."""
-        return self._route.call(
-            lambda to: to.table(
+        """What `kubectl get` shows, of one object or of the collection. Safe to interrupt."""
+        return self._reference.call(
+            lambda wrapped: wrapped.table(
                 name, limit=limit, next_page=next_page, include_object=include_object, **selectors
             )
         )
@@ -194,8 +200,8 @@ class ResourceClient(Generic[T]):
         If you leave early, close it (or use `with`).
         Raises: Expired when the version is too old: list, and watch from there.
         """
-        return self._route.stream(
-            lambda to: to.watch(
+        return self._reference.stream(
+            lambda wrapped: wrapped.watch(
                 resource_version=resource_version, timeout_seconds=timeout_seconds, **selectors
             )
         )
@@ -205,10 +211,12 @@ class ResourceClient(Generic[T]):
     ) -> WatchEvent[T] | None:
         """Watch until each condition was met in turn (client-go: `watch.Until`).
 
-        Raises: Expired when `resource_version` is too old. Safe to break off.
+        Raises: Expired when `resource_version` is too old. Safe to interrupt.
         """
-        return self._route.call(
-            lambda to: to.until(*conditions, resource_version=resource_version, **selectors)
+        return self._reference.call(
+            lambda wrapped: wrapped.until(
+                *conditions, resource_version=resource_version, **selectors
+            )
         )
 
     @overload
@@ -240,11 +248,11 @@ class ResourceClient(Generic[T]):
         """Wait until an object, there or still to come, is as it is wanted, and return it.
 
         `condition` is `Ready` or `Ready=False`, `jsonpath` is `{.status.phase}=Running` or
-        a path that is to exist, `function` gets the object. Safe to break off.
+        a path that is to exist, `function` gets the object. Safe to interrupt.
         Raises: WaitTimeout, which says what was last seen.
         """
-        return self._route.call(
-            lambda to: cast("Callable[..., Awaitable[T | None]]", to.wait_for)(
+        return self._reference.call(
+            lambda wrapped: cast("Callable[..., Awaitable[T | None]]", wrapped.wait_for)(
                 name,
                 condition=condition,
                 jsonpath=jsonpath,
@@ -257,17 +265,17 @@ class ResourceClient(Generic[T]):
     def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
         """Make a new object, and return it as the server has it.
 
-        Raises: AlreadyExists, Invalid. One broken off may have made it.
+        Raises: AlreadyExists, Invalid. An interrupted call may have made it.
         """
-        return self._route.call(lambda to: to.create(obj, **options))
+        return self._reference.call(lambda wrapped: wrapped.create(obj, **options))
 
     def create_or_update(self, obj: T, **options: Unpack[WriteOptions]) -> T:
         """Make the object, or bring what it says into the one that is there.
 
         Fields that `obj` does not mention stay as they are; nothing is sent when nothing
-        would change. Raises: Invalid. One broken off may have changed it.
+        would change. Raises: Invalid. An interrupted call may have changed it.
         """
-        return self._route.call(lambda to: to.create_or_update(obj, **options))
+        return self._reference.call(lambda wrapped: wrapped.create_or_update(obj, **options))
 
     def update(self, obj: T, *, unconditional: bool = False, **options: Unpack[WriteOptions]) -> T:
         """Put the whole object in place of the one that is there, and return the new one.
@@ -276,9 +284,11 @@ class ResourceClient(Generic[T]):
         refused. One without a version would erase what others wrote since: it is not sent,
         unless `unconditional`, which leaves the version out and replaces whatever is there.
         Raises: Conflict when the object has changed since it was read; Invalid; InvalidArgument
-        for an object without a version. One broken off may have changed it.
+        for an object without a version. An interrupted call may have changed it.
         """
-        return self._route.call(lambda to: to.update(obj, unconditional=unconditional, **options))
+        return self._reference.call(
+            lambda wrapped: wrapped.update(obj, unconditional=unconditional, **options)
+        )
 
     def patch(
         self,
@@ -297,17 +307,19 @@ class ResourceClient(Generic[T]):
         that was read and is sent as a patch says one.
         `strategic` is for built-in kinds only; `force` for `apply` only.
         Raises: Invalid, and Conflict where the patch names a version.
-        One broken off may have changed it.
+        An interrupted call may have changed it.
         """
-        return self._route.call(lambda to: to.patch(name, patch, type=type, force=force, **options))
+        return self._reference.call(
+            lambda wrapped: wrapped.patch(name, patch, type=type, force=force, **options)
+        )
 
     def apply(self, obj: T, *, force: bool = False, **options: Unpack[WriteOptions]) -> T:
         """Server-side apply: make the object have what `obj` says, and own those fields.
 
         Raises: Conflict when another manager owns a field, unless `force`.
-        One broken off may have changed it.
+        An interrupted call may have changed it.
         """
-        return self._route.call(lambda to: to.apply(obj, force=force, **options))
+        return self._reference.call(lambda wrapped: wrapped.apply(obj, force=force, **options))
 
     def edit(
         self,
@@ -331,10 +343,10 @@ class ResourceClient(Generic[T]):
         the server writes (version, generation, managed fields) is neither sent nor compared.
         Raises: Conflict when nothing was stored because of another writer, also when the
         object was deleted and created again; TimeoutExceeded; InvalidArgument for a change
-        that the server would ignore. One broken off may have stored the change.
+        that the server would ignore. An interrupted call may have stored the change.
         """
-        return self._route.scope(
-            lambda to: to.edit(name, strict=strict, timeout=timeout, **options)
+        return self._reference.context(
+            lambda wrapped: wrapped.edit(name, strict=strict, timeout=timeout, **options)
         )
 
     def modify(
@@ -354,10 +366,12 @@ class ResourceClient(Generic[T]):
         A call of it is not interrupted by the timeout. Returns the object as the server has
         it; nothing is sent when nothing was changed.
         Raises: TimeoutExceeded when others were faster all the time; InvalidArgument for a
-        change that the server would ignore. One broken off may have stored the change.
+        change that the server would ignore. An interrupted call may have stored the change.
         """
-        return self._route.call(
-            lambda to: to.modify(name, here(function), timeout=timeout, **options)
+        return self._reference.call(
+            lambda wrapped: wrapped.modify(
+                name, in_caller_thread(function), timeout=timeout, **options
+            )
         )
 
     def delete(
@@ -366,9 +380,9 @@ class ResourceClient(Generic[T]):
         """Delete an object; it may stay until its finalizers are done.
 
         Raises: NotFound unless `missing_ok`, Conflict when it has another uid or version.
-        One broken off may have deleted it.
+        An interrupted call may have deleted it.
         """
-        self._route.call(lambda to: to.delete(name, missing_ok=missing_ok, **options))
+        self._reference.call(lambda wrapped: wrapped.delete(name, missing_ok=missing_ok, **options))
 
     def delete_collection(
         self,
@@ -381,9 +395,9 @@ class ResourceClient(Generic[T]):
         resource_version: str = "",
         **selectors: Unpack[Selectors],
     ) -> None:
-        """Delete all objects that the selectors select. One broken off may have begun."""
-        self._route.call(
-            lambda to: to.delete_collection(
+        """Delete all objects that the selectors select. An interrupted call may have begun."""
+        self._reference.call(
+            lambda wrapped: wrapped.delete_collection(
                 propagation=propagation,
                 grace_period=grace_period,
                 dry_run=dry_run,
@@ -396,39 +410,39 @@ class ResourceClient(Generic[T]):
 
     def subresource(self, name: str) -> SubresourceClient[T]:
         """A part that holds the same kind as the object itself."""
-        return SubresourceClient(self._route.then(lambda to: to.subresource(name)))
+        return SubresourceClient(self._reference.then(lambda wrapped: wrapped.subresource(name)))
 
     @property
     def status(self) -> SubresourceClient[T]:
         """What is, beside what is wanted."""
-        return SubresourceClient(self._route.then(lambda to: to.status))
+        return SubresourceClient(self._reference.then(lambda wrapped: wrapped.status))
 
     @property
     def scale(self) -> ScaleVerbs:
         """The number of replicas, in the one form that all kinds share."""
-        return ScaleVerbs(self._route.then(lambda to: to.scale))
+        return ScaleVerbs(self._reference.then(lambda wrapped: wrapped.scale))
 
     @property
     def ephemeral_containers(self: ResourceClient[Pod]) -> SubresourceClient[Pod]:
         """The containers that were added to a running pod."""
-        return SubresourceClient(self._route.then(lambda to: to.ephemeral_containers))
+        return SubresourceClient(self._reference.then(lambda wrapped: wrapped.ephemeral_containers))
 
     @property
     def resize(self: ResourceClient[Pod]) -> SubresourceClient[Pod]:
         """The resources of a running pod's containers."""
-        return SubresourceClient(self._route.then(lambda to: to.resize))
+        return SubresourceClient(self._reference.then(lambda wrapped: wrapped.resize))
 
     @property
     def approval(
         self: ResourceClient[CertificateSigningRequest],
     ) -> SubresourceClient[CertificateSigningRequest]:
         """Whether a certificate is granted."""
-        return SubresourceClient(self._route.then(lambda to: to.approval))
+        return SubresourceClient(self._reference.then(lambda wrapped: wrapped.approval))
 
     @property
     def finalize(self: ResourceClient[Namespace]) -> SubresourceClient[Namespace]:
         """The finalizers in a namespace's spec; only `update` is served."""
-        return SubresourceClient(self._route.then(lambda to: to.finalize))
+        return SubresourceClient(self._reference.then(lambda wrapped: wrapped.finalize))
 
     def evict(
         self: ResourceClient[Pod],
@@ -441,16 +455,18 @@ class ResourceClient(Generic[T]):
 
         A refusal that says when to come back is tried again, as any such answer is, up to
         ten times; `max_retries=0` gives up at once.
-        Raises: TooManyRequests, NotFound. One broken off may have evicted it.
+        Raises: TooManyRequests, NotFound. An interrupted call may have evicted it.
         """
-        self._route.call(lambda to: to.evict(name, max_retries=max_retries, **options))
+        self._reference.call(
+            lambda wrapped: wrapped.evict(name, max_retries=max_retries, **options)
+        )
 
     def bind(self: ResourceClient[Pod], name: str, *, node: str, dry_run: bool = False) -> None:
         """Assign a pod to a node, as a scheduler does.
 
-        Raises: Conflict when it is assigned already. One broken off may have bound it.
+        Raises: Conflict when it is assigned already. An interrupted call may have bound it.
         """
-        self._route.call(lambda to: to.bind(name, node=node, dry_run=dry_run))
+        self._reference.call(lambda wrapped: wrapped.bind(name, node=node, dry_run=dry_run))
 
     def logs(
         self: ResourceClient[Pod],
@@ -472,8 +488,8 @@ class ResourceClient(Generic[T]):
         Bytes that are no UTF-8 are replaced. Ends when the server ends it; leaving early
         closes the connection. Raises: NotFound, BadRequest while there is no log yet.
         """
-        return self._route.stream(
-            lambda to: to.logs(
+        return self._reference.stream(
+            lambda wrapped: wrapped.logs(
                 name,
                 container=container,
                 follow=follow,
@@ -498,10 +514,10 @@ class ResourceClient(Generic[T]):
     ) -> TokenRequest:
         """A token for the service account; it is in `status.token`.
 
-        One broken off may have made one.
+        An interrupted call may have made one.
         """
-        return self._route.call(
-            lambda to: to.token(
+        return self._reference.call(
+            lambda wrapped: wrapped.token(
                 name, audiences=audiences, expiration_seconds=expiration_seconds, bound_to=bound_to
             )
         )
@@ -510,35 +526,41 @@ class ResourceClient(Generic[T]):
         self: ResourceClient[P], name: str, *, port: str | int = "", scheme: str = ""
     ) -> Proxy:
         """HTTP through the API server to a pod, a service or a node's kubelet."""
-        return Proxy(self._route.then(lambda to: to.proxy(name, port=port, scheme=scheme)))
+        return Proxy(
+            self._reference.then(lambda wrapped: wrapped.proxy(name, port=port, scheme=scheme))
+        )
 
 
 @final
 class SubresourceClient(Generic[T]):
-    """As `kubeloop.clients.SubresourceClient`, waited for."""
+    """The blocking form of `kubeloop.clients.SubresourceClient`."""
 
-    __slots__ = ("_route",)
+    __slots__ = ("_reference",)
 
-    def __init__(self, route: Route[clients.SubresourceClient[T]]) -> None:
-        self._route = route
+    def __init__(self, reference: LoopReference[clients.SubresourceClient[T]]) -> None:
+        self._reference = reference
 
     def __repr__(self) -> str:
-        return f"blocking {self._route!r}"
+        return f"blocking {self._reference!r}"
 
     def get(self, name: str, *, resource_version: str = "") -> T:
         """As `ResourceClient.get`."""
-        return self._route.call(lambda to: to.get(name, resource_version=resource_version))
+        return self._reference.call(
+            lambda wrapped: wrapped.get(name, resource_version=resource_version)
+        )
 
     def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
         """Post to the part of the object whose name `obj` has, and return the answer.
 
-        Raises: InvalidArgument without a name. One broken off may have done it.
+        Raises: InvalidArgument without a name. An interrupted call may have done it.
         """
-        return self._route.call(lambda to: to.create(obj, **options))
+        return self._reference.call(lambda wrapped: wrapped.create(obj, **options))
 
     def update(self, obj: T, *, unconditional: bool = False, **options: Unpack[WriteOptions]) -> T:
         """As `ResourceClient.update`."""
-        return self._route.call(lambda to: to.update(obj, unconditional=unconditional, **options))
+        return self._reference.call(
+            lambda wrapped: wrapped.update(obj, unconditional=unconditional, **options)
+        )
 
     def patch(
         self,
@@ -550,11 +572,13 @@ class SubresourceClient(Generic[T]):
         **options: Unpack[WriteOptions],
     ) -> T:
         """As `ResourceClient.patch`."""
-        return self._route.call(lambda to: to.patch(name, patch, type=type, force=force, **options))
+        return self._reference.call(
+            lambda wrapped: wrapped.patch(name, patch, type=type, force=force, **options)
+        )
 
     def apply(self, obj: T, *, force: bool = False, **options: Unpack[WriteOptions]) -> T:
         """As `ResourceClient.apply`."""
-        return self._route.call(lambda to: to.apply(obj, force=force, **options))
+        return self._reference.call(lambda wrapped: wrapped.apply(obj, force=force, **options))
 
     def edit(
         self,
@@ -565,8 +589,8 @@ class SubresourceClient(Generic[T]):
         **options: Unpack[WriteOptions],
     ) -> AbstractContextManager[T]:
         """As `ResourceClient.edit`."""
-        return self._route.scope(
-            lambda to: to.edit(name, strict=strict, timeout=timeout, **options)
+        return self._reference.context(
+            lambda wrapped: wrapped.edit(name, strict=strict, timeout=timeout, **options)
         )
 
     def modify(
@@ -578,26 +602,30 @@ class SubresourceClient(Generic[T]):
         **options: Unpack[WriteOptions],
     ) -> T:
         """As `ResourceClient.modify`."""
-        return self._route.call(
-            lambda to: to.modify(name, here(function), timeout=timeout, **options)
+        return self._reference.call(
+            lambda wrapped: wrapped.modify(
+                name, in_caller_thread(function), timeout=timeout, **options
+            )
         )
 
 
 @final
 class ScaleVerbs:
-    """As `kubeloop.clients.ScaleVerbs`, waited for."""
+    """The blocking form of `kubeloop.clients.ScaleVerbs`."""
 
-    __slots__ = ("_route",)
+    __slots__ = ("_reference",)
 
-    def __init__(self, route: Route[clients.ScaleVerbs]) -> None:
-        self._route = route
+    def __init__(self, reference: LoopReference[clients.ScaleVerbs]) -> None:
+        self._reference = reference
 
     def __repr__(self) -> str:
-        return f"blocking {self._route!r}"
+        return f"blocking {self._reference!r}"
 
     def get(self, name: str, *, resource_version: str = "") -> Scale:
         """As `ResourceClient.get`."""
-        return self._route.call(lambda to: to.get(name, resource_version=resource_version))
+        return self._reference.call(
+            lambda wrapped: wrapped.get(name, resource_version=resource_version)
+        )
 
     def set(
         self,
@@ -610,10 +638,10 @@ class ScaleVerbs:
     ) -> Scale:
         """Ask for so many replicas; with `expected_version`, only if the object is still at it.
 
-        Raises: Conflict when it is not. One broken off may have changed it.
+        Raises: Conflict when it is not. An interrupted call may have changed it.
         """
-        return self._route.call(
-            lambda to: to.set(
+        return self._reference.call(
+            lambda wrapped: wrapped.set(
                 name,
                 replicas,
                 dry_run=dry_run,
@@ -626,7 +654,9 @@ class ScaleVerbs:
         self, obj: Scale, *, unconditional: bool = False, **options: Unpack[WriteOptions]
     ) -> Scale:
         """As `ResourceClient.update`."""
-        return self._route.call(lambda to: to.update(obj, unconditional=unconditional, **options))
+        return self._reference.call(
+            lambda wrapped: wrapped.update(obj, unconditional=unconditional, **options)
+        )
 
     def patch(
         self,
@@ -638,11 +668,13 @@ class ScaleVerbs:
         **options: Unpack[WriteOptions],
     ) -> Scale:
         """As `ResourceClient.patch`."""
-        return self._route.call(lambda to: to.patch(name, patch, type=type, force=force, **options))
+        return self._reference.call(
+            lambda wrapped: wrapped.patch(name, patch, type=type, force=force, **options)
+        )
 
     def apply(self, obj: Scale, *, force: bool = False, **options: Unpack[WriteOptions]) -> Scale:
         """As `ResourceClient.apply`."""
-        return self._route.call(lambda to: to.apply(obj, force=force, **options))
+        return self._reference.call(lambda wrapped: wrapped.apply(obj, force=force, **options))
 
     def edit(
         self,
@@ -653,8 +685,8 @@ class ScaleVerbs:
         **options: Unpack[WriteOptions],
     ) -> AbstractContextManager[Scale]:
         """As `ResourceClient.edit`."""
-        return self._route.scope(
-            lambda to: to.edit(name, strict=strict, timeout=timeout, **options)
+        return self._reference.context(
+            lambda wrapped: wrapped.edit(name, strict=strict, timeout=timeout, **options)
         )
 
     def modify(
@@ -666,79 +698,87 @@ class ScaleVerbs:
         **options: Unpack[WriteOptions],
     ) -> Scale:
         """As `ResourceClient.modify`."""
-        return self._route.call(
-            lambda to: to.modify(name, here(function), timeout=timeout, **options)
+        return self._reference.call(
+            lambda wrapped: wrapped.modify(
+                name, in_caller_thread(function), timeout=timeout, **options
+            )
         )
 
 
 @final
 class MetadataClient:
-    """As `kubeloop.clients.MetadataClient`, waited for."""
+    """The blocking form of `kubeloop.clients.MetadataClient`."""
 
-    __slots__ = ("_route",)
+    __slots__ = ("_reference",)
 
-    def __init__(self, route: Route[clients.MetadataClient]) -> None:
-        self._route = route
+    def __init__(self, reference: LoopReference[clients.MetadataClient]) -> None:
+        self._reference = reference
 
     def __repr__(self) -> str:
-        return f"blocking {self._route!r}"
+        return f"blocking {self._reference!r}"
 
     def in_namespace(self, namespace: str | None) -> MetadataClient:
         """The same kind in another namespace; this one stays what it is."""
-        return MetadataClient(self._route.then(lambda to: to.in_namespace(namespace)))
+        return MetadataClient(self._reference.then(lambda wrapped: wrapped.in_namespace(namespace)))
 
     def get(self, name: str, *, resource_version: str = "") -> PartialObjectMetadata:
         """As `ResourceClient.get`."""
-        return self._route.call(lambda to: to.get(name, resource_version=resource_version))
+        return self._reference.call(
+            lambda wrapped: wrapped.get(name, resource_version=resource_version)
+        )
 
     def list(self, **options: Unpack[ListArguments]) -> ObjectList[PartialObjectMetadata]:
         """As `ResourceClient.list`."""
-        return self._route.call(lambda to: to.list(**options))
+        return self._reference.call(lambda wrapped: wrapped.list(**options))
 
     def each(self, **selectors: Unpack[Selectors]) -> Stream[PartialObjectMetadata]:
         """As `ResourceClient.each`."""
-        return self._route.stream(lambda to: to.each(**selectors))
+        return self._reference.stream(lambda wrapped: wrapped.each(**selectors))
 
     def watch(
         self, *, resource_version: str | None = None, **selectors: Unpack[Selectors]
     ) -> Stream[WatchEvent[PartialObjectMetadata]]:
         """As `ResourceClient.watch`."""
-        return self._route.stream(
-            lambda to: to.watch(resource_version=resource_version, **selectors)
+        return self._reference.stream(
+            lambda wrapped: wrapped.watch(resource_version=resource_version, **selectors)
         )
 
     def patch(
         self, name: str, patch: PatchBody, *, type: PatchType, **options: Unpack[WriteOptions]
     ) -> PartialObjectMetadata:
         """As `ResourceClient.patch`."""
-        return self._route.call(lambda to: to.patch(name, patch, type=type, **options))
+        return self._reference.call(
+            lambda wrapped: wrapped.patch(name, patch, type=type, **options)
+        )
 
     def delete(self, name: str, **options: Unpack[DeleteOptions]) -> None:
         """As `ResourceClient.delete`."""
-        self._route.call(lambda to: to.delete(name, **options))
+        self._reference.call(lambda wrapped: wrapped.delete(name, **options))
 
     def delete_collection(
         self, *, propagation: Propagation | None = None, **selectors: Unpack[Selectors]
     ) -> None:
         """As `ResourceClient.delete_collection`."""
-        self._route.call(lambda to: to.delete_collection(propagation=propagation, **selectors))
+        self._reference.call(
+            lambda wrapped: wrapped.delete_collection(propagation=propagation, **selectors)
+        )
 
 
 @final
 class ScaleClient:
-    """As `kubeloop.clients.ScaleClient`, waited for."""
+    """The blocking form of `kubeloop.clients.ScaleClient`."""
 
-    __slots__ = ("_route",)
+    __slots__ = ("_reference",)
 
-    def __init__(self, route: Route[clients.ScaleClient]) -> None:
-        self._route = route
+    def __init__(self, reference: LoopReference[clients.ScaleClient]) -> None:
+        self._reference = reference
 
     def __repr__(self) -> str:
-        return f"blocking {self._route!r}"
+        return f"blocking {self._reference!r}"
 
     def get(self, resource: GroupResource, namespace: str, name: str) -> Scale:
-        """The scale of an object. Raises: NotFound, NoResourceMatch. Safe to break off."""
-        return self._route.call(lambda to: to.get(resource, namespace, name))
+        """The scale of an object. Raises: NotFound, NoResourceMatch. Safe to interrupt."""
+        return self._reference.call(lambda wrapped: wrapped.get(resource, namespace, name))
 
     def update(
         self, resource: GroupResource, namespace: str, scale: Scale, *, dry_run: bool = False
@@ -746,9 +786,11 @@ class ScaleClient:
         """Put a scale in place of the one there is.
 
         Raises: Conflict, InvalidArgument when the resource has no scale.
-        One broken off may have changed it.
+        An interrupted call may have changed it.
         """
-        return self._route.call(lambda to: to.update(resource, namespace, scale, dry_run=dry_run))
+        return self._reference.call(
+            lambda wrapped: wrapped.update(resource, namespace, scale, dry_run=dry_run)
+        )
 
     def patch(
         self,
@@ -759,25 +801,27 @@ class ScaleClient:
         *,
         type: PatchType,
     ) -> Scale:
-        """Change fields of a scale. One broken off may have changed it."""
-        return self._route.call(lambda to: to.patch(resource, namespace, name, patch, type=type))
+        """Change fields of a scale. An interrupted call may have changed it."""
+        return self._reference.call(
+            lambda wrapped: wrapped.patch(resource, namespace, name, patch, type=type)
+        )
 
 
 @final
 class Proxy:
-    """As `kubeloop.clients.Proxy`, waited for."""
+    """The blocking form of `kubeloop.clients.Proxy`."""
 
-    __slots__ = ("_route",)
+    __slots__ = ("_reference",)
 
-    def __init__(self, route: Route[clients.Proxy]) -> None:
-        self._route = route
+    def __init__(self, reference: LoopReference[clients.Proxy]) -> None:
+        self._reference = reference
 
     def __repr__(self) -> str:
-        return f"blocking {self._route!r}"
+        return f"blocking {self._reference!r}"
 
     def get(self, path: str = "", *, params: Params | None = None) -> bytes:
-        """The body of `path`. Raises: ApiError. Safe to break off."""
-        return self._route.call(lambda to: to.get(path, params=params))
+        """The body of `path`. Raises: ApiError. Safe to interrupt."""
+        return self._reference.call(lambda wrapped: wrapped.get(path, params=params))
 
     def request(
         self,
@@ -790,45 +834,47 @@ class Proxy:
         content_type: str = "",
     ) -> Answer:
         """Any request, and the whole answer. Raises: ApiError.
-        One broken off may have reached the other side.
+        An interrupted call may have reached the other side.
         """
-        return self._route.call(
-            lambda to: to.request(
+        return self._reference.call(
+            lambda wrapped: wrapped.request(
                 method, path, params=params, headers=headers, body=body, content_type=content_type
             )
         )
 
     def stream(self, path: str = "", *, params: Params | None = None) -> Stream[bytes]:
         """The body of `path` piece by piece."""
-        return self._route.stream(lambda to: awaited(to.stream(path, params=params)))
+        return self._reference.stream(
+            lambda wrapped: iterate_awaited(wrapped.stream(path, params=params))
+        )
 
 
 @final
 class DiscoveryClient:
-    """As `kubeloop.discovery.DiscoveryClient`, waited for."""
+    """The blocking form of `kubeloop.discovery.DiscoveryClient`."""
 
-    __slots__ = ("_route",)
+    __slots__ = ("_reference",)
 
-    def __init__(self, route: Route[discovery.DiscoveryClient]) -> None:
-        self._route = route
+    def __init__(self, reference: LoopReference[discovery.DiscoveryClient]) -> None:
+        self._reference = reference
 
     def __repr__(self) -> str:
-        return f"blocking {self._route!r}"
+        return f"blocking {self._reference!r}"
 
     @property
     def openapi(self) -> OpenApiV3:
-        return OpenApiV3(self._route.then(lambda to: to.openapi))
+        return OpenApiV3(self._reference.then(lambda wrapped: wrapped.openapi))
 
     def groups(self) -> tuple[ApiGroup, ...]:
         """The groups with their versions, the core group first."""
-        return self._route.call(lambda to: to.groups())
+        return self._reference.call(lambda wrapped: wrapped.groups())
 
     def overview(self) -> tuple[tuple[ApiGroup, ...], Discovered | None]:
         """The groups and, where the server said it all at once, everything.
 
         Raises: what `/apis` fails with; a missing `/api` only means: no core group.
         """
-        return self._route.call(lambda to: to.overview())
+        return self._reference.call(lambda wrapped: wrapped.overview())
 
     def resources(self, version: GroupVersion) -> tuple[ApiResource, ...]:
         """The resources of one group version, parts such as `pods/status` included.
@@ -836,145 +882,145 @@ class DiscoveryClient:
         Raises: InvalidArgument for an empty version; what the server answers, but a missing
         `v1` is an empty one.
         """
-        return self._route.call(lambda to: to.resources(version))
+        return self._reference.call(lambda wrapped: wrapped.resources(version))
 
     def discover(self) -> Discovered:
         """Everything; what failed is in `failures`, after a second try."""
-        return self._route.call(lambda to: to.discover())
+        return self._reference.call(lambda wrapped: wrapped.discover())
 
     def preferred(self, *, namespaced: bool = False) -> dict[GroupVersion, tuple[ApiResource, ...]]:
         """Each resource once, in the version to use; with `namespaced` only those in one."""
-        return self._route.call(lambda to: to.preferred(namespaced=namespaced))
+        return self._reference.call(lambda wrapped: wrapped.preferred(namespaced=namespaced))
 
     def version(self) -> VersionInfo:
         """The server's version."""
-        return self._route.call(lambda to: to.version())
+        return self._reference.call(lambda wrapped: wrapped.version())
 
     def openapi_v2(self) -> bytes:
         """The OpenAPI v2 document as it comes: protobuf."""
-        return self._route.call(lambda to: to.openapi_v2())
+        return self._reference.call(lambda wrapped: wrapped.openapi_v2())
 
     def supports(self, version: GroupVersion) -> bool:
         """Whether a group version is served; a server that lists nothing is believed to."""
-        return self._route.call(lambda to: to.supports(version))
+        return self._reference.call(lambda wrapped: wrapped.supports(version))
 
     def serves(self, resource: GroupVersionResource) -> bool:
         """Whether a resource is served (client-go: `IsResourceEnabled`)."""
-        return self._route.call(lambda to: to.serves(resource))
+        return self._reference.call(lambda wrapped: wrapped.serves(resource))
 
 
 @final
 class OpenApiV3:
-    """As `kubeloop.discovery.OpenApiV3`, waited for."""
+    """The blocking form of `kubeloop.discovery.OpenApiV3`."""
 
-    __slots__ = ("_route",)
+    __slots__ = ("_reference",)
 
-    def __init__(self, route: Route[discovery.OpenApiV3]) -> None:
-        self._route = route
+    def __init__(self, reference: LoopReference[discovery.OpenApiV3]) -> None:
+        self._reference = reference
 
     def __repr__(self) -> str:
-        return f"blocking {self._route!r}"
+        return f"blocking {self._reference!r}"
 
     def paths(self) -> dict[str, OpenApiPath]:
-        """The index. Safe to break off."""
-        return self._route.call(lambda to: to.paths())
+        """The index. Safe to interrupt."""
+        return self._reference.call(lambda wrapped: wrapped.paths())
 
     def document(self, key: str | GroupVersion) -> dict[str, Any]:
-        """The document of a group version, or of any other key of the index. Safe to break off.
+        """The document of a group version, or of any other key of the index. Safe to interrupt.
 
         Raises: InvalidArgument when the index has no such key.
         """
-        return self._route.call(lambda to: to.document(key))
+        return self._reference.call(lambda wrapped: wrapped.document(key))
 
     def invalidate(self) -> None:
         """Forget the index, also one that is on its way."""
-        self._route.read(lambda to: to.invalidate())
+        self._reference.read(lambda wrapped: wrapped.invalidate())
 
 
 @final
 class DeferredMapper:
-    """As `kubeloop.discovery.DeferredMapper`, waited for."""
+    """The blocking form of `kubeloop.discovery.DeferredMapper`."""
 
-    __slots__ = ("_route",)
+    __slots__ = ("_reference",)
 
-    def __init__(self, route: Route[discovery.DeferredMapper]) -> None:
-        self._route = route
+    def __init__(self, reference: LoopReference[discovery.DeferredMapper]) -> None:
+        self._reference = reference
 
     def __repr__(self) -> str:
-        return f"blocking {self._route!r}"
+        return f"blocking {self._reference!r}"
 
     def resources_for(self, wanted: GroupVersionResource) -> list[GroupVersionResource]:
         """As `RESTMapper.resources_for`."""
-        return self._route.call(lambda to: to.resources_for(wanted))
+        return self._reference.call(lambda wrapped: wrapped.resources_for(wanted))
 
     def resource_for(self, wanted: GroupVersionResource) -> GroupVersionResource:
         """As `RESTMapper.resource_for`."""
-        return self._route.call(lambda to: to.resource_for(wanted))
+        return self._reference.call(lambda wrapped: wrapped.resource_for(wanted))
 
     def kinds_for(self, wanted: GroupVersionResource) -> list[GroupVersionKind]:
         """As `RESTMapper.kinds_for`."""
-        return self._route.call(lambda to: to.kinds_for(wanted))
+        return self._reference.call(lambda wrapped: wrapped.kinds_for(wanted))
 
     def kind_for(self, wanted: GroupVersionResource) -> GroupVersionKind:
         """As `RESTMapper.kind_for`."""
-        return self._route.call(lambda to: to.kind_for(wanted))
+        return self._reference.call(lambda wrapped: wrapped.kind_for(wanted))
 
     def mappings(self, kind: GroupKind, *versions: str) -> list[ResourceInfo]:
         """As `RESTMapper.mappings`."""
-        return self._route.call(lambda to: to.mappings(kind, *versions))
+        return self._reference.call(lambda wrapped: wrapped.mappings(kind, *versions))
 
     def mapping(self, kind: GroupKind, *versions: str) -> ResourceInfo:
         """As `RESTMapper.mapping`."""
-        return self._route.call(lambda to: to.mapping(kind, *versions))
+        return self._reference.call(lambda wrapped: wrapped.mapping(kind, *versions))
 
     def find(self, word: str) -> ResourceInfo:
         """As `RESTMapper.find`."""
-        return self._route.call(lambda to: to.find(word))
+        return self._reference.call(lambda wrapped: wrapped.find(word))
 
     def singular_of(self, resource: str) -> str:
         """As `RESTMapper.singular_of`."""
-        return self._route.call(lambda to: to.singular_of(resource))
+        return self._reference.call(lambda wrapped: wrapped.singular_of(resource))
 
     def expand(self, wanted: GroupVersionResource) -> GroupVersionResource:
         """As `RESTMapper.expand`."""
-        return self._route.call(lambda to: to.expand(wanted))
+        return self._reference.call(lambda wrapped: wrapped.expand(wanted))
 
     def category(self, word: str) -> tuple[GroupResource, ...]:
         """As `RESTMapper.category`."""
-        return self._route.call(lambda to: to.category(word))
+        return self._reference.call(lambda wrapped: wrapped.category(word))
 
     def reset(self) -> None:
         """Forget what was discovered, and what was built from it."""
-        self._route.read(lambda to: to.reset())
+        self._reference.read(lambda wrapped: wrapped.reset())
 
     def stats(self) -> MapperStats:
-        return self._route.read(lambda to: to.stats())
+        return self._reference.read(lambda wrapped: wrapped.stats())
 
 
 @final
 class RESTClient:
-    """As `kubeloop.rest.RESTClient`, waited for."""
+    """The blocking form of `kubeloop.rest.RESTClient`."""
 
-    __slots__ = ("_route",)
+    __slots__ = ("_reference",)
 
-    def __init__(self, route: Route[rest.RequestSender]) -> None:
-        self._route = route
+    def __init__(self, reference: LoopReference[rest.RequestSender]) -> None:
+        self._reference = reference
 
     def __repr__(self) -> str:
-        return f"blocking {self._route!r}"
+        return f"blocking {self._reference!r}"
 
     @property
     def config(self) -> ClusterConfig:
-        return self._route.read(lambda to: to.config)
+        return self._reference.read(lambda wrapped: wrapped.config)
 
     def url(self, request: Request) -> str:
         """The whole URL that the request goes to."""
-        return self._route.read(lambda to: to.url(request))
+        return self._reference.read(lambda wrapped: wrapped.url(request))
 
     def send(self, request: Request, *, warnings: WarningHandler | None = None) -> Answer:
         """Send and wait for the whole answer.
 
-        Safe to break off: the connection is closed; what was sent may have been done.
+        Safe to interrupt: the connection is closed; what was sent may have been done.
 
         Raises:
             ApiError: the server said no.
@@ -983,7 +1029,7 @@ class RESTClient:
             TransportError: no whole answer came in time.
             ConfigError: credentials or certificates could not be had.
         """
-        return self._route.call(lambda to: to.send(request, warnings=warnings))
+        return self._reference.call(lambda wrapped: wrapped.send(request, warnings=warnings))
 
     def watch(
         self, request: Request, *, life: float | None = None, warnings: WarningHandler | None = None
@@ -993,7 +1039,9 @@ class RESTClient:
         `life` is when it ends at the latest, in seconds; without it 5 to 10 minutes, at
         random, which the server is told as well unless the request says otherwise.
         """
-        return self._route.stream(lambda to: to.watch(request, life=life, warnings=warnings))
+        return self._reference.stream(
+            lambda wrapped: wrapped.watch(request, life=life, warnings=warnings)
+        )
 
     def stream(self, request: Request, *, warnings: WarningHandler | None = None) -> Stream[bytes]:
         """A body read in pieces: logs, mostly. Opened when it is entered or first read.
@@ -1001,11 +1049,11 @@ class RESTClient:
         A log that is followed may be silent for long: give its request
         `timeouts=Timeouts(idle=None)`.
         """
-        return self._route.stream(lambda to: to.stream(request, warnings=warnings))
+        return self._reference.stream(lambda wrapped: wrapped.stream(request, warnings=warnings))
 
     def items(self, request: Request, *, warnings: WarningHandler | None = None) -> Stream[bytes]:
         """The items of a list one by one, with memory that does not depend on its length."""
-        return self._route.stream(lambda to: to.items(request, warnings=warnings))
+        return self._reference.stream(lambda wrapped: wrapped.items(request, warnings=warnings))
 
     def stats(self) -> RESTStats:
-        return self._route.read(lambda to: to.stats())
+        return self._reference.read(lambda wrapped: wrapped.stats())

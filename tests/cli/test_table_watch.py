@@ -1,4 +1,4 @@
-"""Tables that are followed, and servers that end each watch at once."""
+"""Watched tables, with servers that end each watch at once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from contextlib import aclosing
 from urllib.parse import parse_qs, urlsplit
 
-from kubeloop.cli.following import Changed, follow
+from kubeloop.cli.table_watch import Changed, watch_table
 from kubeloop.clients import APIClient
 from kubeloop.wire.core.v1 import Pod
 from tests.support.clocks import InstantClock
@@ -33,7 +33,7 @@ async def test_a_server_that_ends_each_watch_after_one_event_is_not_stormed() ->
         server.says(answer)
         async with client_for(server, clock=clock) as rest:
             pods = APIClient(rest=rest).resource(Pod, namespace="shop")
-            async with aclosing(follow(rest, pods)) as changes:  # type: ignore[arg-type] # as tables
+            async with aclosing(watch_table(rest, pods)) as changes:  # type: ignore[arg-type] # as tables
                 seen = 0
                 async for change in changes:
                     seen += isinstance(change, Changed)
