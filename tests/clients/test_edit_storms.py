@@ -260,8 +260,8 @@ async def test_a_conflict_with_what_may_be_the_own_write_is_not_taken_for_one(
 @pytest.mark.parametrize(
     "error",
     [
-        StreamBroken("PATCH configmaps/a: the answer was cut off before its end"),
-        TimeoutExceeded("PATCH configmaps/a: no answer in time"),
+        StreamBroken("PATCH configmaps/a: the response is incomplete"),
+        TimeoutExceeded("PATCH configmaps/a: no response in time"),
         busy("InternalError", 0),
         busy("ServiceUnavailable", 0),
     ],

@@ -184,7 +184,7 @@ async def test_after_a_401_the_credentials_are_renewed_and_the_request_repeated_
     async with client_for(server, credentials=credentials) as rest:
         answer = await rest.send(path_request("POST", "/x", body=b"again"))
 
-        assert rest.stats().renewals == 1
+        assert rest.stats().credential_refreshes == 1
     assert answer.body == b"fine"
     assert [asked.header("Authorization") for asked in server.asked] == ["Bearer old", "Bearer new"]
     assert [asked.body for asked in server.asked] == [b"again", b"again"]

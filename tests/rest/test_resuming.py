@@ -54,7 +54,7 @@ async def take(watch: ResumingWatch, count: int) -> list[str]:
 @pytest.mark.parametrize("version", ["", "0"])
 async def test_there_is_no_resuming_from_nowhere(version: str, server: Script) -> None:
     """WTC-1."""
-    with pytest.raises(InvalidValue, match="does not name a state"):
+    with pytest.raises(InvalidValue, match="cannot be resumed there"):
         resuming(client_for(server), version)
 
 

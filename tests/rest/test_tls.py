@@ -96,7 +96,7 @@ async def test_a_port_that_speaks_no_tls_is_told(authority: Authority) -> None:
     port = listening.sockets[0].getsockname()[1]
     config = ClusterConfig(server=f"https://127.0.0.1:{port}", ca=authority.pem, token="t")
     async with listening, RESTClient(config) as rest:
-        with pytest.raises(ConnectError, match="does the server speak https on this port"):
+        with pytest.raises(ConnectError, match="does this port serve https"):
             await rest.send(GET)
 
 
@@ -110,7 +110,7 @@ async def test_a_port_that_speaks_no_http_is_told() -> None:
     listening = await asyncio.start_server(speaks_ssh, "127.0.0.1", 0)
     port = listening.sockets[0].getsockname()[1]
     async with listening, RESTClient(ClusterConfig(server=f"http://127.0.0.1:{port}")) as rest:
-        with pytest.raises(TransportError, match="the answer is not HTTP"):
+        with pytest.raises(TransportError, match="the response is not HTTP"):
             await rest.send(path_request("POST", "/x"))
 
 

@@ -124,7 +124,7 @@ async def test_a_handler_that_fails_does_not_fail_the_request(
     async with client_for(server, warnings=fails) as rest:
         await rest.send(GET)
 
-    assert "a handler of warnings failed" in caplog.messages
+    assert "GET /x: the warning handler failed" in caplog.messages
 
 
 async def test_a_redirect_within_the_server_is_followed_for_reading(server: Script) -> None:
@@ -230,7 +230,7 @@ async def test_https_goes_through_a_tunnel_and_shows_the_proxy_nothing() -> None
             proxy_url=f"http://me:pass@127.0.0.1:{proxy.port}",
         )
         async with RESTClient(config) as rest:
-            with pytest.raises(ConnectError, match="the proxy answered 407") as caught:
+            with pytest.raises(ConnectError, match="the proxy responded with 407") as caught:
                 await rest.send(GET)
 
     asked = proxy.asked[0]
@@ -340,7 +340,7 @@ async def test_no_secret_is_in_a_log_an_error_or_a_repr(
 ) -> None:
     """REST-9, TRN-23: at every level."""
     server.says(reply(403), hang)
-    late = path_request("POST", "/x", body=b"s3cret").replace(timeouts=Timeouts(answer=0.05))
+    late = path_request("POST", "/x", body=b"s3cret").replace(timeouts=Timeouts(response=0.05))
     texts = []
     with caplog.at_level(0):
         async with client_for(server, config={"token": "s3cret"}) as rest:

@@ -89,7 +89,7 @@ def test_a_program_that_ends_without_closing_prints_our_line_and_nothing_else(wh
 
         kept = []
 
-        class Answer(asyncio.Protocol):
+        class Response(asyncio.Protocol):
             def connection_made(self, transport):
                 self.transport = transport
 
@@ -97,7 +97,7 @@ def test_a_program_that_ends_without_closing_prints_our_line_and_nothing_else(wh
                 self.transport.write(b"HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\n{{}}")
 
         async def main():
-            server = await asyncio.get_running_loop().create_server(Answer, "127.0.0.1", 0)
+            server = await asyncio.get_running_loop().create_server(Response, "127.0.0.1", 0)
             port = server.sockets[0].getsockname()[1]
             client = Client(ClusterConfig(server=f"http://127.0.0.1:{{port}}"))
             await client.rest.send(path_request("GET", "/x"))

@@ -207,7 +207,7 @@ async def test_an_informer_reports_a_proxy_that_stands_still_after_45_seconds() 
 
                     stats = pods.stats().reflector
                     assert stats.outage is not None
-                    assert "the server did not answer a probe within 15 s" in stats.last_error
+                    assert "the server did not respond to a probe within 15 s" in stats.last_error
                     os.kill(process, signal.SIGCONT)
                     await eventually(lambda: pods.stats().reflector.outage is None)
                     assert pods.stats().reflector.lists == 1  # it went on where it was

@@ -13,12 +13,12 @@ from typing import Any, TypedDict, Unpack, final
 from kubeloop.kit import Clock
 from kubeloop.machinery import GroupResource, InvalidValue
 from kubeloop.rest import (
-    Answer,
     Headers,
     ItemStream,
     Params,
     Request,
     RequestSender,
+    Response,
     Timeouts,
     Watch,
     resource_request,
@@ -146,7 +146,7 @@ class Collection:
         name: str = "",
         subresource: str = "",
         **options: Unpack[RequestOptions],
-    ) -> Answer:
+    ) -> Response:
         """Make a request and send it. Raises: what the server answers."""
         request = await self.request(verb, of=of, name=name, subresource=subresource, **options)
         return await self.rest.send(request)

@@ -16,8 +16,8 @@ from kubeloop.rest import (
     JSON_PATCH,
     MERGE_PATCH,
     STRATEGIC_MERGE_PATCH,
-    Answer,
     JsonCodec,
+    Response,
 )
 from kubeloop.wire import (
     Kind,
@@ -97,7 +97,7 @@ class Form(Protocol[T]):
         """What a list has to be a list of, where the form is that of one kind."""
         ...
 
-    def read(self, answer: Answer) -> T: ...
+    def read(self, answer: Response) -> T: ...
     def read_item(self, item: Raw | bytes, of: RawList | None) -> T:
         """An item of a list, or of an event, which has no list."""
         ...
@@ -138,7 +138,7 @@ class TypedForm:
     def resource(self) -> ResourceInfo:
         return resource_of(cast("type[Kind]", self.cls))
 
-    def read(self, answer: Answer) -> Any:
+    def read(self, answer: Response) -> Any:
         return answer.decode(self.cls)
 
     def read_item(self, item: Raw | bytes, of: RawList | None) -> Any:  # noqa: ARG002
@@ -165,7 +165,7 @@ class DictForm:
     facts = rules = resource = None
     object_type: type[dict[str, Any]] = dict
 
-    def read(self, answer: Answer) -> dict[str, Any]:
+    def read(self, answer: Response) -> dict[str, Any]:
         found = answer.decode(dict[str, Any])
         if not found.get("kind"):
             raise DecodeError(f"{answer.request.action}: the answer does not say its kind")

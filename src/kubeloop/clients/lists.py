@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 import msgspec
 
 from kubeloop.machinery import DecodeError
-from kubeloop.rest import Answer
+from kubeloop.rest import Response
 
 __all__ = [
     "ACCEPT_TABLE",
@@ -118,7 +118,7 @@ class _Table(msgspec.Struct, rename="camel"):
     rows: list[_Row] | None = None
 
 
-def read_table(answer: Answer) -> Table:
+def read_table(answer: Response) -> Table:
     """The table in an answer. Raises: DecodeError when the server sent something else."""
     found = answer.decode(_Table)
     if found.kind != "Table":

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator
 from typing import Any, Unpack, final
 
 from kubeloop.machinery import DecodeError
-from kubeloop.rest import Answer
+from kubeloop.rest import Response
 from kubeloop.wire import Model, Raw, RawList, Resource, decode
 from kubeloop.wire.meta.v1 import ObjectMeta
 
@@ -46,7 +46,7 @@ class MetadataForm:
     facts = rules = resource = None
     object_type = PartialObjectMetadata
 
-    def read(self, answer: Answer) -> PartialObjectMetadata:
+    def read(self, answer: Response) -> PartialObjectMetadata:
         return _partial(answer.decode(_View), answer.request.action)
 
     def read_item(self, item: Raw | bytes, of: RawList | None) -> PartialObjectMetadata:  # noqa: ARG002

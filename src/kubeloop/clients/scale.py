@@ -15,7 +15,7 @@ from kubeloop.machinery import (
     GroupVersionResource,
     InvalidValue,
 )
-from kubeloop.rest import Answer, RequestSender
+from kubeloop.rest import RequestSender, Response
 from kubeloop.wire import ResourceInfo
 
 from .collection import Collection
@@ -179,5 +179,5 @@ class ScaleClient:
         return Collection(self._rest, info, namespace=namespace, field_manager=self._field_manager)
 
 
-def _read(answer: Answer) -> Scale:
+def _read(answer: Response) -> Scale:
     return scale_from(answer.decode(dict[str, Any]))

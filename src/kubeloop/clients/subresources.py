@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Generic, TypeVar, Unpack, final
 
-from kubeloop.rest import Answer, ByteStream, Params
+from kubeloop.rest import ByteStream, Params, Response
 
 from .collection import Collection
 from .forms import PatchBody, PatchType
@@ -208,7 +208,7 @@ class Proxy:
         headers: Mapping[str, str] | None = None,
         body: bytes | None = None,
         content_type: str = "",
-    ) -> Answer:
+    ) -> Response:
         """Any request, and the whole answer. Raises: ApiError.
         A cancelled call may have reached the other side."""
         return await self._collection.send(

@@ -8,14 +8,13 @@ Elsewhere: configuration and credentials (`kubeloop.config`), kinds and verbs
 
 from __future__ import annotations
 
-from .answer import Answer, error_of, is_success
 from .client import RESTClient, RESTStats
 from .codec import Codec, EventReader, JsonCodec
 from .connections import KEEP_ALIVE
-from .fetching import fetch
+from .fetch_url import fetch
 from .frames import FRAME_LIMIT, EventFrames
 from .limits import DEFAULT_BURST, DEFAULT_QPS, IN_FLIGHT, limiter_of
-from .listing import ListSplitter
+from .list_splitter import ListSplitter
 from .metrics import METRIC_NAMES, PrometheusMetrics, RequestMetrics, url_template
 from .query import Params, encode_query, query_options
 from .request import (
@@ -32,11 +31,12 @@ from .request import (
     resource_request,
     uri_request,
 )
+from .response import Response, error_of, is_success
 from .response_limits import ResponseLimits
-from .resuming import RESUME_BACKOFF, RESUME_INTERVAL, ResumingStats, ResumingWatch
+from .resuming_watch import RESUME_BACKOFF, RESUME_INTERVAL, ResumingStats, ResumingWatch
 from .retry import MAX_RETRIES, TRANSPORT_DELAY, UrlBackoff
 from .sender import RequestSender
-from .streaming import ByteStream, ItemStream
+from .streams import ByteStream, ItemStream
 from .timeouts import DEFAULT_TIMEOUTS, Timeouts
 from .tracing import RequestTracer, Span
 from .user_agent import default_user_agent, user_agent
@@ -48,7 +48,7 @@ from .warnings import (
     ignore_warnings,
     parse_warnings,
 )
-from .watch import LONGEST_LIFE, SHORTEST_LIFE, Watch, WatchEnd, WatchStats
+from .watch import LONGEST_WATCH, SHORTEST_WATCH, Watch, WatchEnd, WatchStats
 
 __all__ = [
     "APPLY_PATCH",
@@ -61,16 +61,15 @@ __all__ = [
     "JSON",
     "JSON_PATCH",
     "KEEP_ALIVE",
-    "LONGEST_LIFE",
+    "LONGEST_WATCH",
     "MAX_RETRIES",
     "MERGE_PATCH",
     "METRIC_NAMES",
     "RESUME_BACKOFF",
     "RESUME_INTERVAL",
-    "SHORTEST_LIFE",
+    "SHORTEST_WATCH",
     "STRATEGIC_MERGE_PATCH",
     "TRANSPORT_DELAY",
-    "Answer",
     "ByteStream",
     "Codec",
     "EventFrames",
@@ -87,6 +86,7 @@ __all__ = [
     "RequestMetrics",
     "RequestSender",
     "RequestTracer",
+    "Response",
     "ResponseLimits",
     "ResumingStats",
     "ResumingWatch",

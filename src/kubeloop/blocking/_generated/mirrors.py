@@ -48,7 +48,7 @@ from kubeloop.machinery import (
     GroupVersionKind,
     GroupVersionResource,
 )
-from kubeloop.rest import Answer, Params, Request, RESTStats, WarningHandler
+from kubeloop.rest import Params, Request, Response, RESTStats, WarningHandler
 from kubeloop.wire import RawEvent, ResourceInfo
 
 if TYPE_CHECKING:
@@ -788,7 +788,7 @@ class Proxy:
         headers: Mapping[str, str] | None = None,
         body: bytes | None = None,
         content_type: str = "",
-    ) -> Answer:
+    ) -> Response:
         """Any request, and the whole answer. Raises: ApiError.
         One broken off may have reached the other side.
         """
@@ -968,43 +968,49 @@ class RESTClient:
         return self._route.read(lambda to: to.config)
 
     def url(self, request: Request) -> str:
-        """The whole URL that the request goes to."""
+        """The whole URL of the request."""
         return self._route.read(lambda to: to.url(request))
 
-    def send(self, request: Request, *, warnings: WarningHandler | None = None) -> Answer:
-        """Send and wait for the whole answer.
+    def send(self, request: Request, *, warnings: WarningHandler | None = None) -> Response:
+        """Send the request and read the whole response.
 
-        Safe to break off: the connection is closed; what was sent may have been done.
+        Safe to break off: the connection is closed; the server may have executed the request.
 
         Raises:
-            ApiError: the server said no.
-            InFlightTimeout: as many calls as allowed were under way for too long.
+            ApiError: the response is not a success.
+            InFlightTimeout: no in-flight slot became free in time.
             ResponseTooLarge: the response is larger than its limit.
-            TransportError: no whole answer came in time.
-            ConfigError: credentials or certificates could not be had.
+            TransportError: no whole response arrived in time.
+            ConfigError: credentials or certificates are not available.
         """
         return self._route.call(lambda to: to.send(request, warnings=warnings))
 
     def watch(
-        self, request: Request, *, life: float | None = None, warnings: WarningHandler | None = None
+        self,
+        request: Request,
+        *,
+        max_duration: float | None = None,
+        warnings: WarningHandler | None = None,
     ) -> Stream[RawEvent]:
         """A watch that is opened when it is entered or first read.
 
-        `life` is when it ends at the latest, in seconds; without it 5 to 10 minutes, at
-        random, which the server is told as well unless the request says otherwise.
+        `max_duration` ends it after so many seconds. The default is 5 to 10 minutes, at random,
+        and is sent to the server as `timeoutSeconds` unless the request has its own.
         """
-        return self._route.stream(lambda to: to.watch(request, life=life, warnings=warnings))
+        return self._route.stream(
+            lambda to: to.watch(request, max_duration=max_duration, warnings=warnings)
+        )
 
     def stream(self, request: Request, *, warnings: WarningHandler | None = None) -> Stream[bytes]:
-        """A body read in pieces: logs, mostly. Opened when it is entered or first read.
+        """A body that is read in chunks, such as a log; opened when it is entered or first read.
 
-        A log that is followed may be silent for long: give its request
-        `timeouts=Timeouts(idle=None)`.
+        A log that is followed may be silent for a long time: set `timeouts=Timeouts(idle=None)`
+        in its request.
         """
         return self._route.stream(lambda to: to.stream(request, warnings=warnings))
 
     def items(self, request: Request, *, warnings: WarningHandler | None = None) -> Stream[bytes]:
-        """The items of a list one by one, with memory that does not depend on its length."""
+        """The items of a list one by one; memory does not grow with the length of the list."""
         return self._route.stream(lambda to: to.items(request, warnings=warnings))
 
     def stats(self) -> RESTStats:
