@@ -47,7 +47,6 @@ MIRRORS = (
         without=frozenset({"raw"}),  # bytes for caches, which live in the loop
     ),
     Mirror("clients", "subresources", "SubresourceClient", generic=True),
-    Mirror("clients", "subresources", "ScaleVerbs"),
     Mirror("clients", "metadata", "MetadataClient", without=frozenset({"raw"})),
     Mirror("clients", "scale", "ScaleClient"),
     Mirror("clients", "subresources", "Proxy"),
@@ -426,8 +425,8 @@ _WORDS = (
     ("async with", "with"),
     ("async for", "for"),
     ("await ", ""),
-    ("Safe to cancel", "Safe to break off"),
-    ("A cancelled call", "One broken off"),
+    ("Safe to cancel", "Safe to interrupt"),
+    ("A cancelled call", "An interrupted call"),
     (" (`contextlib.aclosing`)", " (or use `with`)"),
 )
 

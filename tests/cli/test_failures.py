@@ -43,7 +43,7 @@ from .conftest import Call, command, line_of, started
         (["get", "deploymets"], 1, "did you mean deployments?"),
         (["get", "pods", "nobody"], 1, 'pods "nobody" not found'),
         (["watch", "pods", "a", "b"], 2, "can be watched"),
-        (["apply", "-f", "nothing.yaml"], 2, "nothing.yaml: it cannot be read"),
+        (["apply", "-f", "nothing.yaml"], 2, "nothing.yaml: cannot read it"),
         (["logs", "nobody"], 1, 'pods "nobody" not found'),
         (["logs", "svc/kubernetes", "--since", "soon"], 2, "'soon' is no time"),
         (["wait", "pods", "--for", "delete"], 2, "which?"),

@@ -29,7 +29,6 @@ from ._generated.mirrors import (
     ResourceClient,
     RESTClient,
     ScaleClient,
-    ScaleVerbs,
     SubresourceClient,
 )
 from .client import Client, DynamicClient, retry_on_conflict
@@ -57,7 +56,6 @@ __all__ = [
     "Registration",
     "ResourceClient",
     "ScaleClient",
-    "ScaleVerbs",
     "SharedInformer",
     "Stream",
     "SubresourceClient",

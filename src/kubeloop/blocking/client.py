@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack, cast, final, overload
 
 from kubeloop import clients, runtime
-from kubeloop.clients import Appliable, ApplyOptions, Manifest
+from kubeloop.clients import AnyObject, ApplyOptions, Manifest
 from kubeloop.config import ClusterConfig
 from kubeloop.discovery import VersionInfo
 from kubeloop.kit import DEFAULT_RETRY, Backoff, Clock
@@ -216,11 +216,11 @@ class Client(Clientset, Informers, Elections):
     @overload
     def apply(
         self,
-        what: Iterable[Appliable] | str | bytes | Path,
+        what: Iterable[AnyObject] | str | bytes | Path,
         *,
         kinds: Sequence[type[Kind]] = ...,
         **options: Unpack[ApplyOptions],
-    ) -> list[Appliable]: ...
+    ) -> list[AnyObject]: ...
     def apply(
         self,
         what: Manifest,

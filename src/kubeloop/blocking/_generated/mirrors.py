@@ -66,7 +66,6 @@ __all__ = [
     "RESTClient",
     "ResourceClient",
     "ScaleClient",
-    "ScaleVerbs",
     "SubresourceClient",
 ]
 
@@ -88,50 +87,51 @@ class ResourceClient(Generic[T]):
 
     @property
     def namespace(self) -> str | None:
-        """As it was given: None is the configuration's, `ALL` all of them."""
+        """None is the namespace of the configuration, `ALL` is all namespaces."""
         return self._route.read(lambda to: to.namespace)
 
     @property
     def object_type(self) -> type[T]:
-        """As what objects are read and sent: their class, or `dict`."""
+        """The class of the objects, or `dict`."""
         return self._route.read(lambda to: to.object_type)
 
     def in_namespace(self, namespace: str | None) -> ResourceClient[T]:
-        """The same kind in another namespace; this one stays what it is."""
+        """A client of the same kind in another namespace."""
         return ResourceClient(self._route.then(lambda to: to.in_namespace(namespace)))
 
     def info(self) -> ResourceInfo:
-        """Where the collection is and what it can do. Safe to break off.
+        """Group, version, names, scope and verbs of the resource. Safe to interrupt.
 
         Raises: NoKindMatch when the server has no such kind.
         """
         return self._route.call(lambda to: to.info())
 
     def get(self, name: str, *, resource_version: str = "") -> T:
-        """The object; with `resource_version="0"` one from the server's cache will do.
+        """The object; with `resource_version="0"` the server may return a cached version.
 
-        Raises: NotFound. Safe to break off.
+        Raises: NotFound. Safe to interrupt.
         """
         return self._route.call(lambda to: to.get(name, resource_version=resource_version))
 
     def get_or_none(self, name: str, *, resource_version: str = "") -> T | None:
-        """The object, or None when there is none of this name. Safe to break off.
+        """The object, or None if it does not exist. Safe to interrupt.
 
-        Raises: NotFound when it is the kind that the server does not have.
+        Raises: NotFound when the server does not have the resource.
         """
         return self._route.call(lambda to: to.get_or_none(name, resource_version=resource_version))
 
     def exists(self, name: str) -> bool:
-        """Whether there is an object of this name. Safe to break off.
+        """Whether the object exists. Safe to interrupt.
 
-        Raises: NotFound when it is the kind that the server does not have.
+        Raises: NotFound when the server does not have the resource.
         """
         return self._route.call(lambda to: to.exists(name))
 
     def list(self, **options: Unpack[ListArguments]) -> ObjectList[T]:
-        """One page of the collection; without `limit`, all of it. Safe to break off.
+        """One page of the collection, or all of it without `limit`, in one request.
 
-        Raises: Expired when `resource_version` or `next_page` is too old.
+        For collections of some thousand objects use `list_all`, for larger ones `each`.
+        Raises: Expired when `resource_version` or `next_page` has expired. Safe to interrupt.
         """
         return self._route.call(lambda to: to.list(**options))
 
@@ -143,9 +143,10 @@ class ResourceClient(Generic[T]):
         resource_version_match: VersionMatch | None = None,
         **selectors: Unpack[Selectors],
     ) -> ObjectList[T]:
-        """The whole collection, fetched in pages. Safe to break off.
+        """The whole collection, read in pages and returned as one list. Safe to interrupt.
 
-        When the server forgets in the middle, it is fetched anew in one.
+        If a page token expires, the collection is read again in one request. Use `each` if the
+        collection may not fit into memory.
         """
         return self._route.call(
             lambda to: to.list_all(
@@ -157,10 +158,10 @@ class ResourceClient(Generic[T]):
         )
 
     def each(self, *, page_size: int = PAGE_SIZE, **selectors: Unpack[Selectors]) -> Stream[T]:
-        """Every object, one by one, fetched in pages and decoded when its turn comes.
+        """Every object, one by one, read in pages and decoded one at a time.
 
-        None comes twice. When the server forgets in the middle it goes on from where the
-        server says, else from a new list.
+        At most two pages are in memory. No object is returned twice: if a page token expires,
+        the iteration continues with the server's new token, or with a new list.
         """
         return self._route.stream(lambda to: to.each(page_size=page_size, **selectors))
 
@@ -173,7 +174,7 @@ class ResourceClient(Generic[T]):
         include_object: IncludeObject = "Metadata",
         **selectors: Unpack[Selectors],
     ) -> Table:
-        """What `kubectl get` shows, of one object or of the collection. Safe to break off."""
+        """The output of `kubectl get`, of one object or a collection. Safe to interrupt."""
         return self._route.call(
             lambda to: to.table(
                 name, limit=limit, next_page=next_page, include_object=include_object, **selectors
@@ -192,7 +193,7 @@ class ResourceClient(Generic[T]):
         A stream that breaks is resumed at its last version. Without `resource_version`, all
         existing objects come first, as ADDED.
         If you leave early, close it (or use `with`).
-        Raises: Expired when the version is too old: list, and watch from there.
+        Raises: Expired when the version has expired: list, and watch from the version of the list.
         """
         return self._route.stream(
             lambda to: to.watch(
@@ -205,7 +206,9 @@ class ResourceClient(Generic[T]):
     ) -> WatchEvent[T] | None:
         """Watch until each condition was met in turn (client-go: `watch.Until`).
 
-        Raises: Expired when `resource_version` is too old. Safe to break off.
+        For conditions on a sequence of events, of any objects. To wait for the state of one
+        object, use `wait_for`.
+        Raises: Expired when `resource_version` has expired. Safe to interrupt.
         """
         return self._route.call(
             lambda to: to.until(*conditions, resource_version=resource_version, **selectors)
@@ -237,11 +240,12 @@ class ResourceClient(Generic[T]):
         function: Callable[[T], bool] | None = None,
         timeout: float | None = 30.0,
     ) -> T | None:
-        """Wait until an object, there or still to come, is as it is wanted, and return it.
+        """Wait until one object is in a state, and return it; it may not exist yet.
 
-        `condition` is `Ready` or `Ready=False`, `jsonpath` is `{.status.phase}=Running` or
-        a path that is to exist, `function` gets the object. Safe to break off.
-        Raises: WaitTimeout, which says what was last seen.
+        `condition` is `Ready` or `Ready=False`, `jsonpath` is `{.status.phase}=Running` or a
+        path that must exist, `function` is called with the object. For conditions on events, use
+        `until`. Safe to interrupt.
+        Raises: WaitTimeout, which has the last state.
         """
         return self._route.call(
             lambda to: cast("Callable[..., Awaitable[T | None]]", to.wait_for)(
@@ -255,28 +259,28 @@ class ResourceClient(Generic[T]):
         )
 
     def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
-        """Make a new object, and return it as the server has it.
+        """Create an object, and return it as the server stored it.
 
-        Raises: AlreadyExists, Invalid. One broken off may have made it.
+        Raises: AlreadyExists, Invalid. An interrupted call may have created it.
         """
         return self._route.call(lambda to: to.create(obj, **options))
 
     def create_or_update(self, obj: T, **options: Unpack[WriteOptions]) -> T:
-        """Make the object, or bring what it says into the one that is there.
+        """Create the object, or merge it into the existing one.
 
-        Fields that `obj` does not mention stay as they are; nothing is sent when nothing
-        would change. Raises: Invalid. One broken off may have changed it.
+        Fields that `obj` does not have stay as they are; nothing is sent if nothing would
+        change. Raises: Invalid. An interrupted call may have changed it.
         """
         return self._route.call(lambda to: to.create_or_update(obj, **options))
 
     def update(self, obj: T, *, unconditional: bool = False, **options: Unpack[WriteOptions]) -> T:
-        """Put the whole object in place of the one that is there, and return the new one.
+        """Replace the whole object, and return it as the server stored it.
 
-        The version and uid in `obj` are sent, so that an object from a stale cache is
-        refused. One without a version would erase what others wrote since: it is not sent,
-        unless `unconditional`, which leaves the version out and replaces whatever is there.
+        The version and uid in `obj` are preconditions, so that an object from a stale cache is
+        a conflict. An object without a version would overwrite the changes of other writers: it
+        is not sent, unless `unconditional`, which removes the version.
         Raises: Conflict when the object has changed since it was read; Invalid; InvalidValue
-        for an object without a version. One broken off may have changed it.
+        for an object without a version. An interrupted call may have changed it.
         """
         return self._route.call(lambda to: to.update(obj, unconditional=unconditional, **options))
 
@@ -289,23 +293,23 @@ class ResourceClient(Generic[T]):
         force: bool | None = None,
         **options: Unpack[WriteOptions],
     ) -> T:
-        """Change some fields and return the new object; bytes are sent as they are.
+        """Send a patch, and return the new object; bytes are sent unchanged.
 
-        A patch changes the object that is there now, however old what you read is: the
-        fields that it names are overwritten. It is refused for a newer object only if it
-        says a version itself (`metadata.resourceVersion`, or a `test` operation); an object
-        that was read and is sent as a patch says one.
-        `strategic` is for built-in kinds only; `force` for `apply` only.
-        Raises: Invalid, and Conflict where the patch names a version.
-        One broken off may have changed it.
+        A patch overwrites the fields that it has, also in an object that has changed since you
+        read it. It is a conflict only if it has a version itself (`metadata.resourceVersion`, or
+        a `test` operation); an object that was read and is sent as a patch has one.
+        `strategic` is for built-in kinds only, `force` for `apply` only.
+        Raises: Invalid; Conflict if the patch has a version.
+        An interrupted call may have changed it.
         """
         return self._route.call(lambda to: to.patch(name, patch, type=type, force=force, **options))
 
     def apply(self, obj: T, *, force: bool = False, **options: Unpack[WriteOptions]) -> T:
-        """Server-side apply: make the object have what `obj` says, and own those fields.
+        """Server-side apply: create or change the object to have the fields of `obj`.
 
-        Raises: Conflict when another manager owns a field, unless `force`.
-        One broken off may have changed it.
+        The field manager becomes their owner. Raises: Conflict when another manager owns a
+        field, unless `force`.
+        An interrupted call may have changed it.
         """
         return self._route.call(lambda to: to.apply(obj, force=force, **options))
 
@@ -317,21 +321,22 @@ class ResourceClient(Generic[T]):
         timeout: float | None = 30.0,
         **options: Unpack[WriteOptions],
     ) -> AbstractContextManager[T]:
-        """Change the object in a `with` block; only the difference is sent, when it ends.
+        """Change the object in a `with` block; the difference is sent when the block ends.
 
             with pods.edit("web") as pod:
                 pod.metadata.labels["tier"] = "front"
 
-        The block runs once. When others changed other fields meanwhile, the difference is
-        made in the newer object, as often as needed until `timeout` seconds after the block;
-        when they changed one of the same fields, to whatever value, that is a `Conflict`
-        that names it. With `strict` any change since the read is one: for a block whose
-        decision depends on fields that it does not change. Nothing is sent when the block
-        raises or changes nothing; afterwards the object is as the server has it. What only
-        the server writes (version, generation, managed fields) is neither sent nor compared.
+        The block runs once. If other writers changed other fields in the meantime, the
+        difference is applied to the newer object, until `timeout` seconds after the block; if
+        they changed one of the same fields, to any value, that is a `Conflict` that names the
+        field. With `strict` any change since the read is a conflict: for a block whose decision
+        depends on fields that it does not change. If the change depends on the current values,
+        use `modify`, which runs its function again. Nothing is sent if the block raises or
+        changes nothing; afterwards the object is as the server stored it. Fields that only the
+        server writes (version, generation, managed fields) are neither sent nor compared.
         Raises: Conflict when nothing was stored because of another writer, also when the
         object was deleted and created again; TimeoutExceeded; InvalidValue for a change
-        that the server would ignore. One broken off may have stored the change.
+        that the server would ignore. An interrupted call may have stored the change.
         """
         return self._route.scope(
             lambda to: to.edit(name, strict=strict, timeout=timeout, **options)
@@ -345,16 +350,17 @@ class ResourceClient(Generic[T]):
         timeout: float | None = 30.0,
         **options: Unpack[WriteOptions],
     ) -> T:
-        """Read, let `function` change the object, send the difference; again on a conflict.
+        """Read, call `function` with the object, send the difference; again after a conflict.
 
-        `function` changes what it is given, or returns another object in its place. It is
-        called again, on a fresh read, whenever the object was changed after the read, until
-        the change is stored or `timeout` seconds are over; so what it decides holds for the
-        object that is stored. It is never called again after a change that may be stored.
-        A call of it is not interrupted by the timeout. Returns the object as the server has
-        it; nothing is sent when nothing was changed.
-        Raises: TimeoutExceeded when others were faster all the time; InvalidValue for a
-        change that the server would ignore. One broken off may have stored the change.
+        `function` changes its argument, or returns another object. It is called again, with a
+        new read, whenever the object has changed after the read, until the change is stored or
+        `timeout` seconds have passed; so its decision holds for the object that is stored. For a
+        change that does not depend on current values, `edit` is simpler and has fewer conflicts.
+        `function` is never called again after a change that may be stored, and the timeout does
+        not interrupt it. Returns the object as the server stored it; nothing is sent if nothing
+        was changed.
+        Raises: TimeoutExceeded when other writers were faster each time; InvalidValue for a
+        change that the server would ignore. An interrupted call may have stored the change.
         """
         return self._route.call(
             lambda to: to.modify(name, here(function), timeout=timeout, **options)
@@ -363,10 +369,10 @@ class ResourceClient(Generic[T]):
     def delete(
         self, name: str, *, missing_ok: bool = False, **options: Unpack[DeleteOptions]
     ) -> None:
-        """Delete an object; it may stay until its finalizers are done.
+        """Delete an object; it exists until its finalizers are removed.
 
         Raises: NotFound unless `missing_ok`, Conflict when it has another uid or version.
-        One broken off may have deleted it.
+        An interrupted call may have deleted it.
         """
         self._route.call(lambda to: to.delete(name, missing_ok=missing_ok, **options))
 
@@ -381,7 +387,7 @@ class ResourceClient(Generic[T]):
         resource_version: str = "",
         **selectors: Unpack[Selectors],
     ) -> None:
-        """Delete all objects that the selectors select. One broken off may have begun."""
+        """Delete all selected objects. An interrupted call may have deleted some."""
         self._route.call(
             lambda to: to.delete_collection(
                 propagation=propagation,
@@ -395,22 +401,22 @@ class ResourceClient(Generic[T]):
         )
 
     def subresource(self, name: str) -> SubresourceClient[T]:
-        """A part that holds the same kind as the object itself."""
+        """A subresource with the same kind as the object itself."""
         return SubresourceClient(self._route.then(lambda to: to.subresource(name)))
 
     @property
     def status(self) -> SubresourceClient[T]:
-        """What is, beside what is wanted."""
+        """The observed state."""
         return SubresourceClient(self._route.then(lambda to: to.status))
 
     @property
-    def scale(self) -> ScaleVerbs:
-        """The number of replicas, in the one form that all kinds share."""
-        return ScaleVerbs(self._route.then(lambda to: to.scale))
+    def scale(self) -> SubresourceClient[Scale]:
+        """The number of replicas, as the `Scale` that all kinds share."""
+        return SubresourceClient(self._route.then(lambda to: to.scale))
 
     @property
     def ephemeral_containers(self: ResourceClient[Pod]) -> SubresourceClient[Pod]:
-        """The containers that were added to a running pod."""
+        """The ephemeral containers of a running pod."""
         return SubresourceClient(self._route.then(lambda to: to.ephemeral_containers))
 
     @property
@@ -422,7 +428,7 @@ class ResourceClient(Generic[T]):
     def approval(
         self: ResourceClient[CertificateSigningRequest],
     ) -> SubresourceClient[CertificateSigningRequest]:
-        """Whether a certificate is granted."""
+        """The approval of a certificate signing request."""
         return SubresourceClient(self._route.then(lambda to: to.approval))
 
     @property
@@ -439,16 +445,16 @@ class ResourceClient(Generic[T]):
     ) -> None:
         """Delete a pod if its disruption budget allows it.
 
-        A refusal that says when to come back is tried again, as any such answer is, up to
-        ten times; `max_retries=0` gives up at once.
-        Raises: TooManyRequests, NotFound. One broken off may have evicted it.
+        A response with `Retry-After` is retried up to ten times, as for every request;
+        `max_retries=0` raises it at once.
+        Raises: TooManyRequests, NotFound. An interrupted call may have evicted it.
         """
         self._route.call(lambda to: to.evict(name, max_retries=max_retries, **options))
 
     def bind(self: ResourceClient[Pod], name: str, *, node: str, dry_run: bool = False) -> None:
         """Assign a pod to a node, as a scheduler does.
 
-        Raises: Conflict when it is assigned already. One broken off may have bound it.
+        Raises: Conflict when it is already assigned. An interrupted call may have bound it.
         """
         self._route.call(lambda to: to.bind(name, node=node, dry_run=dry_run))
 
@@ -467,10 +473,10 @@ class ResourceClient(Generic[T]):
         stream: Literal["All", "Stdout", "Stderr"] | None = None,
         insecure_skip_tls_verify_backend: bool = False,
     ) -> Stream[str]:
-        """The lines of a container's log; with `follow`, those to come as well.
+        """The lines of a container's log; with `follow`, new lines as well.
 
-        Bytes that are no UTF-8 are replaced. Ends when the server ends it; leaving early
-        closes the connection. Raises: NotFound, BadRequest while there is no log yet.
+        Bytes that are not UTF-8 are replaced. If you leave early, the connection is closed.
+        Raises: NotFound; BadRequest while there is no log yet.
         """
         return self._route.stream(
             lambda to: to.logs(
@@ -496,9 +502,9 @@ class ResourceClient(Generic[T]):
         expiration_seconds: int | None = None,
         bound_to: BoundObjectReference | None = None,
     ) -> TokenRequest:
-        """A token for the service account; it is in `status.token`.
+        """Request a token of the service account; it is in `status.token`.
 
-        One broken off may have made one.
+        An interrupted call may have created one.
         """
         return self._route.call(
             lambda to: to.token(
@@ -509,7 +515,7 @@ class ResourceClient(Generic[T]):
     def proxy(
         self: ResourceClient[P], name: str, *, port: str | int = "", scheme: str = ""
     ) -> Proxy:
-        """HTTP through the API server to a pod, a service or a node's kubelet."""
+        """Sends HTTP requests through the API server to a pod, a service or a kubelet."""
         return Proxy(self._route.then(lambda to: to.proxy(name, port=port, scheme=scheme)))
 
 
@@ -530,9 +536,9 @@ class SubresourceClient(Generic[T]):
         return self._route.call(lambda to: to.get(name, resource_version=resource_version))
 
     def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
-        """Post to the part of the object whose name `obj` has, and return the answer.
+        """Post `obj` to the subresource of the object with its name; returns the response.
 
-        Raises: InvalidValue without a name. One broken off may have done it.
+        Raises: InvalidValue without a name. An interrupted call may have been executed.
         """
         return self._route.call(lambda to: to.create(obj, **options))
 
@@ -582,25 +588,8 @@ class SubresourceClient(Generic[T]):
             lambda to: to.modify(name, here(function), timeout=timeout, **options)
         )
 
-
-@final
-class ScaleVerbs:
-    """As `kubeloop.clients.ScaleVerbs`, waited for."""
-
-    __slots__ = ("_route",)
-
-    def __init__(self, route: Route[clients.ScaleVerbs]) -> None:
-        self._route = route
-
-    def __repr__(self) -> str:
-        return f"blocking {self._route!r}"
-
-    def get(self, name: str, *, resource_version: str = "") -> Scale:
-        """As `ResourceClient.get`."""
-        return self._route.call(lambda to: to.get(name, resource_version=resource_version))
-
     def set(
-        self,
+        self: SubresourceClient[Scale],
         name: str,
         replicas: int,
         *,
@@ -608,9 +597,10 @@ class ScaleVerbs:
         field_manager: str = "",
         expected_version: str = "",
     ) -> Scale:
-        """Ask for so many replicas; with `expected_version`, only if the object is still at it.
+        """Set the number of replicas: `deployments.scale.set("web", 3)`.
 
-        Raises: Conflict when it is not. One broken off may have changed it.
+        Raises: Conflict when the object has another version than `expected_version`.
+        An interrupted call may have changed it.
         """
         return self._route.call(
             lambda to: to.set(
@@ -620,54 +610,6 @@ class ScaleVerbs:
                 field_manager=field_manager,
                 expected_version=expected_version,
             )
-        )
-
-    def update(
-        self, obj: Scale, *, unconditional: bool = False, **options: Unpack[WriteOptions]
-    ) -> Scale:
-        """As `ResourceClient.update`."""
-        return self._route.call(lambda to: to.update(obj, unconditional=unconditional, **options))
-
-    def patch(
-        self,
-        name: str,
-        patch: PatchBody,
-        *,
-        type: PatchType,
-        force: bool | None = None,
-        **options: Unpack[WriteOptions],
-    ) -> Scale:
-        """As `ResourceClient.patch`."""
-        return self._route.call(lambda to: to.patch(name, patch, type=type, force=force, **options))
-
-    def apply(self, obj: Scale, *, force: bool = False, **options: Unpack[WriteOptions]) -> Scale:
-        """As `ResourceClient.apply`."""
-        return self._route.call(lambda to: to.apply(obj, force=force, **options))
-
-    def edit(
-        self,
-        name: str,
-        *,
-        strict: bool = False,
-        timeout: float | None = 30.0,
-        **options: Unpack[WriteOptions],
-    ) -> AbstractContextManager[Scale]:
-        """As `ResourceClient.edit`."""
-        return self._route.scope(
-            lambda to: to.edit(name, strict=strict, timeout=timeout, **options)
-        )
-
-    def modify(
-        self,
-        name: str,
-        function: Callable[[Scale], Scale | None],
-        *,
-        timeout: float | None = 30.0,
-        **options: Unpack[WriteOptions],
-    ) -> Scale:
-        """As `ResourceClient.modify`."""
-        return self._route.call(
-            lambda to: to.modify(name, here(function), timeout=timeout, **options)
         )
 
 
@@ -684,7 +626,7 @@ class MetadataClient:
         return f"blocking {self._route!r}"
 
     def in_namespace(self, namespace: str | None) -> MetadataClient:
-        """The same kind in another namespace; this one stays what it is."""
+        """A client of the same kind in another namespace."""
         return MetadataClient(self._route.then(lambda to: to.in_namespace(namespace)))
 
     def get(self, name: str, *, resource_version: str = "") -> PartialObjectMetadata:
@@ -737,16 +679,16 @@ class ScaleClient:
         return f"blocking {self._route!r}"
 
     def get(self, resource: GroupResource, namespace: str, name: str) -> Scale:
-        """The scale of an object. Raises: NotFound, NoResourceMatch. Safe to break off."""
+        """The scale of an object. Raises: NotFound, NoResourceMatch. Safe to interrupt."""
         return self._route.call(lambda to: to.get(resource, namespace, name))
 
     def update(
         self, resource: GroupResource, namespace: str, scale: Scale, *, dry_run: bool = False
     ) -> Scale:
-        """Put a scale in place of the one there is.
+        """Replace the scale of an object.
 
         Raises: Conflict, InvalidValue when the resource has no scale.
-        One broken off may have changed it.
+        An interrupted call may have changed it.
         """
         return self._route.call(lambda to: to.update(resource, namespace, scale, dry_run=dry_run))
 
@@ -759,7 +701,7 @@ class ScaleClient:
         *,
         type: PatchType,
     ) -> Scale:
-        """Change fields of a scale. One broken off may have changed it."""
+        """Change fields of a scale. An interrupted call may have changed it."""
         return self._route.call(lambda to: to.patch(resource, namespace, name, patch, type=type))
 
 
@@ -776,7 +718,7 @@ class Proxy:
         return f"blocking {self._route!r}"
 
     def get(self, path: str = "", *, params: Params | None = None) -> bytes:
-        """The body of `path`. Raises: ApiError. Safe to break off."""
+        """The body of `path`. Raises: ApiError. Safe to interrupt."""
         return self._route.call(lambda to: to.get(path, params=params))
 
     def request(
@@ -789,8 +731,9 @@ class Proxy:
         body: bytes | None = None,
         content_type: str = "",
     ) -> Response:
-        """Any request, and the whole answer. Raises: ApiError.
-        One broken off may have reached the other side.
+        """Send any request; returns the whole response. Raises: ApiError.
+
+        An interrupted call may have reached the pod, service or node.
         """
         return self._route.call(
             lambda to: to.request(
@@ -799,7 +742,7 @@ class Proxy:
         )
 
     def stream(self, path: str = "", *, params: Params | None = None) -> Stream[bytes]:
-        """The body of `path` piece by piece."""
+        """The body of `path` in chunks."""
         return self._route.stream(lambda to: awaited(to.stream(path, params=params)))
 
 
@@ -876,11 +819,11 @@ class OpenApiV3:
         return f"blocking {self._route!r}"
 
     def paths(self) -> dict[str, OpenApiPath]:
-        """The index. Safe to break off."""
+        """The index. Safe to interrupt."""
         return self._route.call(lambda to: to.paths())
 
     def document(self, key: str | GroupVersion) -> dict[str, Any]:
-        """The document of a group version, or of any other key of the index. Safe to break off.
+        """The document of a group version, or of any other key of the index. Safe to interrupt.
 
         Raises: InvalidValue when the index has no such key.
         """
@@ -974,7 +917,7 @@ class RESTClient:
     def send(self, request: Request, *, warnings: WarningHandler | None = None) -> Response:
         """Send the request and read the whole response.
 
-        Safe to break off: the connection is closed; the server may have executed the request.
+        Safe to interrupt: the connection is closed; the server may have executed the request.
 
         Raises:
             ApiError: the response is not a success.
