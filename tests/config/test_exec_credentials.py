@@ -25,7 +25,7 @@ from kubeloop.config import (
     PluginNotFound,
     open_credentials,
 )
-from kubeloop.config.exec_process import run_program
+from kubeloop.config.exec_credentials import run_program
 from kubeloop.kit import ManualClock, SystemClock
 
 from .conftest import Issued, Plugin

@@ -32,8 +32,8 @@ from kubeloop.config.exec_plugin import (
     parse_output,
     plugin_environment,
 )
-from kubeloop.config.exec_policy import allows, policy_faults
-from kubeloop.config.opening import exec_cluster
+from kubeloop.config.kubeconfig import allows, policy_faults
+from kubeloop.config.open_credentials import exec_cluster
 
 from .conftest import Issued
 

@@ -20,8 +20,7 @@ from kubeloop.config import (
     hint_for,
     tls_context,
 )
-from kubeloop.config.tls import check_pair
-from kubeloop.config.x509 import not_after
+from kubeloop.config.tls import check_pair, not_after
 from kubeloop.kit import ManualClock
 
 from .conftest import Authority, Issued

@@ -8,7 +8,14 @@ Elsewhere: connections and requests (`kubeloop.rest`), which know no files.
 from __future__ import annotations
 
 from .cluster import ClusterConfig, UserLocation
-from .credentials import Credentials, Identity, StaticCredentials, TokenFileCredentials
+from .credentials import (
+    Credentials,
+    Identity,
+    Impersonation,
+    StaticCredentials,
+    TokenFileCredentials,
+    impersonation_headers,
+)
 from .errors import (
     ConfigError,
     ContextNotFound,
@@ -23,20 +30,30 @@ from .errors import (
     PluginNotFound,
 )
 from .exec_credentials import ExecCredentials, ExecStats
-from .exec_policy import ExecPolicy
-from .impersonation import Impersonation, impersonation_headers
 from .in_cluster import in_cluster_possible
-from .kubeconfig import AuthProvider, Cluster, Context, ExecConfig, ExecEnv, Kubeconfig, User, merge
+from .kubeconfig import (
+    AuthProvider,
+    Cluster,
+    Context,
+    ExecConfig,
+    ExecEnv,
+    ExecPolicy,
+    Kubeconfig,
+    User,
+    flatten,
+    merge,
+    minify,
+    shorten,
+)
 from .loading import KubeconfigFiles, load_kubeconfig
 from .oidc import Fetch, Fetched, OidcCredentials
-from .opening import Provider, open_credentials
+from .open_credentials import Provider, open_credentials
 from .overrides import Overrides, default_server
 from .parsing import parse_kubeconfig
-from .prompting import Prompt, TerminalPrompt
-from .proxies import ProxyRules, proxy_for
+from .prompt import Prompt, TerminalPrompt
+from .proxy import ProxyRules, proxy_for
 from .redaction import mask_authorization, redacted_url
 from .tls import ClientCertificate, TlsSource, TlsStats, hint_for, tls_context
-from .trimming import flatten, minify, shorten
 from .validation import check_kubeconfig
 from .writing import (
     delete_entry,

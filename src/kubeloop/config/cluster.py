@@ -12,13 +12,13 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 import msgspec
 
 from kubeloop.machinery import get_logger
 
-from .address import base_url, is_https, without_query
-from .credentials import Credentials
+from .credentials import Credentials, Impersonation
 from .errors import (
     ConfigError,
     CredentialError,
@@ -28,7 +28,6 @@ from .errors import (
     NotInCluster,
     as_one_error,
 )
-from .impersonation import Impersonation
 from .in_cluster import (
     SERVICE_ACCOUNT_DIRECTORY,
     in_cluster_possible,
@@ -40,7 +39,7 @@ from .kubeconfig import EXEC_CLUSTER_EXTENSION, AuthProvider, Cluster, ExecConfi
 from .loading import KubeconfigFiles, load_files
 from .overrides import Overrides, Selection, select
 from .parsing import parse_kubeconfig
-from .prompting import Prompt, ask_for_user, has_identification
+from .prompt import Prompt, ask_for_user, has_identification
 from .redaction import Veiled, redacted_url
 from .validation import (
     check_selection,
@@ -50,7 +49,13 @@ from .validation import (
     text_problem,
 )
 
-__all__ = ["ClusterConfig", "UserLocation"]
+__all__ = [
+    "ClusterConfig",
+    "UserLocation",
+    "base_url",
+    "is_https",
+    "without_query",
+]
 
 log = get_logger(__name__)
 
@@ -419,3 +424,60 @@ def _tried(files: KubeconfigFiles, found: Kubeconfig, selection: Selection) -> s
             f' "{selection.cluster_name}", and no server for that'
         )
     return f"{names} {gave}, and this is not a pod with a service account"
+
+
+# --- the address of a server
+
+
+def base_url(server: str, *, secure: bool) -> str:
+    """`server` with a scheme and a final slash, without query and fragment.
+
+    A bare host is reached by https when it is `secure`, otherwise by http; an empty one
+    is this machine.
+
+    Raises: `InvalidConfig` when it is no address.
+    """
+    host = server or "localhost"
+    parts = _split(host)
+    if parts is None or not parts.scheme or not parts.netloc:
+        parts = _with_scheme(host, secure=secure)
+    if parts.scheme not in {"http", "https"}:
+        raise InvalidConfig(
+            f"server {redacted_url(host)!r} is neither http nor https (write it as"
+            " https://host:port)"
+        )
+    path = parts.path if parts.path.endswith("/") else f"{parts.path}/"
+    return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+
+
+def is_https(server: str) -> bool:
+    """Whether `server` says itself that it speaks https; a bare host does not."""
+    parts = _split(server)
+    return parts is not None and parts.scheme == "https"
+
+
+def without_query(server: str) -> str:
+    """`server` without query and fragment, where it has a path that they could belong to."""
+    parts = _split(server)
+    if parts is None or len(parts.path) <= 1:
+        return server
+    return urlunsplit(parts._replace(query="", fragment=""))
+
+
+def _with_scheme(host: str, *, secure: bool) -> SplitResult:
+    parts = _split(f"{'https' if secure else 'http'}://{host}")
+    if parts is None or not parts.hostname or parts.path not in ("", "/"):
+        raise InvalidConfig(
+            f"server {redacted_url(host)!r} is not an address (write it as https://host:port)"
+        )
+    return parts
+
+
+def _split(server: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(server)
+        _ = parts.port  # it is looked at only when asked for
+    except ValueError:
+        return None
+    # Python lets white space stand in a host; no such host exists.
+    return None if any(map(str.isspace, parts.netloc)) else parts

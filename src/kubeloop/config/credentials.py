@@ -10,6 +10,8 @@ configuration means (`opening`), and what is done with a certificate (`tls`).
 from __future__ import annotations
 
 import base64
+import string
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Protocol, final
 
@@ -18,20 +20,23 @@ import msgspec
 from kubeloop.kit import Clock
 from kubeloop.machinery import get_logger
 
-from .errors import CredentialError
+from .errors import CredentialError, InvalidConfig
 from .redaction import Veiled
 from .tls import ClientCertificate, check_pair
+from .validation import header_problem
 
 __all__ = [
     "CertificateFiles",
     "CertificateSource",
     "Credentials",
     "Identity",
+    "Impersonation",
     "StaticCredentials",
     "TokenFileCredentials",
     "WithCertificate",
     "basic",
     "bearer",
+    "impersonation_headers",
     "read_token",
 ]
 
@@ -296,3 +301,62 @@ def _read(path: str) -> bytes:
         return Path(path).read_bytes()
     except OSError as error:
         raise CredentialError(f"reading {path}: {error.strerror} (check the path)") from error
+
+
+# --- impersonation
+
+
+# The characters of a header name that stand for themselves; "%" begins an escape.
+_TOKEN = frozenset((string.ascii_letters + string.digits + "!#$&'*+-.^_`|~").encode())
+
+
+class Impersonation(msgspec.Struct, frozen=True, kw_only=True):
+    """The user to be taken for, with uid, groups and whatever else the server is told.
+
+    Raises: `InvalidConfig` for text that a header cannot carry.
+    """
+
+    user: str = ""
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+    extra: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        texts = [("user", self.user), ("uid", self.uid)]
+        texts += [("groups", group) for group in _listed("groups", self.groups)]
+        for key, values in self.extra.items():
+            _check("a key of extra", key, header=False)  # percent-encoded, so anything goes
+            texts += [(f"extra[{key}]", value) for value in _listed(f"extra[{key}]", values)]
+        for what, text in texts:
+            _check(what, text)
+
+
+def impersonation_headers(who: Impersonation | None) -> tuple[tuple[str, str], ...]:
+    """The headers for `who`, some of them more than once; none when nothing is set."""
+    if who is None or who == Impersonation():
+        return ()
+    return (
+        ("Impersonate-User", who.user),
+        *((("Impersonate-Uid", who.uid),) if who.uid else ()),
+        *(("Impersonate-Group", group) for group in who.groups),
+        *(
+            (f"Impersonate-Extra-{_escaped(key)}", value)
+            for key, values in who.extra.items()
+            for value in values
+        ),
+    )
+
+
+def _listed(what: str, values: Sequence[str]) -> Sequence[str]:
+    if isinstance(values, str):  # its letters would become groups
+        raise InvalidConfig(f"impersonate: {what}: expected several texts, found one (use a tuple)")
+    return values
+
+
+def _check(what: str, text: str, *, header: bool = True) -> None:
+    if problem := header_problem(text, controls=not header):
+        raise InvalidConfig(f"impersonate: {what}: {problem}")
+
+
+def _escaped(key: str) -> str:
+    return "".join(chr(byte) if byte in _TOKEN else f"%{byte:02X}" for byte in key.encode())

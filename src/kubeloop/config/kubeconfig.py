@@ -8,28 +8,38 @@ them (`validation`), back to disk (`writing`).
 
 from __future__ import annotations
 
+import base64
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import ClassVar, TypeVar
 
 import msgspec
 
-from .exec_policy import ExecPolicy
+from .errors import ConfigError, ContextNotFound, InvalidConfig
 from .redaction import Veiled
 
 __all__ = [
     "EXEC_CLUSTER_EXTENSION",
+    "OMITTED",
+    "REDACTED",
     "AuthProvider",
     "Cluster",
     "Context",
     "Entry",
     "ExecConfig",
     "ExecEnv",
+    "ExecPolicy",
     "Kubeconfig",
     "User",
+    "allows",
+    "flatten",
     "has_path_separator",
     "merge",
+    "minify",
     "overlaid",
+    "policy_faults",
+    "shorten",
 ]
 
 # The cluster extension whose object is handed to exec plugins.
@@ -72,6 +82,13 @@ class ExecEnv(Entry, frozen=True, kw_only=True, omit_defaults=True):
 
     name: str = ""
     value: str = ""
+
+
+class ExecPolicy(msgspec.Struct, frozen=True, kw_only=True):
+    """Run every plugin, none, or those on the list; an empty mode runs every plugin."""
+
+    mode: str = ""  # AllowAll, DenyAll or Allowlist
+    allowlist: tuple[str, ...] | None = None
 
 
 class ExecConfig(Entry, frozen=True, kw_only=True, omit_defaults=True):
@@ -198,3 +215,157 @@ def _first_wins(maps: Iterable[Mapping[str, V]]) -> dict[str, V]:
         for name, entry in entries.items():
             merged.setdefault(name, entry)
     return merged
+
+
+# --- which exec plugins may run
+
+
+def policy_faults(policy: ExecPolicy) -> list[str]:
+    """What is wrong with `policy`, in words; empty when nothing is."""
+    match policy.mode:
+        case "" | "AllowAll" | "DenyAll":
+            unwanted = policy.allowlist is not None
+            return [f"plugin policy {policy.mode or 'AllowAll'} takes no allowlist"] * unwanted
+        case "Allowlist":
+            return _list_faults(policy.allowlist or ())
+        case unknown:
+            return [f"unknown plugin policy {unknown!r}, known are AllowAll, DenyAll, Allowlist"]
+
+
+def allows(
+    policy: ExecPolicy, command: str, resolved: str, *, find: Callable[[str], str | None]
+) -> bool:
+    """Whether `policy` lets `command` run, which was found at `resolved`.
+
+    `find` looks a bare name up in PATH.
+    """
+    if policy.mode != "Allowlist":
+        return policy.mode in ("", "AllowAll")
+    entries = policy.allowlist or ()
+    namesakes = [e for e in entries if Path(e).name == Path(resolved).name]
+    return command in entries or resolved in entries or any(find(e) == resolved for e in namesakes)
+
+
+def _list_faults(entries: tuple[str, ...]) -> list[str]:
+    if not entries:
+        return ["plugin policy Allowlist needs a list of programs"]
+    return [
+        f"allowlist entry {entry!r} is {'empty' if not entry else 'not in normal form'}"
+        for entry in entries
+        if not entry or os.path.normpath(entry) != entry
+    ]
+
+
+# --- smaller, self-contained or printable configs
+
+
+REDACTED = "REDACTED"
+
+
+# The bytes that the format, which writes data in base64, shows as these words.
+OMITTED = base64.b64decode("DATA+OMITTED")
+
+
+_SECRET_PROVIDER_KEYS = frozenset({"access-token", "client-secret", "id-token", "refresh-token"})
+
+
+def minify(config: Kubeconfig) -> Kubeconfig:
+    """Only the current context, with its cluster and its user.
+
+    Raises: `ContextNotFound`, or `InvalidConfig` when the cluster or the user is missing.
+    """
+    context = config.contexts.get(config.current_context)
+    if context is None:
+        raise ContextNotFound(config.current_context, tuple(config.contexts))
+    users = {name: user for name, user in config.users.items() if name == context.user}
+    clusters = {name: c for name, c in config.clusters.items() if name == context.cluster}
+    if context.user and not users:
+        raise InvalidConfig(f'minify: user "{context.user}" does not exist (add it)')
+    if context.cluster and not clusters:
+        raise InvalidConfig(f'minify: cluster "{context.cluster}" does not exist (add it)')
+    contexts = {config.current_context: context}
+    return msgspec.structs.replace(config, contexts=contexts, users=users, clusters=clusters)
+
+
+def flatten(config: Kubeconfig) -> Kubeconfig:
+    """Every certificate and key inside the config, none in files beside it.
+
+    Raises: `ConfigError` when a file cannot be read or its data is there already.
+    """
+    return msgspec.structs.replace(
+        config,
+        clusters={name: _flat_cluster(entry) for name, entry in config.clusters.items()},
+        users={name: _flat_user(entry) for name, entry in config.users.items()},
+    )
+
+
+def shorten(config: Kubeconfig) -> Kubeconfig:
+    """Fit to be shown: data left out, tokens and passwords replaced by `REDACTED`."""
+    return msgspec.structs.replace(
+        config,
+        clusters={name: _short_cluster(entry) for name, entry in config.clusters.items()},
+        users={name: _short_user(entry) for name, entry in config.users.items()},
+    )
+
+
+def _flat_cluster(cluster: Cluster) -> Cluster:
+    data = _inlined(cluster.certificate_authority, cluster.certificate_authority_data)
+    return msgspec.structs.replace(
+        cluster, certificate_authority="", certificate_authority_data=data
+    )
+
+
+def _flat_user(user: User) -> User:
+    return msgspec.structs.replace(
+        user,
+        client_certificate="",
+        client_certificate_data=_inlined(user.client_certificate, user.client_certificate_data),
+        client_key="",
+        client_key_data=_inlined(user.client_key, user.client_key_data),
+    )
+
+
+def _inlined(path: str, data: bytes) -> bytes:
+    if not path:
+        return data
+    if data:
+        raise InvalidConfig(f"flatten: {path} and its data are both set (remove one of them)")
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise ConfigError(f"flatten: reading {path}: {error.strerror} (check the path)") from error
+
+
+def _short_cluster(cluster: Cluster) -> Cluster:
+    shown = OMITTED if cluster.certificate_authority_data else b""
+    return msgspec.structs.replace(cluster, certificate_authority_data=shown)
+
+
+def _short_user(user: User) -> User:
+    return msgspec.structs.replace(
+        user,
+        client_certificate_data=OMITTED if user.client_certificate_data else b"",
+        client_key_data=OMITTED if user.client_key_data else b"",
+        token=_hidden(user.token),
+        password=_hidden(user.password),
+        auth_provider=_short_provider(user.auth_provider),
+        exec=_short_exec(user.exec),
+    )
+
+
+def _short_provider(provider: AuthProvider | None) -> AuthProvider | None:
+    if provider is None:
+        return None
+    shown = {k: _hidden(v) if k in _SECRET_PROVIDER_KEYS else v for k, v in provider.config.items()}
+    return msgspec.structs.replace(provider, config=shown)
+
+
+def _short_exec(plugin: ExecConfig | None) -> ExecConfig | None:
+    if plugin is None:
+        return None
+    shown = tuple(ExecEnv(name=each.name, value=_hidden(each.value)) for each in plugin.env)
+    return msgspec.structs.replace(plugin, env=shown)
+
+
+def _hidden(value: str) -> str:
+    return REDACTED if value else ""

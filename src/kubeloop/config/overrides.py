@@ -16,8 +16,7 @@ import msgspec
 from kubeloop.wire import Duration, InvalidValue
 
 from .errors import ConfigError, ContextNotFound, InvalidConfig
-from .exec_policy import ExecPolicy
-from .kubeconfig import Cluster, Context, Kubeconfig, User, overlaid
+from .kubeconfig import Cluster, Context, ExecPolicy, Kubeconfig, User, overlaid
 from .redaction import Veiled
 
 __all__ = ["Overrides", "Selection", "default_server", "parse_timeout", "plain_namespace", "select"]

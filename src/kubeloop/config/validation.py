@@ -14,8 +14,7 @@ from urllib.parse import urlsplit
 from kubeloop.machinery import problems_of_dns_label
 
 from .errors import ConfigError, ContextNotFound, EmptyConfig, InvalidConfig, as_one_error
-from .exec_policy import policy_faults
-from .kubeconfig import Cluster, Context, ExecConfig, Kubeconfig, User
+from .kubeconfig import Cluster, Context, ExecConfig, Kubeconfig, User, policy_faults
 from .overrides import Selection
 from .redaction import redacted_url
 
