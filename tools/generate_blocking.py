@@ -51,8 +51,8 @@ MIRRORS = (
     Mirror("clients", "scale", "ScaleClient"),
     Mirror("clients", "subresources", "Proxy"),
     Mirror("discovery", "client", "DiscoveryClient"),
-    Mirror("discovery", "openapi", "OpenApiV3"),
-    Mirror("discovery", "deferred", "DeferredMapper"),
+    Mirror("discovery", "client", "OpenApiV3"),
+    Mirror("discovery", "deferred_mapper", "DeferredMapper"),
     Mirror(
         "rest",
         "client",

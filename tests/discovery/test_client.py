@@ -79,7 +79,7 @@ async def test_the_form_that_is_asked_for_can_be_chosen(
     modern: ScriptedServer, options: dict[str, bool], accept: str
 ) -> None:
     """DSC-2: legacy asks for plain JSON, no-peer for the server's own first."""
-    await DiscoveryClient(modern, **options).overview()
+    await DiscoveryClient(modern, **options).groups_and_maybe_resources()
 
     assert {request.accept for request in modern.asked} == {accept}
     assert ACCEPT_NO_PEER.index("profile=nopeer") < ACCEPT_NO_PEER.index(ACCEPT_AGGREGATED)

@@ -12,13 +12,13 @@ import pytest
 
 from kubeloop.discovery import (
     DEFAULT_TTL,
-    AnswerCache,
     ApiGroup,
     ApiResource,
     DeferredMapper,
-    Discovered,
     DiscoveryClient,
+    DiscoveryResult,
     DiskCache,
+    DocumentCache,
     MemoryCache,
     NoKindMatch,
     cached_discovery,
@@ -174,7 +174,7 @@ async def test_the_stack_is_disk_over_memory_over_the_server(
 
 async def test_answers_are_kept_behind_a_checksum(tmp_path: Path) -> None:
     """DSC-28: SHA-256 before the answer, under the SHA-256 of the URL; damage is a miss."""
-    cache = AnswerCache(tmp_path)
+    cache = DocumentCache(tmp_path)
     await cache.put("https://h/openapi/v3/api/v1?hash=A", b"text")
     (file,) = tmp_path.iterdir()
 
@@ -197,7 +197,7 @@ async def test_a_group_that_is_no_name_for_a_directory_is_not_kept(
         async def resources(self, version: GroupVersion) -> tuple[ApiResource, ...]:
             return (ApiResource("things", "Thing"),)
 
-        async def discover(self) -> Discovered:
+        async def discover(self) -> DiscoveryResult:
             raise NotImplementedError
 
     cache = DiskCache(Hostile(), tmp_path / "a" / "b" / "cache")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kubeloop.discovery import AnswerCache, OpenApiV3
+from kubeloop.discovery import DocumentCache, OpenApiV3
 from kubeloop.machinery import GroupVersion, InvalidValue
 
 from .conftest import ScriptedServer, Slow
@@ -59,7 +59,7 @@ async def test_a_document_is_asked_for_under_its_hash(described: ScriptedServer)
 async def test_a_document_under_a_hash_is_kept(described: ScriptedServer, tmp_path: Path) -> None:
     """DSC-28."""
     for _ in range(2):
-        await OpenApiV3(described, cache=AnswerCache(tmp_path)).document("apis/apps/v1")
+        await OpenApiV3(described, cache=DocumentCache(tmp_path)).document("apis/apps/v1")
 
     assert described.paths.count("/openapi/v3/apis/apps/v1") == 1
 

@@ -347,7 +347,7 @@ class Client(Clientset):
             single = await self.discovery.resources(version)
         except NotFound:
             return False
-        _, everything = await self.discovery.overview()
+        _, everything = await self.discovery.groups_and_maybe_resources()
         aggregated = single if everything is None else everything.resources.get(version, ())
         return all(any(row.name == plural for row in rows) for rows in (single, aggregated))
 

@@ -36,7 +36,7 @@ from kubeloop.config import ClusterConfig
 from kubeloop.discovery import (
     ApiGroup,
     ApiResource,
-    Discovered,
+    DiscoveryResult,
     MapperStats,
     OpenApiPath,
     VersionInfo,
@@ -766,27 +766,26 @@ class DiscoveryClient:
         """The groups with their versions, the core group first."""
         return self._route.call(lambda to: to.groups())
 
-    def overview(self) -> tuple[tuple[ApiGroup, ...], Discovered | None]:
-        """The groups and, where the server said it all at once, everything.
+    def groups_and_maybe_resources(self) -> tuple[tuple[ApiGroup, ...], DiscoveryResult | None]:
+        """The groups and, with aggregated discovery, all resources.
 
-        Raises: what `/apis` fails with; a missing `/api` only means: no core group.
+        Raises: the error of `/apis`. A missing `/api` means that there is no core group.
         """
-        return self._route.call(lambda to: to.overview())
+        return self._route.call(lambda to: to.groups_and_maybe_resources())
 
     def resources(self, version: GroupVersion) -> tuple[ApiResource, ...]:
-        """The resources of one group version, parts such as `pods/status` included.
+        """The resources of one group version, with subresources such as `pods/status`.
 
-        Raises: InvalidValue for an empty version; what the server answers, but a missing
-        `v1` is an empty one.
+        Raises: InvalidValue for an empty version; ApiError, but a missing `v1` is empty.
         """
         return self._route.call(lambda to: to.resources(version))
 
-    def discover(self) -> Discovered:
-        """Everything; what failed is in `failures`, after a second try."""
+    def discover(self) -> DiscoveryResult:
+        """Everything; group versions that failed twice are in `failures`."""
         return self._route.call(lambda to: to.discover())
 
     def preferred(self, *, namespaced: bool = False) -> dict[GroupVersion, tuple[ApiResource, ...]]:
-        """Each resource once, in the version to use; with `namespaced` only those in one."""
+        """Each resource once, in its preferred version; with `namespaced` only namespaced ones."""
         return self._route.call(lambda to: to.preferred(namespaced=namespaced))
 
     def version(self) -> VersionInfo:
@@ -794,11 +793,11 @@ class DiscoveryClient:
         return self._route.call(lambda to: to.version())
 
     def openapi_v2(self) -> bytes:
-        """The OpenAPI v2 document as it comes: protobuf."""
+        """The OpenAPI v2 document, as protobuf."""
         return self._route.call(lambda to: to.openapi_v2())
 
     def supports(self, version: GroupVersion) -> bool:
-        """Whether a group version is served; a server that lists nothing is believed to."""
+        """Whether a group version is served; True if the server lists none, as in client-go."""
         return self._route.call(lambda to: to.supports(version))
 
     def serves(self, resource: GroupVersionResource) -> bool:
@@ -830,7 +829,7 @@ class OpenApiV3:
         return self._route.call(lambda to: to.document(key))
 
     def invalidate(self) -> None:
-        """Forget the index, also one that is on its way."""
+        """Drop the index, also that of a running request."""
         self._route.read(lambda to: to.invalidate())
 
 
@@ -846,21 +845,21 @@ class DeferredMapper:
     def __repr__(self) -> str:
         return f"blocking {self._route!r}"
 
-    def resources_for(self, wanted: GroupVersionResource) -> list[GroupVersionResource]:
+    def resources_for(self, partial: GroupVersionResource) -> list[GroupVersionResource]:
         """As `RESTMapper.resources_for`."""
-        return self._route.call(lambda to: to.resources_for(wanted))
+        return self._route.call(lambda to: to.resources_for(partial))
 
-    def resource_for(self, wanted: GroupVersionResource) -> GroupVersionResource:
+    def resource_for(self, partial: GroupVersionResource) -> GroupVersionResource:
         """As `RESTMapper.resource_for`."""
-        return self._route.call(lambda to: to.resource_for(wanted))
+        return self._route.call(lambda to: to.resource_for(partial))
 
-    def kinds_for(self, wanted: GroupVersionResource) -> list[GroupVersionKind]:
+    def kinds_for(self, partial: GroupVersionResource) -> list[GroupVersionKind]:
         """As `RESTMapper.kinds_for`."""
-        return self._route.call(lambda to: to.kinds_for(wanted))
+        return self._route.call(lambda to: to.kinds_for(partial))
 
-    def kind_for(self, wanted: GroupVersionResource) -> GroupVersionKind:
+    def kind_for(self, partial: GroupVersionResource) -> GroupVersionKind:
         """As `RESTMapper.kind_for`."""
-        return self._route.call(lambda to: to.kind_for(wanted))
+        return self._route.call(lambda to: to.kind_for(partial))
 
     def mappings(self, kind: GroupKind, *versions: str) -> list[ResourceInfo]:
         """As `RESTMapper.mappings`."""
@@ -878,16 +877,16 @@ class DeferredMapper:
         """As `RESTMapper.singular_of`."""
         return self._route.call(lambda to: to.singular_of(resource))
 
-    def expand(self, wanted: GroupVersionResource) -> GroupVersionResource:
+    def expand(self, partial: GroupVersionResource) -> GroupVersionResource:
         """As `RESTMapper.expand`."""
-        return self._route.call(lambda to: to.expand(wanted))
+        return self._route.call(lambda to: to.expand(partial))
 
     def category(self, word: str) -> tuple[GroupResource, ...]:
         """As `RESTMapper.category`."""
         return self._route.call(lambda to: to.category(word))
 
     def reset(self) -> None:
-        """Forget what was discovered, and what was built from it."""
+        """Invalidate the cache, and drop the mapper."""
         self._route.read(lambda to: to.reset())
 
     def stats(self) -> MapperStats:
