@@ -295,7 +295,7 @@ def test_a_certificate_without_credentials_is_told_without_python(
     result = kubeloop("get", "pods", "--kubeconfig", str(kubeconfig))
 
     assert result.exit_code == 4
-    assert "(give a token, a certificate or a plugin)" in result.stderr
+    assert "(configure a token, a certificate or a plugin)" in result.stderr
 
 
 def test_no_error_that_can_reach_the_command_line_names_python_arguments_in_its_text() -> None:

@@ -32,7 +32,7 @@ from kubeloop.config.exec_plugin import (
     parse_output,
     plugin_environment,
 )
-from kubeloop.config.kubeconfig import allows, policy_faults
+from kubeloop.config.kubeconfig import allows, policy_problems
 from kubeloop.config.open_credentials import exec_cluster
 
 from .conftest import Issued
@@ -132,7 +132,7 @@ def test_a_plugin_that_must_talk_and_cannot_is_an_error() -> None:
         always, stdin_unavailable=True, stdin_unavailable_message="used for manifests"
     )
 
-    with pytest.raises(PluginError, match="run it from a terminal"):
+    with pytest.raises(PluginError, match="run it in a terminal"):
         is_interactive(always, terminal=False)
     with pytest.raises(PluginError, match="used for manifests"):
         is_interactive(taken, terminal=True)
@@ -177,7 +177,7 @@ def test_a_certificate_is_read_and_must_fit_its_key(issued: Issued, reissued: Is
         (b"s3cret", "6 bytes that are not JSON"),
         (b"\xff", "not JSON"),
         (b'{"x":' + b"[" * 100_000, "not JSON"),
-        (b'["s3cret"]', "is not one"),
+        (b'["s3cret"]', "invalid ExecCredential"),
         (output({"token": "s3cret"}, version=V1BETA1), f"{V1}.*{V1BETA1}"),
         (output({"token": "s3cret"}, kind="Pod"), "it printed another kind"),
         (output({"token": "s3cret"}, kind="s3cret"), "it printed another kind"),
@@ -259,7 +259,7 @@ def test_an_install_hint_of_several_lines_becomes_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "fault"),
+    ("policy", "problem"),
     [
         (ExecPolicy(), ""),
         (ExecPolicy(mode="AllowAll"), ""),
@@ -274,10 +274,10 @@ def test_an_install_hint_of_several_lines_becomes_one() -> None:
         (ExecPolicy(mode="denyall"), "unknown plugin policy"),
     ],
 )
-def test_a_policy_that_contradicts_itself_is_a_fault(policy: ExecPolicy, fault: str) -> None:
+def test_a_policy_that_contradicts_itself_is_a_fault(policy: ExecPolicy, problem: str) -> None:
     """EXE-12."""
-    assert fault in "".join(policy_faults(policy))
-    assert bool(policy_faults(policy)) is bool(fault)
+    assert problem in "".join(policy_problems(policy))
+    assert bool(policy_problems(policy)) is bool(problem)
 
 
 @pytest.mark.parametrize(

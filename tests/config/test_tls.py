@@ -91,7 +91,7 @@ def test_insecure_trusts_anybody_and_warns(
 
     shake(context, other_authority.issue("another"))
 
-    assert "anybody can pose as the API server" in caplog.text
+    assert "any server can impersonate the API server" in caplog.text
     assert context.minimum_version >= ssl.TLSVersion.TLSv1_2
 
 
@@ -99,7 +99,7 @@ def test_a_ca_with_insecure_is_an_error(authority: Authority) -> None:
     """TRN-3."""
     settings = config(insecure_skip_tls_verify=True)
 
-    with pytest.raises(ConfigError, match="a CA is given and verification is switched off"):
+    with pytest.raises(ConfigError, match="a CA is set and verification is switched off"):
         tls_context(settings, ca=authority.pem)
 
 
@@ -118,9 +118,9 @@ BROKEN = b"-----BEGIN CERTIFICATE-----\nczNjcmV0\n-----END CERTIFICATE-----\n"
 @pytest.mark.parametrize(
     ("ca", "said"),
     [
-        (b"s3cret", "holds no PEM certificate"),
-        (b"-----BEGIN PRIVATE KEY-----\ns3cret\n-----END PRIVATE KEY-----", "holds no PEM"),
-        (BROKEN, "holds a broken certificate"),
+        (b"s3cret", "has no PEM certificate"),
+        (b"-----BEGIN PRIVATE KEY-----\ns3cret\n-----END PRIVATE KEY-----", "has no PEM"),
+        (BROKEN, "has an invalid certificate"),
     ],
 )
 def test_a_ca_that_is_none_is_an_error(ca: bytes, said: str, tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_an_empty_ca_file_is_an_error(tmp_path: Path) -> None:
     """TRN-5: said at once, where client-go lets every handshake fail."""
     (tmp_path / "ca").touch()
 
-    with pytest.raises(ConfigError, match="holds no PEM certificate"):
+    with pytest.raises(ConfigError, match="has no PEM certificate"):
         tls_context(config(ca_file=str(tmp_path / "ca")))
 
 
@@ -215,7 +215,7 @@ def test_a_key_with_a_password_is_an_error_and_nobody_is_asked(issued: Issued) -
         serialization.BestAvailableEncryption(b"pa55"),
     )
 
-    with pytest.raises(CredentialError, match="the key without a password"):
+    with pytest.raises(CredentialError, match="a key without a password"):
         check_pair(ClientCertificate(certificate=issued.certificate, key=locked), what="x")
 
 

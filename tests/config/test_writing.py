@@ -132,7 +132,7 @@ def test_a_lock_of_somebody_else_is_an_error_and_stays(files: KubeconfigFiles) -
     lock = Path(f"{files.explicit}.lock")
     lock.touch()
 
-    with pytest.raises(KubeconfigLocked, match="somebody else is writing"):
+    with pytest.raises(KubeconfigLocked, match="another process may be writing"):
         set_context("x", files=files)
 
     assert lock.exists()
@@ -170,7 +170,7 @@ def test_a_relative_path_that_leads_out_is_an_error(tmp_path: Path) -> None:
     """CFG-19."""
     files = KubeconfigFiles(explicit=str(tmp_path / "config"))
 
-    with pytest.raises(ConfigError, match="give its absolute path"):
+    with pytest.raises(ConfigError, match="use an absolute path"):
         set_credentials("u", User(client_key="../k.pem"), files=files)
 
 

@@ -46,7 +46,7 @@ class Renewable:
     async def identity(self) -> Identity:
         return Identity(authorization=f"Bearer {self.tokens[0]}", epoch=self.epoch)
 
-    async def refused(self, identity: Identity) -> None:
+    async def refresh(self, identity: Identity) -> None:
         self.refusals.append(identity)
         if len(self.tokens) > 1:
             self.tokens.pop(0)

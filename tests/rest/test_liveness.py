@@ -446,7 +446,7 @@ class Strict:
         self.asked += 1
         return Identity(authorization="Bearer t")
 
-    async def refused(self, identity: Identity) -> None:
+    async def refresh(self, identity: Identity) -> None:
         self.refusals += 1
 
 

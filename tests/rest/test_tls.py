@@ -199,7 +199,7 @@ class Troubled:
     async def identity(self) -> Identity:
         raise CredentialError("asking the vault: sealed (unseal it)")
 
-    async def refused(self, identity: Identity) -> None:
+    async def refresh(self, identity: Identity) -> None:
         raise AssertionError("there was nothing to refuse")
 
 

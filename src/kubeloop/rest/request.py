@@ -256,7 +256,7 @@ def uri_request(
         raise InvalidValue(f"request URI {uri!r}: {error} (write it as /path?key=value)") from error
     if _BROKEN_ESCAPE.search(uri):
         raise InvalidValue(
-            f"request URI {uri!r}: " % " without two hexadecimal digits after it (write it as %25)"
+            f"request URI {uri!r}: '%' without two hexadecimal digits after it (write it as %25)"
         )
     # path_request escapes the path: an escaped path must not be escaped twice.
     return path_request(method, unquote(parts.path), params=pairs, headers=headers, body=body)

@@ -167,7 +167,7 @@ class Transport:
         incoming = await self._follow(prepared, identity)
         if incoming.status != 401 or _has_own_credentials(prepared.request):
             return incoming
-        await credentials.refused(identity)
+        await credentials.refresh(identity)
         refreshed = await credentials.identity()
         if _same_credentials(identity, refreshed):
             return incoming
@@ -227,7 +227,7 @@ class Transport:
         except aiohttp.WSServerHandshakeError as error:
             without_headers(error)
             if error.status == 401:
-                await credentials.refused(identity)
+                await credentials.refresh(identity)
             raise
         except (aiohttp.ClientError, OSError, ValueError) as error:
             if self._closed:
