@@ -9,14 +9,14 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubeloop.clients import Client, ResourceClient
+from kubeloop.clients import APIClient, ResourceClient
 from kubeloop.clients.object_patch import merge_rules
 from kubeloop.clients.three_way_merge import merge_changes
 from kubeloop.config import ClusterConfig
-from kubeloop.machinery import Conflict
+from kubeloop.errors import Conflict
 from kubeloop.testing.server.service import Service
 
-from .conftest import HastyClock
+from .conftest import FastClock
 
 Flat = dict[str, str | None]  # a field, and its value or that it has none
 
@@ -170,7 +170,7 @@ def test_what_is_stored_is_the_serial_application_of_the_edits_that_succeeded(
 async def _play(edits: list[Edit], steps: list[Step]) -> None:
     async with (
         Service() as server,
-        Client(ClusterConfig(server=server.url), clock=HastyClock()) as client,
+        APIClient(ClusterConfig(server=server.url), clock=FastClock()) as client,
     ):
         maps = client.resource("v1", "ConfigMap")
         await maps.create(an_object())

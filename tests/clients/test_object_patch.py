@@ -14,7 +14,8 @@ from kubeloop.clients.object_patch import (
     patch_between,
     rebase_change,
 )
-from kubeloop.machinery import Conflict, GroupResource
+from kubeloop.errors import Conflict
+from kubeloop.meta import GroupResource
 from kubeloop.rest import MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from kubeloop.wire import facts_of
 from kubeloop.wire.core.v1 import ConfigMap, Pod

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.support.mutations import CRD, JSON, KUBECONFIG, POD, STATUS, TEXT, mutated
 
 from kubeloop.config import (
     ClusterConfig,
@@ -24,38 +25,39 @@ from kubeloop.config import (
 )
 from kubeloop.config.credentials import impersonation_headers
 from kubeloop.config.exec_plugin import parse_output
+from kubeloop.crd import module_from_crd
 from kubeloop.discovery.parsing import (
     is_aggregated,
     parse_aggregated,
     parse_groups,
     parse_resources,
 )
+from kubeloop.errors import KubeError, api_error, status_from_object
+from kubeloop.jsonpath import JSONPath
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import (
-    JSONPath,
-    KubeError,
+from kubeloop.meta import (
     ObjectKey,
     add_finalizer,
-    api_error,
+    check_annotations,
+    controller_of,
+    set_controller,
+)
+from kubeloop.patches import (
     apply_json_patch,
     apply_merge_patch,
     apply_strategic_patch,
+    strategic_patch_between,
+)
+from kubeloop.selectors import (
     as_field_selector,
     as_selector,
-    check_annotations,
-    controller_of,
-    module_from_crd,
     parse_fields,
     parse_labels,
     selector_from_wire,
-    set_controller,
-    status_from_object,
-    strategic_patch_between,
 )
 from kubeloop.wire import Duration, Quantity, dump_yaml, facts_of, load_yaml, parse_time
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.core.v1 import Pod
-from tests.mutations import CRD, JSON, KUBECONFIG, POD, STATUS, TEXT, mutated
 
 SELECTOR = {
     "matchLabels": {"a": "b"},

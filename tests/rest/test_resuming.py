@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from kubeloop.kit import Backoff, ManualClock
-from kubeloop.machinery import (
+from kubeloop.errors import (
     ClientClosed,
     Expired,
     Forbidden,
     InternalError,
-    InvalidValue,
+    InvalidArgument,
     Unauthorized,
 )
+from kubeloop.kit import Backoff, ManualClock
 from kubeloop.rest import (
     RESUME_BACKOFF,
     RESUME_INTERVAL,
@@ -25,7 +25,7 @@ from kubeloop.rest import (
     resource_request,
 )
 
-from .conftest import PODS, HurriedClock, Reply, Script, chunked, client_for, cut, hang, reply
+from .conftest import PODS, InstantClock, Reply, Script, chunked, client_for, cut, hang, reply
 from .test_watch import event, status
 
 STILL = Backoff(duration=0.0, steps=0)
@@ -54,11 +54,11 @@ async def take(watch: ResumingWatch, count: int) -> list[str]:
 @pytest.mark.parametrize("version", ["", "0"])
 async def test_there_is_no_resuming_from_nowhere(version: str, server: Script) -> None:
     """WTC-1."""
-    with pytest.raises(InvalidValue, match="cannot be resumed there"):
+    with pytest.raises(InvalidArgument, match="cannot be resumed there"):
         resuming(client_for(server), version)
 
 
-async def test_it_goes_on_from_the_last_version_seen(server: Script, hurried: HurriedClock) -> None:
+async def test_it_goes_on_from_the_last_version_seen(server: Script, hurried: InstantClock) -> None:
     """WTC-1, WTC-2, WTC-C1: no event lost, none twice."""
     server.says(
         chunked(event("ADDED", "6")),
@@ -74,7 +74,7 @@ async def test_it_goes_on_from_the_last_version_seen(server: Script, hurried: Hu
 
 
 async def test_bookmarks_move_the_version_and_stay_inside(
-    server: Script, hurried: HurriedClock
+    server: Script, hurried: InstantClock
 ) -> None:
     """WTC-2."""
     server.says(chunked(event("BOOKMARK", "60")), chunked(event("ADDED", "61"), end="hang"))
@@ -85,7 +85,7 @@ async def test_bookmarks_move_the_version_and_stay_inside(
     assert "allowWatchBookmarks=true" in server.asked[0].target
 
 
-async def test_tries_begin_at_least_a_second_apart(server: Script, hurried: HurriedClock) -> None:
+async def test_tries_begin_at_least_a_second_apart(server: Script, hurried: InstantClock) -> None:
     """WTC-1: also after a stream that brought something."""
     server.says(chunked(event("ADDED", "6")))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
@@ -96,7 +96,7 @@ async def test_tries_begin_at_least_a_second_apart(server: Script, hurried: Hurr
 
 
 async def test_a_server_that_hangs_up_at_once_is_not_stormed(
-    server: Script, hurried: HurriedClock
+    server: Script, hurried: InstantClock
 ) -> None:
     """Needs section C-1: growing delays, although nothing failed."""
     server.says(*[chunked()] * 7, chunked(event("ADDED", "6"), end="hang"))
@@ -107,7 +107,7 @@ async def test_a_server_that_hangs_up_at_once_is_not_stormed(
     assert RESUME_BACKOFF.jitter == 1.0
 
 
-async def test_an_event_makes_the_delays_short_again(server: Script, hurried: HurriedClock) -> None:
+async def test_an_event_makes_the_delays_short_again(server: Script, hurried: InstantClock) -> None:
     server.says(
         *[chunked()] * 3, chunked(event("ADDED", "6")), chunked(), chunked(event("ADDED", "7"))
     )
@@ -118,7 +118,7 @@ async def test_an_event_makes_the_delays_short_again(server: Script, hurried: Hu
 
 
 async def test_an_expired_version_ends_it_and_is_told(
-    server: Script, hurried: HurriedClock
+    server: Script, hurried: InstantClock
 ) -> None:
     """WTC-3, WTC-C2, needs 7: in the stream."""
     server.says(chunked(event("ADDED", "6") + status(410, "Expired")))
@@ -133,7 +133,7 @@ async def test_an_expired_version_ends_it_and_is_told(
 
 
 async def test_a_version_that_is_refused_on_opening_is_never_asked_for_again(
-    server: Script, hurried: HurriedClock
+    server: Script, hurried: InstantClock
 ) -> None:
     """WTC-4, WTC-C3, needs 7: client-go would repeat it for ever; a refusal is told here."""
     server.says(
@@ -158,7 +158,7 @@ async def test_a_version_that_is_refused_on_opening_is_never_asked_for_again(
     ],
 )
 async def test_other_trouble_is_invisible(
-    trouble: Reply, server: Script, hurried: HurriedClock
+    trouble: Reply, server: Script, hurried: InstantClock
 ) -> None:
     """WTC-3, WTC-4, WTC-C2: it tries again from where it was."""
     server.says(trouble, chunked(event("ADDED", "6"), end="hang"))
@@ -169,7 +169,7 @@ async def test_other_trouble_is_invisible(
     assert versions(server) == ["5", "5"]
 
 
-async def test_the_server_s_delay_is_kept(server: Script, hurried: HurriedClock) -> None:
+async def test_the_server_s_delay_is_kept(server: Script, hurried: InstantClock) -> None:
     """WTC-3: retryAfterSeconds of the Status."""
     said = status(500, "ServerTimeout").replace(
         b'"code"', b'"details":{"retryAfterSeconds":17},"code"'
@@ -183,7 +183,7 @@ async def test_the_server_s_delay_is_kept(server: Script, hurried: HurriedClock)
 
 @pytest.mark.parametrize(("code", "kind"), [(401, Unauthorized), (403, Forbidden)])
 async def test_a_refusal_that_would_be_repeated_ends_it(
-    code: int, kind: type[Exception], server: Script, hurried: HurriedClock
+    code: int, kind: type[Exception], server: Script, hurried: InstantClock
 ) -> None:
     """WTC-4."""
     server.says(reply(code))
@@ -194,7 +194,7 @@ async def test_a_refusal_that_would_be_repeated_ends_it(
     assert len(server.asked) == 1
 
 
-async def test_a_closed_client_ends_it(server: Script, hurried: HurriedClock) -> None:
+async def test_a_closed_client_ends_it(server: Script, hurried: InstantClock) -> None:
     server.says(chunked(event("ADDED", "6")))
     rest = client_for(server, clock=hurried)
     async with resuming(rest) as watch:
@@ -216,7 +216,7 @@ async def test_a_closed_client_ends_it(server: Script, hurried: HurriedClock) ->
     ],
 )
 async def test_an_event_it_cannot_resume_from_ends_it(
-    bad: bytes, server: Script, hurried: HurriedClock
+    bad: bytes, server: Script, hurried: InstantClock
 ) -> None:
     """WTC-2: no version, an unknown type."""
     server.says(chunked(bad, end="hang"))
@@ -230,7 +230,7 @@ async def test_an_event_it_cannot_resume_from_ends_it(
 
 
 async def test_cancelling_ends_the_stream_and_the_next_call_resumes(
-    server: Script, hurried: HurriedClock
+    server: Script, hurried: InstantClock
 ) -> None:
     """WTC-5, X-7: unread events hold nothing up."""
     server.says(chunked(event("ADDED", "6"), end="hang"), chunked(event("ADDED", "7"), end="hang"))

@@ -32,7 +32,7 @@ from ._generated.mirrors import (
     SubresourceClient,
 )
 from .client import Client, DynamicClient, retry_on_conflict
-from .errors import BlockingInLoop, LoopEnded, OpenedBeforeFork
+from .errors import BlockingInLoop, LoopClosed, OpenedBeforeFork
 from .informer import Registration, SharedInformer
 from .portal import PORTAL, Portal, PortalStats
 from .stream import Stream
@@ -45,7 +45,7 @@ __all__ = [
     "DeferredMapper",
     "DiscoveryClient",
     "DynamicClient",
-    "LoopEnded",
+    "LoopClosed",
     "MetadataClient",
     "OpenApiV3",
     "OpenedBeforeFork",

@@ -19,13 +19,9 @@ from kubeloop import clients, runtime
 from kubeloop.clients import AnyObject, ApplyOptions, Manifest
 from kubeloop.config import ClusterConfig
 from kubeloop.discovery import VersionInfo
+from kubeloop.errors import InvalidArgument, TransportError
 from kubeloop.kit import DEFAULT_RETRY, Backoff, Clock
-from kubeloop.machinery import (
-    GroupVersionKind,
-    GroupVersionResource,
-    InvalidValue,
-    TransportError,
-)
+from kubeloop.meta import GroupVersionKind, GroupVersionResource
 from kubeloop.rest import ResponseLimits, RESTStats, WarningHandler
 from kubeloop.rest import RESTClient as AsyncRESTClient
 from kubeloop.wire import Kind
@@ -83,7 +79,7 @@ class Client(Clientset, Informers, Elections):
     ) -> None:
         said = (config, request_timeout, rate_limit, response_limits, warnings, clock)
         if rest is not None and any(each is not None for each in said):
-            raise InvalidValue(
+            raise InvalidArgument(
                 "client: give what makes a REST client, or what one is made of, not both"
             )
         made = partial(
@@ -235,7 +231,7 @@ class Client(Clientset, Informers, Elections):
         none; `owner` becomes the controller of all; `kinds` are classes of your own that
         YAML is read as. An object that is refused, or a document that is no object, does
         not keep the others back; of a text or file that is not YAML nothing is applied.
-        Raises: Conflict when another manager owns a field, unless `force`; InvalidValue for
+        Raises: Conflict when another manager owns a field, unless `force`; InvalidArgument for
         what cannot be read; ApplyErrors, with all errors and what was applied, when there
         is more to say than one error. One broken off may have applied some.
         """

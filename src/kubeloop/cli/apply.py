@@ -14,16 +14,11 @@ from typing import Any
 import click
 
 from kubeloop.clients import ManifestEntry, apply_order, manifest_entries
+from kubeloop.errors import ConfigError, KubeError, TransportError, Unauthorized
 from kubeloop.kit import run
-from kubeloop.machinery import (
-    ConfigError,
-    GroupKind,
-    KubeError,
-    TransportError,
-    Unauthorized,
-)
+from kubeloop.meta import GroupKind
 from kubeloop.runtime import Client
-from kubeloop.wire import InvalidValue, Kind
+from kubeloop.wire import InvalidArgument, Kind
 
 from .failures import ExitCode, report
 from .flags import Flags, cluster_flags, connected, pass_flags
@@ -65,7 +60,7 @@ def apply(
     """
     entries = [entry for file in files for entry in _read(file)]
     if not entries:
-        raise InvalidValue(f"apply {', '.join(files)}: there is no object in it")
+        raise InvalidArgument(f"apply {', '.join(files)}: there is no object in it")
     code = ExitCode.OK
     objects: dict[int, dict[str, Any]] = {}
     for entry in entries:

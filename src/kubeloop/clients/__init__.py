@@ -9,8 +9,8 @@ See also: `kubeloop.rest` (HTTP), `kubeloop.discovery` (what the server serves),
 from __future__ import annotations
 
 from ._generated.clientset import Clientset
-from .client import Client, DynamicClient
-from .collection import ALL
+from .client import APIClient, DynamicClient
+from .collection import ALL_NAMESPACES
 from .extraction import extract
 from .lists import ObjectList, Table, TableColumn, TableRow, WatchEvent
 from .manifests import AnyObject, ApplyErrors, Manifest
@@ -51,10 +51,10 @@ from .subresources import proxy_name as proxy_name
 from .wait import EventCondition as EventCondition
 
 __all__ = [
-    "ALL",
+    "ALL_NAMESPACES",
+    "APIClient",
     "AnyObject",
     "ApplyErrors",
-    "Client",
     "Clientset",
     "DynamicClient",
     "ListOptions",

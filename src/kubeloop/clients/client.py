@@ -17,19 +17,16 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, final, overload
 import msgspec
 
 from kubeloop.config import ClusterConfig
-from kubeloop.kit import Clock, Limiter, SystemClock, TokenBucket, poll
-from kubeloop.machinery import (
+from kubeloop.errors import (
     ConfigError,
-    GroupVersion,
-    GroupVersionKind,
-    GroupVersionResource,
-    InvalidValue,
+    InvalidArgument,
     KubeError,
     NotFound,
-    Owner,
     TransportError,
     Unauthorized,
 )
+from kubeloop.kit import Clock, Limiter, SystemClock, TokenBucket, poll
+from kubeloop.meta import GroupVersion, GroupVersionKind, GroupVersionResource, Owner
 from kubeloop.rest import (
     JSON,
     RequestSender,
@@ -61,7 +58,7 @@ from .wait import WaitTimeout
 if TYPE_CHECKING:  # loaded only when a kind is looked up
     from kubeloop.discovery import DeferredMapper, DiscoveryClient, MemoryCache, VersionInfo
 
-__all__ = ["Client", "DynamicClient"]
+__all__ = ["APIClient", "DynamicClient"]
 
 K = TypeVar("K", bound=Kind)
 
@@ -71,7 +68,7 @@ _CRD_POLL = 0.1
 AnyKind = type[Kind] | str | GroupVersionResource | GroupVersionKind
 
 
-class Client(Clientset):
+class APIClient(Clientset):
     """A client of one cluster.
 
         async with Client() as client:                 # kubeconfig, or in-cluster
@@ -109,12 +106,12 @@ class Client(Clientset):
             warnings=warnings,
         )
         if rest is not None and not self._rest_options.is_default:
-            raise InvalidValue(
+            raise InvalidArgument(
                 "client: pass `rest` or the options of a REST client, not both"
                 " (RESTClient has limits, timeouts and warning handlers)"
             )
         if rest is not None and rest.codec.content_type != JSON:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"client: the REST client has a codec for {rest.codec.content_type}, but clients,"
                 " lists and informers read and write JSON (leave out `codec`)"
             )
@@ -258,7 +255,7 @@ class Client(Clientset):
         objects that have none; `owner` becomes the controller of all; `kinds` are your classes
         for the objects of the YAML. If an object is rejected, the others are applied; if a text
         or file is not YAML, nothing of it is.
-        Raises: Conflict when another manager owns a field, unless `force`; InvalidValue for a
+        Raises: Conflict when another manager owns a field, unless `force`; InvalidArgument for a
         manifest that cannot be read; ApplyErrors, with all errors and the applied objects, if
         several objects were given. A cancelled call may have applied some.
         """
@@ -377,9 +374,9 @@ class Client(Clientset):
             return _info_at(what, namespace)
         requested = GroupVersionKind.of(what, kind) if isinstance(what, str) else what
         if not requested.version or not requested.kind:
-            raise InvalidValue(f"resource {requested}: apiVersion and kind are required").with_hint(
-                python='write client.resource("example.com/v1", "Website")'
-            )
+            raise InvalidArgument(
+                f"resource {requested}: apiVersion and kind are required"
+            ).with_hint(python='write client.resource("example.com/v1", "Website")')
         known = resource_for(requested.group, requested.version, requested.kind)
         return known or partial(self.mapper.mapping, requested.group_kind, requested.version)
 
@@ -414,7 +411,7 @@ class _RESTOptions(msgspec.Struct, frozen=True, kw_only=True):
         numbers = {"request_timeout": self.request_timeout, "rate_limit": self.rate_limit}
         for name, value in numbers.items():
             if isinstance(value, int | float) and not value > 0:
-                raise InvalidValue(f"client: {name}={value!r}: it must be more than 0")
+                raise InvalidArgument(f"client: {name}={value!r}: it must be more than 0")
 
     @property
     def is_default(self) -> bool:
@@ -447,7 +444,7 @@ def _limiter(limit: float | Limiter | None, clock: Clock) -> Limiter | None:
 class DynamicClient:
     """Clients with dicts for any kind: `client.dynamic.resource("apps/v1", "Deployment")`."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: APIClient) -> None:
         self._client = client
 
     def resource(

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, TypedDict, Unpack, final
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import Clock
-from kubeloop.machinery import GroupResource, InvalidValue
+from kubeloop.meta import GroupResource
 from kubeloop.rest import (
     Headers,
     ItemStream,
@@ -27,9 +28,9 @@ from kubeloop.wire import RawList, ResourceInfo
 
 from .options import ListOptions, WatchOptions
 
-__all__ = ["ALL", "Collection", "Lookup", "RawCollection", "RequestOptions"]
+__all__ = ["ALL_NAMESPACES", "Collection", "Lookup", "RawCollection", "RequestOptions"]
 
-ALL = ""
+ALL_NAMESPACES = ""
 """For `namespace`: all namespaces. None is the namespace of the configuration."""
 
 Lookup = Callable[[], Awaitable[ResourceInfo]]
@@ -119,7 +120,7 @@ class Collection:
     ) -> Request:
         """A request to this collection; `obj` is an object that has the name.
 
-        Raises: InvalidValue when the object has no name, or is in another namespace.
+        Raises: InvalidArgument when the object has no name, or is in another namespace.
         """
         resource = self._resource
         info = resource if isinstance(resource, ResourceInfo) else await self.info()
@@ -132,7 +133,7 @@ class Collection:
             if verb != "create" or subresource:
                 name = name or metadata.get("name") or ""
             if verb == "create" and subresource and not name:
-                raise InvalidValue(f"create {subresource}: the object has no name (set it)")
+                raise InvalidArgument(f"create {subresource}: the object has no name (set it)")
         return resource_request(
             verb,
             info,
@@ -163,7 +164,9 @@ class Collection:
     def __repr__(self) -> str:
         resource = self._resource
         name = resource.plural if isinstance(resource, ResourceInfo) else "an unresolved kind"
-        where = {None: self._default, ALL: "all namespaces"}.get(self.namespace, self.namespace)
+        where = {None: self._default, ALL_NAMESPACES: "all namespaces"}.get(
+            self.namespace, self.namespace
+        )
         return f"{name} in {where}"
 
     def _namespace_for(self, info: ResourceInfo, own: str) -> str:
@@ -172,7 +175,7 @@ class Collection:
         if self.namespace is None:
             return own or self._default
         if own and self.namespace and own != self.namespace:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"{info.plural}: the object is in namespace {own!r}, the client is for"
                 f" {self.namespace!r} (use a client of the object's namespace)"
             )

@@ -7,7 +7,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
-from kubeloop.machinery import DecodeError
+from kubeloop.errors import DecodeError
 from kubeloop.rest import Response
 
 __all__ = [

@@ -15,15 +15,8 @@ from typing import Any, final
 
 import msgspec
 
-from kubeloop.machinery import (
-    DecodeError,
-    GroupVersion,
-    InvalidValue,
-    KubeError,
-    ObjectKey,
-    Owner,
-    set_controller,
-)
+from kubeloop.errors import DecodeError, InvalidArgument, KubeError
+from kubeloop.meta import GroupVersion, ObjectKey, Owner, set_controller
 from kubeloop.wire import Kind, parse_manifest
 
 from .object_codecs import check_object
@@ -133,7 +126,7 @@ def manifest_entries(given: Manifest, *, kinds: Sequence[type[Kind]] = ()) -> li
     Bytes, and a string with a newline or a brace, are YAML; any other string is a path. An
     object that cannot be decoded is an entry with its error; a text or file that is not YAML is
     one entry with an error.
-    Raises: InvalidValue for a type that is not a manifest.
+    Raises: InvalidArgument for a type that is not a manifest.
     """
     if isinstance(given, Kind | dict):
         return [_check_entry("the object", given)]
@@ -153,8 +146,8 @@ def _check_type(given: AnyObject) -> AnyObject:
     return given
 
 
-def _not_an_object(given: object) -> InvalidValue:
-    return InvalidValue(
+def _not_an_object(given: object) -> InvalidArgument:
+    return InvalidArgument(
         f"apply a {type(given).__name__}: expected an object of a class, a dict, YAML, or the"
         " path of a file"
     )
@@ -165,17 +158,17 @@ def _check_entry(source: str, obj: AnyObject) -> ManifestEntry:
     if isinstance(obj, dict):
         try:
             check_object(obj)
-        except InvalidValue as wrong:
-            return ManifestEntry(source, InvalidValue(f"apply {source}: {wrong}"))
+        except InvalidArgument as wrong:
+            return ManifestEntry(source, InvalidArgument(f"apply {source}: {wrong}"))
     names = _Identity.of(obj)
     for key, value in (("apiVersion", names.api_version), ("kind", names.kind)):
         if not isinstance(value, str) or not value:
-            error = InvalidValue(f"apply {source}: {key} is missing")
+            error = InvalidArgument(f"apply {source}: {key} is missing")
             return ManifestEntry(source, error)
     if names.api_version.startswith("kustomize.config.k8s.io/"):
         return ManifestEntry(source, _kustomization(source, "DIR"))
     if not isinstance(names.name, str) or not names.name:
-        error = InvalidValue(f"apply {source}: the {names.kind} has no name (apply needs one)")
+        error = InvalidArgument(f"apply {source}: the {names.kind} has no name (apply needs one)")
         return ManifestEntry(source, error)
     return ManifestEntry(source, obj)
 
@@ -240,23 +233,23 @@ def _files(path: Path) -> list[Path]:
         raise _kustomization(str(path), shlex.quote(str(path)))
     if not files:
         suffixes = ", ".join(_SUFFIXES)
-        raise InvalidValue(f"apply {path}: no manifest in this folder (expected {suffixes})")
+        raise InvalidArgument(f"apply {path}: no manifest in this folder (expected {suffixes})")
     return files
 
 
-def _kustomization(source: str, folder: str) -> InvalidValue:
-    return InvalidValue(
+def _kustomization(source: str, folder: str) -> InvalidArgument:
+    return InvalidArgument(
         f"apply {source}: a kustomization must be built first"
         f" (kubectl kustomize {folder} | kubeloop apply -f -)"
     )
 
 
-def _unreadable(given: str | Path, error: Exception) -> InvalidValue:
+def _unreadable(given: str | Path, error: Exception) -> InvalidArgument:
     reason = getattr(error, "strerror", None) or error
     # A string of one line counts as a path. It may be a manifest, and contain a secret.
     hint = " (a manifest must end with a newline, or it counts as a path)"
     is_text = isinstance(given, str) and (": " in given or len(given) > _MAX_SHOWN)
-    failure = InvalidValue(f"apply {_display(given)}: cannot read it: {reason}{hint * is_text}")
+    failure = InvalidArgument(f"apply {_display(given)}: cannot read it: {reason}{hint * is_text}")
     failure.__cause__ = error if not is_text else None
     return failure
 
@@ -314,7 +307,7 @@ def _copy(obj: dict[str, Any]) -> dict[str, Any]:
     metadata = dict(obj.get("metadata") or {})
     given = metadata.get("ownerReferences") or []
     if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
-        raise InvalidValue(
+        raise InvalidArgument(
             f"apply {obj.get('kind')} {metadata.get('name')}: ownerReferences must be a list of"
             " objects"
         )

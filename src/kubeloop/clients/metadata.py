@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from typing import Any, Unpack, final
 
-from kubeloop.machinery import DecodeError
+from kubeloop.errors import DecodeError
 from kubeloop.rest import Response
 from kubeloop.wire import Model, Raw, RawList, Resource, decode
 from kubeloop.wire.meta.v1 import ObjectMeta

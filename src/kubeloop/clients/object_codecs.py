@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeVar, cast, final
 
-from kubeloop.machinery import DecodeError, InvalidValue
+from kubeloop.errors import DecodeError, InvalidArgument
 from kubeloop.rest import (
     APPLY_PATCH,
     JSON_PATCH,
@@ -148,7 +148,7 @@ class TypedCodec:
 
     def to_dict(self, obj: Any) -> dict[str, Any]:
         if not isinstance(obj, self.cls):
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"expected a {self.cls.__name__}, got a {type(obj).__name__}"
                 " (use the client of its kind)"
             )
@@ -183,7 +183,7 @@ class DictCodec:
 
     def to_dict(self, obj: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(obj, dict):
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"expected a dict, got a {type(obj).__name__} (use the client of its class)"
             )
         # Copies it, and checks that it can be encoded as JSON.
@@ -204,7 +204,7 @@ def _with_type(item: dict[str, Any], of: RawList) -> dict[str, Any]:
 def check_object(data: dict[str, Any]) -> dict[str, Any]:
     """The object, if the fields that identify it have the right types.
 
-    The request needs these; the server validates the rest. Raises: InvalidValue.
+    The request needs these; the server validates the rest. Raises: InvalidArgument.
     """
     metadata = data.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
@@ -222,12 +222,14 @@ def check_object(data: dict[str, Any]) -> dict[str, Any]:
 _IDENTITY = ("name", "generateName", "namespace", "resourceVersion", "uid")
 
 
-def _wrong_type(path: str, expected: str, found: object) -> InvalidValue:
-    return InvalidValue(f"{path} of an object: expected {expected}, got a {type(found).__name__}")
+def _wrong_type(path: str, expected: str, found: object) -> InvalidArgument:
+    return InvalidArgument(
+        f"{path} of an object: expected {expected}, got a {type(found).__name__}"
+    )
 
 
 def body_of(data: Any) -> bytes:
-    """Plain data or a model as a JSON body. Raises: InvalidValue."""
+    """Plain data or a model as a JSON body. Raises: InvalidArgument."""
     return _JSON.encode(data)
 
 
@@ -239,7 +241,7 @@ def condition_update(data: dict[str, Any], *, unconditional: bool) -> None:
     if unconditional:
         metadata.pop("resourceVersion", None)
     elif metadata.get("name") and not metadata.get("resourceVersion"):
-        raise InvalidValue(
+        raise InvalidArgument(
             f"update {data.get('kind') or 'object'} {metadata['name']}: it has no"
             " resourceVersion, so that changes of other writers would be overwritten"
         ).with_hint(
@@ -249,12 +251,12 @@ def condition_update(data: dict[str, Any], *, unconditional: bool) -> None:
 
 
 def check_appliable(data: dict[str, Any]) -> dict[str, Any]:
-    """The object, if it can be applied. Raises: InvalidValue."""
+    """The object, if it can be applied. Raises: InvalidArgument."""
     metadata = data.get("metadata") or {}
     if not metadata.get("name"):
-        raise InvalidValue(f"apply a {data.get('kind') or 'object'}: the object has no name")
+        raise InvalidArgument(f"apply a {data.get('kind') or 'object'}: the object has no name")
     if metadata.get("managedFields"):
-        raise InvalidValue(
+        raise InvalidArgument(
             f"apply {data.get('kind')} {metadata['name']}: it has managedFields, so it was read"
             " from a server"
         ).with_hint("write only the fields you want to own", python="use extract()")
@@ -262,10 +264,10 @@ def check_appliable(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def patch_type_of(type_: str) -> str:
-    """The content type of a patch. Raises: InvalidValue for an unknown type."""
+    """The content type of a patch. Raises: InvalidArgument for an unknown type."""
     found = _CONTENT_TYPES.get(cast("PatchType", type_))
     if found is None:
-        raise InvalidValue(f"patch of type {type_!r}: expected merge, strategic, json or apply")
+        raise InvalidArgument(f"patch of type {type_!r}: expected merge, strategic, json or apply")
     return found
 
 
@@ -277,7 +279,7 @@ def patch_text(patch: PatchBody, type_: PatchType) -> bytes:
         try:
             return patch.encode()
         except UnicodeEncodeError as error:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"patch of type {type_}: the text has half a surrogate pair at position"
                 f" {error.start} (use valid Unicode)"
             ) from error

@@ -13,16 +13,16 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import msgspec
 
-from kubeloop.machinery import (
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import Owner
+from kubeloop.rest import query_options
+from kubeloop.selectors import (
     FieldSelector,
-    InvalidValue,
-    Owner,
     Selector,
     field_selector_from_map,
     field_selector_text,
     selector_text,
 )
-from kubeloop.rest import query_options
 
 __all__ = [
     "ApplyOptions",
@@ -147,7 +147,7 @@ class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
     ) -> ListOptions:
         """The options with selectors as text, dicts or `Selector`.
 
-        Raises: InvalidValue when they contradict each other, or a selector cannot be parsed.
+        Raises: InvalidArgument when they contradict each other, or a selector cannot be parsed.
         """
         return cls(
             selector=_selector_text(selector),
@@ -157,20 +157,20 @@ class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if self.limit < 0:
-            raise InvalidValue(f"list: limit {self.limit} is negative (0 is no limit)")
+            raise InvalidArgument(f"list: limit {self.limit} is negative (0 is no limit)")
         if self.resource_version_match is None:
             return
         _check_match(self.resource_version_match)
         if not self.resource_version:
-            raise InvalidValue(
+            raise InvalidArgument(
                 "list: resource_version_match without resource_version (give both, or neither)"
             )
         if self.next_page:
-            raise InvalidValue(
+            raise InvalidArgument(
                 "list: resource_version_match with next_page (the token already names the version)"
             )
         if self.resource_version_match == "Exact" and self.resource_version == "0":
-            raise InvalidValue(
+            raise InvalidArgument(
                 'list: resource_version "0" means any version, so that it cannot be matched exactly'
             )
 
@@ -214,7 +214,7 @@ class WatchOptions(msgspec.Struct, frozen=True, kw_only=True):
         field_selector: FieldSelection | None = None,
         **others: Unpack[_StreamArguments],
     ) -> WatchOptions:
-        """The options with selectors as text, dicts or `Selector`. Raises: InvalidValue."""
+        """The options with selectors as text, dicts or `Selector`. Raises: InvalidArgument."""
         return cls(
             selector=_selector_text(selector),
             field_selector=_field_selector_text(field_selector),
@@ -245,7 +245,7 @@ def write_params(
 ) -> Params:
     """The options of create, update, patch and apply; `force` is for apply alone."""
     if field_validation is not None and field_validation not in get_args(FieldValidation):
-        raise InvalidValue(
+        raise InvalidArgument(
             f"field_validation={field_validation!r}: expected Ignore, Warn or Strict"
         )
     check_manager(field_manager)
@@ -258,9 +258,9 @@ def write_params(
 
 
 def check_manager(name: str) -> None:
-    """Raise InvalidValue for a field manager that no server accepts."""
+    """Raise InvalidArgument for a field manager that no server accepts."""
     if len(name) > _MAX_MANAGER or not name.isprintable():
-        raise InvalidValue(
+        raise InvalidArgument(
             f"field manager {name[:40]!r}: at most {_MAX_MANAGER} printable characters"
         )
 
@@ -277,11 +277,11 @@ def delete_options(
 ) -> dict[str, Any]:
     """The body of a delete; the expected uid and version are preconditions."""
     if propagation is not None and propagation not in get_args(Propagation):
-        raise InvalidValue(
+        raise InvalidArgument(
             f"propagation={propagation!r}: expected Orphan, Background or Foreground"
         )
     if propagation is not None and orphan_dependents is not None:
-        raise InvalidValue(
+        raise InvalidArgument(
             "delete: propagation and the deprecated orphan_dependents exclude each other"
         )
     conditions = {"uid": expected_uid, "resourceVersion": expected_version}
@@ -333,4 +333,4 @@ def _field_selector_text(given: FieldSelection | None) -> str:
 
 def _check_match(match: str) -> None:
     if match not in get_args(VersionMatch):
-        raise InvalidValue(f"resource_version_match={match!r}: expected Exact or NotOlderThan")
+        raise InvalidArgument(f"resource_version_match={match!r}: expected Exact or NotOlderThan")

@@ -15,14 +15,9 @@ from typing import Generic, TypeVar, final
 
 import msgspec
 
+from kubeloop.errors import DecodeError, Expired, InvalidArgument, status_of_error
 from kubeloop.kit import cancel_and_wait
-from kubeloop.machinery import (
-    DecodeError,
-    Expired,
-    InvalidValue,
-    PageProgress,
-    status_of_error,
-)
+from kubeloop.meta import PageProgress
 from kubeloop.wire import Raw, RawList, ResourceInfo, resource_for
 
 from .collection import Collection, RawCollection
@@ -53,7 +48,7 @@ class Pager(Generic[T]):
         self, fetch: Fetch[T], *, page_size: int = PAGE_SIZE, full_list_if_expired: bool = True
     ) -> None:
         if page_size < 0:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"page size {page_size} is negative (0 reads everything in one page)"
             )
         self._fetch = fetch

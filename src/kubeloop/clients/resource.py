@@ -16,7 +16,7 @@ from contextlib import aclosing, asynccontextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, cast, final, overload
 
-from kubeloop.machinery import Cause, DecodeError, InvalidValue, NotFound, has_cause
+from kubeloop.errors import Cause, DecodeError, InvalidArgument, NotFound, has_cause
 from kubeloop.rest import APPLY_PATCH, Params, ResumingWatch, Timeouts, query_options
 from kubeloop.wire import ResourceInfo, format_time
 
@@ -323,7 +323,7 @@ class ResourceClient(Generic[T]):
         The version and uid in `obj` are preconditions, so that an object from a stale cache is
         a conflict. An object without a version would overwrite the changes of other writers: it
         is not sent, unless `unconditional`, which removes the version.
-        Raises: Conflict when the object has changed since it was read; Invalid; InvalidValue
+        Raises: Conflict when the object has changed since it was read; Invalid; InvalidArgument
         for an object without a version. A cancelled call may have changed it.
         """
         params = self._write_params("update", options)
@@ -350,7 +350,7 @@ class ResourceClient(Generic[T]):
         A cancelled call may have changed it.
         """
         if force is not None and type != "apply":
-            raise InvalidValue(f"patch of type {type!r}: force is for apply only")
+            raise InvalidArgument(f"patch of type {type!r}: force is for apply only")
         is_apply = type == "apply"
         params = self._write_params(
             "patch",
@@ -396,7 +396,7 @@ class ResourceClient(Generic[T]):
         changes nothing; afterwards the object is as the server stored it. Fields that only the
         server writes (version, generation, managed fields) are neither sent nor compared.
         Raises: Conflict when nothing was stored because of another writer, also when the
-        object was deleted and created again; TimeoutExceeded; InvalidValue for a change
+        object was deleted and created again; TimeoutExceeded; InvalidArgument for a change
         that the server would ignore. A cancelled call may have stored the change.
         """
         params = self._write_params("edit", options)
@@ -423,7 +423,7 @@ class ResourceClient(Generic[T]):
         `function` is never called again after a change that may be stored, and the timeout does
         not interrupt it. Returns the object as the server stored it; nothing is sent if nothing
         was changed.
-        Raises: TimeoutExceeded when other writers were faster each time; InvalidValue for a
+        Raises: TimeoutExceeded when other writers were faster each time; InvalidArgument for a
         change that the server would ignore. A cancelled call may have stored the change.
         """
         params = self._write_params("modify", options)

@@ -9,12 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, final
 
-from kubeloop.machinery import (
-    GroupResource,
-    GroupVersionKind,
-    GroupVersionResource,
-    InvalidValue,
-)
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import GroupResource, GroupVersionKind, GroupVersionResource
 from kubeloop.rest import RequestSender, Response
 from kubeloop.wire import ResourceInfo
 
@@ -37,7 +33,7 @@ _OLDER = {
 
 
 def scale_to(scale: Scale, kind: GroupVersionKind) -> dict[str, Any]:
-    """A scale converted to `kind`. Raises: InvalidValue for a kind that is not a scale."""
+    """A scale converted to `kind`. Raises: InvalidArgument for a kind that is not a scale."""
     data = scale.to_dict()
     if kind == _PLAIN:
         return data
@@ -55,7 +51,7 @@ def scale_to(scale: Scale, kind: GroupVersionKind) -> dict[str, Any]:
 
 
 def scale_from(data: dict[str, Any]) -> Scale:
-    """A scale of any known version as autoscaling/v1. Raises: InvalidValue, DecodeError."""
+    """A scale of any known version as autoscaling/v1. Raises: InvalidArgument, DecodeError."""
     from kubeloop.wire.autoscaling.v1 import Scale
 
     kind = GroupVersionKind.of(data.get("apiVersion") or "", data.get("kind") or "")
@@ -77,7 +73,7 @@ def scale_from(data: dict[str, Any]) -> Scale:
 
 def _check_known(kind: GroupVersionKind) -> None:
     if kind not in _OLDER:
-        raise InvalidValue(f"{kind} is not a known scale (expected autoscaling/v1)")
+        raise InvalidArgument(f"{kind} is not a known scale (expected autoscaling/v1)")
 
 
 def _equalities(text: str) -> dict[str, str] | None:
@@ -121,7 +117,7 @@ class ScaleClient:
     ) -> Scale:
         """Replace the scale of an object.
 
-        Raises: Conflict, InvalidValue when the resource has no scale.
+        Raises: Conflict, InvalidArgument when the resource has no scale.
         A cancelled call may have changed it.
         """
         at = await self._resolve(resource)
@@ -163,7 +159,7 @@ class ScaleClient:
             rows = await self._discovery.resources(at.group_version)
             found = next((row for row in rows if row.name == f"{at.resource}/scale"), None)
             if found is None:
-                raise InvalidValue(f"scale {at}: the resource has no scale subresource")
+                raise InvalidArgument(f"scale {at}: the resource has no scale subresource")
             self._kinds[at] = found.kind_at(at.group_version)
         return self._kinds[at]
 

@@ -45,7 +45,7 @@ class SubresourceClient(Generic[T]):
     async def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
         """Post `obj` to the subresource of the object with its name; returns the response.
 
-        Raises: InvalidValue without a name. A cancelled call may have been executed.
+        Raises: InvalidArgument without a name. A cancelled call may have been executed.
         """
         return await self._client.create(obj, **options)
 

@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast, final
 
 import msgspec
 
-from kubeloop.kit import DEFAULT_RETRY, Backoff, Clock, SystemClock, retry
-from kubeloop.machinery import (
+from kubeloop.errors import (
     AlreadyExists,
     ApiError,
     Conflict,
     ConnectError,
     InFlightTimeout,
-    InvalidValue,
+    InvalidArgument,
     TimeoutExceeded,
     TransportError,
     api_error,
-    client_delay,
     is_api_error,
+    suggested_delay,
 )
+from kubeloop.kit import DEFAULT_RETRY, Backoff, Clock, SystemClock, retry
 from kubeloop.rest import Params
 from kubeloop.wire import TypeFacts
 
@@ -68,7 +68,7 @@ class ChangeWriter(Generic[T]):
         self, action: str, *, clock: Clock, timeout: float | None, max_retries: int
     ) -> None:
         if timeout is not None and not timeout > 0:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"{action}: the timeout is {timeout!r} s (use more than 0, or None for no timeout)"
             )
         self._action = action  # for messages: `edit configmaps/a in shop`
@@ -103,7 +103,7 @@ class ChangeWriter(Generic[T]):
                     raise _ambiguous_error(self._ambiguous, error) from error
                 raise
             except ApiError as error:
-                delay = client_delay(error)
+                delay = suggested_delay(error)
                 if delay is None or not (error.code == 429 or error.code >= 500) or not left:
                     raise
                 if error.code != 429:  # which is sent before the request is executed
@@ -198,7 +198,7 @@ class ObjectEditor(Generic[T]):
         timeout: float | None,  # noqa: ASYNC109 - uses the client's clock
         params: Params,
     ) -> ObjectEditor[T]:
-        """An editor whose errors name the object. Raises: InvalidValue for a bad timeout."""
+        """An editor whose errors name the object. Raises: InvalidArgument for a bad timeout."""
         collection = client._collection
         request = await collection.request("patch", name=name)
         writer: ChangeWriter[T] = ChangeWriter(
@@ -284,7 +284,7 @@ class ObjectEditor(Generic[T]):
         )
 
     async def _check_ignored(self, patch: ObjectPatch) -> None:
-        """Raise InvalidValue for a change that the server would ignore without an error."""
+        """Raise InvalidArgument for a change that the server would ignore without an error."""
         from .object_patch import ignored_fields
 
         collection = self._client._collection
@@ -295,7 +295,7 @@ class ObjectEditor(Generic[T]):
         if ignored:
             where = f"{info.plural}/{self._name}" + (f"/{subresource}" if subresource else "")
             use = "the client of the object" if subresource else "the client's .status"
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"change {where}: the server ignores changes of {', '.join(ignored)} here"
                 f" (use {use})"
             )
@@ -309,7 +309,7 @@ async def create_or_update(client: ResourceClient[T], obj: T, **options: Unpack[
     desired = check_object(codec.to_dict(obj))
     name = (desired.get("metadata") or {}).get("name") or ""
     if not name:
-        raise InvalidValue(f"create or update a {desired.get('kind')}: the object has no name")
+        raise InvalidArgument(f"create or update a {desired.get('kind')}: the object has no name")
     params = client._write_params("create_or_update", options)
     own = desired["metadata"].get("namespace")
     target = client if client.namespace or not own else client.in_namespace(own)

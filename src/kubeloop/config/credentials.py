@@ -17,7 +17,7 @@ from typing import ClassVar, Protocol, final
 import msgspec
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 
 from .errors import CredentialError, InvalidConfig
 from .redaction import Redacted

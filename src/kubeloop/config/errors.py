@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kubeloop.machinery import ConfigError
+from kubeloop.errors import ConfigError
 
 __all__ = [
     "ConfigError",

@@ -22,8 +22,8 @@ from typing import ClassVar, final
 
 import msgspec
 
-from kubeloop.kit import Clock, to_the_end
-from kubeloop.machinery import get_logger
+from kubeloop.kit import Clock, run_to_completion
+from kubeloop.wire import get_logger
 
 from .credentials import Identity, bearer
 from .errors import CredentialError, PluginDenied, PluginError, PluginNotFound
@@ -364,12 +364,12 @@ async def run_program(
 
     try:
         # If this were cancelled, asyncio would kill the program, but not its children.
-        await to_the_end(start())
+        await run_to_completion(start())
         async with clock.timeout(limit):
             return await _read_result(started[0])
     except BaseException:
         for process in started:
-            await to_the_end(_end(process, own_session=own_session, clock=clock))
+            await run_to_completion(_end(process, own_session=own_session, clock=clock))
         raise
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 
 from .errors import ConfigError, NotInCluster
 from .redaction import Redacted

@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 
 from .errors import ConfigError, InvalidConfig, as_one_error
 from .kubeconfig import Entry, Kubeconfig, User, has_path_separator, merge

@@ -19,7 +19,7 @@ from urllib.parse import quote_plus, urlencode
 import msgspec
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 
 from .credentials import Identity, bearer
 from .errors import ConfigError, CredentialError

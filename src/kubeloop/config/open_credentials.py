@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 
 from .cluster import ClusterConfig, UserLocation
 from .credentials import (

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from kubeloop.wire import Duration, InvalidValue
+from kubeloop.wire import Duration, InvalidArgument
 
 from .errors import ConfigError, ContextNotFound, InvalidConfig
 from .kubeconfig import Cluster, Context, ExecPolicy, Kubeconfig, User, overlay
@@ -93,7 +93,7 @@ def parse_timeout(value: str) -> float:
         return float(value or 0)
     try:
         return Duration.parse(value).total_seconds()
-    except InvalidValue:
+    except InvalidArgument:
         raise ConfigError(
             f"timeout {value!r} is neither a number of seconds nor a duration (write 30 or 1m30s)"
         ) from None

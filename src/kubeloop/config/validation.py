@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from kubeloop.machinery import problems_of_dns_label
+from kubeloop.meta import problems_of_dns_label
 
 from .errors import ConfigError, ContextNotFound, EmptyConfig, InvalidConfig, as_one_error
 from .kubeconfig import Cluster, Context, ExecConfig, Kubeconfig, User, policy_problems

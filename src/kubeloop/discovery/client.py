@@ -17,14 +17,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from kubeloop.machinery import (
-    DecodeError,
-    GroupVersion,
-    GroupVersionResource,
-    InvalidValue,
-    KubeError,
-    NotFound,
-)
+from kubeloop.errors import DecodeError, InvalidArgument, KubeError, NotFound
+from kubeloop.meta import GroupVersion, GroupVersionResource
 from kubeloop.rest import Request, api_path, path_request, uri_request
 from kubeloop.wire import decode
 
@@ -146,10 +140,10 @@ class DiscoveryClient:
     async def resources(self, version: GroupVersion) -> tuple[ApiResource, ...]:
         """The resources of one group version, with subresources such as `pods/status`.
 
-        Raises: InvalidValue for an empty version; ApiError, but a missing `v1` is empty.
+        Raises: InvalidArgument for an empty version; ApiError, but a missing `v1` is empty.
         """
         if not version.version:
-            raise InvalidValue("discover the resources of a group version: the version is empty")
+            raise InvalidArgument("discover the resources of a group version: the version is empty")
         path = api_path(version.group, version.version)
         try:
             response = await self._get(path, ACCEPT_JSON)
@@ -332,12 +326,12 @@ class OpenApiV3:
     async def document(self, key: str | GroupVersion) -> dict[str, Any]:
         """The document of a group version, or of any other key of the index. Safe to cancel.
 
-        Raises: InvalidValue when the index has no such key.
+        Raises: InvalidArgument when the index has no such key.
         """
         name = _key(key) if isinstance(key, GroupVersion) else key
         path = (await self.paths()).get(name)
         if path is None:
-            raise InvalidValue(f"OpenAPI v3 of {name}: the server has no such document")
+            raise InvalidArgument(f"OpenAPI v3 of {name}: the server has no such document")
         text = await self._text(path)
         with add_request_to_errors(f"GET {path.url}"):
             return decode(dict[str, Any], text)

@@ -13,12 +13,7 @@ from typing import TypeVar, final
 
 import msgspec
 
-from kubeloop.machinery import (
-    GroupKind,
-    GroupResource,
-    GroupVersionKind,
-    GroupVersionResource,
-)
+from kubeloop.meta import GroupKind, GroupResource, GroupVersionKind, GroupVersionResource
 from kubeloop.wire import ResourceInfo
 
 from .errors import AmbiguousMatch, NoMatch

@@ -12,8 +12,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar, final
 
+from kubeloop.errors import DecodeError
 from kubeloop.kit import Clock, SystemClock
-from kubeloop.machinery import DecodeError, GroupVersion, problems_of_dns_subdomain
+from kubeloop.meta import GroupVersion, problems_of_dns_subdomain
 
 from .client import Discovery, DiscoveryClient, Sender, discover_each
 from .files import read_file, write_file

@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, final
 
-from kubeloop.machinery import GroupVersion, KubeError
+from kubeloop.errors import KubeError
+from kubeloop.meta import GroupVersion
 
 if TYPE_CHECKING:
     from .groups import DiscoveryResult

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import final
 
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 
 __all__ = [
     "DocumentCache",

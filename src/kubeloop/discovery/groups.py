@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from kubeloop.machinery import GroupVersion, GroupVersionKind
+from kubeloop.meta import GroupVersion, GroupVersionKind
 from kubeloop.wire import ResourceInfo, Subresource
 
 from .errors import GroupDiscoveryFailed

@@ -12,13 +12,13 @@ from typing import Protocol, TypeVar, final
 
 import msgspec
 
-from kubeloop.machinery import (
+from kubeloop.errors import KubeError
+from kubeloop.meta import (
     GroupKind,
     GroupResource,
     GroupVersion,
     GroupVersionKind,
     GroupVersionResource,
-    KubeError,
 )
 from kubeloop.wire import ResourceInfo
 

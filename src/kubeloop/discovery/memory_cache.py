@@ -12,7 +12,8 @@ from typing import Protocol, final, runtime_checkable
 
 import msgspec
 
-from kubeloop.machinery import ApiError, GroupVersion, KubeError, TransportError
+from kubeloop.errors import ApiError, KubeError, TransportError
+from kubeloop.meta import GroupVersion
 
 from .client import Discovery, discover_each
 from .errors import EmptyGroupVersion, NotInCache

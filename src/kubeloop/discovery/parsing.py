@@ -13,7 +13,8 @@ from typing import TypeVar
 
 import msgspec
 
-from kubeloop.machinery import DecodeError, GroupVersion
+from kubeloop.errors import DecodeError
+from kubeloop.meta import GroupVersion
 
 from .errors import StaleGroupVersion
 from .groups import ApiGroup, ApiResource, DiscoveryResult

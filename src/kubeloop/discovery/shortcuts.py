@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from kubeloop.machinery import GroupResource, GroupVersion, GroupVersionResource, get_logger
+from kubeloop.meta import GroupResource, GroupVersion, GroupVersionResource
+from kubeloop.wire import get_logger
 
 from .groups import ApiResource, DiscoveryResult
 

@@ -18,17 +18,17 @@ import aiohttp
 import msgspec
 
 from kubeloop.config import ClusterConfig, Credentials
-from kubeloop.kit import Clock, Gate, Limiter, Random, SystemClock
-from kubeloop.machinery import (
+from kubeloop.errors import (
     ApiError,
     ClientClosed,
     StreamBroken,
     TimeoutExceeded,
     TransportError,
     api_error,
-    get_logger,
-    status_from_answer,
+    status_from_response,
 )
+from kubeloop.kit import Clock, ConcurrencyLimit, Limiter, Random, SystemClock
+from kubeloop.wire import get_logger
 
 from .attempts import Attempts
 from .codec import Codec, JsonCodec
@@ -105,7 +105,7 @@ class RESTClient:
         self._timeouts = timeouts
         self._max_retries = max_retries
         self._in_flight = in_flight
-        self._gate: Gate | None = None
+        self._gate: ConcurrencyLimit | None = None
         self._limits = response_limits
         self._codec = codec or JsonCodec(event_limit=response_limits.event)
         self._warnings = warnings or WarningLog()
@@ -279,7 +279,7 @@ class RESTClient:
                 max_size=(self._limits.object or 0) if max_size is None else max_size,
             )
         except aiohttp.WSServerHandshakeError as error:
-            status = status_from_answer(
+            status = status_from_response(
                 error.status,
                 verb=request.method,
                 resource=request.resource,
@@ -359,9 +359,9 @@ class RESTClient:
                 )
         return response
 
-    def _set_up(self) -> Gate:
+    def _set_up(self) -> ConcurrencyLimit:
         """Create what depends on the running program: its event loop, and its tracing."""
-        self._gate = Gate(self._in_flight)
+        self._gate = ConcurrencyLimit(self._in_flight)
         self._tracer = self._tracer or installed_tracer()
         return self._gate
 

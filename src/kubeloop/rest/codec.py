@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar, final
 
 import msgspec
 
-from kubeloop.machinery import DecodeError, InvalidValue
+from kubeloop.errors import DecodeError, InvalidArgument
 from kubeloop.wire import Model, RawEvent, decode
 
 from .frames import FRAME_LIMIT, EventFrames
@@ -80,14 +80,14 @@ class JsonCodec:
         """A model or plain data as JSON.
 
         Raises:
-            InvalidValue: it cannot be encoded.
+            InvalidArgument: it cannot be encoded.
         """
         if isinstance(value, Model):
             return value.to_json()
         try:
             return self._encoder.encode(value)
         except (TypeError, ValueError, RecursionError) as error:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"cannot encode a body of type {type(value).__name__} as JSON: {error}"
             ) from error
 

@@ -14,12 +14,7 @@ import aiohttp
 from multidict import CIMultiDict, CIMultiDictProxy
 
 from kubeloop.config import hint_for
-from kubeloop.machinery import (
-    ConnectError,
-    StreamBroken,
-    TimeoutExceeded,
-    TransportError,
-)
+from kubeloop.errors import ConnectError, StreamBroken, TimeoutExceeded, TransportError
 
 from .timeouts import Timeouts
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 import aiohttp
 
 from kubeloop.config import Fetched, proxy_for, redacted_url
-from kubeloop.machinery import ConfigError, ResponseTooLarge, TransportError
+from kubeloop.errors import ConfigError, ResponseTooLarge, TransportError
 
 from .decompression import GzipDecompressor
 from .failures import failure_of

@@ -14,7 +14,7 @@ from typing import final
 
 import msgspec
 
-from kubeloop.machinery import DecodeError
+from kubeloop.errors import DecodeError
 from kubeloop.wire import RawEvent, split_event
 
 from .json_scanner import SPACE, ValueScanner

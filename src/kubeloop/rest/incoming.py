@@ -18,8 +18,8 @@ from typing import final
 
 import aiohttp
 
+from kubeloop.errors import ResponseTooLarge, StreamBroken, TransportError
 from kubeloop.kit import Clock
-from kubeloop.machinery import ResponseTooLarge, StreamBroken, TransportError
 
 from .decompression import GzipDecompressor
 from .failures import failure_of, idle_failure, late_failure

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import final
 
-from kubeloop.machinery import DecodeError
+from kubeloop.errors import DecodeError
 
 __all__ = ["SPACE", "ValueScanner"]
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self, final
 
-from kubeloop.kit import Clock, DeadlineTooSoon, Gate, Limiter, TokenBucket
-from kubeloop.machinery import InFlightTimeout, TimeoutExceeded, get_logger
+from kubeloop.errors import InFlightTimeout, TimeoutExceeded
+from kubeloop.kit import Clock, ConcurrencyLimit, DeadlineTooSoon, Limiter, TokenBucket
+from kubeloop.wire import get_logger
 
 from .incoming import sooner
 from .request import Request
@@ -94,7 +95,7 @@ class InFlightSlot:
 
     def __init__(
         self,
-        gate: Gate,
+        gate: ConcurrencyLimit,
         *,
         request: Request,
         clock: Clock,

@@ -16,7 +16,7 @@ from typing import final
 
 import msgspec
 
-from kubeloop.machinery import DecodeError
+from kubeloop.errors import DecodeError
 from kubeloop.wire import RawList, split_list
 
 from .json_scanner import SPACE, ValueScanner

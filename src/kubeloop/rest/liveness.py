@@ -20,8 +20,9 @@ from typing import TypeAlias, final
 
 import msgspec
 
+from kubeloop.errors import KubeError, TimeoutExceeded, TransportError
 from kubeloop.kit import Clock, cancel_and_wait
-from kubeloop.machinery import KubeError, TimeoutExceeded, TransportError, get_logger
+from kubeloop.wire import get_logger
 
 from .failures import is_unreachable
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, Protocol, final
 
-from kubeloop.machinery import ConfigError
+from kubeloop.errors import ConfigError
 
 __all__ = ["METRIC_NAMES", "NO_RESPONSE", "PrometheusMetrics", "RequestMetrics", "url_template"]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict, Unpack
 from urllib.parse import quote_plus
 
-from kubeloop.machinery import InvalidValue
+from kubeloop.errors import InvalidArgument
 
 __all__ = ["Params", "QueryOptions", "encode_query", "pairs_of", "query_options"]
 
@@ -106,12 +106,12 @@ def pairs_of(params: Params | None) -> tuple[tuple[str, str], ...]:
 
 
 def encode_query(pairs: Iterable[tuple[str, str]]) -> str:
-    """The pairs as a query string, sorted by key. Raises: InvalidValue."""
+    """The pairs as a query string, sorted by key. Raises: InvalidArgument."""
     ordered = sorted(pairs, key=_key)
     try:
         return "&".join([f"{quote_plus(key)}={quote_plus(value)}" for key, value in ordered])
     except UnicodeEncodeError as error:
-        raise InvalidValue(f"query parameter {error.object!r} is not valid UTF-8") from error
+        raise InvalidArgument(f"query parameter {error.object!r} is not valid UTF-8") from error
 
 
 def _key(pair: tuple[str, str]) -> str:
@@ -123,7 +123,7 @@ def _text(name: str, value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, str | int | float):
         return str(value)
-    raise InvalidValue(
+    raise InvalidArgument(
         f"query parameter {name}: expected a string, a number or a Boolean,"
         f" got {type(value).__name__}"
     )

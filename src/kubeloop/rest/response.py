@@ -12,15 +12,15 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from kubeloop.machinery import (
+from kubeloop.errors import (
     ApiError,
     Cause,
     DecodeError,
     UnexpectedObject,
     api_error,
     failure,
-    status_from_answer,
     status_from_object,
+    status_from_response,
 )
 from kubeloop.wire import Kind, RawList, split_list
 from kubeloop.wire.meta.v1 import Status, StatusCause, StatusDetails
@@ -181,7 +181,7 @@ def error_of(
             return api_error(action, _with_delay(found, retry_after))
     return api_error(
         action,
-        status_from_answer(
+        status_from_response(
             status,
             verb=request.method,
             resource=request.resource,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from kubeloop.machinery import InvalidValue
+from kubeloop.errors import InvalidArgument
 
 from .request import Request
 
@@ -56,7 +56,7 @@ class ResponseLimits(msgspec.Struct, frozen=True, kw_only=True):
         for name in self.__struct_fields__:
             value = getattr(self, name)
             if value is not None and not value > 0:
-                raise InvalidValue(
+                raise InvalidArgument(
                     f"response limit {name}={value!r}: it must be more than 0 (None is no limit)"
                 )
 

@@ -16,21 +16,20 @@ from typing import Self, final
 
 import msgspec
 
-from kubeloop.kit import Backoff, Clock, Random, SystemClock
-from kubeloop.machinery import (
+from kubeloop.errors import (
     ApiError,
     ClientClosed,
     Forbidden,
     Gone,
-    InvalidValue,
+    InvalidArgument,
     TransportError,
     Unauthorized,
     api_error,
     failure,
-    get_logger,
     has_cause,
 )
-from kubeloop.wire import RawEvent
+from kubeloop.kit import Backoff, Clock, Random, SystemClock
+from kubeloop.wire import RawEvent, get_logger
 
 from .response import WATCH_DECODING
 from .watch import Watch
@@ -75,7 +74,7 @@ class ResumingWatch:
                 ...
 
     Raises:
-        InvalidValue: the version is "" or "0", from which no watch can be resumed.
+        InvalidArgument: the version is "" or "0", from which no watch can be resumed.
     """
 
     def __init__(
@@ -88,7 +87,7 @@ class ResumingWatch:
         random: Random = chance.random,
     ) -> None:
         if version in {"", "0"}:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"resuming watch from version {version!r}: a watch cannot be resumed there"
                 " (list first, and use the version of the list)"
             )

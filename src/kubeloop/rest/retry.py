@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import final
 
+from kubeloop.errors import StreamBroken, TimeoutExceeded, TransportError
 from kubeloop.kit import Random
-from kubeloop.machinery import StreamBroken, TimeoutExceeded, TransportError
 
 __all__ = [
     "LONGEST_RETRY_AFTER",

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from types import TracebackType
 from typing import Self, final
 
-from kubeloop.machinery import DecodeError, ResponseTooLarge
+from kubeloop.errors import DecodeError, ResponseTooLarge
 from kubeloop.wire import RawList
 
 from .incoming import IncomingResponse

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from kubeloop.machinery import InvalidValue
+from kubeloop.errors import InvalidArgument
 
 __all__ = ["DEFAULT_TIMEOUTS", "Timeouts"]
 
@@ -38,7 +38,7 @@ class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
         for name in self.__struct_fields__:
             seconds = getattr(self, name)
             if seconds is not None and not seconds > 0:
-                raise InvalidValue(
+                raise InvalidArgument(
                     f"timeout {name}={seconds!r}: it must be more than 0 s (None is no timeout)"
                 )
 

@@ -15,8 +15,7 @@ from typing import TextIO, final
 
 import msgspec
 
-from kubeloop.machinery import get_logger
-from kubeloop.wire import visible
+from kubeloop.wire import get_logger, visible
 
 __all__ = [
     "ServerWarning",

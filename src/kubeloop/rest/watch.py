@@ -18,18 +18,17 @@ from typing import Any, Self, final
 
 import msgspec
 
-from kubeloop.kit import Clock, Random
-from kubeloop.machinery import (
+from kubeloop.errors import (
     ApiError,
     DecodeError,
     TimeoutExceeded,
     TransportError,
     UnexpectedObject,
     api_error,
-    get_logger,
     status_from_object,
 )
-from kubeloop.wire import RawEvent
+from kubeloop.kit import Clock, Random
+from kubeloop.wire import RawEvent, get_logger
 
 from .codec import EventReader
 from .failures import lost_failure

@@ -16,17 +16,9 @@ import msgspec
 
 from kubeloop.cache import Scope
 from kubeloop.config import ClusterConfig
+from kubeloop.errors import DecodeError, InvalidArgument
 from kubeloop.kit import Clock
-from kubeloop.machinery import (
-    DecodeError,
-    GroupKind,
-    GroupResource,
-    GroupVersionKind,
-    InvalidValue,
-    ObjectKey,
-    parse_fields,
-    parse_labels,
-)
+from kubeloop.meta import GroupKind, GroupResource, GroupVersionKind, ObjectKey
 from kubeloop.rest import (
     ByteStream,
     Codec,
@@ -38,6 +30,7 @@ from kubeloop.rest import (
     WarningHandler,
     Watch,
 )
+from kubeloop.selectors import parse_fields, parse_labels
 from kubeloop.wire import Projection
 
 from .client import Client
@@ -160,7 +153,7 @@ def _field_reader(write: Write) -> Callable[[str], str]:
     def read(field: str) -> str:
         try:
             (value,) = Projection(field).read(write.body)
-        except (DecodeError, InvalidValue):
+        except (DecodeError, InvalidArgument):
             return ""
         return _as_text(value)
 

@@ -17,13 +17,8 @@ from kubeloop.discovery import (
     expand_category,
     guess_plural,
 )
-from kubeloop.machinery import (
-    GroupKind,
-    GroupVersion,
-    GroupVersionResource,
-    api_error,
-    failure,
-)
+from kubeloop.errors import api_error, failure
+from kubeloop.meta import GroupKind, GroupVersion, GroupVersionResource
 from kubeloop.rest import Request
 from tests.golden.case import Area, Case
 

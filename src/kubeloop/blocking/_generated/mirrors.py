@@ -41,7 +41,7 @@ from kubeloop.discovery import (
     OpenApiPath,
     VersionInfo,
 )
-from kubeloop.machinery import (
+from kubeloop.meta import (
     GroupKind,
     GroupResource,
     GroupVersion,
@@ -279,7 +279,7 @@ class ResourceClient(Generic[T]):
         The version and uid in `obj` are preconditions, so that an object from a stale cache is
         a conflict. An object without a version would overwrite the changes of other writers: it
         is not sent, unless `unconditional`, which removes the version.
-        Raises: Conflict when the object has changed since it was read; Invalid; InvalidValue
+        Raises: Conflict when the object has changed since it was read; Invalid; InvalidArgument
         for an object without a version. An interrupted call may have changed it.
         """
         return self._route.call(lambda to: to.update(obj, unconditional=unconditional, **options))
@@ -335,7 +335,7 @@ class ResourceClient(Generic[T]):
         changes nothing; afterwards the object is as the server stored it. Fields that only the
         server writes (version, generation, managed fields) are neither sent nor compared.
         Raises: Conflict when nothing was stored because of another writer, also when the
-        object was deleted and created again; TimeoutExceeded; InvalidValue for a change
+        object was deleted and created again; TimeoutExceeded; InvalidArgument for a change
         that the server would ignore. An interrupted call may have stored the change.
         """
         return self._route.scope(
@@ -359,7 +359,7 @@ class ResourceClient(Generic[T]):
         `function` is never called again after a change that may be stored, and the timeout does
         not interrupt it. Returns the object as the server stored it; nothing is sent if nothing
         was changed.
-        Raises: TimeoutExceeded when other writers were faster each time; InvalidValue for a
+        Raises: TimeoutExceeded when other writers were faster each time; InvalidArgument for a
         change that the server would ignore. An interrupted call may have stored the change.
         """
         return self._route.call(
@@ -538,7 +538,7 @@ class SubresourceClient(Generic[T]):
     def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
         """Post `obj` to the subresource of the object with its name; returns the response.
 
-        Raises: InvalidValue without a name. An interrupted call may have been executed.
+        Raises: InvalidArgument without a name. An interrupted call may have been executed.
         """
         return self._route.call(lambda to: to.create(obj, **options))
 
@@ -687,7 +687,7 @@ class ScaleClient:
     ) -> Scale:
         """Replace the scale of an object.
 
-        Raises: Conflict, InvalidValue when the resource has no scale.
+        Raises: Conflict, InvalidArgument when the resource has no scale.
         An interrupted call may have changed it.
         """
         return self._route.call(lambda to: to.update(resource, namespace, scale, dry_run=dry_run))
@@ -776,7 +776,7 @@ class DiscoveryClient:
     def resources(self, version: GroupVersion) -> tuple[ApiResource, ...]:
         """The resources of one group version, with subresources such as `pods/status`.
 
-        Raises: InvalidValue for an empty version; ApiError, but a missing `v1` is empty.
+        Raises: InvalidArgument for an empty version; ApiError, but a missing `v1` is empty.
         """
         return self._route.call(lambda to: to.resources(version))
 
@@ -824,7 +824,7 @@ class OpenApiV3:
     def document(self, key: str | GroupVersion) -> dict[str, Any]:
         """The document of a group version, or of any other key of the index. Safe to interrupt.
 
-        Raises: InvalidValue when the index has no such key.
+        Raises: InvalidArgument when the index has no such key.
         """
         return self._route.call(lambda to: to.document(key))
 
