@@ -50,7 +50,7 @@ kept, found = run(work())
         _KUBELOOP,
         """
 async def work():
-    async with Client() as client:
+    async with Client(tune_gc=True) as client:
         return (await client.resource(Pod, namespace=ALL).list()).items
 kept = run(work())
 found = len(kept)

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from kubeloop import Client, run
-from kubeloop.clients import Appliable
+from kubeloop.clients import AnyObject
 from kubeloop.wire import Kind
 
 SHOP = str(Path(__file__).with_name("shop.yaml"))
@@ -26,7 +26,7 @@ async def main() -> None:
                 print(described(thing))
 
 
-def described(thing: Appliable) -> str:
+def described(thing: AnyObject) -> str:
     """Kinds that are built in come back as objects of their class, all others as dicts."""
     data = thing.to_dict() if isinstance(thing, Kind) else thing
     where = data["metadata"].get("namespace", "-")

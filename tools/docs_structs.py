@@ -17,7 +17,7 @@ import griffe
 __all__ = ["Structs"]
 
 # Models are written by keyword; their fields are the API's, and have no signature here.
-STRUCTS = frozenset({"msgspec.Struct", "kubeloop.config.redaction.Veiled"})
+STRUCTS = frozenset({"msgspec.Struct", "kubeloop.config.redaction.Redacted"})
 
 
 class Structs(griffe.Extension):  # type: ignore[misc] # griffe is not read by mypy

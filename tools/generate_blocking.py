@@ -47,13 +47,12 @@ SOURCES = (
         without=frozenset({"raw"}),  # bytes for caches, which run in the loop
     ),
     Source("clients", "subresources", "SubresourceClient", generic=True),
-    Source("clients", "subresources", "ScaleVerbs"),
     Source("clients", "metadata", "MetadataClient", without=frozenset({"raw"})),
     Source("clients", "scale", "ScaleClient"),
     Source("clients", "subresources", "Proxy"),
     Source("discovery", "client", "DiscoveryClient"),
-    Source("discovery", "openapi", "OpenApiV3"),
-    Source("discovery", "deferred", "DeferredMapper"),
+    Source("discovery", "client", "OpenApiV3"),
+    Source("discovery", "deferred_mapper", "DeferredMapper"),
     Source(
         "rest",
         "client",

@@ -128,7 +128,7 @@ def test_every_error_is_one_line_and_valid_objects_are_applied(
     lines = result.stderr.splitlines()
     assert all(line.startswith("error: ") for line in lines)
     parts = (
-        "broken.yaml, line 2", "missing.yaml: it cannot be read", "YAML document 2: expected",
+        "broken.yaml, line 2", "missing.yaml: cannot read it", "YAML document 2: expected",
         "YAML document 3: ", "YAML document 4: the ConfigMap has no name", "find kind Nothing",
         "Not A Name",
     )  # fmt: skip

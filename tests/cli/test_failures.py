@@ -43,7 +43,7 @@ from .conftest import Call, command, line_of, started
         (["get", "deploymets"], 1, "did you mean deployments?"),
         (["get", "pods", "missing"], 1, 'pods "missing" not found'),
         (["watch", "pods", "a", "b"], 2, "watch takes resource types, or one object"),
-        (["apply", "-f", "nothing.yaml"], 2, "nothing.yaml: it cannot be read"),
+        (["apply", "-f", "nothing.yaml"], 2, "nothing.yaml: cannot read it"),
         (["logs", "missing"], 1, 'pods "missing" not found'),
         (["logs", "svc/kubernetes", "--since", "soon"], 2, "'soon' is not a duration"),
         (["wait", "pods", "--for", "delete"], 2, "no name given"),
@@ -297,7 +297,7 @@ def test_the_hint_for_missing_credentials_names_no_python_argument(
     result = kubeloop("get", "pods", "--kubeconfig", str(kubeconfig))
 
     assert result.exit_code == 4
-    assert "(give a token, a certificate or a plugin)" in result.stderr
+    assert "(configure a token, a certificate or a plugin)" in result.stderr
 
 
 def test_no_error_that_can_reach_the_command_line_names_python_arguments_in_its_text() -> None:

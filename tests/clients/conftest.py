@@ -12,7 +12,7 @@ import pytest
 from kubeloop.clients import APIClient
 from kubeloop.config import ClusterConfig
 from kubeloop.kit import Clock, SystemClock
-from kubeloop.rest import MAX_RETRIES, Answer, JsonCodec, Request, RESTClient
+from kubeloop.rest import MAX_RETRIES, JsonCodec, Request, Response, RESTClient
 from kubeloop.testing.server.service import Service
 from kubeloop.wire.core.v1 import Container, Pod, PodSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -40,13 +40,13 @@ class Recorder:
         self.codec = JsonCodec()
         self.max_retries = MAX_RETRIES
 
-    async def send(self, request: Request) -> Answer:
+    async def send(self, request: Request) -> Response:
         self.requests.append(request)
         answer = self.answers.pop(0) if self.answers else {"kind": "Thing", "metadata": {}}
         if isinstance(answer, Exception):
             raise answer
         headers = {"Content-Type": "application/json"}
-        return Answer(request, 200, headers, msgspec.json.encode(answer), JsonCodec())
+        return Response(request, 200, headers, msgspec.json.encode(answer), JsonCodec())
 
     @property
     def last(self) -> Request:

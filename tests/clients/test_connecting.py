@@ -29,7 +29,7 @@ async def test_a_call_ends_with_the_time_that_the_client_was_given(server: Servi
             await client.version()
 
 
-async def test_the_server_is_told_how_long_somebody_waits(server: Service) -> None:
+async def test_the_timeout_is_sent_to_the_server(server: Service) -> None:
     """Instead of what the configuration says: an argument is nearer."""
     config = ClusterConfig(server=server.url, timeout=60)
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubeloop.clients import APIClient, ResourceClient
-from kubeloop.clients.editing import merge_rules
-from kubeloop.clients.three_way import merge_changes
+from kubeloop.clients.object_patch import merge_rules
+from kubeloop.clients.three_way_merge import merge_changes
 from kubeloop.config import ClusterConfig
 from kubeloop.errors import Conflict
 from kubeloop.testing.server.service import Service

@@ -117,7 +117,7 @@ async def test_when_the_time_is_over_the_error_says_how_often_it_was_tried(verb:
     await clock.advance(0.2)
 
     attempts = sent(recorder).count("PATCH")
-    pattern = rf"{verb} configmaps/a in home: not stored within 30 s: {attempts} attempts, and each"
+    pattern = rf"{verb} configmaps/a in home: not stored within 30 s: {attempts} attempts, each"
     with pytest.raises(TimeoutExceeded, match=pattern) as caught:
         await task
     assert isinstance(caught.value.__cause__, Conflict)
@@ -131,7 +131,7 @@ async def test_a_change_that_may_be_on_its_way_when_the_time_is_over_is_called_s
     task = asyncio.create_task(edit(recorder, timeout=5))
     await clock.advance(5.1)
 
-    with pytest.raises(TimeoutExceeded, match="within 5 s: 1 attempt, of which the last may have"):
+    with pytest.raises(TimeoutExceeded, match="within 5 s: 1 attempt, the last may have"):
         await task
 
 
@@ -189,7 +189,9 @@ async def test_an_object_that_was_deleted_meanwhile_is_not_found() -> None:
 async def test_an_edit_of_an_object_created_again_says_so() -> None:
     recorder = Recorder(a_map(1), lost(), a_map(2, uid="v"), clock=Waits())
 
-    with pytest.raises(Conflict, match=r"edit configmaps/a in home: .* deleted since it was read"):
+    with pytest.raises(
+        Conflict, match=r"edit configmaps/a in home: .* deleted and created again since it was read"
+    ):
         await edit(recorder)
 
     assert sent(recorder) == ["GET", "PATCH", "GET"]
@@ -247,12 +249,12 @@ async def test_a_conflict_with_what_may_be_the_own_write_is_not_taken_for_one(
     """The first attempt may have been stored: made again, it would count twice."""
     recorder, function = Recorder(a_map(1, next="5"), busy(reason), lost(), a_map(2)), Increment()
     recorder.clock = Waits()
-    with pytest.raises(kind, match="was stored the first time, or another writer was faster"):
+    with pytest.raises(kind, match="the first one was stored, or another writer was faster"):
         await modify(recorder, function)
     assert (sent(recorder), function.calls) == (["GET", "PATCH", "PATCH"], 1)
 
     recorder = Recorder(a_map(1), busy(reason), lost(), a_map(2), clock=Waits())
-    with pytest.raises(kind, match="read the object to find out"):
+    with pytest.raises(kind, match="read the object to check"):
         await edit(recorder)
     assert sent(recorder) == ["GET", "PATCH", "PATCH"]
 
@@ -260,8 +262,8 @@ async def test_a_conflict_with_what_may_be_the_own_write_is_not_taken_for_one(
 @pytest.mark.parametrize(
     "error",
     [
-        StreamBroken("PATCH configmaps/a: the answer was cut off before its end"),
-        TimeoutExceeded("PATCH configmaps/a: no answer in time"),
+        StreamBroken("PATCH configmaps/a: the response is incomplete"),
+        TimeoutExceeded("PATCH configmaps/a: no response in time"),
         busy("InternalError", 0),
         busy("ServiceUnavailable", 0),
     ],
@@ -269,7 +271,7 @@ async def test_a_conflict_with_what_may_be_the_own_write_is_not_taken_for_one(
 )
 async def test_an_error_that_leaves_the_outcome_open_says_so(error: KubeError) -> None:
     """Advice to try again would have a counter increased twice."""
-    open_outcome = r"\(the change may have been stored: read the object to find out\)$"
+    open_outcome = r"\(the change may have been stored: read the object to check\)$"
     with pytest.raises(type(error), match=open_outcome):
         await modify(Recorder(a_map(1, next="5"), error, a_map(2)), Increment())
     with pytest.raises(type(error), match=open_outcome):

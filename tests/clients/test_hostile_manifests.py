@@ -27,12 +27,12 @@ WEBSITE: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        ({"metadata": ["shop"]}, "metadata of an object: expected an object, found a list"),
-        ({"metadata": 5}, "metadata of an object: expected an object, found a int"),
-        ({"metadata": {"name": ["shop"]}}, "metadata.name of an object: expected text"),
+        ({"metadata": ["shop"]}, "metadata of an object: expected an object, got a list"),
+        ({"metadata": 5}, "metadata of an object: expected an object, got a int"),
+        ({"metadata": {"name": ["shop"]}}, "metadata.name of an object: expected a string"),
         ({"metadata": {"name": "a", "namespace": {}}}, "metadata.namespace of an object"),
-        ({"apiVersion": ["v1"]}, "apiVersion of an object: expected text, found a list"),
-        ({"kind": {"a": 1}}, "kind of an object: expected text, found a dict"),
+        ({"apiVersion": ["v1"]}, "apiVersion of an object: expected a string, got a list"),
+        ({"kind": {"a": 1}}, "kind of an object: expected a string, got a dict"),
     ],
 )
 async def test_a_custom_resource_without_a_usable_name_is_refused_and_nothing_is_sent(

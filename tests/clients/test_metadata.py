@@ -48,7 +48,7 @@ async def test_what_does_not_look_like_an_object_is_refused() -> None:
     """DYN-12."""
     recorder = Recorder({"kind": "Pod", "metadata": {"name": "web"}})
 
-    with pytest.raises(DecodeError, match="no object"):
+    with pytest.raises(DecodeError, match="not an object"):
         await recorder.client.metadata(Pod, namespace="shop").get("web")
 
 

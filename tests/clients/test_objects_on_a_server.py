@@ -245,7 +245,7 @@ async def test_an_edit_never_changes_another_object_of_the_same_name(client: API
     maps = client.resource(ConfigMap)
     await maps.create(ConfigMap(metadata=ObjectMeta(name="a"), data={"k": "1"}))
 
-    with pytest.raises(Conflict, match="deleted since it was read, and another"):  # noqa: PT012 - raised at the end
+    with pytest.raises(Conflict, match="deleted and created again since it was read"):  # noqa: PT012 - raised at the end
         async with maps.edit("a") as mine:
             mine.data["mine"] = "x"
             await maps.delete("a")
@@ -272,18 +272,18 @@ async def test_modify_calls_the_function_again_on_a_conflict(client: APIClient) 
     assert (calls, changed.data) == (2, {"n": "42"})
 
 
-async def test_create_or_update_brings_in_what_is_said_and_no_more(
+async def test_create_or_update_changes_only_the_given_fields(
     server: Service, client: APIClient
 ) -> None:
     maps = client.resource(ConfigMap)
-    wish = ConfigMap(metadata=ObjectMeta(name="a"), data={"mine": "1"})
-    made = await maps.create_or_update(wish)
+    desired = ConfigMap(metadata=ObjectMeta(name="a"), data={"mine": "1"})
+    made = await maps.create_or_update(desired)
     await maps.patch("a", {"data": {"theirs": "2"}}, type="merge")
 
-    wish.data["mine"] = "3"
-    changed = await maps.create_or_update(wish)
+    desired.data["mine"] = "3"
+    changed = await maps.create_or_update(desired)
     server.faults.clear_record()
-    same = await maps.create_or_update(wish)
+    same = await maps.create_or_update(desired)
 
     assert changed.metadata.uid == made.metadata.uid
     assert changed.data == {"mine": "3", "theirs": "2"}
@@ -294,12 +294,12 @@ async def test_create_or_update_brings_in_what_is_said_and_no_more(
 async def test_create_or_update_merges_lists_of_built_in_kinds_by_name(client: APIClient) -> None:
     deployments = client.resource(Deployment)
     await deployments.create(a_deployment())
-    wish = a_deployment()
-    assert wish.spec.template.spec is not None
-    wish.spec.template.spec.containers[0].env = [EnvVar(name="A", value="1")]
-    wish.spec.template.spec.containers[0].image = None
+    desired = a_deployment()
+    assert desired.spec.template.spec is not None
+    desired.spec.template.spec.containers[0].env = [EnvVar(name="A", value="1")]
+    desired.spec.template.spec.containers[0].image = None
 
-    changed = await deployments.create_or_update(wish)
+    changed = await deployments.create_or_update(desired)
 
     assert changed.spec.template.spec is not None
     (container,) = changed.spec.template.spec.containers

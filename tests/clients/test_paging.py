@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from kubeloop.clients import PAGE_SIZE, ListOptions, ObjectList, Pager
+from kubeloop.clients.collection import Collection
+from kubeloop.clients.object_codecs import TypedCodec
+from kubeloop.clients.paging import PageReader
 from kubeloop.errors import DecodeError, Expired, Gone, InvalidArgument, api_error, failure
+from kubeloop.rest import RESTClient
+from kubeloop.wire import Raw, RawList, resource_of
+from kubeloop.wire.core.v1 import Pod
 from kubeloop.wire.meta.v1 import ListMeta
 
 from .conftest import Recorder
@@ -183,7 +190,7 @@ async def test_the_next_page_is_fetched_while_this_one_is_used() -> None:
         assert len(source.asked) == 2
 
 
-async def test_who_leaves_early_leaves_nothing_running() -> None:
+async def test_leaving_early_leaves_no_task() -> None:
     """X-7."""
     started = asyncio.Event()
 
@@ -232,7 +239,7 @@ class Stubborn:
     ],
     ids=["a token that repeats", "empty pages", "one page with ever new tokens"],
 )
-async def test_pages_that_lead_nowhere_are_an_error_after_a_few(
+async def test_repeating_pages_are_an_error_after_a_few(
     source: Stubborn, requests: int, message: str
 ) -> None:
     with pytest.raises(DecodeError, match=message):
@@ -255,3 +262,25 @@ async def test_a_few_empty_pages_are_no_error() -> None:
     found, _ = await Pager(fetch).list(ListOptions())
 
     assert found.items == [0, 5, 10, 15, 20]
+
+
+@pytest.mark.parametrize("tune_gc", [False, True])
+async def test_the_garbage_collector_is_paused_only_on_request(
+    monkeypatch: pytest.MonkeyPatch, tune_gc: bool
+) -> None:
+    enabled: list[bool] = []
+    codec = TypedCodec(Pod)
+    decode_item = codec.decode_item
+
+    def observe(item: Raw | bytes, of: RawList | None) -> Any:
+        enabled.append(gc.isenabled())
+        return decode_item(item, of)
+
+    monkeypatch.setattr(codec, "decode_item", observe)
+    items = [{"metadata": {"name": f"p{n}"}} for n in range(3)]
+    rest = cast("RESTClient", Recorder({"kind": "PodList", "apiVersion": "v1", "items": items}))
+    collection = Collection(rest, resource_of(Pod), tune_gc=tune_gc)
+
+    await PageReader(collection, codec).objects(ListOptions())
+
+    assert (enabled, gc.isenabled()) == ([not tune_gc] * 3, True)

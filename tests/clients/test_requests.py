@@ -26,10 +26,10 @@ Call = Callable[[ResourceClient[Pod]], Awaitable[object]]
 
 async def test_create_or_update_with_dry_run_only_checks_the_change(recorder: Recorder) -> None:
     recorder.answers = [{**POD, "metadata": {"name": "web", "resourceVersion": "7"}}, POD]
-    wish = a_pod()
-    wish.metadata.labels = {"tier": "front"}
+    desired = a_pod()
+    desired.metadata.labels = {"tier": "front"}
 
-    await recorder.client.resource(Pod, namespace="shop").create_or_update(wish, dry_run=True)
+    await recorder.client.resource(Pod, namespace="shop").create_or_update(desired, dry_run=True)
 
     assert recorder.line == f"PATCH {PODS}/web?dryRun=All"
 

@@ -26,7 +26,7 @@ print(*sys.modules)
 FOR_OTHERS = {
     "importlib.metadata",
     "kubeloop.cache",
-    "kubeloop.clients.editing",
+    "kubeloop.clients.object_patch",
     "kubeloop.discovery",
     "kubeloop.jsonpath",
     "kubeloop.patches",

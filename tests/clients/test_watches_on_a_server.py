@@ -67,9 +67,7 @@ async def test_a_broken_stream_is_resumed_without_loss(server: Service, hasty: A
         assert (await anext(events)).object.metadata.name == "b"
 
 
-async def test_a_version_that_is_too_old_is_said_to_be_so(
-    server: Service, client: APIClient
-) -> None:
+async def test_an_expired_version_is_an_error(server: Service, client: APIClient) -> None:
     """WTC-3: list, and watch from there."""
     maps = client.resource(ConfigMap)
     page = await maps.list()
@@ -193,7 +191,8 @@ async def test_waiting_in_vain_says_what_was_seen_last(
 
 
 @pytest.mark.parametrize(
-    ("kind", "among"), [(("v1", "Pod"), "pods"), (("example.com/v1", "Website"), "a kind")]
+    ("kind", "among"),
+    [(("v1", "Pod"), "pods"), (("example.com/v1", "Website"), "an unresolved kind")],
 )
 async def test_a_server_that_does_not_answer_is_not_taken_for_one_without_the_object(
     server: Service, kind: tuple[str, str], among: str
@@ -209,7 +208,7 @@ async def test_a_server_that_does_not_answer_is_not_taken_for_one_without_the_ob
             await asyncio.sleep(0)
         await clock.advance(10)
 
-        with pytest.raises(WaitTimeout, match=f"web among {among}.*the server has not answered"):
+        with pytest.raises(WaitTimeout, match=f"web \\({among}.*the server did not respond"):
             await waiting
 
 

@@ -63,8 +63,8 @@ def test_any_way_to_say_who_is_asking_is_enough(given: dict[str, object]) -> Non
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"ca": b"x", "insecure_skip_tls_verify": True}, "a CA is given"),  # TRN-3
-        ({"ca_file": "x", "insecure_skip_tls_verify": True}, "a CA is given"),  # TRN-3
+        ({"ca": b"x", "insecure_skip_tls_verify": True}, "a CA is set"),  # TRN-3
+        ({"ca_file": "x", "insecure_skip_tls_verify": True}, "a CA is set"),  # TRN-3
         ({"username": "u"}, "a user name and a token"),  # TRN-8
         ({"username": "u", "token": "", "token_file": "/t"}, "a user name and a"),  # TRN-C8
         ({"exec": PLUGIN, "auth_provider": AuthProvider()}, "exec and auth-provider"),  # REST-11
@@ -75,7 +75,7 @@ def test_any_way_to_say_who_is_asking_is_enough(given: dict[str, object]) -> Non
         ),
         ({"client_key": b"k"}, "only one of"),
         ({"client_certificate_file": "c"}, "only one of"),
-        ({"proxy_url": "socks4://x"}, "not a proxy's address"),  # CFG-30
+        ({"proxy_url": "socks4://x"}, "not a valid proxy"),  # CFG-30
         ({"server": "h/path"}, "not an address"),  # REST-3
         ({"server": "https://h:port"}, "not an address"),
     ],
@@ -91,7 +91,7 @@ def test_all_contradictions_are_listed() -> None:
     with pytest.raises(InvalidConfig) as caught:
         ClusterConfig(server="h/p", username="u", token="t", ca=b"x", insecure_skip_tls_verify=True)
 
-    assert len(caught.value.faults) == 3
+    assert len(caught.value.problems) == 3
 
 
 @pytest.mark.parametrize(
@@ -196,12 +196,12 @@ def test_text_that_nothing_can_carry_is_refused_at_once(name: str, odd: str, mes
         config.replace(**{name: f"http://a{odd}b"})
 
 
-def test_somebodys_own_credentials_fit_the_protocol() -> None:
+def test_custom_credentials_fit_the_protocol() -> None:
     class Mine:
         async def identity(self) -> Identity:
             return Identity(authorization="Bearer mine")
 
-        async def refused(self, identity: Identity) -> None: ...
+        async def refresh(self, identity: Identity) -> None: ...
 
     mine: Credentials = Mine()
 

@@ -109,7 +109,7 @@ async def test_a_refused_token_is_read_again_at_the_next_request(
     refused = await credentials.identity()
     write(token_file, "two")
 
-    await credentials.refused(refused)
+    await credentials.refresh(refused)
 
     assert (await credentials.identity()).authorization == "Bearer two"
 
@@ -120,11 +120,11 @@ async def test_a_token_newer_than_the_refused_one_is_kept(
     """TRN-18."""
     credentials = TokenFileCredentials(str(token_file), clock=clock)
     old = await credentials.identity()
-    await credentials.refused(old)
+    await credentials.refresh(old)
     newer = await credentials.identity()
     write(token_file, "three")
 
-    await credentials.refused(old)
+    await credentials.refresh(old)
 
     assert await credentials.identity() == newer
 
@@ -296,7 +296,7 @@ async def test_a_token_and_a_certificate_are_shown_together(
 
     identity = await credentials.identity()
     write(token_file, "two")
-    await credentials.refused(identity)
+    await credentials.refresh(identity)
 
     assert identity.certificate is not None
     assert (await credentials.identity()).authorization == "Bearer two"
@@ -339,7 +339,7 @@ async def test_anonymous_means_neither_header_nor_certificate(clock: ManualClock
     config = ClusterConfig(server="https://h", anonymous=True)
     credentials = open_credentials(config, clock=clock)
 
-    await credentials.refused(Identity())
+    await credentials.refresh(Identity())
 
     assert await credentials.identity() == Identity()
 

@@ -25,7 +25,7 @@ from kubeloop.config import (
     PluginNotFound,
     open_credentials,
 )
-from kubeloop.config.exec_process import run_program
+from kubeloop.config.exec_credentials import run_program
 from kubeloop.kit import ManualClock, SystemClock
 
 from .conftest import Issued, Plugin
@@ -35,7 +35,7 @@ Runs = Callable[[], int]
 posix_only = pytest.mark.skipif(os.name != "posix", reason="forks and reads named pipes")
 
 
-async def test_a_plugin_is_run_once_and_believed_while_nobody_objects(
+async def test_a_plugin_runs_once_until_the_server_rejects_its_credentials(
     plugin: Plugin, runs: Runs, clock: ManualClock
 ) -> None:
     """EXE-8: without an end it never ends by time."""
@@ -98,7 +98,7 @@ async def test_a_failed_renewal_takes_nothing_away_that_is_good(
 
     await clock.advance(3595)
     assert await credentials.identity() is first
-    assert "not renewed" in caplog.text
+    assert "refresh failed" in caplog.text
     await clock.advance(6)
     with pytest.raises(PluginError, match="exit code 3"):
         await credentials.identity()
@@ -111,11 +111,11 @@ async def test_after_a_refusal_the_next_request_has_new_credentials(
     credentials = ExecCredentials(plugin("answer(token=f't{run}')"), clock=clock)
     used = await credentials.identity()
 
-    await credentials.refused(used)
+    await credentials.refresh(used)
 
     assert runs() == 2
     assert (await credentials.identity()).authorization == "Bearer t2"
-    await credentials.refused(used)
+    await credentials.refresh(used)
     assert runs() == 2
 
 
@@ -127,7 +127,7 @@ async def test_thirty_refusals_run_the_plugin_once(
     first = await asyncio.gather(*(credentials.identity() for _ in range(30)))
     assert runs() == 1
 
-    await asyncio.gather(*(credentials.refused(identity) for identity in first))
+    await asyncio.gather(*(credentials.refresh(identity) for identity in first))
 
     assert runs() == 2
     assert {i.authorization for i in await asyncio.gather(credentials.identity())} == {"Bearer t2"}
@@ -142,9 +142,9 @@ async def test_a_refresh_that_fails_after_a_refusal_is_loud_at_the_next_request(
     )
     used = await credentials.identity()
 
-    await credentials.refused(used)
+    await credentials.refresh(used)
 
-    assert "no new credentials after a refusal" in caplog.text
+    assert "the server rejected the credentials, and the plugin failed" in caplog.text
     with pytest.raises(PluginError, match="exit code 4"):
         await credentials.identity()
 
@@ -166,7 +166,7 @@ async def test_a_new_certificate_is_a_new_identity(
     old = await credentials.identity()
     await clock.advance(60)
 
-    await credentials.refused(old)
+    await credentials.refresh(old)
     new = await credentials.identity()
 
     assert old.authorization == ""
@@ -284,7 +284,7 @@ async def test_a_long_complaint_is_cut_to_its_end(plugin: Plugin, clock: ManualC
     [
         ("print('s3cret rubbish')", "not JSON"),
         ("pass", "printed nothing"),
-        ("sys.stdout.write('s3cret' * 1_000_000)", "more than a credential can be"),
+        ("sys.stdout.write('s3cret' * 1_000_000)", "more than 1 MiB"),
         ("answer(token='')", "neither a token nor a certificate"),
         (
             "info['apiVersion'] = 'client.authentication.k8s.io/v1beta1'; answer(token='t')",
@@ -292,7 +292,7 @@ async def test_a_long_complaint_is_cut_to_its_end(plugin: Plugin, clock: ManualC
         ),
     ],
 )
-async def test_a_plugin_that_prints_rubbish_is_an_error(
+async def test_a_plugin_with_invalid_output_is_an_error(
     plugin: Plugin, clock: ManualClock, body: str, said: str
 ) -> None:
     """EXE-7, CFG-C19."""
@@ -345,7 +345,7 @@ async def test_a_plugin_that_hangs_is_killed_with_its_children(
     await asyncio.to_thread(pipes.read_ready)
 
     await clock.advance(30)
-    with pytest.raises(PluginError, match="no answer within 30 s, it was killed"):
+    with pytest.raises(PluginError, match="no output within 30 s, it was killed"):
         await asking
 
     await over
@@ -460,7 +460,7 @@ async def test_what_a_good_plugin_writes_is_not_logged_at_any_level(
 
     identity = await credentials.identity()
 
-    assert "it wrote 20 characters to stderr" in caplog.text
+    assert "the plugin wrote 20 characters to stderr" in caplog.text
     assert all(record.levelname == "DEBUG" for record in caplog.records)
     for shown in (caplog.text, repr(identity), repr(credentials), repr(credentials.stats())):
         assert "s3cret" not in shown
@@ -470,7 +470,7 @@ async def test_a_refusal_of_what_was_never_given_runs_nothing(
     plugin: Plugin, runs: Runs, clock: ManualClock
 ) -> None:
     """EXE-9."""
-    await ExecCredentials(plugin("answer(token='t')"), clock=clock).refused(Identity(epoch=9))
+    await ExecCredentials(plugin("answer(token='t')"), clock=clock).refresh(Identity(epoch=9))
 
     assert runs() == 0
 

@@ -32,8 +32,8 @@ from kubeloop.config.exec_plugin import (
     parse_output,
     plugin_environment,
 )
-from kubeloop.config.exec_policy import allows, policy_faults
-from kubeloop.config.opening import exec_cluster
+from kubeloop.config.kubeconfig import allows, policy_problems
+from kubeloop.config.open_credentials import exec_cluster
 
 from .conftest import Issued
 
@@ -65,9 +65,7 @@ def test_the_environment_is_ours_and_the_kubeconfigs_and_the_exec_info() -> None
 
 
 @pytest.mark.parametrize("version", [V1, V1BETA1])
-def test_the_plugin_is_told_about_the_cluster_only_when_it_asks(
-    version: str, tmp_path: Path
-) -> None:
+def test_the_plugin_gets_cluster_information_only_on_request(version: str, tmp_path: Path) -> None:
     """EXE-5, CFG-29."""
     ca = tmp_path / "ca.crt"
     ca.write_bytes(b"ca")
@@ -132,7 +130,7 @@ def test_a_plugin_that_must_talk_and_cannot_is_an_error() -> None:
         always, stdin_unavailable=True, stdin_unavailable_message="used for manifests"
     )
 
-    with pytest.raises(PluginError, match="run it from a terminal"):
+    with pytest.raises(PluginError, match="run it in a terminal"):
         is_interactive(always, terminal=False)
     with pytest.raises(PluginError, match="used for manifests"):
         is_interactive(taken, terminal=True)
@@ -177,7 +175,7 @@ def test_a_certificate_is_read_and_must_fit_its_key(issued: Issued, reissued: Is
         (b"s3cret", "6 bytes that are not JSON"),
         (b"\xff", "not JSON"),
         (b'{"x":' + b"[" * 100_000, "not JSON"),
-        (b'["s3cret"]', "is not one"),
+        (b'["s3cret"]', "invalid ExecCredential"),
         (output({"token": "s3cret"}, version=V1BETA1), f"{V1}.*{V1BETA1}"),
         (output({"token": "s3cret"}, kind="Pod"), "it printed another kind"),
         (output({"token": "s3cret"}, kind="s3cret"), "it printed another kind"),
@@ -259,7 +257,7 @@ def test_an_install_hint_of_several_lines_becomes_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "fault"),
+    ("policy", "problem"),
     [
         (ExecPolicy(), ""),
         (ExecPolicy(mode="AllowAll"), ""),
@@ -274,10 +272,10 @@ def test_an_install_hint_of_several_lines_becomes_one() -> None:
         (ExecPolicy(mode="denyall"), "unknown plugin policy"),
     ],
 )
-def test_a_policy_that_contradicts_itself_is_a_fault(policy: ExecPolicy, fault: str) -> None:
+def test_a_policy_that_contradicts_itself_is_a_fault(policy: ExecPolicy, problem: str) -> None:
     """EXE-12."""
-    assert fault in "".join(policy_faults(policy))
-    assert bool(policy_faults(policy)) is bool(fault)
+    assert problem in "".join(policy_problems(policy))
+    assert bool(policy_problems(policy)) is bool(problem)
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_a_pod_without_a_usable_ca_trusts_the_system(
     config = ClusterConfig.in_cluster(environ=POD, directory=account)
 
     assert config.ca_file == ""
-    assert "ca.crt: not usable" in caplog.text
+    assert "ca.crt: cannot use the CA" in caplog.text
 
 
 def test_in_a_pod_three_overrides_count(account: str) -> None:
@@ -170,7 +170,7 @@ def test_a_result_equal_to_the_default_counts_as_none(account: str) -> None:
 
 def test_without_kubeconfig_and_pod_the_config_is_empty(tmp_path: Path) -> None:
     """CFG-37, CFG-C15: and the error says what was tried."""
-    with pytest.raises(EmptyConfig, match="gone gave nothing, and this is not a pod"):
+    with pytest.raises(EmptyConfig, match="gone has no configuration, and this is not a pod"):
         ClusterConfig.load(
             environ={"KUBECONFIG": str(tmp_path / "gone")}, service_account=str(tmp_path)
         )
@@ -205,7 +205,7 @@ def test_other_errors_are_not_hidden_by_the_pod(account: str, tmp_path: Path) ->
         (Overrides(), {}, "kube-system"),
     ],
 )
-def test_the_namespace_is_what_was_said_or_the_pods(
+def test_the_namespace_is_configured_or_that_of_the_pod(
     account: str, kubeconfig: str, over: Overrides, environ: dict[str, str], namespace: str
 ) -> None:
     """CFG-39, CFG-C16."""
@@ -295,5 +295,5 @@ def test_a_context_whose_cluster_is_not_there_is_named(tmp_path: Path) -> None:
         "current-context: dev\ncontexts: [{name: dev, context: {cluster: far, user: me}}]\n"
     )
 
-    with pytest.raises(EmptyConfig, match='context "dev" that names the cluster "far", and no'):
+    with pytest.raises(EmptyConfig, match='context "dev" with cluster "far", but no'):
         ClusterConfig.load(file, environ={})

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeloop.config import Cluster, InvalidConfig, Kubeconfig, KubeconfigFiles, User, merge
-from kubeloop.config.kubeconfig import overlaid
+from kubeloop.config.kubeconfig import overlay
 from kubeloop.config.loading import home_directory, load_files, load_kubeconfig
 
 
@@ -66,7 +66,7 @@ def test_the_home_file_is_used_only_without_kubeconfig(tmp_path: Path) -> None:
     assert load_kubeconfig(environ={**home, **listed(other)}).current_context == ""
 
 
-def test_missing_files_are_skipped_and_told_only_when_all_are(tmp_path: Path) -> None:
+def test_missing_files_are_skipped_with_a_warning_if_all_are(tmp_path: Path) -> None:
     """CFG-11."""
     told: list[str] = []
     there = write(tmp_path / "there", "current-context: x")
@@ -99,10 +99,10 @@ def test_a_broken_file_does_not_hide_the_others(tmp_path: Path) -> None:
     loaded = load_files(KubeconfigFiles.from_environ(listed(bad, folder, good)))
 
     assert loaded.config.current_context == "good"
-    assert [bad in str(loaded.faults[0]), folder in str(loaded.faults[1])] == [True, True]
+    assert [bad in str(loaded.problems[0]), folder in str(loaded.problems[1])] == [True, True]
     with pytest.raises(InvalidConfig, match=r"bad.*;.*directory") as caught:
         load_kubeconfig(environ=listed(bad, folder, good))
-    assert len(caught.value.faults) == 2
+    assert len(caught.value.problems) == 2
 
 
 def test_the_first_file_supplies_the_whole_entry(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_laying_over_replaces_what_is_set_and_erases_nothing() -> None:
         token="b", impersonate_groups=("y", "z"), impersonate_extra={"k": ("9",), "n": ("3",)}
     )
 
-    result = overlaid(base, over)
+    result = overlay(base, over)
 
     assert result == User(
         token="b",

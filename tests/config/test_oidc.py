@@ -72,13 +72,13 @@ def test_issuer_and_client_must_be_configured(key: str, clock: ManualClock) -> N
         OidcCredentials(provider(**{key: ""}), clock=clock)
 
 
-async def test_extra_scopes_are_not_used_and_said_so(
+async def test_extra_scopes_are_ignored_with_a_warning(
     clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """OID-1."""
     OidcCredentials(provider(extra_scopes="groups"), clock=clock)
 
-    assert "extra-scopes is not used" in caplog.text
+    assert "extra-scopes is ignored" in caplog.text
 
 
 async def test_a_token_is_used_until_ten_seconds_before_its_end(clock: ManualClock) -> None:
@@ -157,7 +157,7 @@ async def test_a_server_that_wants_the_client_in_the_form_gets_it_there(
         (Issuer({"access_token": "s3cret"}), "no id_token"),
         (Issuer({"error": "invalid_grant"}, status=400), "400: invalid_grant .log in again"),
         (Issuer("s3cret", status=500), "500 .log in again"),
-        (Issuer(["s3cret"]), "not the JSON that was due"),
+        (Issuer(["s3cret"]), "not the expected JSON"),
         (Issuer({"id_token": "s3cret"}), "not a JWT"),
     ],
 )
@@ -231,11 +231,11 @@ async def test_a_refused_token_is_exchanged_once_if_it_can_be(clock: ManualClock
     stuck = OidcCredentials(provider(id_token=jwt(3e9)), clock=clock, fetch=issuer)
     used = await credentials.identity()
 
-    await asyncio.gather(*(credentials.refused(used) for _ in range(5)))
+    await asyncio.gather(*(credentials.refresh(used) for _ in range(5)))
     assert (await credentials.identity()).authorization == f"Bearer {jwt(4e9)}"
-    await credentials.refused(used)
+    await credentials.refresh(used)
     await credentials.identity()
-    await stuck.refused(await stuck.identity())
+    await stuck.refresh(await stuck.identity())
 
     assert len(issuer.asked) == 2
     assert (await stuck.identity()).authorization == f"Bearer {jwt(3e9)}"
@@ -255,7 +255,7 @@ async def test_the_issuers_ca_comes_from_data_or_a_file(tmp_path: Path, clock: M
         assert issuer.cas == {b"data" if "idp_certificate_authority_data" in config else b"file"}
 
     broken = provider(refresh_token="r", idp_certificate_authority="/no")
-    with pytest.raises(ConfigError, match="idp-certificate-authority cannot be read"):
+    with pytest.raises(ConfigError, match="cannot read idp-certificate-authority"):
         await OidcCredentials(broken, clock=clock, fetch=Issuer({})).identity()
 
 
@@ -314,6 +314,6 @@ async def test_in_memory_nothing_is_kept(clock: ManualClock) -> None:
         config, clock=clock, fetch=Issuer({"id_token": jwt(4e9)})
     ).identity()
 
-    assert config.auth_provider_home is None
+    assert config.auth_provider_location is None
     assert identity.authorization
     assert msgspec.structs.replace(identity) == identity

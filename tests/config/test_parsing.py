@@ -206,7 +206,7 @@ def test_folded_base64_is_read() -> None:
         ("a: 1\n---\nb: 2", "expected one document"),
         ("users: [s3cret", "line 2"),
         ("token: 's3cret", "/x/config"),
-        ("current-context: [s3cret]", "expected text at current-context"),
+        ("current-context: [s3cret]", "expected a string at current-context"),
         ("preferences: [s3cret]", "expected a mapping at preferences"),
         (b"\xff\xfe\xff", "/x/config"),
     ],

@@ -73,7 +73,7 @@ def test_user_and_cluster_are_overridden_one_by_one() -> None:
 @pytest.mark.parametrize("over", [Overrides(cluster="nope"), Overrides(user="nope")])
 def test_what_an_override_names_must_exist(over: Overrides) -> None:
     """CFG-22."""
-    with pytest.raises(InvalidConfig, match='"nope" does not exist, the kubeconfig has: '):
+    with pytest.raises(InvalidConfig, match='"nope" does not exist, available: '):
         select(CONFIG, over)
 
 
@@ -82,7 +82,7 @@ def test_a_context_that_is_missing_is_its_own_error_and_an_invalid_config(
     over: Overrides | None,
 ) -> None:
     """CFG-22, CFG-44, CFG-C14."""
-    with pytest.raises(ContextNotFound, match="has: a, b, lost") as caught:
+    with pytest.raises(ContextNotFound, match="available: a, b, lost") as caught:
         ClusterConfig.from_kubeconfig(CONFIG, overrides=over, context="nope")
 
     assert isinstance(caught.value, InvalidConfig)
@@ -165,7 +165,7 @@ def test_nothing_secret_goes_to_a_server_without_tls(
     assert config.ca == b""
     assert config.impersonate == Impersonation(user="ada")
     assert (config.proxy_url, config.timeout) == ("http://proxy", 5)
-    assert "are not used" in caplog.text
+    assert "not using the credentials" in caplog.text
     assert "s3cret" not in caplog.text
 
 
@@ -225,7 +225,7 @@ def test_a_name_or_a_password_is_basic_authentication(user: User) -> None:
     assert config.has_credentials
 
 
-def test_a_plugin_is_told_what_the_cluster_has_for_it() -> None:
+def test_a_plugin_gets_the_extension_of_the_cluster() -> None:
     """CFG-29."""
     cluster = Cluster(
         server="https://h", extensions={"client.authentication.k8s.io/exec": {"audience": "x"}}

@@ -20,8 +20,7 @@ from kubeloop.config import (
     hint_for,
     tls_context,
 )
-from kubeloop.config.tls import check_pair
-from kubeloop.config.x509 import not_after
+from kubeloop.config.tls import check_pair, not_after
 from kubeloop.kit import ManualClock
 
 from .conftest import Authority, Issued
@@ -85,14 +84,14 @@ def test_without_a_ca_the_system_is_trusted(authority: Authority) -> None:
         shake(context, authority.issue("api"))
 
 
-def test_insecure_trusts_anybody_and_warns(
+def test_insecure_trusts_any_certificate_and_warns(
     other_authority: Authority, caplog: pytest.LogCaptureFixture
 ) -> None:
     context = tls_context(config(insecure_skip_tls_verify=True))
 
     shake(context, other_authority.issue("another"))
 
-    assert "anybody can pose as the API server" in caplog.text
+    assert "any server can impersonate the API server" in caplog.text
     assert context.minimum_version >= ssl.TLSVersion.TLSv1_2
 
 
@@ -100,7 +99,7 @@ def test_a_ca_with_insecure_is_an_error(authority: Authority) -> None:
     """TRN-3."""
     settings = config(insecure_skip_tls_verify=True)
 
-    with pytest.raises(ConfigError, match="a CA is given and verification is switched off"):
+    with pytest.raises(ConfigError, match="a CA is set and verification is switched off"):
         tls_context(settings, ca=authority.pem)
 
 
@@ -119,9 +118,9 @@ BROKEN = b"-----BEGIN CERTIFICATE-----\nczNjcmV0\n-----END CERTIFICATE-----\n"
 @pytest.mark.parametrize(
     ("ca", "said"),
     [
-        (b"s3cret", "holds no PEM certificate"),
-        (b"-----BEGIN PRIVATE KEY-----\ns3cret\n-----END PRIVATE KEY-----", "holds no PEM"),
-        (BROKEN, "holds a broken certificate"),
+        (b"s3cret", "has no PEM certificate"),
+        (b"-----BEGIN PRIVATE KEY-----\ns3cret\n-----END PRIVATE KEY-----", "has no PEM"),
+        (BROKEN, "has an invalid certificate"),
     ],
 )
 def test_a_ca_that_is_none_is_an_error(ca: bytes, said: str, tmp_path: Path) -> None:
@@ -140,7 +139,7 @@ def test_an_empty_ca_file_is_an_error(tmp_path: Path) -> None:
     """TRN-5: said at once, where client-go lets every handshake fail."""
     (tmp_path / "ca").touch()
 
-    with pytest.raises(ConfigError, match="holds no PEM certificate"):
+    with pytest.raises(ConfigError, match="has no PEM certificate"):
         tls_context(config(ca_file=str(tmp_path / "ca")))
 
 
@@ -207,7 +206,7 @@ def test_a_key_touches_the_disk_for_its_owner_only_and_not_for_long(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_key_with_a_password_is_an_error_and_nobody_is_asked(issued: Issued) -> None:
+def test_a_key_with_a_password_is_an_error_without_a_prompt(issued: Issued) -> None:
     from cryptography.hazmat.primitives import serialization
 
     locked = issued.private.private_bytes(
@@ -216,7 +215,7 @@ def test_a_key_with_a_password_is_an_error_and_nobody_is_asked(issued: Issued) -
         serialization.BestAvailableEncryption(b"pa55"),
     )
 
-    with pytest.raises(CredentialError, match="the key without a password"):
+    with pytest.raises(CredentialError, match="a key without a password"):
         check_pair(ClientCertificate(certificate=issued.certificate, key=locked), what="x")
 
 

@@ -1,4 +1,4 @@
-"""Every fault of a kubeconfig is found, and named."""
+"""Every problem of a kubeconfig is found, and named."""
 
 from __future__ import annotations
 
@@ -21,7 +21,12 @@ from kubeloop.config import (
     User,
     check_kubeconfig,
 )
-from kubeloop.config.validation import cluster_faults, context_faults, proxy_fault, user_faults
+from kubeloop.config.validation import (
+    cluster_problems,
+    context_problems,
+    proxy_problem,
+    user_problems,
+)
 
 V1 = "client.authentication.k8s.io/v1"
 PLUGIN = ExecConfig(command="p", api_version=V1, interactive_mode="Never")
@@ -45,11 +50,11 @@ def test_every_fault_of_every_entry_is_listed_at_once() -> None:
     with pytest.raises(InvalidConfig, match="invalid configuration: ") as caught:
         check_kubeconfig(config)
 
-    faults = [str(fault) for fault in caught.value.faults]
-    assert len(faults) == 6
+    problems = [str(problem) for problem in caught.value.problems]
+    assert len(problems) == 6
     assert caught.value.has(ContextNotFound)
     assert not caught.value.has(EmptyConfig)
-    assert all(fault in str(caught.value) for fault in faults)
+    assert all(problem in str(caught.value) for problem in problems)
 
 
 def test_a_good_config_has_no_faults(tmp_path: Path) -> None:
@@ -68,28 +73,31 @@ def test_a_good_config_has_no_faults(tmp_path: Path) -> None:
     check_kubeconfig(config)
 
 
-def texts(faults: list[ConfigError]) -> str:
-    return "; ".join(str(fault) for fault in faults)
+def texts(problems: list[ConfigError]) -> str:
+    return "; ".join(str(problem) for problem in problems)
 
 
 @pytest.mark.parametrize(
     ("cluster", "said"),
     [
-        (Cluster(), "it says nothing"),
+        (Cluster(), "it is empty"),
         (Cluster(tls_server_name="x"), "no server"),
-        (Cluster(server="s", proxy_url="socks4://x"), "not a proxy's address"),
+        (Cluster(server="s", proxy_url="socks4://x"), "not a valid proxy"),
         (
             Cluster(server="s", certificate_authority=__file__, certificate_authority_data=b"x"),
             "both set",
         ),
-        (Cluster(server="s", certificate_authority="/no/ca"), "/no/ca cannot be read: No such"),
-        (Cluster(server="s", certificate_authority="a\0b"), "cannot be read: embedded null"),
+        (
+            Cluster(server="s", certificate_authority="/no/ca"),
+            "cannot read certificate-authority /no/ca: No such",
+        ),
+        (Cluster(server="s", certificate_authority="a\0b"), "a\\x00b: embedded null"),
     ],
 )
 def test_what_can_be_wrong_with_a_cluster(cluster: Cluster, said: str) -> None:
     """CFG-42."""
-    assert said in texts(cluster_faults("c", cluster))
-    assert 'cluster "c"' in texts(cluster_faults("c", cluster))
+    assert said in texts(cluster_problems("c", cluster))
+    assert 'cluster "c"' in texts(cluster_problems("c", cluster))
 
 
 @pytest.mark.parametrize(
@@ -101,10 +109,13 @@ def test_what_can_be_wrong_with_a_cluster(cluster: Cluster, said: str) -> None:
             "client-key and client-key-data are both set",
         ),
         (User(client_certificate_data=b"x"), "without its key"),
-        (User(client_certificate="/no/c", client_key_data=b"k"), "client-certificate /no/c cannot"),
-        (User(client_certificate_data=b"x", client_key="/no/k"), "client-key /no/k cannot"),
-        (User(token="t", username="u"), "more than one way"),
-        (User(token="t", password="p"), "more than one way"),
+        (
+            User(client_certificate="/no/c", client_key_data=b"k"),
+            "cannot read client-certificate /no/c",
+        ),
+        (User(client_certificate_data=b"x", client_key="/no/k"), "cannot read client-key /no/k"),
+        (User(token="t", username="u"), "more than one kind of credentials"),
+        (User(token="t", password="p"), "more than one kind of credentials"),
         (User(exec=PLUGIN, auth_provider=AuthProvider(name="oidc")), "exec and auth-provider"),
         (User(exec=ExecConfig()), "no command"),
         (User(exec=ExecConfig(command="p")), "no apiVersion"),
@@ -119,12 +130,12 @@ def test_what_can_be_wrong_with_a_cluster(cluster: Cluster, said: str) -> None:
 )
 def test_what_can_be_wrong_with_a_user(user: User, said: str) -> None:
     """CFG-43, CFG-C8, CFG-C10, CFG-C11."""
-    assert said in texts(user_faults("u", user))
+    assert said in texts(user_problems("u", user))
 
 
 def test_a_token_file_beside_a_user_name_is_no_fault_of_the_file() -> None:
     """CFG-43: the configuration made of it refuses them (TRN-C8)."""
-    assert user_faults("u", User(token_file="/t", username="u")) == []
+    assert user_problems("u", User(token_file="/t", username="u")) == []
 
 
 @pytest.mark.parametrize(
@@ -142,23 +153,23 @@ def test_what_can_be_wrong_with_a_context(name: str, context: Context, said: str
     """CFG-44."""
     config = Kubeconfig(clusters={"c": Cluster(server="s")}, users={"u": User()})
 
-    assert said in texts(context_faults(name, context, config))
+    assert said in texts(context_problems(name, context, config))
 
 
 @pytest.mark.parametrize("url", ["", "http://p", "https://p:3128", "socks5://u:p@h:1080"])
 def test_three_kinds_of_proxy_are_known(url: str) -> None:
     """CFG-30, CFG-C12."""
-    assert proxy_fault(url) == ""
+    assert proxy_problem(url) == ""
 
 
 @pytest.mark.parametrize("url", ["socks4://x", "p:3128", "http://", "http://u:s3cret@[", "ftp://h"])
 def test_any_other_proxy_is_a_fault_without_its_password(url: str) -> None:
     """CFG-30, CFG-C12."""
-    assert "not a proxy's address" in proxy_fault(url)
-    assert "s3cret" not in proxy_fault(url)
+    assert "not a valid proxy" in proxy_problem(url)
+    assert "s3cret" not in proxy_problem(url)
 
 
 def test_no_fault_tells_a_secret() -> None:
     user = User(token="s3cret", username="n", password="s3cret", client_key_data=b"s3cret")
 
-    assert "s3cret" not in texts(user_faults("u", user))
+    assert "s3cret" not in texts(user_problems("u", user))

@@ -127,12 +127,12 @@ def test_a_link_stays_a_link(tmp_path: Path, files: KubeconfigFiles) -> None:
     assert not document(files)["current-context"]
 
 
-def test_a_lock_of_somebody_else_is_an_error_and_stays(files: KubeconfigFiles) -> None:
+def test_a_lock_of_another_process_is_an_error_and_stays(files: KubeconfigFiles) -> None:
     """CFG-19."""
     lock = Path(f"{files.explicit}.lock")
     lock.touch()
 
-    with pytest.raises(KubeconfigLocked, match="somebody else is writing"):
+    with pytest.raises(KubeconfigLocked, match="another process may be writing"):
         set_context("x", files=files)
 
     assert lock.exists()
@@ -170,7 +170,7 @@ def test_a_relative_path_that_leads_out_is_an_error(tmp_path: Path) -> None:
     """CFG-19."""
     files = KubeconfigFiles(explicit=str(tmp_path / "config"))
 
-    with pytest.raises(ConfigError, match="give its absolute path"):
+    with pytest.raises(ConfigError, match="use an absolute path"):
         set_credentials("u", User(client_key="../k.pem"), files=files)
 
 
@@ -196,7 +196,7 @@ def test_entries_go_back_to_the_file_they_came_from(two: KubeconfigFiles) -> Non
     assert set(other.contexts) == {"x"}
 
 
-def test_an_entry_built_anew_keeps_its_home(two: KubeconfigFiles) -> None:
+def test_a_new_value_of_an_entry_stays_in_its_file(two: KubeconfigFiles) -> None:
     """CFG-20."""
     merged = load_kubeconfig(environ={"KUBECONFIG": os.pathsep.join(two.precedence)})
     changed = msgspec.structs.replace(merged, users={**merged.users, "bob": User(token="B")})
@@ -241,7 +241,7 @@ def test_nothing_is_written_over_a_file_that_cannot_be_read(two: KubeconfigFiles
     assert broken.read_text() == "users: ["
 
 
-def test_nowhere_to_write_is_an_error() -> None:
+def test_no_file_to_write_is_an_error() -> None:
     with pytest.raises(ConfigError, match="set KUBECONFIG or HOME"):
         set_context("x", cluster="c", files=KubeconfigFiles())
 

@@ -184,7 +184,7 @@ async def test_an_object_created_again_under_its_name_is_a_conflict_that_says_so
 ) -> None:
     maps = await a_map(client, k="1")
 
-    with pytest.raises(Conflict, match="deleted since it was read, and another"):  # noqa: PT012
+    with pytest.raises(Conflict, match="deleted and created again since it was read"):  # noqa: PT012
         async with maps.edit("a") as mine:
             mine.data["mine"] = "x"
             await maps.delete("a")

@@ -58,7 +58,9 @@ async def test_aggregated_discovery_takes_two_requests(modern: ScriptedServer) -
     assert [row.name for row in found.resources[APPS]] == ["deployments", "deployments/scale"]
 
 
-async def test_each_request_is_bounded_and_the_server_is_told(modern: ScriptedServer) -> None:
+async def test_each_request_has_a_timeout_that_is_sent_to_the_server(
+    modern: ScriptedServer,
+) -> None:
     """DSC-1: 32 seconds."""
     await DiscoveryClient(modern).groups()
 
@@ -78,7 +80,7 @@ async def test_the_form_that_is_asked_for_can_be_chosen(
     modern: ScriptedServer, options: dict[str, bool], accept: str
 ) -> None:
     """DSC-2: legacy asks for plain JSON, no-peer for the server's own first."""
-    await DiscoveryClient(modern, **options).overview()
+    await DiscoveryClient(modern, **options).groups_and_maybe_resources()
 
     assert {request.accept for request in modern.asked} == {accept}
     assert ACCEPT_NO_PEER.index("profile=nopeer") < ACCEPT_NO_PEER.index(ACCEPT_AGGREGATED)

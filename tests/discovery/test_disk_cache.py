@@ -12,13 +12,13 @@ import pytest
 
 from kubeloop.discovery import (
     DEFAULT_TTL,
-    AnswerCache,
     ApiGroup,
     ApiResource,
     DeferredMapper,
-    Discovered,
     DiscoveryClient,
+    DiscoveryResult,
     DiskCache,
+    DocumentCache,
     MemoryCache,
     NoKindMatch,
     cached_discovery,
@@ -77,7 +77,7 @@ async def test_a_file_is_believed_until_its_time_is_over(
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"groups":5}'])
-async def test_a_damaged_file_is_fetched_anew(
+async def test_a_damaged_file_is_loaded_again(
     old: ScriptedServer, tmp_path: Path, content: bytes
 ) -> None:
     """DSC-25."""
@@ -175,7 +175,7 @@ async def test_the_stack_is_disk_over_memory_over_the_server(
 
 async def test_answers_are_kept_behind_a_checksum(tmp_path: Path) -> None:
     """DSC-28: SHA-256 before the answer, under the SHA-256 of the URL; damage is a miss."""
-    cache = AnswerCache(tmp_path)
+    cache = DocumentCache(tmp_path)
     await cache.put("https://h/openapi/v3/api/v1?hash=A", b"text")
     (file,) = tmp_path.iterdir()
 
@@ -198,7 +198,7 @@ async def test_a_group_that_is_no_name_for_a_directory_is_not_kept(
         async def resources(self, version: GroupVersion) -> tuple[ApiResource, ...]:
             return (ApiResource("things", "Thing"),)
 
-        async def discover(self) -> Discovered:
+        async def discover(self) -> DiscoveryResult:
             raise NotImplementedError
 
     cache = DiskCache(Hostile(), tmp_path / "a" / "b" / "cache")

@@ -9,7 +9,7 @@ import pytest
 
 from kubeloop.discovery import (
     AmbiguousMatch,
-    Discovered,
+    DiscoveryResult,
     MapperErrors,
     NoKindMatch,
     NoResourceMatch,
@@ -25,11 +25,11 @@ from kubeloop.meta import GroupKind, GroupResource, GroupVersionKind, GroupVersi
 from .conftest import aggregated, group, resource
 
 
-def discovered(*groups: dict[str, Any]) -> Discovered:
+def result(*groups: dict[str, Any]) -> DiscoveryResult:
     return parse_aggregated(msgspec.json.encode(aggregated(*groups)))
 
 
-WORLD = discovered(
+WORLD = result(
     group(
         "",
         v1=[resource("pods", "Pod", short=["po"], categories=["all"]), resource("events", "Event")],
@@ -44,7 +44,7 @@ WORLD = discovered(
 )
 
 
-def wanted(resource: str, group: str = "", version: str = "") -> GroupVersionResource:
+def partial(resource: str, group: str = "", version: str = "") -> GroupVersionResource:
     return GroupVersionResource(group, version, resource)
 
 
@@ -93,31 +93,31 @@ def test_a_missing_singular_is_the_kind_in_lower_case() -> None:
     row["subresources"] = [
         {"subresource": "status", "responseKind": {"kind": "Thing"}, "verbs": ["get"]}
     ]
-    mapper = RESTMapper(discovered(group("a.io", v1=[row])))
+    mapper = RESTMapper(result(group("a.io", v1=[row])))
 
     assert mapper.singular_of("things") == "thing"
-    assert mapper.resource_for(wanted("thing")).resource == "things"
+    assert mapper.resource_for(partial("thing")).resource == "things"
     with pytest.raises(NoResourceMatch):
-        mapper.resource_for(wanted("things/status"))
+        mapper.resource_for(partial("things/status"))
 
 
 def test_core_comes_first_then_the_servers_order(mapper: RESTMapper) -> None:
     """MAP-3: events of the core group before those of events.k8s.io; v2 before v1."""
-    assert mapper.resource_for(wanted("events")).group == ""
-    assert mapper.resource_for(wanted("scalers")).version == "v2"
-    assert mapper.kind_for(wanted("scaler")) == GroupVersionKind("autoscaling", "v2", "Scaler")
-    assert len(mapper.kinds_for(wanted("scaler"))) == 2
+    assert mapper.resource_for(partial("events")).group == ""
+    assert mapper.resource_for(partial("scalers")).version == "v2"
+    assert mapper.kind_for(partial("scaler")) == GroupVersionKind("autoscaling", "v2", "Scaler")
+    assert len(mapper.kinds_for(partial("scaler"))) == 2
 
 
 @pytest.mark.parametrize(
     ("asked", "found"),
     [
-        (wanted("Deployments"), "apps/v1"),
-        (wanted("deployment"), "apps/v1"),
-        (wanted("scalers", version="v1"), "autoscaling/v1"),
-        (wanted("scalers", "autoscaling", "v1"), "autoscaling/v1"),
-        (wanted("events", "events.k8s.io"), "events.k8s.io/v1"),
-        (wanted("storageclass", "storage"), "storage.k8s.io/v1"),
+        (partial("Deployments"), "apps/v1"),
+        (partial("deployment"), "apps/v1"),
+        (partial("scalers", version="v1"), "autoscaling/v1"),
+        (partial("scalers", "autoscaling", "v1"), "autoscaling/v1"),
+        (partial("events", "events.k8s.io"), "events.k8s.io/v1"),
+        (partial("storageclass", "storage"), "storage.k8s.io/v1"),
     ],
 )
 def test_what_is_given_narrows_the_search(
@@ -130,13 +130,13 @@ def test_what_is_given_narrows_the_search(
 def test_a_group_and_a_version_together_are_exact(mapper: RESTMapper) -> None:
     """MAP-4."""
     with pytest.raises(NoResourceMatch, match=r"storageclasses\.v1\.storage"):
-        mapper.resource_for(wanted("storageclasses", "storage", "v1"))
+        mapper.resource_for(partial("storageclasses", "storage", "v1"))
 
 
 def test_what_nothing_decides_is_ambiguous() -> None:
     """MAP-5: two resources of one group version share a singular name."""
     mapper = RESTMapper(
-        discovered(
+        result(
             group(
                 "a.io",
                 v1=[
@@ -148,7 +148,7 @@ def test_what_nothing_decides_is_ambiguous() -> None:
     )
 
     with pytest.raises(AmbiguousMatch, match="thingies") as caught:
-        mapper.resource_for(wanted("thing"))
+        mapper.resource_for(partial("thing"))
 
     assert len(caught.value.candidates) == 2
 
@@ -164,22 +164,22 @@ def test_versions_that_are_asked_for_come_first(mapper: RESTMapper) -> None:
 
 def test_a_union_overlooks_who_knows_nothing(mapper: RESTMapper) -> None:
     """MAP-7: other errors come with what was found."""
-    empty = RESTMapper(Discovered())
+    empty = RESTMapper(DiscoveryResult())
     union = UnionMapper(empty, mapper, mapper)
 
-    assert union.resources_for(wanted("pods")) == mapper.resources_for(wanted("pods"))
-    assert union.kinds_for(wanted("pods")) == [GroupVersionKind("", "v1", "Pod")]
+    assert union.resources_for(partial("pods")) == mapper.resources_for(partial("pods"))
+    assert union.kinds_for(partial("pods")) == [GroupVersionKind("", "v1", "Pod")]
     with pytest.raises(NoKindMatch):
         union.mappings(GroupKind("gone.io", "Thing"))
 
     class Broken:
-        def resources_for(self, wanted: GroupVersionResource) -> list[GroupVersionResource]:
+        def resources_for(self, partial: GroupVersionResource) -> list[GroupVersionResource]:
             raise KubeError("broken")
 
         kinds_for = mappings = resources_for
 
     with pytest.raises(MapperErrors, match="broken") as caught:
-        UnionMapper(mapper, Broken()).resources_for(wanted("pods"))  # type: ignore[arg-type] # see above
+        UnionMapper(mapper, Broken()).resources_for(partial("pods"))  # type: ignore[arg-type] # see above
     assert caught.value.found == (GroupVersionResource("", "v1", "pods"),)
 
 
@@ -200,29 +200,29 @@ def test_a_plural_is_guessed_by_three_rules(kind: str, plural: str) -> None:
 
 def test_a_short_name_is_expanded(mapper: RESTMapper) -> None:
     """MAP-11, DSC-C11."""
-    assert mapper.expand(wanted("deploy")) == wanted("deployments", "apps")
-    assert mapper.expand(wanted("sc", "storage")) == wanted("storageclasses", "storage.k8s.io")
-    assert mapper.expand(wanted("nothing")) == wanted("nothing")
+    assert mapper.expand(partial("deploy")) == partial("deployments", "apps")
+    assert mapper.expand(partial("sc", "storage")) == partial("storageclasses", "storage.k8s.io")
+    assert mapper.expand(partial("nothing")) == partial("nothing")
 
 
 def test_a_resource_of_that_very_name_is_not_expanded() -> None:
     """MAP-11, DSC-C11."""
     mapper = RESTMapper(
-        discovered(
+        result(
             group("apps", v1=[resource("deployments", "Deployment", short=["deploy"])]),
             group("ci.io", v1=[resource("deploy", "Deploy")]),
         )
     )
 
-    assert mapper.expand(wanted("deploy")) == wanted("deploy")
-    assert mapper.expand(wanted("deploy", "apps")) == wanted("deployments", "apps")
+    assert mapper.expand(partial("deploy")) == partial("deploy")
+    assert mapper.expand(partial("deploy", "apps")) == partial("deployments", "apps")
 
 
-def test_a_short_name_of_two_resources_is_taken_for_the_first_and_said_once() -> None:
+def test_a_short_name_of_two_resources_uses_the_first_and_warns_once() -> None:
     """MAP-11, DSC-C12: versions of one resource are one."""
     said: list[str] = []
     mapper = RESTMapper(
-        discovered(
+        result(
             group(
                 "a.io", v2=[resource("as", "A", short=["x"])], v1=[resource("as", "A", short=["x"])]
             ),
@@ -231,7 +231,7 @@ def test_a_short_name_of_two_resources_is_taken_for_the_first_and_said_once() ->
         on_warning=said.append,
     )
 
-    assert mapper.expand(wanted("x")) == wanted("as", "a.io")
+    assert mapper.expand(partial("x")) == partial("as", "a.io")
     assert len(said) == 1
     assert "bs.b.io" in said[0]
 
@@ -264,6 +264,6 @@ def test_whatever_a_person_would_type_is_found(mapper: RESTMapper, word: str, pl
     assert mapper.find(word).plural == plural
 
 
-def test_what_nobody_serves_is_not_found(mapper: RESTMapper) -> None:
+def test_a_resource_that_is_not_served_is_not_found(mapper: RESTMapper) -> None:
     with pytest.raises(NoResourceMatch, match=r"websites\.example\.com"):
         mapper.find("websites.example.com")

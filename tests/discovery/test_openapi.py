@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kubeloop.discovery import AnswerCache, OpenApiV3
+from kubeloop.discovery import DocumentCache, OpenApiV3
 from kubeloop.errors import InvalidArgument
 from kubeloop.meta import GroupVersion
 
@@ -60,11 +60,11 @@ async def test_a_document_is_asked_for_under_its_hash(described: ScriptedServer)
 async def test_a_document_under_a_hash_is_kept(described: ScriptedServer, tmp_path: Path) -> None:
     """DSC-28."""
     for _ in range(2):
-        await OpenApiV3(described, cache=AnswerCache(tmp_path)).document("apis/apps/v1")
+        await OpenApiV3(described, cache=DocumentCache(tmp_path)).document("apis/apps/v1")
 
     assert described.paths.count("/openapi/v3/apis/apps/v1") == 1
 
 
-async def test_a_document_that_is_not_there_is_said_to_be_so(described: ScriptedServer) -> None:
+async def test_a_missing_document_is_an_error(described: ScriptedServer) -> None:
     with pytest.raises(InvalidArgument, match="api/v1"):
         await OpenApiV3(described).document(GroupVersion("", "v1"))

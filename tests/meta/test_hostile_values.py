@@ -22,8 +22,8 @@ from kubeloop.config import (
     InvalidConfig,
     open_credentials,
 )
+from kubeloop.config.credentials import impersonation_headers
 from kubeloop.config.exec_plugin import parse_output
-from kubeloop.config.impersonation import impersonation_headers
 from kubeloop.crd import module_from_crd
 from kubeloop.discovery.parsing import (
     is_aggregated,

@@ -33,7 +33,7 @@ def test_models_and_plain_data_are_encoded_alike() -> None:
 
 def test_what_json_cannot_say_is_refused() -> None:
     """REST-23."""
-    with pytest.raises(InvalidArgument, match="a body of type dict cannot be sent"):
+    with pytest.raises(InvalidArgument, match="cannot encode a body of type dict"):
         JsonCodec().encode({"a": object()})
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kubeloop.errors import DecodeError
 from kubeloop.rest import FRAME_LIMIT, EventFrames
-from kubeloop.rest.scanning import ValueEnd
+from kubeloop.rest.json_scanner import ValueScanner
 
 TRICKY: dict[str, Any] = {
     "metadata": {"name": 'a"}{"b\\', "annotations": {"x": '{"type":"ADDED"}\n\\"', "é": "☃"}},
@@ -175,10 +175,10 @@ def test_the_end_of_a_value_is_found_wherever_the_text_is_cut(
     text = json.dumps(value, indent=indent).encode()
 
     for at in range(len(text) + 1):
-        scan = ValueEnd()
-        end = scan.look(text[:at], 0)
+        scan = ValueScanner()
+        end = scan.scan(text[:at], 0)
         if end < 0:
-            end = scan.look(text + b"]}", at)
+            end = scan.scan(text + b"]}", at)
         assert end == len(text)
 
 

@@ -37,7 +37,7 @@ class Renewable:
     async def identity(self) -> Identity:
         return Identity(authorization=f"Bearer {self.tokens[0]}", epoch=self.epoch)
 
-    async def refused(self, identity: Identity) -> None:
+    async def refresh(self, identity: Identity) -> None:
         self.refusals.append(identity)
         if len(self.tokens) > 1:
             self.tokens.pop(0)
@@ -108,7 +108,7 @@ async def test_the_user_agent_can_be_set_and_a_request_s_own_wins(server: Script
     assert [asked.all_of("User-Agent") for asked in server.asked] == [["mine/1"], ["other"]]
 
 
-async def test_impersonation_is_told_by_headers(server: Script) -> None:
+async def test_impersonation_is_sent_as_headers(server: Script) -> None:
     """REST-74, REST-C20, TRN-19."""
     server.says(reply())
     who = Impersonation(
@@ -175,7 +175,7 @@ async def test_after_a_401_the_credentials_are_renewed_and_the_request_repeated_
     async with client_for(server, credentials=credentials) as rest:
         answer = await rest.send(path_request("POST", "/x", body=b"again"))
 
-        assert rest.stats().renewals == 1
+        assert rest.stats().credential_refreshes == 1
     assert answer.body == b"fine"
     assert [asked.header("Authorization") for asked in server.asked] == ["Bearer old", "Bearer new"]
     assert [asked.body for asked in server.asked] == [b"again", b"again"]

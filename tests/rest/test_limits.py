@@ -17,7 +17,7 @@ from kubeloop.rest import (
     path_request,
     resource_request,
 )
-from kubeloop.rest.limits import Throttle
+from kubeloop.rest.limits import RequestRateLimiter
 from tests.support.clocks import InstantClock
 from tests.support.scripted_server import PODS, Script, chunked, client_for, eventually, hang, reply
 
@@ -80,7 +80,7 @@ async def test_a_token_that_would_come_too_late_fails_at_once(
     server.says(reply(429, headers={"Retry-After": "0"}))
     limiter = TokenBucket(0.01, 1, clock=hurried)
     async with client_for(server, clock=hurried, limiter=limiter) as rest:
-        with pytest.raises(TimeoutExceeded, match="the client's own rate limiter"):
+        with pytest.raises(TimeoutExceeded, match="the client's rate limiter"):
             await rest.send(path_request("GET", "/x", timeout=5))
 
     assert len(server.asked) == 1
@@ -101,21 +101,21 @@ async def test_a_wait_that_is_cancelled_sends_nothing(server: Script, clock: Man
     assert server.asked == []
 
 
-async def test_long_waits_are_said_and_not_too_often(
+async def test_long_waits_are_logged_and_not_too_often(
     hurried: InstantClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """REST-29: above 50 ms for debugging, above 1 s for everybody, once in ten seconds."""
-    throttle = Throttle(TokenBucket(0.5, 1, clock=hurried), clock=hurried)
-    quick = Throttle(TokenBucket(10, 1, clock=hurried), clock=hurried)
+    rate_limiter = RequestRateLimiter(TokenBucket(0.5, 1, clock=hurried), clock=hurried)
+    quick = RequestRateLimiter(TokenBucket(10, 1, clock=hurried), clock=hurried)
 
     with caplog.at_level(logging.DEBUG, logger="kubeloop.rest"):
         for _ in range(3):
-            await throttle.wait("GET pods", deadline=None)
+            await rate_limiter.wait("GET pods", deadline=None)
         for _ in range(2):
             await quick.wait("GET nodes", deadline=None)
 
     assert [record.levelname for record in caplog.records] == ["INFO", "DEBUG", "DEBUG"]
-    assert caplog.messages[0] == "GET pods: waited 2 s for the client's own rate limiter"
+    assert caplog.messages[0] == "GET pods: waited 2 s for the client's rate limiter"
 
 
 async def test_no_more_requests_are_in_flight_than_allowed(server: Script) -> None:
@@ -127,9 +127,7 @@ async def test_no_more_requests_are_in_flight_than_allowed(server: Script) -> No
         assert (rest.stats().in_flight, rest.stats().requests) == (0, 20)
 
 
-async def test_calls_that_wait_for_a_retry_hold_nobody_else_up(
-    server: Script, clock: ManualClock
-) -> None:
+async def test_calls_that_back_off_do_not_block_others(server: Script, clock: ManualClock) -> None:
     """TYP-18: evictions that a disruption budget blocks are told to come back later."""
     later = reply(429, headers={"Retry-After": "10"})
     server.says(later, later, reply())
@@ -183,7 +181,7 @@ async def test_a_call_that_finds_no_in_flight_slot_in_time_fails_and_says_so(
     server: Script, clock: ManualClock
 ) -> None:
     server.says(hang)
-    unbounded = GET.replace(timeouts=Timeouts(answer=None, whole=None))
+    unbounded = GET.replace(timeouts=Timeouts(response=None, total=None))
     async with client_for(server, clock=clock, in_flight=2) as rest:
         held = [asyncio.ensure_future(rest.send(unbounded)) for _ in range(2)]
         await server.until(lambda it: len(it.asked) == 2)
@@ -227,7 +225,7 @@ async def test_a_slot_that_was_waited_for_in_vain_is_not_lost(
         held = asyncio.ensure_future(rest.send(GET))
         await server.until(lambda it: len(it.asked) == 1)
         waiting = asyncio.ensure_future(
-            rest.send(GET.replace(timeouts=Timeouts(slot=1.0, answer=None)))
+            rest.send(GET.replace(timeouts=Timeouts(slot=1.0, response=None)))
         )
         await clock.settle()
         await clock.advance(1.5)

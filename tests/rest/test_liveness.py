@@ -167,7 +167,7 @@ async def test_a_watch_through_a_proxy_that_stands_still_ends_45_seconds_after_i
     assert watch.ended is WatchEnd.SILENT
     assert isinstance(watch.failure, TimeoutExceeded)
     assert str(watch.failure).startswith(
-        "WATCH pods: no event for 45 s, and the server did not answer a probe within 15 s"
+        "WATCH pods: no event for 45 s, and the server did not respond to a probe within 15 s"
     )
     assert [each.target for each in server.asked if "livez" in each.target] == []
 
@@ -236,7 +236,7 @@ async def test_a_resuming_watch_goes_on_elsewhere_and_knows_why(
         await clock.advance(1)
 
         assert (await waiting).type == "ADDED"
-        assert "the server did not answer a probe" in watch.stats().last_error
+        assert "the server did not respond to a probe" in watch.stats().last_error
         assert watch.stats().streams == 2
         watch.close()
 
@@ -446,14 +446,14 @@ class Strict:
         self.asked += 1
         return Identity(authorization="Bearer t")
 
-    async def refused(self, identity: Identity) -> None:
+    async def refresh(self, identity: Identity) -> None:
         self.refusals += 1
 
 
 async def test_a_probe_neither_runs_plugins_nor_renews_credentials(
     server: Script, clock: ManualClock
 ) -> None:
-    """It shows the token of the last request; a 401 is a sign of life."""
+    """It shows the token of the last request; a 401 shows that the server is alive."""
     server.says(watched(reply(401, b"expired")))
     credentials = Strict()
     rest = client_for(server, clock=clock, credentials=credentials)
@@ -628,7 +628,7 @@ async def test_a_connection_that_is_never_made_is_tried_again_within_70_seconds(
         address = taken.getsockname()
         with socket.create_connection(address):
             config = ClusterConfig(server=f"http://127.0.0.1:{address[1]}")
-            timeouts = Timeouts(connect=0.05, answer=3)
+            timeouts = Timeouts(connect=0.05, response=3)
             async with RESTClient(config, environ={}, clock=clock, timeouts=timeouts) as rest:
                 watch = rest.watch(resource_request("watch", PODS))
                 opening = asyncio.create_task(watch.open())

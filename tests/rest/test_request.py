@@ -132,7 +132,7 @@ def test_one_object_needs_a_name(verb: str) -> None:
 
 def test_a_name_does_not_belong_to_a_collection() -> None:
     """REST-15: deleting a collection with a name would delete more than was meant."""
-    with pytest.raises(InvalidArgument, match="does not belong here"):
+    with pytest.raises(InvalidArgument, match="takes no name"):
         resource_request("deletecollection", PODS, namespace="ns", name="web")
 
 
@@ -154,13 +154,13 @@ def test_patch_list_and_watch_may_leave_the_namespace_out(verb: str, name: str) 
 
 
 def test_a_namespace_for_what_is_in_none_is_refused() -> None:
-    with pytest.raises(InvalidArgument, match="are in no namespace"):
+    with pytest.raises(InvalidArgument, match="are not namespaced"):
         resource_request("get", NODES, namespace="ns", name="n")
 
 
 def test_an_unknown_verb_is_refused() -> None:
     """REST-12: a mistake is raised when the request is made, not when it is sent."""
-    with pytest.raises(InvalidArgument, match="is not known"):
+    with pytest.raises(InvalidArgument, match="unknown verb"):
         resource_request("fetch", PODS, namespace="ns")
     with pytest.raises(InvalidArgument, match="not an HTTP method"):
         path_request("get", "/version")
@@ -248,7 +248,7 @@ def test_options_leave_out_what_is_zero_unless_zero_means_something() -> None:
 
 
 def test_what_cannot_stand_in_a_url_is_refused() -> None:
-    with pytest.raises(InvalidArgument, match="cannot stand in a URL"):
+    with pytest.raises(InvalidArgument, match="expected a string, a number or a Boolean"):
         resource_request("list", PODS, params={"a": {"b": 1}})
 
 
@@ -266,7 +266,7 @@ def test_the_query_is_encoded_as_go_does() -> None:
         (0.5, 0.0, "timeout=500ms"),
     ],
 )
-def test_a_timeout_is_told_to_the_server_in_go_s_notation(
+def test_a_timeout_is_sent_to_the_server_in_go_s_notation(
     own: float | None, default: float, query: str
 ) -> None:
     """REST-41, REST-42, V-9: the client's default, unless the request has, or wants, none."""
@@ -331,7 +331,7 @@ def test_the_defaults_are_those_of_the_contract() -> None:
     assert api_path("apps", "v1") == "/apis/apps/v1"
 
 
-def test_no_timeout_is_infinite_unless_it_is_said() -> None:
+def test_no_timeout_is_infinite_by_default() -> None:
     assert None not in msgspec.structs.astuple(Timeouts())
     assert Timeouts(idle=None).idle is None
     with pytest.raises(InvalidArgument, match="idle=0"):
@@ -340,7 +340,7 @@ def test_no_timeout_is_infinite_unless_it_is_said() -> None:
 
 def test_what_is_not_utf_8_is_refused_before_it_is_sent() -> None:
     """An argument of a program may be bytes of any kind."""
-    with pytest.raises(InvalidArgument, match="not UTF-8"):
+    with pytest.raises(InvalidArgument, match="not valid UTF-8"):
         resource_request("get", PODS, namespace="shop", name="\udcff")
-    with pytest.raises(InvalidArgument, match="not UTF-8"):
+    with pytest.raises(InvalidArgument, match="not valid UTF-8"):
         path_request("GET", "/x", params={"fieldSelector": "a=\udcff"}).url("http://h")

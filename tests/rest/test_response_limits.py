@@ -33,8 +33,8 @@ from kubeloop.rest import (
     path_request,
     resource_request,
 )
+from kubeloop.rest.decompression import PIECE
 from kubeloop.rest.response_limits import DEFAULT_RESPONSE_LIMITS, RATIO_APPLIES_FROM
-from kubeloop.rest.unpacking import PIECE
 from tests.support.scripted_server import (
     PODS,
     Asked,
@@ -211,9 +211,9 @@ async def test_gzip_members_that_hold_nothing_are_an_error(server: Script) -> No
         ("gzip, gzip", gzip.compress(gzip.compress(b"{}")), "Content-Encoding 'gzip, gzip'"),
         ("deflate", zlib.compress(b"{}"), "Content-Encoding 'deflate'"),
         ("br", b"x", "Content-Encoding 'br'"),
-        ("gzip", gzip.compress(b"{}") + b"garbage", "cannot be unpacked"),
-        ("gzip", gzip.compress(b"{}")[:-4], "cut off before its end"),
-        ("gzip", b"{}", "cannot be unpacked"),
+        ("gzip", gzip.compress(b"{}") + b"garbage", "cannot decompress"),
+        ("gzip", gzip.compress(b"{}")[:-4], "is incomplete"),
+        ("gzip", b"{}", "cannot decompress"),
     ],
 )
 async def test_a_body_that_cannot_be_unpacked_is_a_transport_error(
@@ -282,8 +282,8 @@ async def test_informational_responses_without_end_are_an_error_when_the_time_is
 
     server.says(answer)
 
-    async with client_for(server, timeouts=Timeouts(answer=0.2)) as rest:
-        with pytest.raises(TimeoutExceeded, match=r"an answer did not come within 0\.2 s"):
+    async with client_for(server, timeouts=Timeouts(response=0.2)) as rest:
+        with pytest.raises(TimeoutExceeded, match=r"a response did not arrive within 0\.2 s"):
             await rest.send(GET)
 
 
@@ -350,7 +350,7 @@ async def test_what_follows_the_items_of_a_list_is_bounded(server: Script) -> No
     server.says(answer)
 
     async with client_for(server) as rest:
-        with pytest.raises(DecodeError, match="more than 4 MiB behind its items"):
+        with pytest.raises(DecodeError, match="more than 4 MiB after its items"):
             await _all_items(rest)
 
 
@@ -388,8 +388,8 @@ DEEP = b"[" * 200_000 + b"]" * 200_000
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda rest: _decoded(rest, GET),
-        lambda rest: _decoded(rest, LIST),
+        lambda rest: _decode_text(rest, GET),
+        lambda rest: _decode_text(rest, LIST),
         lambda rest: anext(rest.items(LIST)),
         lambda rest: anext(rest.watch(resource_request("watch", PODS))),
         lambda rest: DiscoveryClient(rest).discover(),
@@ -419,7 +419,7 @@ async def test_json_that_is_nested_too_deeply_is_an_error_of_ours(
             await ask(rest)
 
 
-async def _decoded(rest: RESTClient, request: Request) -> None:
+async def _decode_text(rest: RESTClient, request: Request) -> None:
     answer = await rest.send(request)
     if request is LIST:
         for item in answer.split().items or ():

@@ -53,9 +53,9 @@ async def take(watch: ResumingWatch, count: int) -> list[str]:
 
 
 @pytest.mark.parametrize("version", ["", "0"])
-async def test_there_is_no_resuming_from_nowhere(version: str, server: Script) -> None:
+async def test_a_watch_cannot_be_resumed_without_a_version(version: str, server: Script) -> None:
     """WTC-1."""
-    with pytest.raises(InvalidArgument, match="does not name a state"):
+    with pytest.raises(InvalidArgument, match="cannot be resumed there"):
         resuming(client_for(server), version)
 
 
@@ -118,7 +118,7 @@ async def test_an_event_makes_the_delays_short_again(server: Script, hurried: In
     assert hurried.slept == pytest.approx([1.0, 1.6, 3.2, 1.0, 1.0])
 
 
-async def test_an_expired_version_ends_it_and_is_told(
+async def test_an_expired_version_ends_it_and_is_raised(
     server: Script, hurried: InstantClock
 ) -> None:
     """WTC-3, WTC-C2, needs 7: in the stream."""
@@ -158,7 +158,7 @@ async def test_a_version_that_is_refused_on_opening_is_never_asked_for_again(
         cut,
     ],
 )
-async def test_other_trouble_is_invisible(
+async def test_other_errors_are_retried_silently(
     trouble: Reply, server: Script, hurried: InstantClock
 ) -> None:
     """WTC-3, WTC-4, WTC-C2: it tries again from where it was."""

@@ -251,7 +251,7 @@ async def test_a_short_body_is_read_so_that_its_connection_is_kept(
     assert server.connections == 1
 
 
-async def test_a_long_body_that_nobody_wants_is_not_read(
+async def test_a_long_body_that_is_not_needed_is_not_read(
     server: Script, hurried: InstantClock
 ) -> None:
     """REST-39."""
@@ -319,7 +319,7 @@ async def test_a_3xx_with_retry_after_is_no_retry(server: Script) -> None:
 
 
 def test_a_dns_timeout_is_repeated_for_a_watch_only() -> None:
-    """REST-C7: `wait_after_failure` decides; a connection that times out is a timeout."""
+    """REST-C7: `delay_after_failure` decides; a connection that times out is a timeout."""
     error = failure_of(
         aiohttp.ConnectionTimeoutError("x"), action="GET x", server="h", timeouts=Timeouts()
     )

@@ -6,7 +6,7 @@ import pytest
 
 from kubeloop.errors import ConnectError, StreamBroken, TimeoutExceeded, TransportError
 from kubeloop.rest import TRANSPORT_DELAY, UrlBackoff
-from kubeloop.rest.retry import Call, retry_after_of, wait_after_answer, wait_after_failure
+from kubeloop.rest.retry import Call, delay_after_failure, delay_after_response, retry_after_of
 
 BROKEN = StreamBroken("x")
 LATE = TimeoutExceeded("x")
@@ -38,15 +38,15 @@ def test_only_429_and_5xx_with_seconds_are_tried_again(
     status: int, header: str | None, wait: float | None
 ) -> None:
     """REST-31, REST-C6; other than client-go's, no wait is shorter than 0.1 s or endless."""
-    found = wait_after_answer(status, retry_after_of(header), left=1, random=lambda: 0.5)
+    found = delay_after_response(status, retry_after_of(header), left=1, random=lambda: 0.5)
 
     assert found == (wait and pytest.approx(wait))
 
 
 def test_without_retries_left_an_answer_is_the_last_word() -> None:
     """REST-37."""
-    assert wait_after_answer(429, 1, left=0) is None
-    assert wait_after_failure(BROKEN, call=Call.WATCH, method="GET", left=0) is None
+    assert delay_after_response(429, 1, left=0) is None
+    assert delay_after_failure(BROKEN, call=Call.WATCH, method="GET", left=0) is None
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_failure_on_the_way_is_repeated_only_where_that_is_safe(
     call: Call, method: str, failure: TransportError, again: bool
 ) -> None:
     """REST-32, REST-33, REST-C7."""
-    wait = wait_after_failure(failure, call=call, method=method, left=1)
+    wait = delay_after_failure(failure, call=call, method=method, left=1)
 
     assert wait == (TRANSPORT_DELAY if again else None)
 
@@ -86,7 +86,7 @@ def test_the_backoff_of_a_url_doubles_up_to_its_limit() -> None:
     delays = [backoff.delay]
 
     for status in (429, 500, 503, 200, 429):
-        backoff.note(status)
+        backoff.record(status)
         delays.append(backoff.delay)
 
     assert delays == [0, 2, 4, 7, 0, 2]

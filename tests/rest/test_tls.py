@@ -41,7 +41,7 @@ async def test_the_given_roots_are_the_ones_that_are_trusted(
 
 
 @pytest.mark.parametrize("case", ["wrong CA", "expired", "other name"])
-async def test_a_server_that_cannot_be_trusted_is_told_as_such(
+async def test_an_untrusted_server_is_reported(
     case: str, tmp_path: Path, authority: Authority
 ) -> None:
     """Needs 31: nobody has to switch verification off to see why."""
@@ -77,7 +77,7 @@ async def test_the_server_name_is_used_for_verification(
             assert (await rest.send(GET)).status == 200
 
 
-async def test_a_port_that_speaks_no_tls_is_told(authority: Authority) -> None:
+async def test_a_port_without_tls_is_reported(authority: Authority) -> None:
     async def speaks_http(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
@@ -88,11 +88,11 @@ async def test_a_port_that_speaks_no_tls_is_told(authority: Authority) -> None:
     port = listening.sockets[0].getsockname()[1]
     config = ClusterConfig(server=f"https://127.0.0.1:{port}", ca=authority.pem, token="t")
     async with listening, RESTClient(config) as rest:
-        with pytest.raises(ConnectError, match="does the server speak https on this port"):
+        with pytest.raises(ConnectError, match="does this port serve https"):
             await rest.send(GET)
 
 
-async def test_a_port_that_speaks_no_http_is_told() -> None:
+async def test_a_port_without_http_is_reported() -> None:
     async def speaks_ssh(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)
         writer.write(b"SSH-2.0-OpenSSH_9.6\r\n")
@@ -102,7 +102,7 @@ async def test_a_port_that_speaks_no_http_is_told() -> None:
     listening = await asyncio.start_server(speaks_ssh, "127.0.0.1", 0)
     port = listening.sockets[0].getsockname()[1]
     async with listening, RESTClient(ClusterConfig(server=f"http://127.0.0.1:{port}")) as rest:
-        with pytest.raises(TransportError, match="the answer is not HTTP"):
+        with pytest.raises(TransportError, match="the response is not HTTP"):
             await rest.send(path_request("POST", "/x"))
 
 
@@ -191,7 +191,7 @@ class Troubled:
     async def identity(self) -> Identity:
         raise CredentialError("asking the vault: sealed (unseal it)")
 
-    async def refused(self, identity: Identity) -> None:
+    async def refresh(self, identity: Identity) -> None:
         raise AssertionError("there was nothing to refuse")
 
 

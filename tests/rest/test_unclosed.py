@@ -48,7 +48,7 @@ async def test_a_client_that_was_not_closed_says_so_in_our_words(
 
 
 @pytest.mark.parametrize("closing", ["aclose", "block", "never used"])
-async def test_nothing_is_said_of_a_client_that_was_closed_or_never_used(
+async def test_a_client_that_was_closed_or_never_used_is_not_reported(
     closing: str, server: Script, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.says(reply())
@@ -88,7 +88,7 @@ def test_a_program_that_ends_without_closing_prints_our_line_and_nothing_else(wh
 
         kept = []
 
-        class Answer(asyncio.Protocol):
+        class Response(asyncio.Protocol):
             def connection_made(self, transport):
                 self.transport = transport
 
@@ -96,7 +96,7 @@ def test_a_program_that_ends_without_closing_prints_our_line_and_nothing_else(wh
                 self.transport.write(b"HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\n{{}}")
 
         async def main():
-            server = await asyncio.get_running_loop().create_server(Answer, "127.0.0.1", 0)
+            server = await asyncio.get_running_loop().create_server(Response, "127.0.0.1", 0)
             port = server.sockets[0].getsockname()[1]
             client = Client(ClusterConfig(server=f"http://127.0.0.1:{{port}}"))
             await client.rest.send(path_request("GET", "/x"))

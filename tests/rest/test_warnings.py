@@ -78,7 +78,7 @@ def test_the_log_says_each_text_once(caplog: pytest.LogCaptureFixture) -> None:
         ):
             handler(warning)
 
-    assert caplog.messages == ["the server says: old", "the server says: older"]
+    assert caplog.messages == ["warning of the server: old", "warning of the server: older"]
 
 
 @pytest.mark.parametrize(

@@ -22,16 +22,16 @@ from kubeloop.errors import (
 )
 from kubeloop.kit import ManualClock
 from kubeloop.rest import (
-    LONGEST_LIFE,
-    SHORTEST_LIFE,
+    LONGEST_WATCH,
+    SHORTEST_WATCH,
     RESTClient,
     ResumingWatch,
     Timeouts,
     WatchEnd,
     resource_request,
 )
-from kubeloop.rest.answer import WATCH_DECODING
-from kubeloop.rest.watch import GRACE, with_life
+from kubeloop.rest.response import WATCH_DECODING
+from kubeloop.rest.watch import GRACE, with_timeout
 from tests.support.scripted_server import (
     PODS,
     Asked,
@@ -220,22 +220,22 @@ async def test_a_watch_does_not_outlive_its_life_even_if_the_server_lets_it(
         with pytest.raises(StopAsyncIteration):
             await waiting
 
-    assert watch.ended is WatchEnd.OLD
+    assert watch.ended is WatchEnd.TIMED_OUT
 
 
 @pytest.mark.parametrize(("chance", "seconds"), [(0.0, 300), (0.5, 450), (0.999, 599)])
-def test_a_life_is_drawn_between_five_and_ten_minutes(chance: float, seconds: int) -> None:
+def test_a_watch_lasts_between_five_and_ten_minutes(chance: float, seconds: int) -> None:
     """REST-42, X-8."""
-    request, life = with_life(resource_request("watch", PODS), random=lambda: chance)
+    request, max_duration = with_timeout(resource_request("watch", PODS), random=lambda: chance)
 
     assert request.query() == f"timeoutSeconds={seconds}"
-    assert life == seconds + GRACE
-    assert (SHORTEST_LIFE, LONGEST_LIFE) == (300, 600)
+    assert max_duration == seconds + GRACE
+    assert (SHORTEST_WATCH, LONGEST_WATCH) == (300, 600)
 
 
 def test_a_life_that_the_request_names_is_kept() -> None:
     """REST-42."""
-    assert with_life(WATCH) == (WATCH, 400 + GRACE)
+    assert with_timeout(WATCH) == (WATCH, 400 + GRACE)
 
 
 async def test_no_total_timeout_of_the_library_reaches_a_stream(server: Script) -> None:
@@ -271,7 +271,7 @@ async def test_cancelling_closes_the_connection_at_once(server: Script, clock: M
     assert watch.ended is WatchEnd.STOPPED
 
 
-async def test_a_watch_can_be_closed_while_somebody_waits_for_it(server: Script) -> None:
+async def test_a_watch_can_be_closed_during_a_read(server: Script) -> None:
     """REST-73: and again."""
     server.says(chunked(event("ADDED"), end="hang"))
     async with client_for(server) as rest, rest.watch(WATCH) as watch:

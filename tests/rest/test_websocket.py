@@ -81,7 +81,7 @@ async def test_no_answer_is_an_error_of_ours(
     step: Any, kind: type[TransportError], server: Script
 ) -> None:
     server.says(step)
-    async with client_for(server, timeouts=Timeouts(answer=0.1)) as rest:
+    async with client_for(server, timeouts=Timeouts(response=0.1)) as rest:
         with pytest.raises(kind):
             await rest.websocket(EXEC)
 

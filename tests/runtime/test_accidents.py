@@ -57,7 +57,7 @@ async def _says_something(key: ObjectKey, ctx: Context) -> None:
     await asyncio.sleep(0.001)
 
 
-async def test_a_manager_that_is_told_to_stop_before_it_runs_ends_in_order(
+async def test_a_manager_stopped_before_it_runs_ends_in_order(
     managed: Managed,
 ) -> None:
     manager = managed(leader_election="sites")
@@ -84,7 +84,7 @@ async def test_a_manager_that_waits_for_a_deaf_server_at_its_start_can_be_stoppe
             await ended
 
 
-async def test_who_waits_for_a_manager_that_ends_is_told(managed: Managed) -> None:
+async def test_waiting_for_a_manager_that_ends_raises(managed: Managed) -> None:
     manager = managed(health="127.0.0.1:0", metrics="256.256.256.256:1")
     waiting = asyncio.create_task(manager.wait_ready())
     await asyncio.sleep(0)
@@ -96,7 +96,7 @@ async def test_who_waits_for_a_manager_that_ends_is_told(managed: Managed) -> No
         await waiting
 
 
-async def test_a_kind_that_goes_and_comes_back_is_reconciled_again(
+async def test_a_kind_that_is_removed_and_served_again_is_reconciled_again(
     server: APIServer, with_sites: Client
 ) -> None:
     manager = Manager(server.config, clock=FastClock(), signals=False, logs=False)
@@ -181,13 +181,13 @@ async def test_an_event_that_is_recorded_while_the_server_is_away_is_written_in_
 
 
 @pytest.mark.parametrize("grace", [-1, float("nan"), "long", None])
-def test_a_grace_that_is_none_is_refused(managed: Managed, grace: Any) -> None:
+def test_an_invalid_grace_period_is_rejected(managed: Managed, grace: Any) -> None:
     with pytest.raises(InvalidArgument, match="give seconds"):
         managed(grace=grace)
 
 
 @pytest.mark.parametrize("kind", [int, "ConfigMap", None, BlogSpec], ids=repr)
-def test_what_is_no_kind_is_refused_at_once(managed: Managed, kind: Any) -> None:
+def test_something_that_is_not_a_kind_is_rejected_at_once(managed: Managed, kind: Any) -> None:
     manager = managed()
 
     with pytest.raises(InvalidArgument, match="it is no kind of the API"):

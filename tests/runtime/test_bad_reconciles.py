@@ -26,7 +26,7 @@ from .sites import Website, a_site
 from .stage import Stage, says
 
 
-async def test_a_terminal_error_is_not_tried_again_until_something_changes(
+async def test_a_terminal_error_is_not_retried_until_something_changes(
     stage: Stage, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with stage.running(says(TerminalError("no such registry"))):
@@ -42,7 +42,7 @@ async def test_a_terminal_error_is_not_tried_again_until_something_changes(
 
 
 @pytest.mark.parametrize("rubbish", [5, "done", True, {"requeue_after": 3}], ids=repr)
-async def test_an_answer_that_is_none_is_said_with_the_key(
+async def test_an_invalid_result_is_logged_with_the_key(
     stage: Stage, rubbish: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with stage.running(says(rubbish)):
@@ -55,12 +55,12 @@ async def test_an_answer_that_is_none_is_said_with_the_key(
 
 
 @pytest.mark.parametrize("after", [-1, float("nan"), float("inf"), "5", True], ids=repr)
-def test_a_delay_that_is_none_is_refused(after: Any) -> None:
+def test_an_invalid_delay_is_rejected(after: Any) -> None:
     with pytest.raises(InvalidArgument, match="give seconds"):
         Result(requeue_after=after)
 
 
-async def test_a_function_that_hangs_is_cancelled_and_tried_again(
+async def test_a_function_that_hangs_is_cancelled_and_retried(
     stage: Stage, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def hang(key: ObjectKey, ctx: Context) -> None:
@@ -90,7 +90,7 @@ async def test_a_cancellation_from_inside_does_not_cost_the_worker(stage: Stage)
 
 
 @pytest.mark.parametrize("waits", [True, False], ids=["and waits", "and returns"])
-async def test_a_function_that_cancels_its_own_task_costs_its_own_try_alone(
+async def test_a_function_that_cancels_its_own_task_fails_only_its_own_reconcile(
     stage: Stage, caplog: pytest.LogCaptureFixture, *, waits: bool
 ) -> None:
     async def suicidal(key: ObjectKey, ctx: Context) -> None:
@@ -111,7 +111,9 @@ async def test_a_function_that_cancels_its_own_task_costs_its_own_try_alone(
     assert "default/bad: failed, to be tried again (3): cancelled from inside" in caplog.text
 
 
-async def test_a_function_that_swallows_the_end_is_not_given_another_key(stage: Stage) -> None:
+async def test_a_worker_whose_function_suppresses_cancellation_gets_no_other_key(
+    stage: Stage,
+) -> None:
     """X-5: who has lost the lease is cancelled, and works on nothing more."""
 
     async def deaf(key: ObjectKey, ctx: Context) -> None:
@@ -134,7 +136,7 @@ class Unspeakable(Exception):
         raise AttributeError("detail")
 
 
-async def test_an_error_whose_text_fails_is_called_by_its_name(
+async def test_an_error_whose_text_fails_is_logged_by_its_class(
     stage: Stage, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with stage.running(says(Unspeakable())):
@@ -179,7 +181,7 @@ class Odd(BaseException):
     """No Exception: what a test framework or an event loop throws."""
 
 
-async def test_what_is_not_even_an_exception_costs_its_own_try_alone(
+async def test_a_base_exception_fails_only_its_own_reconcile(
     stage: Stage, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with stage.running(says(Odd("out of order"))):
@@ -202,7 +204,7 @@ async def dripping(key: ObjectKey, ctx: Context) -> AsyncIterator[None]:
 
 
 @pytest.mark.parametrize("function", [plain, dripping])
-async def test_a_function_that_cannot_be_awaited_is_said_with_the_key_once(
+async def test_a_function_that_cannot_be_awaited_is_logged_with_the_key_once(
     stage: Stage, function: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with stage.running(as_it_is=function):
@@ -214,7 +216,7 @@ async def test_a_function_that_cannot_be_awaited_is_said_with_the_key_once(
     assert "write `async def`" in caplog.text
 
 
-async def test_a_function_that_ignores_its_end_keeps_its_worker_and_nobody_elses(
+async def test_a_function_that_ignores_cancellation_holds_only_its_own_worker(
     stage: Stage,
 ) -> None:
     async def stubborn(key: ObjectKey, ctx: Context) -> None:
@@ -236,7 +238,7 @@ async def test_a_function_that_ignores_its_end_keeps_its_worker_and_nobody_elses
     assert stage.controller.stats().succeeded == 2  # late is still an answer
 
 
-async def test_a_name_alone_is_no_key(stage: Stage) -> None:
+async def test_a_name_without_a_namespace_is_not_a_key(stage: Stage) -> None:
     """It could be of any namespace, and would be found in none."""
 
     async def careless(key: ObjectKey, ctx: Context) -> None:
@@ -258,7 +260,7 @@ async def test_a_timeout_of_the_functions_own_is_an_error_like_any_other(stage: 
     assert stage.controller.stats().last_error == "default/shop: the registry did not answer"
 
 
-async def test_whoever_changes_what_it_was_given_changes_nothing_else(stage: Stage) -> None:
+async def test_changing_an_object_of_the_cache_changes_nothing_else(stage: Stage) -> None:
     seen: list[int] = []
 
     async def vandal(key: ObjectKey, ctx: Context) -> Result | None:
@@ -288,7 +290,7 @@ def conflict() -> Exception:
     ],
     ids=["conflict", "of the API", "a fault"],
 )
-async def test_a_failure_is_logged_as_loudly_as_it_deserves(
+async def test_failures_are_logged_at_the_level_that_fits(
     stage: Stage, error: Exception, level: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -322,9 +324,7 @@ async def test_a_failure_is_logged_as_loudly_as_it_deserves(
     ],
     ids=repr,
 )
-def test_a_controller_that_cannot_work_is_refused_at_once(
-    spec: dict[str, Any], complaint: str
-) -> None:
+def test_an_invalid_controller_is_rejected_at_once(spec: dict[str, Any], complaint: str) -> None:
     with pytest.raises(InvalidArgument, match=complaint):
         ControllerSpec(**{"name": "c", "kind": Website, "reconcile": says(), **spec})
 

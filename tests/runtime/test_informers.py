@@ -38,7 +38,7 @@ async def in_another_namespace(client: Client, pod: Pod) -> None:
     await client.core_v1.pods("other").create(pod)
 
 
-async def test_an_informer_mirrors_all_namespaces_unless_one_is_named(client: Client) -> None:
+async def test_an_informer_caches_all_namespaces_unless_one_is_named(client: Client) -> None:
     await client.core_v1.pods().create(a_pod("here"))
     await in_another_namespace(client, a_pod("there"))
 
@@ -94,7 +94,7 @@ async def test_a_view_is_decoded_instead_of_the_kind(client: Client) -> None:
         assert pods.lister.list() == [PlacedPod(Placement("node-7"))]
 
 
-async def test_metadata_alone_is_asked_for_as_such(client: Client, server: APIServer) -> None:
+async def test_metadata_only_requests_metadata(client: Client, server: APIServer) -> None:
     await client.core_v1.pods().create(a_pod("web", app="web"))
 
     async with client.informer(Pod, metadata_only=True) as pods:
@@ -105,7 +105,7 @@ async def test_metadata_alone_is_asked_for_as_such(client: Client, server: APISe
     assert pods.stats().codec.encoded == 1
 
 
-def test_metadata_alone_has_no_view(client: Client) -> None:
+def test_metadata_only_has_no_model(client: Client) -> None:
     with pytest.raises(InvalidArgument, match="say one of them"):
         client.informer(Pod, metadata_only=True, of=PlacedPod)  # type: ignore[call-overload] # on purpose
 
@@ -117,7 +117,7 @@ def test_metadata_alone_has_no_view(client: Client) -> None:
         pytest.param(GroupVersionResource("", "v1", "configmaps"), id="resource"),
     ],
 )
-async def test_a_kind_by_name_comes_as_dicts_that_say_what_they_are(
+async def test_objects_of_a_kind_without_a_class_are_dicts_with_kind_and_api_version(
     client: Client, kind: Any
 ) -> None:
     await client.core_v1.config_maps().create(a_config("colors", sky="blue"))
@@ -268,7 +268,7 @@ class Handler:
         """Nothing."""
 
 
-async def test_a_first_list_that_never_comes_can_be_given_up(client: Client) -> None:
+async def test_waiting_for_the_first_list_can_time_out(client: Client) -> None:
     """X-7: cancelled in the middle, nothing is left running."""
     before = own_tasks()
 

@@ -50,7 +50,7 @@ def deployment_gone(key: ObjectKey) -> Write:
 # --- what an answer reports
 
 
-async def test_the_answers_to_writes_report_what_was_written(client: Client) -> None:
+async def test_the_responses_to_writes_report_what_was_written(client: Client) -> None:
     noted: list[Write] = []
     own = recording(client, noted.append).resource(ConfigMap)
 
@@ -342,7 +342,9 @@ async def test_versions_that_do_not_compare_are_waited_for_until_the_object_has_
 
 
 @pytest.mark.parametrize("end", ["fails", "is done", "comes again", "times out"])
-async def test_what_a_try_wrote_is_waited_for_however_it_ended(stage: Stage, end: str) -> None:
+async def test_the_next_reconcile_waits_for_the_writes_of_any_outcome(
+    stage: Stage, end: str
+) -> None:
     async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
         if len(stage.calls) > 1:
             return None

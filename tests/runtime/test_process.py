@@ -31,7 +31,7 @@ def bare_root() -> Iterator[logging.Logger]:
         root.setLevel(level)
 
 
-def test_the_collector_comes_by_less_often_and_is_given_back() -> None:
+def test_the_garbage_collector_runs_less_often_and_is_restored() -> None:
     before = gc.get_threshold()
 
     with tune_garbage_collector() as settle:
@@ -67,7 +67,7 @@ def test_a_program_that_has_arranged_its_log_keeps_it() -> None:
 # --- several managers in one process
 
 
-async def test_a_signal_is_heard_by_all_who_listen() -> None:
+async def test_a_signal_reaches_all_handlers() -> None:
     heard: list[str] = []
 
     def hears(name: str) -> ExitStack:
@@ -88,7 +88,7 @@ async def test_a_signal_is_heard_by_all_who_listen() -> None:
     assert signal.getsignal(signal.SIGTERM) == before
 
 
-async def test_a_programs_own_handler_of_a_signal_is_given_back() -> None:
+async def test_the_programs_own_signal_handler_is_restored() -> None:
     def own(*_: object) -> None: ...
 
     before = signal.signal(signal.SIGTERM, own)
@@ -100,7 +100,7 @@ async def test_a_programs_own_handler_of_a_signal_is_given_back() -> None:
         signal.signal(signal.SIGTERM, before)
 
 
-async def test_outside_the_main_thread_nobody_listens_for_signals() -> None:
+async def test_outside_the_main_thread_no_signal_is_handled() -> None:
     async def listen() -> object:
         with on_signals(lambda: None, lambda: None):
             return signal.getsignal(signal.SIGTERM)
@@ -114,7 +114,7 @@ async def raised(which: signal.Signals) -> None:
     await ManualClock().settle()
 
 
-def test_the_collector_is_given_back_by_the_last_in_whatever_order() -> None:
+def test_the_garbage_collector_is_restored_by_the_last_block_in_any_order() -> None:
     before = gc.get_threshold()
     first, second = tune_garbage_collector(), tune_garbage_collector()
 
@@ -127,7 +127,7 @@ def test_the_collector_is_given_back_by_the_last_in_whatever_order() -> None:
     assert gc.get_threshold() == before
 
 
-def test_the_log_goes_on_until_the_last_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_logging_continues_until_the_last_block_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     output = io.StringIO()
     monkeypatch.setattr(sys, "stderr", output)
 

@@ -56,5 +56,5 @@ async def test_a_span_names_the_controller_and_the_key_and_holds_the_error() -> 
     assert (span.errors, second.errors) == ([error], [])
 
 
-def test_nobody_traces_while_nothing_is_set_up() -> None:
+def test_there_is_no_tracer_without_a_configured_provider() -> None:
     assert reconcile_tracer() is None

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack, cast, final, overload
 
 from kubeloop import clients, runtime
-from kubeloop.clients import Appliable, ApplyOptions, Manifest, PartialObjectMetadata
+from kubeloop.clients import AnyObject, ApplyOptions, Manifest, PartialObjectMetadata
 from kubeloop.config import ClusterConfig
 from kubeloop.discovery import VersionInfo
 from kubeloop.errors import InvalidArgument, TransportError
@@ -222,11 +222,11 @@ class Client(Clientset):
     @overload
     def apply(
         self,
-        what: Iterable[Appliable] | str | bytes | Path,
+        what: Iterable[AnyObject] | str | bytes | Path,
         *,
         kinds: Sequence[type[Kind]] = ...,
         **options: Unpack[ApplyOptions],
-    ) -> list[Appliable]: ...
+    ) -> list[AnyObject]: ...
     def apply(
         self,
         what: Manifest,

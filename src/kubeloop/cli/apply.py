@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from kubeloop.clients import ManifestEntry, entries_in, in_order
+from kubeloop.clients import ManifestEntry, apply_order, manifest_entries
 from kubeloop.errors import ConfigError, KubeError, TransportError, Unauthorized
 from kubeloop.kit import run
 from kubeloop.meta import GroupKind
@@ -82,7 +82,7 @@ def apply(
 
 
 def _read(file: str) -> list[ManifestEntry]:
-    return entries_in(sys.stdin.buffer.read() if file == "-" else Path(file))
+    return manifest_entries(sys.stdin.buffer.read() if file == "-" else Path(file))
 
 
 async def _apply(
@@ -91,7 +91,7 @@ async def _apply(
     code = ExitCode.OK
     ending = " (server dry run)" if options["dry_run"] else ""
     async with connect(flags) as client, show_progress("applying", total=len(objects)) as progress:
-        for index in in_order(objects):
+        for index in apply_order(objects):
             try:
                 name, outcome = await _apply_one(client, objects[index], options)
                 print_line(f"{name} {outcome}{ending}")

@@ -1,104 +1,82 @@
-"""Clients for every kind of the API: by class, by group and resource, or by name, as dicts.
+"""Clients of the API: by class, by group and resource, or by name with dicts.
 
-Promises: one client for all kinds, fully typed; a change sends what was changed; fields
-that are newer than the models survive.
-Elsewhere: HTTP (`kubeloop.rest`), what the server serves (`kubeloop.discovery`), cached
-reads (`kubeloop.runtime`).
+Guarantees: one client for all kinds, fully typed; `edit` and `modify` send only what changed;
+fields that are newer than the models survive.
+See also: `kubeloop.rest` (HTTP), `kubeloop.discovery` (what the server serves),
+`kubeloop.runtime` (informers).
 """
 
 from __future__ import annotations
 
-from ._generated.clientset import Clientset, Resources
-from .applying import Appliable, ApplyErrors, Manifest, ManifestEntry, entries_in, in_order
+from ._generated.clientset import Clientset
 from .client import APIClient, DynamicClient
-from .collection import ALL_NAMESPACES, RawCollection
+from .collection import ALL_NAMESPACES
 from .extraction import extract
-from .forms import DEFAULT_MANAGER, PatchBody, PatchType
-from .lists import (
-    ACCEPT_TABLE,
-    EventType,
-    IncludeObject,
-    ObjectList,
-    Table,
-    TableColumn,
-    TableRow,
-    WatchEvent,
-)
+from .lists import ObjectList, Table, TableColumn, TableRow, WatchEvent
+from .manifests import AnyObject, ApplyErrors, Manifest
 from .metadata import MetadataClient, PartialObjectMetadata
-from .options import (
-    ApplyOptions,
-    DeleteOptions,
-    FieldSelection,
-    FieldValidation,
-    LabelSelection,
-    ListArguments,
-    ListOptions,
-    Propagation,
-    Selectors,
-    VersionMatch,
-    WatchOptions,
-    WriteOptions,
-    about,
-)
-from .paging import PAGE_SIZE, Pager
+from .options import ListOptions, WatchOptions, event_selector
+from .paging import Pager
 from .resource import ResourceClient
 from .scale import ScaleClient
-from .subresources import Proxy, ScaleVerbs, SubresourceClient, proxy_name
-from .waiting import EventCondition, WaitTimeout, WatchClosed, until
+from .subresources import Proxy, SubresourceClient
+from .wait import WaitTimeout, WatchClosed, until
 from .writer import is_conflict, retry_on_conflict
 
+# For other packages of kubeloop; not public.
+# isort: split
+from ._generated.clientset import Resources as Resources
+from .collection import RawCollection as RawCollection
+from .lists import ACCEPT_TABLE as ACCEPT_TABLE
+from .lists import EventType as EventType
+from .lists import IncludeObject as IncludeObject
+from .manifests import ManifestEntry as ManifestEntry
+from .manifests import apply_order as apply_order
+from .manifests import manifest_entries as manifest_entries
+from .object_codecs import DEFAULT_MANAGER as DEFAULT_MANAGER
+from .object_codecs import PatchBody as PatchBody
+from .object_codecs import PatchType as PatchType
+from .options import ApplyOptions as ApplyOptions
+from .options import DeleteOptions as DeleteOptions
+from .options import FieldSelection as FieldSelection
+from .options import FieldValidation as FieldValidation
+from .options import LabelSelection as LabelSelection
+from .options import ListArguments as ListArguments
+from .options import Propagation as Propagation
+from .options import Selectors as Selectors
+from .options import VersionMatch as VersionMatch
+from .options import WriteOptions as WriteOptions
+from .paging import PAGE_SIZE as PAGE_SIZE
+from .subresources import proxy_name as proxy_name
+from .wait import EventCondition as EventCondition
+
 __all__ = [
-    "ACCEPT_TABLE",
     "ALL_NAMESPACES",
-    "DEFAULT_MANAGER",
-    "PAGE_SIZE",
     "APIClient",
-    "Appliable",
+    "AnyObject",
     "ApplyErrors",
-    "ApplyOptions",
     "Clientset",
-    "DeleteOptions",
     "DynamicClient",
-    "EventCondition",
-    "EventType",
-    "FieldSelection",
-    "FieldValidation",
-    "IncludeObject",
-    "LabelSelection",
-    "ListArguments",
     "ListOptions",
     "Manifest",
-    "ManifestEntry",
     "MetadataClient",
     "ObjectList",
     "Pager",
     "PartialObjectMetadata",
-    "PatchBody",
-    "PatchType",
-    "Propagation",
     "Proxy",
-    "RawCollection",
     "ResourceClient",
-    "Resources",
     "ScaleClient",
-    "ScaleVerbs",
-    "Selectors",
     "SubresourceClient",
     "Table",
     "TableColumn",
     "TableRow",
-    "VersionMatch",
     "WaitTimeout",
     "WatchClosed",
     "WatchEvent",
     "WatchOptions",
-    "WriteOptions",
-    "about",
-    "entries_in",
+    "event_selector",
     "extract",
-    "in_order",
     "is_conflict",
-    "proxy_name",
     "retry_on_conflict",
     "until",
 ]

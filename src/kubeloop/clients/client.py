@@ -1,9 +1,9 @@
-"""The client that a program holds: every kind, by class, by name or by its group's method.
+"""The client of one cluster: every kind, by class, by name or by the methods of a clientset.
 
-Promises: nothing is connected or read before the first request; one transport serves all;
-kinds that are built in or have a class are never looked up on the server.
-Elsewhere: the verbs (`resource`), the groups' methods (`_generated.clientset`), cached
-reads (`kubeloop.runtime`).
+Guarantees: no connection is opened and no file read before the first request; all resource
+clients share one transport; kinds that are built in or have a class need no discovery.
+See also: `resource` (verbs), `_generated.clientset` (methods of the groups), `kubeloop.runtime`
+(informers).
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ from kubeloop.rest import (
 from kubeloop.wire import Kind, ResourceInfo, resource_for, resource_of, resources
 
 from ._generated.clientset import Clientset
-from .applying import (
-    Appliable,
+from .collection import Collection, Lookup
+from .manifests import (
+    AnyObject,
+    ApplyOutcome,
     Manifest,
-    Outcome,
-    entries_in,
-    in_order,
+    apply_order,
     is_crd,
+    manifest_entries,
     served_versions,
 )
-from .collection import Collection, Lookup
-from .forms import DictForm, TypedForm
 from .metadata import MetadataClient
+from .object_codecs import DictCodec, TypedCodec
 from .options import ApplyOptions, WriteOptions, check_keywords
 from .resource import ResourceClient
 from .scale import ScaleClient
-from .waiting import WaitTimeout
+from .wait import WaitTimeout
 
-if TYPE_CHECKING:  # for those who look kinds up, and not for every script
+if TYPE_CHECKING:  # loaded only when a kind is looked up
     from kubeloop.discovery import DeferredMapper, DiscoveryClient, MemoryCache, VersionInfo
 
 __all__ = ["APIClient", "DynamicClient"]
@@ -69,18 +69,19 @@ AnyKind = type[Kind] | str | GroupVersionResource | GroupVersionKind
 
 
 class APIClient(Clientset):
-    """All of one cluster.
+    """A client of one cluster.
 
-        async with Client() as client:                 # kubeconfig, or the pod's own account
+        async with Client() as client:                 # kubeconfig, or in-cluster
             pods = client.resource(Pod, namespace="shop")
             deployments = client.apps_v1.deployments("shop")
 
-    A namespace of None is the configuration's, `ALL` all of them. `field_manager` is who
-    owns what is written, where a call does not say. `request_timeout` bounds each call, with
-    its retries, in seconds; `rate_limit` is how many requests may go out a second (twice as
-    many at once after a pause), or a limiter of yours; `response_limits` are the response size
-    limits; `warnings` hears what the server warns
-    of. Whoever needs more gives a `rest` of their own.
+    A namespace of None is that of the configuration, `ALL` is all namespaces. `field_manager` is
+    the default owner of written fields. `request_timeout` bounds each call with its retries, in
+    seconds; `rate_limit` is the number of requests per second (with a burst of twice as many), or
+    a limiter; `response_limits` are the response size limits; `warnings` is called with warnings
+    of the server. With `tune_gc` the garbage collector of the process is paused while a slice of
+    a list is decoded, a few milliseconds at a time: lists of thousands of objects decode in half
+    the time. For other settings pass a `rest`.
     """
 
     def __init__(
@@ -94,6 +95,7 @@ class APIClient(Clientset):
         response_limits: ResponseLimits | None = None,
         warnings: WarningHandler | None = None,
         clock: Clock | None = None,
+        tune_gc: bool = False,
     ) -> None:
         self._rest_options = _RESTOptions(
             config=config,
@@ -105,22 +107,23 @@ class APIClient(Clientset):
         )
         if rest is not None and not self._rest_options.is_default:
             raise InvalidArgument(
-                "client: give a REST client, or what one is made of, not both"
-                " (RESTClient takes limits, timeouts and handlers of warnings)"
+                "client: pass `rest` or the options of a REST client, not both"
+                " (RESTClient has limits, timeouts and warning handlers)"
             )
         if rest is not None and rest.codec.content_type != JSON:
             raise InvalidArgument(
-                f"client: its REST client has a codec for {rest.codec.content_type}, but clients,"
+                f"client: the REST client has a codec for {rest.codec.content_type}, but clients,"
                 " lists and informers read and write JSON (leave out `codec`)"
             )
-        self._given = rest
+        self._external_rest = rest
         self._field_manager = field_manager
+        self._tune_gc = tune_gc
 
-    # --- its life
+    # --- lifecycle
 
     async def __aenter__(self) -> Self:
-        if self._given is None:
-            await self._own_rest.__aenter__()
+        if self._external_rest is None:
+            await self._owned_rest.__aenter__()
         return self
 
     async def __aexit__(
@@ -132,21 +135,21 @@ class APIClient(Clientset):
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close every connection; a REST client that was given is its giver's. Safe to repeat."""
-        if self._given is None:
-            await self._own_rest.aclose()
+        """Close every connection, unless `rest` was passed. Safe to repeat."""
+        if self._external_rest is None:
+            await self._owned_rest.aclose()
 
     def stats(self) -> RESTStats:
-        """What was asked of the server so far."""
+        """Numbers of the REST client."""
         return self.rest.stats()
 
     @cached_property
     def rest(self) -> RequestSender:
-        """Sends requests that have no verb here: a `RESTClient`, unless another was given.
+        """Sends any request: a `RESTClient`, unless another sender was passed.
 
-        Raises: ConfigError when no configuration was given and none can be found.
+        Raises: ConfigError when no configuration was passed and none is found.
         """
-        return self._own_rest if self._given is None else self._given
+        return self._owned_rest if self._external_rest is None else self._external_rest
 
     @property
     def config(self) -> ClusterConfig:
@@ -154,13 +157,13 @@ class APIClient(Clientset):
 
     @property
     def namespace(self) -> str:
-        """The namespace where none is given."""
+        """The namespace of the configuration."""
         return self.config.namespace
 
     def __repr__(self) -> str:
         return f"Client({self.rest!r})"
 
-    # --- collections
+    # --- resource clients
 
     @overload
     def resource(self, kind: type[K], /, *, namespace: str | None = ...) -> ResourceClient[K]: ...
@@ -175,42 +178,42 @@ class APIClient(Clientset):
     def resource(
         self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
     ) -> ResourceClient[Any]:
-        """The objects of a kind: typed for a class, as dicts for a name.
+        """A client of one kind: typed for a class, with dicts for a name.
 
-        A name that is not built in is looked up on the server, at the first request.
+        A kind that is not built in is looked up by discovery, at the first request.
         """
         collection = self._collection(what, kind, namespace)
-        form = TypedForm(what) if isinstance(what, type) else DictForm()
-        return ResourceClient(collection, form)
+        codec = TypedCodec(what) if isinstance(what, type) else DictCodec()
+        return ResourceClient(collection, codec)
 
     def metadata(
         self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
     ) -> MetadataClient:
-        """The metadata of the objects of a kind, which is named as for `resource`."""
+        """A client of the metadata of one kind; arguments as for `resource`."""
         return MetadataClient(self._collection(what, kind, namespace))
 
     @cached_property
     def dynamic(self) -> DynamicClient:
-        """Every kind as dicts, also those that have a class."""
+        """Clients that use dicts for every kind."""
         return DynamicClient(self)
 
     @cached_property
     def scales(self) -> ScaleClient:
-        """Scales of anything that has one."""
+        """The scale subresource of any resource."""
         return ScaleClient(self.rest, self.mapper, self._cache, field_manager=self._field_manager)
 
-    # --- what the server is
+    # --- discovery
 
     @cached_property
     def discovery(self) -> DiscoveryClient:
-        """What the server serves, asked each time."""
+        """Discovery without a cache."""
         from kubeloop.discovery import TIMEOUT, DiscoveryClient
 
         return DiscoveryClient(self.rest, timeout=self.config.timeout or TIMEOUT)
 
     @cached_property
     def mapper(self) -> DeferredMapper:
-        """From names to resources, remembered; the server is asked again for unknown ones."""
+        """From kinds to resources, cached; an unknown kind leads to a new request."""
         from kubeloop.discovery import DeferredMapper
 
         return DeferredMapper(self._cache, trust_fresh=False)
@@ -219,7 +222,7 @@ class APIClient(Clientset):
         """The server's version. Safe to cancel."""
         return await self.discovery.version()
 
-    # --- many at once
+    # --- apply
 
     @overload
     async def apply(self, what: K, **options: Unpack[ApplyOptions]) -> K: ...
@@ -230,11 +233,11 @@ class APIClient(Clientset):
     @overload
     async def apply(
         self,
-        what: Iterable[Appliable] | str | bytes | Path,
+        what: Iterable[AnyObject] | str | bytes | Path,
         *,
         kinds: Sequence[type[Kind]] = ...,
         **options: Unpack[ApplyOptions],
-    ) -> list[Appliable]: ...
+    ) -> list[AnyObject]: ...
     async def apply(
         self,
         what: Manifest,
@@ -245,47 +248,47 @@ class APIClient(Clientset):
         force: bool = False,
         **options: Unpack[WriteOptions],
     ) -> Any:
-        """Server-side apply of an object, of many, of a YAML text, or of a path to YAML.
+        """Server-side apply of one object, several objects, YAML, or the path of YAML.
 
-        Namespaces and CRDs come first, and a CRD is waited for until it is served; the
-        results are in the order of what was given. `namespace` is for objects that say
-        none; `owner` becomes the controller of all; `kinds` are classes of your own that
-        YAML is read as. An object that is refused, or a document that is no object, does
-        not keep the others back; of a text or file that is not YAML nothing is applied.
-        Raises: Conflict when another manager owns a field, unless `force`; InvalidArgument for
-        what cannot be read; ApplyErrors, with all errors and what was applied, when there
-        is more to say than one error. A cancelled call may have applied some.
+        Returns the object for one object, else a list in the order of the manifest. Namespaces
+        and CRDs are applied first, and the call waits until a CRD is served. `namespace` is for
+        objects that have none; `owner` becomes the controller of all; `kinds` are your classes
+        for the objects of the YAML. If an object is rejected, the others are applied; if a text
+        or file is not YAML, nothing of it is.
+        Raises: Conflict when another manager owns a field, unless `force`; InvalidArgument for a
+        manifest that cannot be read; ApplyErrors, with all errors and the applied objects, if
+        several objects were given. A cancelled call may have applied some.
         """
         if options:
             check_keywords("apply", options, WriteOptions)
-        entries = entries_in(what, kinds=kinds)
-        outcome = Outcome(len(entries))
-        things = outcome.keep_good(entries, owner)
+        entries = manifest_entries(what, kinds=kinds)
+        outcome = ApplyOutcome(len(entries))
+        objects = outcome.select_valid(entries, owner)
         crds: list[int] = []
-        for index in in_order(things):
-            if crds and not is_crd(things[index]):
-                await self._wait_for_crds(crds, things, outcome)
+        for index in apply_order(objects):
+            if crds and not is_crd(objects[index]):
+                await self._wait_for_crds(crds, objects, outcome)
                 crds = []
             try:
-                outcome.results[index] = await self._client_for(things[index], namespace).apply(
-                    things[index], force=force, **options
+                outcome.results[index] = await self._client_for(objects[index], namespace).apply(
+                    objects[index], force=force, **options
                 )
             except KubeError as error:
                 outcome.errors[index] = error
                 if isinstance(error, ConfigError | TransportError | Unauthorized):
                     crds = []
-                    break  # the others would fare no better, nor would waiting for CRDs
+                    break  # the other objects would fail as well, and so would the wait for CRDs
             else:
-                if is_crd(things[index]) and not options.get("dry_run"):
+                if is_crd(objects[index]) and not options.get("dry_run"):
                     crds.append(index)
-        await self._wait_for_crds(crds, things, outcome)
-        ordered = outcome.in_full()
+        await self._wait_for_crds(crds, objects, outcome)
+        ordered = outcome.results_or_raise()
         return ordered[0] if isinstance(what, Kind | dict) else ordered
 
-    # --- the steps
+    # --- internal
 
     @cached_property
-    def _own_rest(self) -> RESTClient:
+    def _owned_rest(self) -> RESTClient:
         return self._rest_options.open()
 
     @cached_property
@@ -294,27 +297,27 @@ class APIClient(Clientset):
 
         return MemoryCache(self.discovery)
 
-    def _client_for(self, thing: Appliable, namespace: str | None) -> ResourceClient[Any]:
-        """The client that applies a thing; `namespace` is for one that says none."""
-        if isinstance(thing, Kind):
+    def _client_for(self, obj: AnyObject, namespace: str | None) -> ResourceClient[Any]:
+        """The client of an object; `namespace` is for one that has none."""
+        if isinstance(obj, Kind):
             return ResourceClient(
-                self._collection(type(thing), default=namespace), TypedForm(type(thing))
+                self._collection(type(obj), default=namespace), TypedCodec(type(obj))
             )
-        kind = GroupVersionKind.of(thing.get("apiVersion") or "", thing.get("kind") or "")
-        return ResourceClient(self._collection(kind, default=namespace), DictForm())
+        kind = GroupVersionKind.of(obj.get("apiVersion") or "", obj.get("kind") or "")
+        return ResourceClient(self._collection(kind, default=namespace), DictCodec())
 
     async def _wait_for_crds(
-        self, indexes: Sequence[int], things: Mapping[int, Appliable], outcome: Outcome
+        self, indexes: Sequence[int], objects: Mapping[int, AnyObject], outcome: ApplyOutcome
     ) -> None:
-        """Wait until every version of them is served, and discovery says so."""
+        """Wait until every version of the CRDs is served, and discovery has it."""
         if not indexes:
             return
         from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 
         definitions = self.resource(CustomResourceDefinition)
         for index in indexes:
-            thing = things[index]
-            crd = thing.to_dict() if isinstance(thing, Kind) else thing
+            obj = objects[index]
+            crd = obj.to_dict() if isinstance(obj, Kind) else obj
             name = crd["metadata"]["name"]
             try:
                 await definitions.wait_for(name, condition="Established", timeout=_CRD_TIMEOUT)
@@ -330,20 +333,20 @@ class APIClient(Clientset):
             await poll(served, every=_CRD_POLL, clock=clock, within=_CRD_TIMEOUT)
         except TimeoutError as error:
             raise WaitTimeout(
-                f"wait for {plural} in {version}: established, and not served within"
-                f" {_CRD_TIMEOUT:g} s (look at the conditions of its CRD)",
+                f"wait for {plural} in {version}: established, but not served within"
+                f" {_CRD_TIMEOUT:g} s (check the conditions of the CRD)",
                 "established",
             ) from error
 
     async def _serves(self, version: GroupVersion, plural: str) -> bool:
-        """Whether a resource is there, in each form of discovery that the server has."""
+        """Whether discovery has a resource, aggregated and for its group version."""
         try:
-            alone = await self.discovery.resources(version)
+            single = await self.discovery.resources(version)
         except NotFound:
             return False
-        _, everything = await self.discovery.overview()
-        among = alone if everything is None else everything.resources.get(version, ())
-        return all(any(row.name == plural for row in rows) for rows in (alone, among))
+        _, everything = await self.discovery.groups_and_maybe_resources()
+        aggregated = single if everything is None else everything.resources.get(version, ())
+        return all(any(row.name == plural for row in rows) for rows in (single, aggregated))
 
     def _collection(
         self,
@@ -360,28 +363,29 @@ class APIClient(Clientset):
             namespace=namespace,
             default_namespace=default or rest.config.namespace,
             field_manager=self._field_manager,
+            tune_gc=self._tune_gc,
         )
 
     def _find(self, what: AnyKind, kind: str, namespace: str | None) -> ResourceInfo | Lookup:
-        """The resource of a kind, or the lookup of one that is not built in."""
+        """The resource of a kind, or a lookup if it is not built in."""
         if isinstance(what, type):
             return resource_of(what)
         if isinstance(what, GroupVersionResource):
             return _info_at(what, namespace)
-        wanted = GroupVersionKind.of(what, kind) if isinstance(what, str) else what
-        if not wanted.version or not wanted.kind:
+        requested = GroupVersionKind.of(what, kind) if isinstance(what, str) else what
+        if not requested.version or not requested.kind:
             raise InvalidArgument(
-                f"resource {wanted}: the apiVersion and the kind are needed"
+                f"resource {requested}: apiVersion and kind are required"
             ).with_hint(python='write client.resource("example.com/v1", "Website")')
-        known = resource_for(wanted.group, wanted.version, wanted.kind)
-        return known or partial(self.mapper.mapping, wanted.group_kind, wanted.version)
+        known = resource_for(requested.group, requested.version, requested.kind)
+        return known or partial(self.mapper.mapping, requested.group_kind, requested.version)
 
 
 def _info_at(resource: GroupVersionResource, namespace: str | None) -> ResourceInfo:
-    """A resource by its name; nobody has to be asked where it is."""
-    place = (resource.group, resource.version, resource.resource)
+    """A resource by its name, which needs no discovery."""
+    names = (resource.group, resource.version, resource.resource)
     for info in resources():
-        if (info.group, info.version, info.plural) == place:
+        if (info.group, info.version, info.plural) == names:
             return info
     return ResourceInfo(
         group=resource.group,
@@ -394,7 +398,7 @@ def _info_at(resource: GroupVersionResource, namespace: str | None) -> ResourceI
 
 
 class _RESTOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What a client without a given REST client makes its own from; None is the default."""
+    """The options of the REST client that a client opens itself; None is the default."""
 
     config: ClusterConfig | None = None
     clock: Clock | None = None
@@ -407,14 +411,14 @@ class _RESTOptions(msgspec.Struct, frozen=True, kw_only=True):
         numbers = {"request_timeout": self.request_timeout, "rate_limit": self.rate_limit}
         for name, value in numbers.items():
             if isinstance(value, int | float) and not value > 0:
-                raise InvalidArgument(f"client: {name}={value!r}: more than 0 is needed")
+                raise InvalidArgument(f"client: {name}={value!r}: it must be more than 0")
 
     @property
     def is_default(self) -> bool:
         return self == _RESTOptions()
 
     def open(self) -> RESTClient:
-        """Raises: ConfigError when no configuration was given and none can be found."""
+        """Raises: ConfigError when no configuration was passed and none is found."""
         clock = self.clock or SystemClock()
         config = self.config or ClusterConfig.load()
         if self.request_timeout is not None:
@@ -430,7 +434,7 @@ class _RESTOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _limiter(limit: float | Limiter | None, clock: Clock) -> Limiter | None:
-    """A token bucket with a burst of two seconds, the proportion of client-go's defaults."""
+    """A token bucket with a burst of two seconds, as in client-go's defaults."""
     if isinstance(limit, int | float):
         return TokenBucket(limit, max(1, round(2 * limit)), clock=clock)
     return limit
@@ -438,7 +442,7 @@ def _limiter(limit: float | Limiter | None, clock: Clock) -> Limiter | None:
 
 @final
 class DynamicClient:
-    """Every kind as dicts: `client.dynamic.resource("apps/v1", "Deployment")`."""
+    """Clients with dicts for any kind: `client.dynamic.resource("apps/v1", "Deployment")`."""
 
     def __init__(self, client: APIClient) -> None:
         self._client = client
@@ -446,5 +450,5 @@ class DynamicClient:
     def resource(
         self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
     ) -> ResourceClient[dict[str, Any]]:
-        """The objects of a kind, named by class, apiVersion and kind, GVK or GVR."""
-        return ResourceClient(self._client._collection(what, kind, namespace), DictForm())
+        """A client of one kind, by class, by apiVersion and kind, by GVK or by GVR."""
+        return ResourceClient(self._client._collection(what, kind, namespace), DictCodec())

@@ -1,8 +1,8 @@
-"""A collection of the API: where it is, and the requests to it.
+"""A collection of the API: its path, and the requests to it.
 
-Guarantees: a kind that is known only by name is looked up at the first request and not
-before; no request is made for an object that says it is in another namespace.
-See also: the verbs (`resource`), paths (`kubeloop.rest`).
+Guarantees: a kind that is known only by name is looked up at the first request; an object of
+another namespace is rejected before a request.
+See also: `resource` (verbs), `kubeloop.rest` (paths).
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from kubeloop.errors import InvalidArgument
 from kubeloop.kit import Clock
 from kubeloop.meta import GroupResource
 from kubeloop.rest import (
-    Answer,
     Headers,
     ItemStream,
     Params,
     Request,
     RequestSender,
+    Response,
     Timeouts,
     Watch,
     resource_request,
@@ -31,13 +31,13 @@ from .options import ListOptions, WatchOptions
 __all__ = ["ALL_NAMESPACES", "Collection", "Lookup", "RawCollection", "RequestOptions"]
 
 ALL_NAMESPACES = ""
-"""For `namespace`: all of them. None is the one that the configuration names."""
+"""For `namespace`: all namespaces. None is the namespace of the configuration."""
 
 Lookup = Callable[[], Awaitable[ResourceInfo]]
 
 
 class RequestOptions(TypedDict, total=False):
-    """What a request says besides the object it is about; as for `rest.resource_request`."""
+    """Keywords of a request besides its object, as for `rest.resource_request`."""
 
     suffix: str
     params: Params | None
@@ -52,9 +52,10 @@ class RequestOptions(TypedDict, total=False):
 
 @final
 class Collection:
-    """A resource in one namespace, in all, or in none; immutable.
+    """A resource in one namespace, in all, or cluster-scoped; immutable.
 
-    With a `subresource`, requests go to that part of its objects.
+    With a `subresource`, requests go to that subresource of its objects. With `tune_gc` the
+    garbage collector is paused while a page is decoded.
     """
 
     def __init__(
@@ -66,11 +67,13 @@ class Collection:
         default_namespace: str = "default",
         field_manager: str = "",
         subresource: str = "",
+        tune_gc: bool = False,
     ) -> None:
         self.rest = rest
         self.namespace = namespace
         self.field_manager = field_manager
         self.subresource = subresource
+        self.tune_gc = tune_gc
         self._resource = resource
         self._default = default_namespace
 
@@ -79,7 +82,7 @@ class Collection:
         return self.rest.clock
 
     async def info(self) -> ResourceInfo:
-        """The resource, looked up where only its name was given. Safe to cancel.
+        """The resource; a kind given by name is looked up. Safe to cancel.
 
         Raises: NoKindMatch when the server has no such kind.
         """
@@ -92,7 +95,7 @@ class Collection:
         return self._copy(namespace, self.subresource)
 
     def at_subresource(self, name: str) -> Collection:
-        """The same resource, for requests to one part of its objects."""
+        """The same resource, for requests to one subresource of its objects."""
         return self._copy(self.namespace, name)
 
     def _copy(self, namespace: str | None, subresource: str) -> Collection:
@@ -103,41 +106,40 @@ class Collection:
             default_namespace=self._default,
             field_manager=self.field_manager,
             subresource=subresource,
+            tune_gc=self.tune_gc,
         )
 
     async def request(
         self,
         verb: str,
         *,
-        of: dict[str, Any] | None = None,
+        obj: dict[str, Any] | None = None,
         name: str = "",
         subresource: str = "",
         **options: Unpack[RequestOptions],
     ) -> Request:
-        """A request to this collection; `of` is the object it is about, which names itself.
+        """A request to this collection; `obj` is an object that has the name.
 
         Raises: InvalidArgument when the object has no name, or is in another namespace.
         """
         resource = self._resource
         info = resource if isinstance(resource, ResourceInfo) else await self.info()
-        part = subresource or self.subresource
+        subresource = subresource or self.subresource
         namespace = ""
-        if of is not None:
-            metadata = _metadata_of(of)
+        if obj is not None:
+            metadata = _metadata_of(obj)
             namespace = metadata.get("namespace") or ""
-            # An object that is created has no path yet: its name is in the body alone.
-            if verb != "create" or part:
+            # The path of a create has no name, unless it is for a subresource.
+            if verb != "create" or subresource:
                 name = name or metadata.get("name") or ""
-            if verb == "create" and part and not name:
-                raise InvalidArgument(
-                    f"create {part}: the object has no name (say whose part it is)"
-                )
+            if verb == "create" and subresource and not name:
+                raise InvalidArgument(f"create {subresource}: the object has no name (set it)")
         return resource_request(
             verb,
             info,
             namespace=self._namespace_for(info, namespace),
             name=name,
-            subresource=part,
+            subresource=subresource,
             **options,
         )
 
@@ -145,23 +147,23 @@ class Collection:
         self,
         verb: str,
         *,
-        of: dict[str, Any] | None = None,
+        obj: dict[str, Any] | None = None,
         name: str = "",
         subresource: str = "",
         **options: Unpack[RequestOptions],
-    ) -> Answer:
-        """Make a request and send it. Raises: what the server answers."""
-        request = await self.request(verb, of=of, name=name, subresource=subresource, **options)
+    ) -> Response:
+        """Create a request and send it. Raises: ApiError, TransportError."""
+        request = await self.request(verb, obj=obj, name=name, subresource=subresource, **options)
         return await self.rest.send(request)
 
     async def group_resource(self) -> GroupResource:
-        """The resource's name for messages."""
+        """The name of the resource, for messages."""
         info = await self.info()
         return GroupResource(info.group, info.plural)
 
     def __repr__(self) -> str:
         resource = self._resource
-        name = resource.plural if isinstance(resource, ResourceInfo) else "a kind to be looked up"
+        name = resource.plural if isinstance(resource, ResourceInfo) else "an unresolved kind"
         where = {None: self._default, ALL_NAMESPACES: "all namespaces"}.get(
             self.namespace, self.namespace
         )
@@ -169,13 +171,13 @@ class Collection:
 
     def _namespace_for(self, info: ResourceInfo, own: str) -> str:
         if not info.namespaced:
-            return self.namespace or ""  # one that was asked for is refused by the request
+            return self.namespace or ""  # the request rejects one
         if self.namespace is None:
             return own or self._default
         if own and self.namespace and own != self.namespace:
             raise InvalidArgument(
                 f"{info.plural}: the object is in namespace {own!r}, the client is for"
-                f" {self.namespace!r} (use the client of its namespace)"
+                f" {self.namespace!r} (use a client of the object's namespace)"
             )
         return self.namespace or own
 
@@ -187,7 +189,7 @@ def _metadata_of(data: dict[str, Any]) -> dict[str, Any]:
 
 @final
 class RawCollection:
-    """Lists and watches one collection without decoding any object: caches keep the bytes.
+    """Lists and watches one collection without decoding objects, for caches.
 
     A watch is one stream and is not resumed.
     """
@@ -199,11 +201,11 @@ class RawCollection:
 
     async def list(self, options: ListOptions | None = None) -> RawList:
         """One page. Raises: Expired. Safe to cancel."""
-        answer = await self._collection.rest.send(await self.list_request(options or ListOptions()))
-        return answer.split()
+        request = await self.list_request(options or ListOptions())
+        return (await self._collection.rest.send(request)).split()
 
     async def items(self, options: ListOptions | None = None) -> ItemStream:
-        """The items of one page while they come, for lists too long to hold."""
+        """The items of one page as a stream, for long lists."""
         return self._collection.rest.items(await self.list_request(options or ListOptions()))
 
     async def watch(
@@ -211,13 +213,13 @@ class RawCollection:
     ) -> Watch:
         """One stream of events, opened when it is first read.
 
-        `max_retries` bounds the retries of opening it, in place of the client's own bound.
+        `max_retries` limits the retries of opening it, instead of the client's limit.
         """
         request = await self.watch_request(options or WatchOptions())
         return self._collection.rest.watch(request.replace(max_retries=max_retries))
 
     async def list_request(self, options: ListOptions) -> Request:
-        """The request of a list; its own timeout stands in for the client's."""
+        """The request of a list; `timeout_seconds` replaces the client's timeout."""
         return await self._collection.request(
             "list",
             params=options.params(),
@@ -226,7 +228,7 @@ class RawCollection:
         )
 
     async def watch_request(self, options: WatchOptions) -> Request:
-        """The request of a watch; its own timeout stands in for the client's."""
+        """The request of a watch; `timeout_seconds` replaces the client's timeout."""
         return await self._collection.request(
             "watch",
             params=options.params(),

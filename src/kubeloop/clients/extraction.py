@@ -1,8 +1,8 @@
-"""The part of an object that one field manager applied, taken from managedFields.
+"""The fields of an object that one field manager applied, from its managedFields.
 
-Promises: pure; what comes out can be changed and applied again under the same manager
-without giving up or taking over any field.
-Elsewhere: applying (`resource`).
+Guarantees: pure; the result can be changed and applied again by the same manager without losing
+or taking over any field.
+See also: `resource` (apply).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def extract(obj: Kind, manager: str, *, subresource: str = ...) -> Json: ...
 @overload
 def extract(obj: Json, manager: str, *, subresource: str = ...) -> Json: ...
 def extract(obj: Kind | Json, manager: str, *, subresource: str = "") -> Json:
-    """What `manager` has applied, and the object's identity; only that for a stranger.
+    """The fields that `manager` has applied, and the identity of the object.
 
-    The object has to be as the server returned it.
+    The object must be as the server returned it, with its managedFields.
     """
     whole = obj.to_dict() if isinstance(obj, Kind) else obj
     owned: Json = {}
@@ -38,18 +38,18 @@ def extract(obj: Kind | Json, manager: str, *, subresource: str = "") -> Json:
         ):
             owned = entry.get("fieldsV1") or {}
     part = _part(whole, owned) if owned else {}
-    return _identified(part if isinstance(part, dict) else {}, whole)
+    return _with_identity(part if isinstance(part, dict) else {}, whole)
 
 
-def _identified(part: Json, whole: Json) -> Json:
-    said: Json = {key: whole[key] for key in ("apiVersion", "kind") if key in whole}
+def _with_identity(part: Json, whole: Json) -> Json:
+    types: Json = {key: whole[key] for key in ("apiVersion", "kind") if key in whole}
     metadata = whole.get("metadata") or {}
     named = {key: metadata[key] for key in ("name", "namespace") if metadata.get(key)}
-    return {**said, **part, "metadata": {**named, **(part.get("metadata") or {})}}
+    return {**types, **part, "metadata": {**named, **(part.get("metadata") or {})}}
 
 
 def _part(value: Any, owned: Json) -> Any:
-    """The owned part of a value; an owner without further fields owns all of it."""
+    """The owned part of a value; without nested fields all of it is owned."""
     if not owned:
         return value
     if isinstance(value, dict):
@@ -58,7 +58,7 @@ def _part(value: Any, owned: Json) -> Any:
             for name, below in owned.items()
             if (key := name.removeprefix("f:")) != name and key in value
         }
-        # A list whose owned elements are all gone is left out: applied as [], it would be claimed.
+        # A list without owned elements is left out: applied as [], it would become owned.
         return {key: part for key, part in parts.items() if part != [] or value[key] == []}
     if isinstance(value, list):
         return list(_elements(value, owned))

@@ -1,4 +1,4 @@
-"""What reads of a collection return: a page of objects, a table, an event of a watch."""
+"""Results of reading a collection: a page of objects, a table, a watch event."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 import msgspec
 
 from kubeloop.errors import DecodeError
-from kubeloop.rest import Answer
+from kubeloop.rest import Response
 
 __all__ = [
     "ACCEPT_TABLE",
@@ -28,10 +28,10 @@ EventType = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
 
 
 class ObjectList(msgspec.Struct, Generic[T], frozen=True):
-    """Objects of a collection as they were at one `version`; iterate over it.
+    """Objects of a collection at one `version`; iterate over it.
 
-    `next_page` asks for the rest and is empty when there is none; `remaining` is how many
-    those are, where the server says it.
+    `next_page` is the token of the next page, empty after the last one; `remaining` is the number
+    of objects on further pages, if the server sends it.
     """
 
     items: list[T]
@@ -50,13 +50,13 @@ class ObjectList(msgspec.Struct, Generic[T], frozen=True):
 
 
 class WatchEvent(msgspec.Struct, Generic[T], frozen=True):
-    """One change: the object as it is now or, for DELETED, as it was last."""
+    """One change of an object; for DELETED `object` is its last state."""
 
     type: EventType
     object: T
 
 
-# --- tables: what `kubectl get` shows, in the server's own columns
+# --- tables: the output of `kubectl get`, with the server's columns
 
 ACCEPT_TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
@@ -64,7 +64,7 @@ IncludeObject = Literal["None", "Metadata", "Object"]
 
 
 class TableColumn(msgspec.Struct, frozen=True):
-    """A column; those of a priority above 0 are for wide output."""
+    """A column; columns with a priority above 0 are for wide output."""
 
     name: str = ""
     type: str = ""
@@ -74,7 +74,7 @@ class TableColumn(msgspec.Struct, frozen=True):
 
 
 class TableRow(msgspec.Struct, frozen=True):
-    """A row: a cell for each column, and the object it is about, as far as it was asked for."""
+    """A row: a cell for each column, and its object as requested by `include_object`."""
 
     cells: list[Any] = []
     conditions: list[dict[str, Any]] = []
@@ -118,13 +118,13 @@ class _Table(msgspec.Struct, rename="camel"):
     rows: list[_Row] | None = None
 
 
-def read_table(answer: Answer) -> Table:
-    """The table in an answer. Raises: DecodeError when the server sent something else."""
-    found = answer.decode(_Table)
+def read_table(response: Response) -> Table:
+    """The table in a response. Raises: DecodeError when the server sent something else."""
+    found = response.decode(_Table)
     if found.kind != "Table":
         raise DecodeError(
-            f"{answer.request.action}: a Table was asked for, and kind {found.kind!r} came"
-            " (the server does not make tables of this resource)"
+            f"{response.request.action}: expected a Table, got kind {found.kind!r}"
+            " (the server does not support tables for this resource)"
         )
     metadata = found.metadata or _Meta()
     return Table(

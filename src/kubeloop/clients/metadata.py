@@ -1,8 +1,8 @@
-"""Objects of any kind, and of them the metadata only.
+"""The metadata of objects of any kind.
 
-Promises: the server is asked to leave out the rest; one that cannot sends everything, and
-the metadata is taken out of it.
-Elsewhere: whole objects (`resource`).
+Guarantees: the server is requested to send only metadata; if it sends whole objects, their
+metadata is decoded.
+See also: `resource` (whole objects).
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import AsyncGenerator
 from typing import Any, Unpack, final
 
 from kubeloop.errors import DecodeError
-from kubeloop.rest import Answer
+from kubeloop.rest import Response
 from kubeloop.wire import Model, Raw, RawList, Resource, decode
 from kubeloop.wire.meta.v1 import ObjectMeta
 
 from .collection import Collection, RawCollection
-from .forms import PatchBody, PatchType
 from .lists import ObjectList, WatchEvent
+from .object_codecs import PatchBody, PatchType
 from .options import DeleteOptions, ListArguments, Propagation, Selectors, WriteOptions
 from .resource import ResourceClient
 
@@ -29,28 +29,28 @@ _MANY = f"application/json;as=PartialObjectMetadataList;{_GROUP}"
 
 
 class PartialObjectMetadata(Resource, group="meta.k8s.io", version="v1"):
-    """An object of which only the metadata is known."""
+    """The metadata of an object of any kind."""
 
 
 class _View(Model):
-    """Whatever the server sent; its other keys do not matter."""
+    """Any object; other fields are ignored."""
 
     metadata: ObjectMeta
 
 
 @final
-class MetadataForm:
-    """Reads metadata out of whatever comes."""
+class MetadataCodec:
+    """Decodes the metadata of any object."""
 
     accept_one, accept_many = _ONE, _MANY
     facts = rules = resource = None
     object_type = PartialObjectMetadata
 
-    def read(self, answer: Answer) -> PartialObjectMetadata:
-        return _partial(answer.decode(_View), answer.request.action)
+    def decode(self, response: Response) -> PartialObjectMetadata:
+        return _to_partial(response.decode(_View), response.request.action)
 
-    def read_item(self, item: Raw | bytes, of: RawList | None) -> PartialObjectMetadata:  # noqa: ARG002
-        return _partial(decode(_View, item), "read metadata")
+    def decode_item(self, item: Raw | bytes, of: RawList | None) -> PartialObjectMetadata:  # noqa: ARG002
+        return _to_partial(decode(_View, item), "decode metadata")
 
     def to_dict(self, obj: PartialObjectMetadata) -> dict[str, Any]:
         return obj.to_dict()
@@ -59,32 +59,30 @@ class MetadataForm:
         obj.metadata = by.metadata
 
 
-def _partial(view: _View, action: str) -> PartialObjectMetadata:
+def _to_partial(view: _View, action: str) -> PartialObjectMetadata:
     metadata = view.metadata
     named = metadata.name or metadata.generate_name
     if not (metadata.uid and metadata.creation_timestamp and named):
-        raise DecodeError(
-            f"{action}: the answer is no object: it lacks a uid, a creation time or a name"
-        )
+        raise DecodeError(f"{action}: not an object: it has no uid, creation time or name")
     return PartialObjectMetadata(metadata=metadata)
 
 
 @final
 class MetadataClient:
-    """get, list, watch, patch and delete, of metadata; what is not known cannot be written."""
+    """get, list, watch, patch and delete for metadata-only objects."""
 
     def __init__(self, collection: Collection) -> None:
         self._client: ResourceClient[PartialObjectMetadata] = ResourceClient(
-            collection, MetadataForm()
+            collection, MetadataCodec()
         )
 
     def in_namespace(self, namespace: str | None) -> MetadataClient:
-        """The same kind in another namespace; this one stays what it is."""
+        """A client of the same kind in another namespace."""
         return MetadataClient(self._client._collection.in_namespace(namespace))
 
     @property
     def raw(self) -> RawCollection:
-        """Lists and watches as the bytes that come, for caches; a watch has its own form."""
+        """Lists and watches without decoding, for caches."""
         return RawCollection(self._client._collection, _MANY, watch_accept=_ONE)
 
     async def get(self, name: str, *, resource_version: str = "") -> PartialObjectMetadata:
@@ -110,7 +108,7 @@ class MetadataClient:
         name: str,
         patch: PatchBody,
         *,
-        type: PatchType,  # noqa: A002 - the API's own word for it
+        type: PatchType,  # noqa: A002 - the API's word
         **options: Unpack[WriteOptions],
     ) -> PartialObjectMetadata:
         """As `ResourceClient.patch`."""

@@ -1,9 +1,9 @@
-"""The options of each verb: checked, and turned into parameters or bodies.
+"""The options of each verb: validated, and converted to parameters or bodies.
 
-Promises: pure; what a server would refuse in every case is refused here, before a request;
-what is not set is not sent, and a zero that was set is.
-Keywords that several verbs take are a TypedDict, so that a type checker finds a misspelt one.
-See also: which verb takes which (`resource`), paths (`kubeloop.rest`).
+Guarantees: pure; options that every server would reject are rejected here, before a request;
+options that are not set are not sent, and a zero that was set is sent.
+Keywords of several verbs are a TypedDict, so that a type checker finds a misspelt one.
+See also: `resource` (which verb has which options), `kubeloop.rest` (requests).
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ __all__ = [
     "VersionMatch",
     "WatchOptions",
     "WriteOptions",
-    "about",
     "check_keywords",
     "check_manager",
     "delete_options",
+    "event_selector",
     "write_params",
 ]
 
@@ -50,7 +50,7 @@ VersionMatch = Literal["Exact", "NotOlderThan"]
 LabelSelection = str | Selector | Mapping[str, str]
 FieldSelection = str | FieldSelector | Mapping[str, str]
 
-_LONGEST_MANAGER = 128
+_MAX_MANAGER = 128
 
 Params = dict[str, str | list[str]]
 
@@ -58,9 +58,9 @@ Params = dict[str, str | list[str]]
 class WriteOptions(TypedDict, total=False):
     """Keywords of the verbs that write.
 
-    With `dry_run` the server checks the request and stores nothing. `field_manager` is the
-    owner of the fields that are written, in place of the client's. `field_validation` is
-    what the server does with unknown fields.
+    With `dry_run` the server validates the request and stores nothing. `field_manager` replaces
+    that of the client as the owner of the written fields. `field_validation` is what the server
+    does with unknown fields.
     """
 
     dry_run: bool
@@ -71,8 +71,8 @@ class WriteOptions(TypedDict, total=False):
 class ApplyOptions(WriteOptions, total=False):
     """Keywords of `Client.apply`.
 
-    With `force` an apply takes fields from their other owners. `owner` becomes the controller
-    of all objects, `namespace` is for those that name none.
+    With `force` an apply takes over fields from other managers. `owner` becomes the controller
+    of all objects, `namespace` is for objects that have none.
     """
 
     force: bool
@@ -126,7 +126,7 @@ class _StreamArguments(TypedDict, total=False):
 
 
 class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What a list is asked for; `next_page` is the token of the page before."""
+    """The options of a list; `next_page` is the token from the previous page."""
 
     selector: str = ""
     field_selector: str = ""
@@ -145,15 +145,19 @@ class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
         field_selector: FieldSelection | None = None,
         **others: Unpack[_PageArguments],
     ) -> ListOptions:
-        """The options with selectors as people write them.
+        """The options with selectors as text, dicts or `Selector`.
 
-        Raises: InvalidArgument when they contradict each other, or a selector cannot be read.
+        Raises: InvalidArgument when they contradict each other, or a selector cannot be parsed.
         """
-        return cls(selector=_labels(selector), field_selector=_fields(field_selector), **others)
+        return cls(
+            selector=_selector_text(selector),
+            field_selector=_field_selector_text(field_selector),
+            **others,
+        )
 
     def __post_init__(self) -> None:
         if self.limit < 0:
-            raise InvalidArgument(f"list: limit {self.limit} is negative (0 is none)")
+            raise InvalidArgument(f"list: limit {self.limit} is negative (0 is no limit)")
         if self.resource_version_match is None:
             return
         _check_match(self.resource_version_match)
@@ -171,7 +175,7 @@ class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
             )
 
     def params(self) -> Params:
-        """As they stand in the URL."""
+        """The query parameters."""
         return query_options(
             label_selector=self.selector,
             field_selector=self.field_selector,
@@ -184,14 +188,14 @@ class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def replace(self, **changes: Unpack[_ListFields]) -> ListOptions:
-        """The same options with some changed, checked again."""
+        """The same options with some changed, validated again."""
         return msgspec.structs.replace(self, **changes)
 
 
 class WatchOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What a watch is asked for.
+    """The options of a watch.
 
-    `initial_events` streams what is there before what changes (client-go: WatchList).
+    `initial_events` streams the existing objects first (client-go: WatchList).
     """
 
     selector: str = ""
@@ -210,11 +214,15 @@ class WatchOptions(msgspec.Struct, frozen=True, kw_only=True):
         field_selector: FieldSelection | None = None,
         **others: Unpack[_StreamArguments],
     ) -> WatchOptions:
-        """The options with selectors as people write them. Raises: InvalidArgument."""
-        return cls(selector=_labels(selector), field_selector=_fields(field_selector), **others)
+        """The options with selectors as text, dicts or `Selector`. Raises: InvalidArgument."""
+        return cls(
+            selector=_selector_text(selector),
+            field_selector=_field_selector_text(field_selector),
+            **others,
+        )
 
     def params(self) -> Params:
-        """As they stand in the URL; a match goes only with initial events, or it is refused."""
+        """The query parameters; a server accepts a version match only with initial events."""
         return query_options(
             watch=True,
             label_selector=self.selector,
@@ -250,10 +258,10 @@ def write_params(
 
 
 def check_manager(name: str) -> None:
-    """Raise InvalidArgument for a field manager's name that no server takes."""
-    if len(name) > _LONGEST_MANAGER or not name.isprintable():
+    """Raise InvalidArgument for a field manager that no server accepts."""
+    if len(name) > _MAX_MANAGER or not name.isprintable():
         raise InvalidArgument(
-            f"field manager {name[:40]!r}: at most {_LONGEST_MANAGER} printable characters"
+            f"field manager {name[:40]!r}: at most {_MAX_MANAGER} printable characters"
         )
 
 
@@ -267,7 +275,7 @@ def delete_options(
     orphan_dependents: bool | None = None,
     ignore_store_read_error: bool = False,
 ) -> dict[str, Any]:
-    """The body of a delete; an object with another uid or version is not deleted."""
+    """The body of a delete; the expected uid and version are preconditions."""
     if propagation is not None and propagation not in get_args(Propagation):
         raise InvalidArgument(
             f"propagation={propagation!r}: expected Orphan, Background or Foreground"
@@ -277,7 +285,7 @@ def delete_options(
             "delete: propagation and the deprecated orphan_dependents exclude each other"
         )
     conditions = {"uid": expected_uid, "resourceVersion": expected_version}
-    said: dict[str, Any] = {
+    options: dict[str, Any] = {
         "gracePeriodSeconds": grace_period,
         "preconditions": {key: value for key, value in conditions.items() if value} or None,
         "orphanDependents": orphan_dependents,
@@ -288,38 +296,38 @@ def delete_options(
     return {
         "kind": "DeleteOptions",
         "apiVersion": "v1",
-        **{key: value for key, value in said.items() if value is not None},
+        **{key: value for key, value in options.items() if value is not None},
     }
 
 
-def about(obj: Any) -> FieldSelector:
-    """Selects the events about an object: `events.list(field_selector=about(pod))`.
+def event_selector(obj: Any) -> FieldSelector:
+    """Selects the events of an object: `events.list(field_selector=event_selector(pod))`.
 
-    What the object does not say (no uid, say) is not asked for.
+    Fields that the object does not have, such as a uid, are not selected by.
     """
     data = obj if isinstance(obj, dict) else obj.to_dict()
     metadata = data.get("metadata") or {}
-    said = {
+    fields = {
         "involvedObject.name": metadata.get("name"),
         "involvedObject.namespace": metadata.get("namespace"),
         "involvedObject.kind": data.get("kind"),
         "involvedObject.uid": metadata.get("uid"),
     }
-    return field_selector_from_map({key: value for key, value in said.items() if value})
+    return field_selector_from_map({key: value for key, value in fields.items() if value})
 
 
 def check_keywords(verb: str, given: Mapping[str, object], known: type) -> None:
-    """Raise the TypeError of an unknown keyword, with the name of the verb that was called."""
+    """Raise TypeError for an unknown keyword, with the name of the verb."""
     for name in given:
         if name not in known.__annotations__:
             raise TypeError(f"{verb}() got an unexpected keyword argument {name!r}")
 
 
-def _labels(given: LabelSelection | None) -> str:
+def _selector_text(given: LabelSelection | None) -> str:
     return "" if given is None else selector_text(given)
 
 
-def _fields(given: FieldSelection | None) -> str:
+def _field_selector_text(given: FieldSelection | None) -> str:
     return "" if given is None else field_selector_text(given)
 
 

@@ -1,14 +1,13 @@
-"""The one client for every kind: all verbs of a collection and of its objects.
+"""The client of one resource: all verbs of a collection and of its objects.
 
-Guarantees: a verb sends what it was asked for, and reads nothing else; a change sends what was
-changed and nothing else, unless a whole object is sent on purpose (`update`); fields that a
-class does not know survive all of it; a write is sent once, unless the server says when to
-come back.
-See also: where the collection is (`collection`), how a change is stored (`writer`), pages
-(`paging`), conditions (`waiting`), parts of objects (`subresources`).
+Guarantees: `edit` and `modify` send only the fields that changed, `update` the whole object;
+fields that a class does not know survive; a write is sent once, unless the server responds
+with `Retry-After`.
+See also: `collection` (path and requests), `writer` (stores a change), `paging` (pages),
+`wait` (conditions), `subresources`.
 """
 
-# ruff: noqa: ASYNC109 - the caller's bound is kept by a clock, and named in the error
+# ruff: noqa: ASYNC109 - `timeout` uses the client's clock, and its error names the object
 
 from __future__ import annotations
 
@@ -22,12 +21,13 @@ from kubeloop.rest import APPLY_PATCH, Params, ResumingWatch, Timeouts, query_op
 from kubeloop.wire import ResourceInfo, format_time
 
 from .collection import Collection, RawCollection
-from .forms import (
+from .lists import ACCEPT_TABLE, EventType, IncludeObject, ObjectList, Table, WatchEvent, read_table
+from .object_codecs import (
     DEFAULT_MANAGER,
-    Form,
+    ObjectCodec,
     PatchBody,
     PatchType,
-    TypedForm,
+    TypedCodec,
     body_of,
     check_appliable,
     check_object,
@@ -35,7 +35,6 @@ from .forms import (
     patch_text,
     patch_type_of,
 )
-from .lists import ACCEPT_TABLE, EventType, IncludeObject, ObjectList, Table, WatchEvent, read_table
 from .options import (
     DeleteOptions,
     ListArguments,
@@ -50,17 +49,17 @@ from .options import (
     write_params,
 )
 from .paging import PAGE_SIZE, Pager, PageReader, identity_of, key_of
-from .subresources import Proxy, ScaleVerbs, SubresourceClient, proxy_name
-from .waiting import EventCondition, goal_of, until, wait_until
+from .subresources import Proxy, SubresourceClient, proxy_name
+from .wait import EventCondition, goal_of, until, wait_until
 from .writer import ObjectEditor, create_or_update
 
-if TYPE_CHECKING:  # large modules, which only those load who use them
+if TYPE_CHECKING:  # large modules, loaded only when they are used
     from kubeloop.wire.authentication.v1 import BoundObjectReference, TokenRequest
     from kubeloop.wire.autoscaling.v1 import Scale
     from kubeloop.wire.certificates.v1 import CertificateSigningRequest
     from kubeloop.wire.core.v1 import Namespace, Node, Pod, Service, ServiceAccount
 
-    from .editing import Change
+    from .object_patch import ObjectPatch
 
 __all__ = ["ResourceClient"]
 
@@ -72,37 +71,43 @@ _ACCEPT_METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1
 
 @final
 class ResourceClient(Generic[T]):
-    """A collection of objects of one kind: `client.resource(Pod, namespace="shop")`."""
+    """The verbs of one resource: `client.resource(Pod, namespace="shop")`.
 
-    def __init__(self, collection: Collection, form: Form[T]) -> None:
+    To read: `get`, `get_or_none`, `exists`; `list` for one page, `list_all` for a whole collection
+    in memory, `each` for a collection of any size. To follow changes: `watch`; `wait_for` one
+    object, `until` for conditions on events. To write: `create`, `apply`, `patch`, `update`;
+    `edit` for a change in a block, `modify` for one that must be repeated on a conflict.
+    """
+
+    def __init__(self, collection: Collection, codec: ObjectCodec[T]) -> None:
         self._collection = collection
-        self._form = form
+        self._codec = codec
 
     def __repr__(self) -> str:
         return f"ResourceClient({self._collection})"
 
     @property
     def namespace(self) -> str | None:
-        """As it was given: None is the configuration's, `ALL` all of them."""
+        """None is the namespace of the configuration, `ALL` is all namespaces."""
         return self._collection.namespace
 
     @property
     def object_type(self) -> type[T]:
-        """As what objects are read and sent: their class, or `dict`."""
-        return self._form.object_type
+        """The class of the objects, or `dict`."""
+        return self._codec.object_type
 
     @property
     def raw(self) -> RawCollection:
-        """Lists and watches as the bytes that come, for caches."""
-        form = self._form
-        return RawCollection(self._collection, form.accept_many, watch_accept=form.accept_one)
+        """Lists and watches without decoding, for caches."""
+        codec = self._codec
+        return RawCollection(self._collection, codec.accept_many, watch_accept=codec.accept_one)
 
     def in_namespace(self, namespace: str | None) -> ResourceClient[T]:
-        """The same kind in another namespace; this one stays what it is."""
-        return ResourceClient(self._collection.in_namespace(namespace), self._form)
+        """A client of the same kind in another namespace."""
+        return ResourceClient(self._collection.in_namespace(namespace), self._codec)
 
     async def info(self) -> ResourceInfo:
-        """Where the collection is and what it can do. Safe to cancel.
+        """Group, version, names, scope and verbs of the resource. Safe to cancel.
 
         Raises: NoKindMatch when the server has no such kind.
         """
@@ -111,47 +116,48 @@ class ResourceClient(Generic[T]):
     # --- reading
 
     async def get(self, name: str, *, resource_version: str = "") -> T:
-        """The object; with `resource_version="0"` one from the server's cache will do.
+        """The object; with `resource_version="0"` the server may return a cached version.
 
         Raises: NotFound. Safe to cancel.
         """
-        answer = await self._collection.send(
+        response = await self._collection.send(
             "get",
             name=name,
             params={"resourceVersion": resource_version} if resource_version else None,
-            accept=self._form.accept_one,
+            accept=self._codec.accept_one,
         )
-        return self._form.read(answer)
+        return self._codec.decode(response)
 
     async def get_or_none(self, name: str, *, resource_version: str = "") -> T | None:
-        """The object, or None when there is none of this name. Safe to cancel.
+        """The object, or None if it does not exist. Safe to cancel.
 
-        Raises: NotFound when it is the kind that the server does not have.
+        Raises: NotFound when the server does not have the resource.
         """
         try:
             return await self.get(name, resource_version=resource_version)
         except NotFound as error:
-            if _is_about(error, name):
+            if _is_object_missing(error, name):
                 return None
             raise
 
     async def exists(self, name: str) -> bool:
-        """Whether there is an object of this name. Safe to cancel.
+        """Whether the object exists. Safe to cancel.
 
-        Raises: NotFound when it is the kind that the server does not have.
+        Raises: NotFound when the server does not have the resource.
         """
         try:
             await self._collection.send("get", name=name, accept=_ACCEPT_METADATA)
         except NotFound as error:
-            if _is_about(error, name):
+            if _is_object_missing(error, name):
                 return False
             raise
         return True
 
     async def list(self, **options: Unpack[ListArguments]) -> ObjectList[T]:
-        """One page of the collection; without `limit`, all of it. Safe to cancel.
+        """One page of the collection, or all of it without `limit`, in one request.
 
-        Raises: Expired when `resource_version` or `next_page` is too old.
+        For collections of some thousand objects use `list_all`, for larger ones `each`.
+        Raises: Expired when `resource_version` or `next_page` has expired. Safe to cancel.
         """
         check_keywords("list", options, ListArguments)
         return await self._pages.objects(ListOptions.of(**options))
@@ -164,9 +170,10 @@ class ResourceClient(Generic[T]):
         resource_version_match: VersionMatch | None = None,
         **selectors: Unpack[Selectors],
     ) -> ObjectList[T]:
-        """The whole collection, fetched in pages. Safe to cancel.
+        """The whole collection, read in pages and returned as one list. Safe to cancel.
 
-        When the server forgets in the middle, it is fetched anew in one.
+        If a page token expires, the collection is read again in one request. Use `each` if the
+        collection may not fit into memory.
         """
         check_keywords("list_all", selectors, Selectors)
         options = ListOptions.of(
@@ -180,16 +187,16 @@ class ResourceClient(Generic[T]):
     async def each(
         self, *, page_size: int = PAGE_SIZE, **selectors: Unpack[Selectors]
     ) -> AsyncGenerator[T, None]:
-        """Every object, one by one, fetched in pages and decoded when its turn comes.
+        """Every object, one by one, read in pages and decoded one at a time.
 
-        None comes twice. When the server forgets in the middle it goes on from where the
-        server says, else from a new list.
+        At most two pages are in memory. No object is returned twice: if a page token expires,
+        the iteration continues with the server's new token, or with a new list.
         """
         check_keywords("each", selectors, Selectors)
         pager = Pager(self._pages.raw, page_size=page_size)
         async with aclosing(pager.each(ListOptions.of(**selectors), key=identity_of)) as items:
             async for item, page in items:
-                yield self._form.read_item(item, page)
+                yield self._codec.decode_item(item, page)
 
     async def table(
         self,
@@ -200,7 +207,7 @@ class ResourceClient(Generic[T]):
         include_object: IncludeObject = "Metadata",
         **selectors: Unpack[Selectors],
     ) -> Table:
-        """What `kubectl get` shows, of one object or of the collection. Safe to cancel."""
+        """The output of `kubectl get`, of one object or a collection. Safe to cancel."""
         check_keywords("table", selectors, Selectors)
         options = ListOptions.of(limit=limit, next_page=next_page, **selectors)
         params = options.params() | query_options(include_object=include_object)
@@ -209,7 +216,7 @@ class ResourceClient(Generic[T]):
             await self._collection.send(verb, name=name, params=params, accept=ACCEPT_TABLE)
         )
 
-    # --- following
+    # --- watching
 
     async def watch(
         self,
@@ -223,7 +230,7 @@ class ResourceClient(Generic[T]):
         A stream that breaks is resumed at its last version. Without `resource_version`, all
         existing objects come first, as ADDED.
         If you leave early, close it (`contextlib.aclosing`).
-        Raises: Expired when the version is too old: list, and watch from there.
+        Raises: Expired when the version has expired: list, and watch from the version of the list.
         """
         check_keywords("watch", selectors, Selectors)
         options = WatchOptions.of(timeout_seconds=timeout_seconds, **selectors)
@@ -242,16 +249,18 @@ class ResourceClient(Generic[T]):
         )
         async with resuming as events:
             async for event in events:
-                # The watch lets no other type through.
+                # ERROR events are raised, and bookmarks dropped.
                 kind = cast("EventType", event.type)
-                yield WatchEvent(kind, self._form.read_item(event.object, None))
+                yield WatchEvent(kind, self._codec.decode_item(event.object, None))
 
     async def until(
         self, *conditions: EventCondition[T], resource_version: str, **selectors: Unpack[Selectors]
     ) -> WatchEvent[T] | None:
         """Watch until each condition was met in turn (client-go: `watch.Until`).
 
-        Raises: Expired when `resource_version` is too old. Safe to cancel.
+        For conditions on a sequence of events, of any objects. To wait for the state of one
+        object, use `wait_for`.
+        Raises: Expired when `resource_version` has expired. Safe to cancel.
         """
         return await until(self.watch(resource_version=resource_version, **selectors), *conditions)
 
@@ -277,11 +286,12 @@ class ResourceClient(Generic[T]):
         function: Callable[[T], bool] | None = None,
         timeout: float | None = 30.0,
     ) -> T | None:
-        """Wait until an object, there or still to come, is as it is wanted, and return it.
+        """Wait until one object is in a state, and return it; it may not exist yet.
 
-        `condition` is `Ready` or `Ready=False`, `jsonpath` is `{.status.phase}=Running` or
-        a path that is to exist, `function` gets the object. Safe to cancel.
-        Raises: WaitTimeout, which says what was last seen.
+        `condition` is `Ready` or `Ready=False`, `jsonpath` is `{.status.phase}=Running` or a
+        path that must exist, `function` is called with the object. For conditions on events, use
+        `until`. Safe to cancel.
+        Raises: WaitTimeout, which has the last state.
         """
         goal = goal_of(condition=condition, jsonpath=jsonpath, deleted=deleted, function=function)
         return await wait_until(self, name, goal, timeout=timeout)
@@ -289,35 +299,35 @@ class ResourceClient(Generic[T]):
     # --- writing
 
     async def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
-        """Make a new object, and return it as the server has it.
+        """Create an object, and return it as the server stored it.
 
-        Raises: AlreadyExists, Invalid. A cancelled call may have made it.
+        Raises: AlreadyExists, Invalid. A cancelled call may have created it.
         """
         params = self._write_params("create", options)
-        data = check_object(self._form.to_dict(obj))
+        data = check_object(self._codec.to_dict(obj))
         return await self._send_object("create", data, params)
 
     async def create_or_update(self, obj: T, **options: Unpack[WriteOptions]) -> T:
-        """Make the object, or bring what it says into the one that is there.
+        """Create the object, or merge it into the existing one.
 
-        Fields that `obj` does not mention stay as they are; nothing is sent when nothing
-        would change. Raises: Invalid. A cancelled call may have changed it.
+        Fields that `obj` does not have stay as they are; nothing is sent if nothing would
+        change. Raises: Invalid. A cancelled call may have changed it.
         """
         return await create_or_update(self, obj, **options)
 
     async def update(
         self, obj: T, *, unconditional: bool = False, **options: Unpack[WriteOptions]
     ) -> T:
-        """Put the whole object in place of the one that is there, and return the new one.
+        """Replace the whole object, and return it as the server stored it.
 
-        The version and uid in `obj` are sent, so that an object from a stale cache is
-        refused. One without a version would erase what others wrote since: it is not sent,
-        unless `unconditional`, which leaves the version out and replaces whatever is there.
+        The version and uid in `obj` are preconditions, so that an object from a stale cache is
+        a conflict. An object without a version would overwrite the changes of other writers: it
+        is not sent, unless `unconditional`, which removes the version.
         Raises: Conflict when the object has changed since it was read; Invalid; InvalidArgument
         for an object without a version. A cancelled call may have changed it.
         """
         params = self._write_params("update", options)
-        data = check_object(self._form.to_dict(obj))
+        data = check_object(self._codec.to_dict(obj))
         condition_update(data, unconditional=unconditional)
         return await self._send_object("update", data, params)
 
@@ -326,18 +336,17 @@ class ResourceClient(Generic[T]):
         name: str,
         patch: PatchBody,
         *,
-        type: PatchType,  # noqa: A002 - the API's own word for it
+        type: PatchType,  # noqa: A002 - the API's word
         force: bool | None = None,
         **options: Unpack[WriteOptions],
     ) -> T:
-        """Change some fields and return the new object; bytes are sent as they are.
+        """Send a patch, and return the new object; bytes are sent unchanged.
 
-        A patch changes the object that is there now, however old what you read is: the
-        fields that it names are overwritten. It is refused for a newer object only if it
-        says a version itself (`metadata.resourceVersion`, or a `test` operation); an object
-        that was read and is sent as a patch says one.
-        `strategic` is for built-in kinds only; `force` for `apply` only.
-        Raises: Invalid, and Conflict where the patch names a version.
+        A patch overwrites the fields that it has, also in an object that has changed since you
+        read it. It is a conflict only if it has a version itself (`metadata.resourceVersion`, or
+        a `test` operation); an object that was read and is sent as a patch has one.
+        `strategic` is for built-in kinds only, `force` for `apply` only.
+        Raises: Invalid; Conflict if the patch has a version.
         A cancelled call may have changed it.
         """
         if force is not None and type != "apply":
@@ -354,13 +363,14 @@ class ResourceClient(Generic[T]):
         )
 
     async def apply(self, obj: T, *, force: bool = False, **options: Unpack[WriteOptions]) -> T:
-        """Server-side apply: make the object have what `obj` says, and own those fields.
+        """Server-side apply: create or change the object to have the fields of `obj`.
 
-        Raises: Conflict when another manager owns a field, unless `force`.
+        The field manager becomes their owner. Raises: Conflict when another manager owns a
+        field, unless `force`.
         A cancelled call may have changed it.
         """
         params = self._write_params("apply", options, force=force, default_manager=DEFAULT_MANAGER)
-        data = check_appliable(check_object(self._form.to_dict(obj)))
+        data = check_appliable(check_object(self._codec.to_dict(obj)))
         return await self._send_object("patch", data, params, content_type=APPLY_PATCH)
 
     @asynccontextmanager
@@ -372,18 +382,19 @@ class ResourceClient(Generic[T]):
         timeout: float | None = 30.0,
         **options: Unpack[WriteOptions],
     ) -> AsyncIterator[T]:
-        """Change the object in a `with` block; only the difference is sent, when it ends.
+        """Change the object in a `with` block; the difference is sent when the block ends.
 
             async with pods.edit("web") as pod:
                 pod.metadata.labels["tier"] = "front"
 
-        The block runs once. When others changed other fields meanwhile, the difference is
-        made in the newer object, as often as needed until `timeout` seconds after the block;
-        when they changed one of the same fields, to whatever value, that is a `Conflict`
-        that names it. With `strict` any change since the read is one: for a block whose
-        decision depends on fields that it does not change. Nothing is sent when the block
-        raises or changes nothing; afterwards the object is as the server has it. What only
-        the server writes (version, generation, managed fields) is neither sent nor compared.
+        The block runs once. If other writers changed other fields in the meantime, the
+        difference is applied to the newer object, until `timeout` seconds after the block; if
+        they changed one of the same fields, to any value, that is a `Conflict` that names the
+        field. With `strict` any change since the read is a conflict: for a block whose decision
+        depends on fields that it does not change. If the change depends on the current values,
+        use `modify`, which runs its function again. Nothing is sent if the block raises or
+        changes nothing; afterwards the object is as the server stored it. Fields that only the
+        server writes (version, generation, managed fields) are neither sent nor compared.
         Raises: Conflict when nothing was stored because of another writer, also when the
         object was deleted and created again; TimeoutExceeded; InvalidArgument for a change
         that the server would ignore. A cancelled call may have stored the change.
@@ -391,7 +402,7 @@ class ResourceClient(Generic[T]):
         params = self._write_params("edit", options)
         editor = await ObjectEditor.open(self, "edit", name, timeout=timeout, params=params)
         obj = await self.get(name)
-        before = self._form.to_dict(obj)
+        before = self._codec.to_dict(obj)
         yield obj
         await editor.store(obj, before, strict=strict)
 
@@ -403,15 +414,16 @@ class ResourceClient(Generic[T]):
         timeout: float | None = 30.0,
         **options: Unpack[WriteOptions],
     ) -> T:
-        """Read, let `function` change the object, send the difference; again on a conflict.
+        """Read, call `function` with the object, send the difference; again after a conflict.
 
-        `function` changes what it is given, or returns another object in its place. It is
-        called again, on a fresh read, whenever the object was changed after the read, until
-        the change is stored or `timeout` seconds are over; so what it decides holds for the
-        object that is stored. It is never called again after a change that may be stored.
-        A call of it is not interrupted by the timeout. Returns the object as the server has
-        it; nothing is sent when nothing was changed.
-        Raises: TimeoutExceeded when others were faster all the time; InvalidArgument for a
+        `function` changes its argument, or returns another object. It is called again, with a
+        new read, whenever the object has changed after the read, until the change is stored or
+        `timeout` seconds have passed; so its decision holds for the object that is stored. For a
+        change that does not depend on current values, `edit` is simpler and has fewer conflicts.
+        `function` is never called again after a change that may be stored, and the timeout does
+        not interrupt it. Returns the object as the server stored it; nothing is sent if nothing
+        was changed.
+        Raises: TimeoutExceeded when other writers were faster each time; InvalidArgument for a
         change that the server would ignore. A cancelled call may have stored the change.
         """
         params = self._write_params("modify", options)
@@ -421,7 +433,7 @@ class ResourceClient(Generic[T]):
     async def delete(
         self, name: str, *, missing_ok: bool = False, **options: Unpack[DeleteOptions]
     ) -> None:
-        """Delete an object; it may stay until its finalizers are done.
+        """Delete an object; it exists until its finalizers are removed.
 
         Raises: NotFound unless `missing_ok`, Conflict when it has another uid or version.
         A cancelled call may have deleted it.
@@ -432,7 +444,7 @@ class ResourceClient(Generic[T]):
                 "delete", name=name, body=body_of(delete_options(**options))
             )
         except NotFound as error:
-            if not (missing_ok and _is_about(error, name)):
+            if not (missing_ok and _is_object_missing(error, name)):
                 raise
 
     async def delete_collection(
@@ -446,7 +458,7 @@ class ResourceClient(Generic[T]):
         resource_version: str = "",
         **selectors: Unpack[Selectors],
     ) -> None:
-        """Delete all objects that the selectors select. A cancelled call may have begun."""
+        """Delete all selected objects. A cancelled call may have deleted some."""
         check_keywords("delete_collection", selectors, Selectors)
         selected = ListOptions.of(
             limit=limit,
@@ -464,28 +476,28 @@ class ResourceClient(Generic[T]):
             timeout=float(timeout_seconds or 0),
         )
 
-    # --- parts that are data
+    # --- subresources
 
     def subresource(self, name: str) -> SubresourceClient[T]:
-        """A part that holds the same kind as the object itself."""
-        return SubresourceClient(ResourceClient(self._collection.at_subresource(name), self._form))
+        """A subresource with the same kind as the object itself."""
+        return SubresourceClient(ResourceClient(self._collection.at_subresource(name), self._codec))
 
     @property
     def status(self) -> SubresourceClient[T]:
-        """What is, beside what is wanted."""
+        """The observed state."""
         return self.subresource("status")
 
     @property
-    def scale(self) -> ScaleVerbs:
-        """The number of replicas, in the one form that all kinds share."""
+    def scale(self) -> SubresourceClient[Scale]:
+        """The number of replicas, as the `Scale` that all kinds share."""
         from kubeloop.wire.autoscaling.v1 import Scale
 
-        form: Form[Scale] = TypedForm(Scale)
-        return ScaleVerbs(ResourceClient(self._collection.at_subresource("scale"), form))
+        codec: ObjectCodec[Scale] = TypedCodec(Scale)
+        return SubresourceClient(ResourceClient(self._collection.at_subresource("scale"), codec))
 
     @property
     def ephemeral_containers(self: ResourceClient[Pod]) -> SubresourceClient[Pod]:
-        """The containers that were added to a running pod."""
+        """The ephemeral containers of a running pod."""
         return self.subresource("ephemeralcontainers")
 
     @property
@@ -497,7 +509,7 @@ class ResourceClient(Generic[T]):
     def approval(
         self: ResourceClient[CertificateSigningRequest],
     ) -> SubresourceClient[CertificateSigningRequest]:
-        """Whether a certificate is granted."""
+        """The approval of a certificate signing request."""
         return self.subresource("approval")
 
     @property
@@ -516,8 +528,8 @@ class ResourceClient(Generic[T]):
     ) -> None:
         """Delete a pod if its disruption budget allows it.
 
-        A refusal that says when to come back is tried again, as any such answer is, up to
-        ten times; `max_retries=0` gives up at once.
+        A response with `Retry-After` is retried up to ten times, as for every request;
+        `max_retries=0` raises it at once.
         Raises: TooManyRequests, NotFound. A cancelled call may have evicted it.
         """
         check_keywords("evict", options, DeleteOptions)
@@ -533,7 +545,7 @@ class ResourceClient(Generic[T]):
     ) -> None:
         """Assign a pod to a node, as a scheduler does.
 
-        Raises: Conflict when it is assigned already. A cancelled call may have bound it.
+        Raises: Conflict when it is already assigned. A cancelled call may have bound it.
         """
         target = {"apiVersion": "v1", "kind": "Node", "name": node}
         body = {"apiVersion": "v1", "kind": "Binding", "target": target}
@@ -554,10 +566,10 @@ class ResourceClient(Generic[T]):
         stream: Literal["All", "Stdout", "Stderr"] | None = None,
         insecure_skip_tls_verify_backend: bool = False,
     ) -> AsyncIterator[str]:
-        """The lines of a container's log; with `follow`, those to come as well.
+        """The lines of a container's log; with `follow`, new lines as well.
 
-        Bytes that are no UTF-8 are replaced. Ends when the server ends it; leaving early
-        closes the connection. Raises: NotFound, BadRequest while there is no log yet.
+        Bytes that are not UTF-8 are replaced. If you leave early, the connection is closed.
+        Raises: NotFound; BadRequest while there is no log yet.
         """
         request = await self._collection.request(
             "get",
@@ -578,7 +590,7 @@ class ResourceClient(Generic[T]):
                 {"insecureSkipTLSVerifyBackend": "true"} if insecure_skip_tls_verify_backend else {}
             ),
             accept="*/*",
-            # A log may have nothing to say for hours.
+            # A log may be silent for hours.
             timeouts=Timeouts(idle=None) if follow else None,
         )
         async with self._collection.rest.stream(request) as body:
@@ -593,9 +605,9 @@ class ResourceClient(Generic[T]):
         expiration_seconds: int | None = None,
         bound_to: BoundObjectReference | None = None,
     ) -> TokenRequest:
-        """A token for the service account; it is in `status.token`.
+        """Request a token of the service account; it is in `status.token`.
 
-        A cancelled call may have made one.
+        A cancelled call may have created one.
         """
         from kubeloop.wire.authentication.v1 import TokenRequest, TokenRequestSpec
 
@@ -604,22 +616,22 @@ class ResourceClient(Generic[T]):
             expiration_seconds=expiration_seconds,
             bound_object_ref=bound_to,
         )
-        answer = await self._collection.send(
+        response = await self._collection.send(
             "create", name=name, subresource="token", body=body_of(TokenRequest(spec=spec))
         )
-        return answer.decode(TokenRequest)
+        return response.decode(TokenRequest)
 
     def proxy(
         self: ResourceClient[P], name: str, *, port: str | int = "", scheme: str = ""
     ) -> Proxy:
-        """HTTP through the API server to a pod, a service or a node's kubelet."""
+        """Sends HTTP requests through the API server to a pod, a service or a kubelet."""
         return Proxy(self._collection, proxy_name(name, scheme=scheme, port=port))
 
-    # --- the steps
+    # --- requests
 
     @property
     def _pages(self) -> PageReader[T]:
-        return PageReader(self._collection, self._form)
+        return PageReader(self._collection, self._codec)
 
     def _write_params(
         self,
@@ -644,38 +656,38 @@ class ResourceClient(Generic[T]):
     async def _send_object(
         self, verb: str, data: dict[str, Any], params: Params, *, content_type: str = ""
     ) -> T:
-        answer = await self._collection.send(
+        response = await self._collection.send(
             verb,
-            of=data,
+            obj=data,
             body=body_of(data),
             content_type=content_type,
             params=params,
-            accept=self._form.accept_one,
+            accept=self._codec.accept_one,
         )
-        return self._form.read(answer)
+        return self._codec.decode(response)
 
-    async def _send_change(
+    async def _send_object_patch(
         self,
         name: str,
-        change: Change,
+        patch: ObjectPatch,
         base: dict[str, Any],
         *,
         params: Params,
         max_retries: int | None = None,
     ) -> T:
-        """Send the change of the object `base`, which must still be at its version."""
-        from .editing import metadata_text
+        """Send a patch of the object `base`, which must still have its version."""
+        from .object_patch import metadata_text
 
         version = metadata_text(base, "resourceVersion")
         if not version:
             raise DecodeError(
-                f"change {name}: the object was read without a resourceVersion, so that nothing"
-                " would keep the change of somebody else from being lost (use patch)"
+                f"change {name}: the server sent the object without a resourceVersion, so that"
+                " changes of other writers could be overwritten (use patch)"
             )
         return await self._send_patch(
             name,
-            body_of(change.under(version, metadata_text(base, "uid"))),
-            content_type=change.content_type,
+            body_of(patch.with_precondition(version, metadata_text(base, "uid"))),
+            content_type=patch.content_type,
             params=params,
             max_retries=max_retries,
         )
@@ -689,29 +701,29 @@ class ResourceClient(Generic[T]):
         params: Params,
         max_retries: int | None = None,
     ) -> T:
-        answer = await self._collection.send(
+        response = await self._collection.send(
             "patch",
             name=name,
             body=body,
             content_type=content_type,
             params=params,
-            accept=self._form.accept_one,
+            accept=self._codec.accept_one,
             max_retries=max_retries,
         )
-        return self._form.read(answer)
+        return self._codec.decode(response)
 
     async def _post(
         self,
         name: str,
-        part: str,
+        subresource: str,
         body: dict[str, Any],
         *,
         params: Params | None = None,
         max_retries: int | None = None,
     ) -> None:
-        """Post an order to an object; that it is accepted is all the answer says."""
+        """Post to a subresource; the body of the response is not needed."""
         request = await self._collection.request(
-            "create", name=name, subresource=part, params=params, max_retries=max_retries
+            "create", name=name, subresource=subresource, params=params, max_retries=max_retries
         )
         metadata = {"name": name, "namespace": request.namespace}
         await self._collection.rest.send(
@@ -719,8 +731,8 @@ class ResourceClient(Generic[T]):
         )
 
 
-def _is_about(error: NotFound, name: str) -> bool:
-    """Whether it is the object that is missing, and not its resource or the whole API."""
+def _is_object_missing(error: NotFound, name: str) -> bool:
+    """Whether the object is missing, and not its resource or the whole API."""
     details = error.status.details
     return (
         details is not None

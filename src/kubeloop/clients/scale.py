@@ -1,8 +1,8 @@
-"""The number of replicas of anything that has one, whatever its kind.
+"""The scale subresource of any resource (client-go: `scale.ScalesGetter`).
 
-Promises: what comes out is always autoscaling/v1; what goes in is sent in the form that
-the server says it takes.
-Elsewhere: the scale of a kind that is known (`subresources`).
+Guarantees: results are always autoscaling/v1; an update is sent in the version that discovery
+names for the resource.
+See also: `subresources` (the scale of a known kind).
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, final
 
 from kubeloop.errors import InvalidArgument
 from kubeloop.meta import GroupResource, GroupVersionKind, GroupVersionResource
-from kubeloop.rest import Answer, RequestSender
+from kubeloop.rest import RequestSender, Response
 from kubeloop.wire import ResourceInfo
 
 from .collection import Collection
-from .forms import PatchBody, PatchType, body_of, patch_text, patch_type_of
+from .object_codecs import PatchBody, PatchType, body_of, patch_text, patch_type_of
 
 if TYPE_CHECKING:
     from kubeloop.discovery import DeferredMapper, Discovery
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ScaleClient", "scale_from", "scale_to"]
 
 _PLAIN = GroupVersionKind("autoscaling", "v1", "Scale")
-# They say the selector as a map, and as text beside it.
+# These have the selector as a map, and as text in another field.
 _OLDER = {
     GroupVersionKind("apps", "v1beta1", "Scale"),
     GroupVersionKind("apps", "v1beta2", "Scale"),
@@ -33,7 +33,7 @@ _OLDER = {
 
 
 def scale_to(scale: Scale, kind: GroupVersionKind) -> dict[str, Any]:
-    """A scale in the form of `kind`. Raises: InvalidArgument for a kind that is no scale."""
+    """A scale converted to `kind`. Raises: InvalidArgument for a kind that is not a scale."""
     data = scale.to_dict()
     if kind == _PLAIN:
         return data
@@ -51,7 +51,7 @@ def scale_to(scale: Scale, kind: GroupVersionKind) -> dict[str, Any]:
 
 
 def scale_from(data: dict[str, Any]) -> Scale:
-    """An autoscaling/v1 scale from any form of it. Raises: InvalidArgument, DecodeError."""
+    """A scale of any known version as autoscaling/v1. Raises: InvalidArgument, DecodeError."""
     from kubeloop.wire.autoscaling.v1 import Scale
 
     kind = GroupVersionKind.of(data.get("apiVersion") or "", data.get("kind") or "")
@@ -73,11 +73,11 @@ def scale_from(data: dict[str, Any]) -> Scale:
 
 def _check_known(kind: GroupVersionKind) -> None:
     if kind not in _OLDER:
-        raise InvalidArgument(f"{kind} is no scale that is known (autoscaling/v1 is)")
+        raise InvalidArgument(f"{kind} is not a known scale (expected autoscaling/v1)")
 
 
 def _equalities(text: str) -> dict[str, str] | None:
-    """The selector as a map, where it is one."""
+    """The selector as a map, if it has only equalities."""
     parts = [part.partition("=") for part in text.split(",")]
     if any(not equals or "!" in key or " " in key for key, equals, _ in parts):
         return None
@@ -88,7 +88,7 @@ def _equalities(text: str) -> dict[str, str] | None:
 class ScaleClient:
     """Scales by resource: `client.scales.get(GroupResource("apps", "deployments"), "shop", "web")`.
 
-    An empty namespace is for resources that are in none.
+    An empty namespace is for cluster-scoped resources.
     """
 
     def __init__(
@@ -107,29 +107,29 @@ class ScaleClient:
 
     async def get(self, resource: GroupResource, namespace: str, name: str) -> Scale:
         """The scale of an object. Raises: NotFound, NoResourceMatch. Safe to cancel."""
-        at = await self._place(resource)
-        return _read(
+        at = await self._resolve(resource)
+        return _scale_in(
             await self._collection(at, namespace).send("get", name=name, subresource="scale")
         )
 
     async def update(
         self, resource: GroupResource, namespace: str, scale: Scale, *, dry_run: bool = False
     ) -> Scale:
-        """Put a scale in place of the one there is.
+        """Replace the scale of an object.
 
         Raises: Conflict, InvalidArgument when the resource has no scale.
         A cancelled call may have changed it.
         """
-        at = await self._place(resource)
+        at = await self._resolve(resource)
         kind = await self._kind_at(at)
-        answer = await self._collection(at, namespace).send(
+        response = await self._collection(at, namespace).send(
             "update",
             name=scale.metadata.name,
             subresource="scale",
             body=body_of(scale_to(scale, kind)),
             params={"dryRun": "All"} if dry_run else None,
         )
-        return _read(answer)
+        return _scale_in(response)
 
     async def patch(
         self,
@@ -138,28 +138,28 @@ class ScaleClient:
         name: str,
         patch: PatchBody,
         *,
-        type: PatchType,  # noqa: A002 - the API's own word for it
+        type: PatchType,  # noqa: A002 - the API's word
     ) -> Scale:
         """Change fields of a scale. A cancelled call may have changed it."""
-        answer = await self._collection(resource, namespace).send(
+        response = await self._collection(resource, namespace).send(
             "patch",
             name=name,
             subresource="scale",
             body=patch_text(patch, type),
             content_type=patch_type_of(type),
         )
-        return _read(answer)
+        return _scale_in(response)
 
-    async def _place(self, resource: GroupResource) -> GroupVersionResource:
+    async def _resolve(self, resource: GroupResource) -> GroupVersionResource:
         return await self._mapper.resource_for(resource.with_version(""))
 
     async def _kind_at(self, at: GroupVersionResource) -> GroupVersionKind:
-        """The kind that the server says it speaks at the scale of a resource."""
+        """The kind of the scale subresource, from discovery."""
         if at not in self._kinds:
             rows = await self._discovery.resources(at.group_version)
             found = next((row for row in rows if row.name == f"{at.resource}/scale"), None)
             if found is None:
-                raise InvalidArgument(f"scale {at}: the server says that it has no scale")
+                raise InvalidArgument(f"scale {at}: the resource has no scale subresource")
             self._kinds[at] = found.kind_at(at.group_version)
         return self._kinds[at]
 
@@ -175,5 +175,5 @@ class ScaleClient:
         return Collection(self._rest, info, namespace=namespace, field_manager=self._field_manager)
 
 
-def _read(answer: Answer) -> Scale:
-    return scale_from(answer.decode(dict[str, Any]))
+def _scale_in(response: Response) -> Scale:
+    return scale_from(response.decode(dict[str, Any]))

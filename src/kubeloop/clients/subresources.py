@@ -1,10 +1,9 @@
-"""Clients of the parts of objects that have a path of their own: status, scale, proxy, ….
+"""Clients of subresources: status, scale, proxy, ….
 
-Each holds the client of the objects, for requests to that part.
-See also: actions such as evictions (`resource`), scales of any resource (`scale`).
+See also: `resource` (actions such as evictions), `scale` (scales of any resource).
 """
 
-# ruff: noqa: ASYNC109 - the caller's bound is kept by a clock, and named in the error
+# ruff: noqa: ASYNC109 - `timeout` uses the client's clock, and its error names the object
 
 from __future__ import annotations
 
@@ -12,10 +11,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Generic, TypeVar, Unpack, final
 
-from kubeloop.rest import Answer, ByteStream, Params
+from kubeloop.rest import ByteStream, Params, Response
 
 from .collection import Collection
-from .forms import PatchBody, PatchType
+from .object_codecs import PatchBody, PatchType
 from .options import WriteOptions
 
 if TYPE_CHECKING:
@@ -23,29 +22,30 @@ if TYPE_CHECKING:
 
     from .resource import ResourceClient
 
-__all__ = ["Proxy", "ScaleVerbs", "SubresourceClient", "proxy_name"]
+__all__ = ["Proxy", "SubresourceClient", "proxy_name"]
 
 T = TypeVar("T")
 
 
 @final
 class SubresourceClient(Generic[T]):
-    """One part of the objects of a collection: `pods.status`, `pods.resize`."""
+    """One subresource of the objects of a collection: `pods.status`, `deployments.scale`."""
 
     def __init__(self, client: ResourceClient[T]) -> None:
         self._client = client
 
     def __repr__(self) -> str:
-        return _repr_of(self, self._client)
+        collection = self._client._collection
+        return f"SubresourceClient({collection}, {collection.subresource})"
 
     async def get(self, name: str, *, resource_version: str = "") -> T:
         """As `ResourceClient.get`."""
         return await self._client.get(name, resource_version=resource_version)
 
     async def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
-        """Post to the part of the object whose name `obj` has, and return the answer.
+        """Post `obj` to the subresource of the object with its name; returns the response.
 
-        Raises: InvalidArgument without a name. A cancelled call may have done it.
+        Raises: InvalidArgument without a name. A cancelled call may have been executed.
         """
         return await self._client.create(obj, **options)
 
@@ -60,7 +60,7 @@ class SubresourceClient(Generic[T]):
         name: str,
         patch: PatchBody,
         *,
-        type: PatchType,  # noqa: A002 - the API's own word for it
+        type: PatchType,  # noqa: A002 - the API's word
         force: bool | None = None,
         **options: Unpack[WriteOptions],
     ) -> T:
@@ -93,23 +93,8 @@ class SubresourceClient(Generic[T]):
         """As `ResourceClient.modify`."""
         return await self._client.modify(name, function, timeout=timeout, **options)
 
-
-@final
-class ScaleVerbs:
-    """How many replicas there are to be: `deployments.scale`."""
-
-    def __init__(self, client: ResourceClient[Scale]) -> None:
-        self._client = client
-
-    def __repr__(self) -> str:
-        return _repr_of(self, self._client)
-
-    async def get(self, name: str, *, resource_version: str = "") -> Scale:
-        """As `ResourceClient.get`."""
-        return await self._client.get(name, resource_version=resource_version)
-
     async def set(
-        self,
+        self: SubresourceClient[Scale],
         name: str,
         replicas: int,
         *,
@@ -117,9 +102,10 @@ class ScaleVerbs:
         field_manager: str = "",
         expected_version: str = "",
     ) -> Scale:
-        """Ask for so many replicas; with `expected_version`, only if the object is still at it.
+        """Set the number of replicas: `deployments.scale.set("web", 3)`.
 
-        Raises: Conflict when it is not. A cancelled call may have changed it.
+        Raises: Conflict when the object has another version than `expected_version`.
+        A cancelled call may have changed it.
         """
         patch: dict[str, object] = {"spec": {"replicas": replicas}}
         if expected_version:
@@ -128,60 +114,9 @@ class ScaleVerbs:
             name, patch, type="merge", dry_run=dry_run, field_manager=field_manager
         )
 
-    async def update(
-        self, obj: Scale, *, unconditional: bool = False, **options: Unpack[WriteOptions]
-    ) -> Scale:
-        """As `ResourceClient.update`."""
-        return await self._client.update(obj, unconditional=unconditional, **options)
-
-    async def patch(
-        self,
-        name: str,
-        patch: PatchBody,
-        *,
-        type: PatchType,  # noqa: A002 - the API's own word for it
-        force: bool | None = None,
-        **options: Unpack[WriteOptions],
-    ) -> Scale:
-        """As `ResourceClient.patch`."""
-        return await self._client.patch(name, patch, type=type, force=force, **options)
-
-    async def apply(
-        self, obj: Scale, *, force: bool = False, **options: Unpack[WriteOptions]
-    ) -> Scale:
-        """As `ResourceClient.apply`."""
-        return await self._client.apply(obj, force=force, **options)
-
-    def edit(
-        self,
-        name: str,
-        *,
-        strict: bool = False,
-        timeout: float | None = 30.0,
-        **options: Unpack[WriteOptions],
-    ) -> AbstractAsyncContextManager[Scale]:
-        """As `ResourceClient.edit`."""
-        return self._client.edit(name, strict=strict, timeout=timeout, **options)
-
-    async def modify(
-        self,
-        name: str,
-        function: Callable[[Scale], Scale | Awaitable[Scale | None] | None],
-        *,
-        timeout: float | None = 30.0,
-        **options: Unpack[WriteOptions],
-    ) -> Scale:
-        """As `ResourceClient.modify`."""
-        return await self._client.modify(name, function, timeout=timeout, **options)
-
-
-def _repr_of(part: object, client: ResourceClient[T]) -> str:
-    collection = client._collection
-    return f"{type(part).__name__}({collection}, {collection.subresource})"
-
 
 def proxy_name(name: str, *, scheme: str = "", port: str | int = "") -> str:
-    """How the API spells who is meant: `https:web:443`, `web:8080` or `web`."""
+    """The name in the path of a proxy: `https:web:443`, `web:8080` or `web`."""
     if scheme:
         return f"{scheme}:{name}:{port}"
     return f"{name}:{port}" if port else name
@@ -208,9 +143,11 @@ class Proxy:
         headers: Mapping[str, str] | None = None,
         body: bytes | None = None,
         content_type: str = "",
-    ) -> Answer:
-        """Any request, and the whole answer. Raises: ApiError.
-        A cancelled call may have reached the other side."""
+    ) -> Response:
+        """Send any request; returns the whole response. Raises: ApiError.
+
+        A cancelled call may have reached the pod, service or node.
+        """
         return await self._collection.send(
             method,
             name=self._name,
@@ -224,7 +161,7 @@ class Proxy:
         )
 
     async def stream(self, path: str = "", *, params: Params | None = None) -> ByteStream:
-        """The body of `path` piece by piece."""
+        """The body of `path` in chunks."""
         request = await self._collection.request(
             "GET",
             name=self._name,

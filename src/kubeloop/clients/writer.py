@@ -1,9 +1,9 @@
-"""Stores a change of one object while others change it too: read, send, back off, again.
+"""Stores a change of one object despite concurrent writers: read, send, back off, repeat.
 
-Guarantees: every patch carries the version and uid of the object that it was computed from,
-so that at most one attempt is stored, and one that was stored is never made again. Where an
-answer leaves open whether the change was stored, that answer is what the caller gets.
-See also: what is sent (`editing`), the verbs that call this (`resource`).
+Guarantees: every patch has the version and uid of the object that it was computed from, so that
+at most one attempt is stored, and a stored change is never repeated. If a response leaves open
+whether the change was stored, the caller gets that response.
+See also: `object_patch` (what is sent), `resource` (the verbs).
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from kubeloop.kit import DEFAULT_RETRY, Backoff, Clock, SystemClock, retry
 from kubeloop.rest import Params
 from kubeloop.wire import TypeFacts
 
-from .forms import check_object
+from .object_codecs import check_object
 from .options import WriteOptions
 
 if TYPE_CHECKING:
-    from .editing import Change
+    from .object_patch import ObjectPatch
     from .resource import ResourceClient
 
 __all__ = [
@@ -49,17 +49,17 @@ __all__ = [
 
 T = TypeVar("T")
 
-# Every conflict is another writer that got through: many at once need patience, and not to
-# meet again. Four writes of 50 writers took 400 calls in 1 s with these numbers, and 670 in
-# 2.6 s with a factor of 1.5 and delays that are doubled at most.
+# Every conflict means that another writer succeeded: many writers need delays that grow and
+# differ. Measured: four writes of 50 writers took 400 calls in 1 s with these numbers, and 670
+# calls in 2.6 s with a factor of 1.5 and a jitter of 1.
 _CONTENTION = Backoff(duration=0.01, factor=2.0, jitter=3.0, steps=100, cap=0.5)
 
-_UNKNOWN = "the change may have been stored: read the object to find out"
+_UNKNOWN = "the change may have been stored: read the object to check"
 
 
 @final
 class ChangeWriter(Generic[T]):
-    """The attempts to store one change, within a time that begins with the first of them.
+    """The attempts to store one change, within a timeout that starts with the first one.
 
     Safe to cancel between two calls; during `send`, the change may have been stored.
     """
@@ -69,57 +69,57 @@ class ChangeWriter(Generic[T]):
     ) -> None:
         if timeout is not None and not timeout > 0:
             raise InvalidArgument(
-                f"{action}: the timeout is {timeout!r} s (give more than 0, or None for no limit)"
+                f"{action}: the timeout is {timeout!r} s (use more than 0, or None for no timeout)"
             )
         self._action = action  # for messages: `edit configmaps/a in shop`
         self._clock = clock
         self._timeout = timeout
-        self._deadline: float | None = None  # set by what is done first
+        self._deadline: float | None = None  # set by the first operation
         self._max_retries = max_retries
         self._delays = _CONTENTION.delays()
         self._attempts = 0
         self._conflict: Conflict | None = None
-        self._doubt: ApiError | None = None  # an answer after which the change may be stored
+        self._ambiguous: ApiError | None = None  # a response after which the change may be stored
         self._is_sending = False
 
     async def read(self, read: Callable[[], Awaitable[T]]) -> T:
         """Read the object. Raises: TimeoutExceeded."""
-        async with self._bounded():
+        async with self._within_timeout():
             return await read()
 
     async def send(self, send: Callable[[], Awaitable[T]]) -> T:
-        """Send one patch; again as it is while the server asks to come back later.
+        """Send one patch; repeat it while the server responds with `Retry-After`.
 
         Raises:
             Conflict: it was not stored, because the object has changed.
-            ApiError: it was refused; with code 5xx it may have been stored.
-            TimeoutExceeded: the time is over.
+            ApiError: the server rejected it; with code 5xx it may have been stored.
+            TimeoutExceeded: the timeout has passed.
         """
         for left in range(self._max_retries, -1, -1):
             try:
                 return await self._send_once(send)
             except Conflict as error:
-                if self._doubt is not None:
-                    raise _unknown_outcome(self._doubt, error) from error
+                if self._ambiguous is not None:
+                    raise _ambiguous_error(self._ambiguous, error) from error
                 raise
             except ApiError as error:
                 delay = suggested_delay(error)
                 if delay is None or not (error.code == 429 or error.code >= 500) or not left:
                     raise
-                if error.code != 429:  # which is said before anything is done
-                    self._doubt = error
+                if error.code != 429:  # which is sent before the request is executed
+                    self._ambiguous = error
                 await self._sleep(max(float(delay), self._delays.next()))
         raise AssertionError("the last attempt returns or raises")
 
     async def back_off(self, conflict: Conflict) -> None:
-        """Wait before the change is made again on a newer object. Raises: TimeoutExceeded."""
+        """Wait before the change is applied to a newer object. Raises: TimeoutExceeded."""
         self._conflict = conflict
         await self._sleep(self._delays.next())
 
     async def _send_once(self, send: Callable[[], Awaitable[T]]) -> T:
         self._attempts += 1
         self._is_sending = True
-        async with self._bounded():
+        async with self._within_timeout():
             try:
                 return await send()
             except ApiError as error:
@@ -133,18 +133,18 @@ class ChangeWriter(Generic[T]):
                 raise
 
     async def _sleep(self, seconds: float) -> None:
-        async with self._bounded():
+        async with self._within_timeout():
             await self._clock.sleep(seconds)
 
     @asynccontextmanager
-    async def _bounded(self) -> AsyncIterator[None]:
+    async def _within_timeout(self) -> AsyncIterator[None]:
         try:
             async with self._clock.timeout(self._left()) as bound:
                 yield
         except TimeoutError:
             if not bound.expired():
-                raise  # it is the request's own
-            raise self._too_late() from self._doubt or self._conflict
+                raise  # of the request itself
+            raise self._timeout_error() from self._ambiguous or self._conflict
 
     def _left(self) -> float | None:
         if self._timeout is None:
@@ -154,31 +154,31 @@ class ChangeWriter(Generic[T]):
             self._deadline = now + self._timeout
         return self._deadline - now
 
-    def _too_late(self) -> TimeoutExceeded:
+    def _timeout_error(self) -> TimeoutExceeded:
         times = "1 attempt" if self._attempts == 1 else f"{self._attempts} attempts"
-        if self._is_sending or self._doubt is not None:
-            why = f"{times}, of which the last may have been stored (read the object to find out)"
+        if self._is_sending or self._ambiguous is not None:
+            why = f"{times}, the last may have been stored (read the object to check)"
         elif self._conflict is not None:
-            why = f"{times}, and each time another writer was faster (give more time as timeout)"
+            why = f"{times}, each time another writer was faster (use a longer timeout)"
         else:
-            why = f"{times}, and the server was too busy (try again later)"
+            why = f"{times}, the server was too busy (try again later)"
         return TimeoutExceeded(f"{self._action}: not stored within {self._timeout:g} s: {why}")
 
 
-def _unknown_outcome(doubt: ApiError, conflict: Conflict) -> ApiError:
-    """The error for a change that was sent twice, and is there or not."""
+def _ambiguous_error(first: ApiError, conflict: Conflict) -> ApiError:
+    """The error for a change that was sent twice and may be stored."""
     text = (
-        f"{doubt.status.message or 'no message'}; sent again, the server answered"
-        f" {conflict.code} {conflict.reason}: the change was stored the first time, or another"
-        " writer was faster"
+        f"{first.status.message or 'no message'}; the next attempt got"
+        f" {conflict.code} {conflict.reason}: the first one was stored, or another writer was"
+        " faster"
     )
-    status = msgspec.structs.replace(doubt.status, message=text)
-    return api_error(doubt.action, status).with_hint("read the object to find out")
+    status = msgspec.structs.replace(first.status, message=text)
+    return api_error(first.action, status).with_hint("read the object to check")
 
 
 @final
 class ObjectEditor(Generic[T]):
-    """Changes one object by its difference, and again when another writer was faster."""
+    """Changes one object by a patch, and repeats it when another writer was faster."""
 
     def __init__(
         self, client: ResourceClient[T], name: str, writer: ChangeWriter[T], params: Params
@@ -195,7 +195,7 @@ class ObjectEditor(Generic[T]):
         verb: str,
         name: str,
         *,
-        timeout: float | None,  # noqa: ASYNC109 - kept by a clock, and named in the error
+        timeout: float | None,  # noqa: ASYNC109 - uses the client's clock
         params: Params,
     ) -> ObjectEditor[T]:
         """An editor whose errors name the object. Raises: InvalidArgument for a bad timeout."""
@@ -210,85 +210,91 @@ class ObjectEditor(Generic[T]):
         return cls(client, name, writer, params)
 
     async def store(self, obj: T, before: dict[str, Any], *, strict: bool) -> None:
-        """Store what was changed in `obj` since `before`, and refresh it (see `edit`)."""
-        from .editing import carried_over, change_between, merge_rules, metadata_text, recreated
+        """Store the changes of `obj` since `before`, and refresh `obj` (see `edit`)."""
+        from .object_patch import (
+            merge_rules,
+            metadata_text,
+            patch_between,
+            rebase_change,
+            recreated_error,
+        )
 
-        form, collection = self._client._form, self._client._collection
-        after = form.to_dict(obj)
-        change = change_between(before, after, self._strategic)
-        if change is None:
+        codec, collection = self._client._codec, self._client._collection
+        after = codec.to_dict(obj)
+        patch = patch_between(before, after, self._strategic)
+        if patch is None:
             return
         now, base = obj, before
-        while change is not None:
+        while patch is not None:
             try:
-                now = await self._send(change, base)
+                now = await self._send(patch, base)
                 break
             except Conflict as error:
                 if strict:
                     raise
                 await self._writer.back_off(error)
-            # Read after the wait, not before: what was read then would be old by now.
+            # Read after the backoff: an earlier read would be stale by now.
             now = await self._read()
-            base = form.to_dict(now)
+            base = codec.to_dict(now)
             what = await collection.group_resource()
             if metadata_text(base, "uid") != metadata_text(before, "uid"):
-                raise recreated(base, what)
-            rules = merge_rules(before, form.rules)
-            wish = carried_over(before, after, base, rules, what=what)
-            change = change_between(base, wish, self._strategic)
-        form.refresh(obj, now)
+                raise recreated_error(base, what)
+            rules = merge_rules(before, codec.rules)
+            desired = rebase_change(before, after, base, rules, what=what)
+            patch = patch_between(base, desired, self._strategic)
+        codec.refresh(obj, now)
 
     async def modify(self, function: Callable[[T], T | Awaitable[T | None] | None]) -> T:
-        """Store what `function` changes in a fresh read of the object (see `modify`)."""
-        from .editing import change_between
+        """Store what `function` changes in a new read of the object (see `modify`)."""
+        from .object_patch import patch_between
 
-        form = self._client._form
+        codec = self._client._codec
         while True:
             obj = await self._read()
-            before = form.to_dict(obj)
+            before = codec.to_dict(obj)
             result = function(obj)
-            made = await result if inspect.isawaitable(result) else result
-            after = form.to_dict(obj if made is None else cast("T", made))
-            change = change_between(before, after, self._strategic)
-            if change is None:
+            returned = await result if inspect.isawaitable(result) else result
+            after = codec.to_dict(obj if returned is None else cast("T", returned))
+            patch = patch_between(before, after, self._strategic)
+            if patch is None:
                 return obj
             try:
-                return await self._send(change, before)
+                return await self._send(patch, before)
             except Conflict as error:
                 await self._writer.back_off(error)
 
     @property
     def _strategic(self) -> TypeFacts | None:
-        """The merge rules of a strategic patch, where the server takes one."""
-        # The scale of a custom kind takes none, and that of a built-in kind needs none.
+        """The rules of a strategic merge patch, if the server accepts one."""
+        # The scale of a custom kind accepts none, and that of a built-in kind needs none.
         client = self._client
-        return None if client._collection.subresource == "scale" else client._form.facts
+        return None if client._collection.subresource == "scale" else client._codec.facts
 
     async def _read(self) -> T:
         return await self._writer.read(lambda: self._client.get(self._name))
 
-    async def _send(self, change: Change, base: dict[str, Any]) -> T:
-        await self._refuse_ignored(change)
-        # The writer repeats a request itself: it must know of every answer that leaves open
-        # whether the change was stored.
+    async def _send(self, patch: ObjectPatch, base: dict[str, Any]) -> T:
+        await self._check_ignored(patch)
+        # The writer retries itself: it must know every response that leaves open whether the
+        # change was stored.
         return await self._writer.send(
-            lambda: self._client._send_change(
-                self._name, change, base, params=self._params, max_retries=0
+            lambda: self._client._send_object_patch(
+                self._name, patch, base, params=self._params, max_retries=0
             )
         )
 
-    async def _refuse_ignored(self, change: Change) -> None:
-        """Raise InvalidArgument for a change that would be reported as stored, and is not."""
-        from .editing import ignored_fields
+    async def _check_ignored(self, patch: ObjectPatch) -> None:
+        """Raise InvalidArgument for a change that the server would ignore without an error."""
+        from .object_patch import ignored_fields
 
         collection = self._client._collection
-        part = collection.subresource
+        subresource = collection.subresource
         info = await collection.info()
         has_status = any(each.name == "status" for each in info.subresources)
-        ignored = ignored_fields(change, part=part, has_status=has_status)
+        ignored = ignored_fields(patch, subresource=subresource, has_status=has_status)
         if ignored:
-            where = f"{info.plural}/{self._name}" + (f"/{part}" if part else "")
-            use = "the client of the object" if part else "the client's .status"
+            where = f"{info.plural}/{self._name}" + (f"/{subresource}" if subresource else "")
+            use = "the client of the object" if subresource else "the client's .status"
             raise InvalidArgument(
                 f"change {where}: the server ignores changes of {', '.join(ignored)} here"
                 f" (use {use})"
@@ -296,36 +302,37 @@ class ObjectEditor(Generic[T]):
 
 
 async def create_or_update(client: ResourceClient[T], obj: T, **options: Unpack[WriteOptions]) -> T:
-    """Create the object, or change the existing one to have what `obj` says."""
-    from .editing import change_between, merged_into
+    """Create the object, or merge it into the existing one."""
+    from .object_patch import merge_patch_into, patch_between
 
-    form = client._form
-    wish = check_object(form.to_dict(obj))
-    name = (wish.get("metadata") or {}).get("name") or ""
+    codec = client._codec
+    desired = check_object(codec.to_dict(obj))
+    name = (desired.get("metadata") or {}).get("name") or ""
     if not name:
-        raise InvalidArgument(f"create or update a {wish.get('kind')}: it has no name")
+        raise InvalidArgument(f"create or update a {desired.get('kind')}: the object has no name")
     params = client._write_params("create_or_update", options)
-    own = wish["metadata"].get("namespace")
+    own = desired["metadata"].get("namespace")
     target = client if client.namespace or not own else client.in_namespace(own)
 
     async def attempt() -> T:
-        there = await target.get_or_none(name)
-        if there is None:
+        existing = await target.get_or_none(name)
+        if existing is None:
             try:
                 return await client.create(obj, **options)
             except AlreadyExists as error:  # another writer created it after the read
                 raise Conflict(error.action, error.status) from error
-        before = form.to_dict(there)
-        change = change_between(before, merged_into(before, wish, form.facts), form.facts)
-        if change is None:
-            return there
-        return await target._send_change(name, change, before, params=params)
+        before = codec.to_dict(existing)
+        after = merge_patch_into(before, desired, codec.facts)
+        patch = patch_between(before, after, codec.facts)
+        if patch is None:
+            return existing
+        return await target._send_object_patch(name, patch, before, params=params)
 
     return await retry_on_conflict(attempt, clock=client._collection.clock)
 
 
 def is_conflict(error: BaseException) -> bool:
-    """Whether the object had changed since it was read."""
+    """Whether the error is a 409 Conflict."""
     return is_api_error(error, Conflict)
 
 
@@ -335,10 +342,10 @@ async def retry_on_conflict(
     backoff: Backoff = DEFAULT_RETRY,
     clock: Clock | None = None,
 ) -> T:
-    """Call `change` until it meets no conflict, at most `backoff.steps` times.
+    """Call `change` again after a conflict, at most `backoff.steps` times in all.
 
-    The default backoff is client-go's. Any other error, and the last conflict, is raised.
-    `change` has to read the object anew each time. Safe to cancel as far as `change` is.
+    The default backoff is client-go's. Other errors, and the last conflict, are raised.
+    `change` must read the object again each time. Safe to cancel if `change` is.
 
         async def relabel() -> Pod:
             pod = await pods.get("web")

@@ -1,57 +1,82 @@
-"""From kubeconfig, pod or plain values to one frozen `ClusterConfig`.
+"""Configuration of a cluster: from a kubeconfig, a pod or plain values to a `ClusterConfig`.
 
-Promises: configuration is a value, there is no global one; secrets are in no error,
-log or repr; no HTTP is spoken here.
-Elsewhere: connections and requests (`kubeloop.rest`), which know no files.
+Guarantees: configuration is a value, there is no global one; no error, log line or repr has a
+secret; no HTTP request is sent here.
+See also: `kubeloop.rest` (connections and requests).
 """
 
 from __future__ import annotations
 
-from .cluster import ClusterConfig, UserLocation
-from .credentials import Credentials, Identity, StaticCredentials, TokenFileCredentials
+from .cluster import ClusterConfig
+from .credentials import Credentials, Identity, Impersonation
 from .errors import (
     ConfigError,
     ContextNotFound,
     CredentialError,
-    EmptyConfig,
     InvalidConfig,
-    KubeconfigLocked,
     NoCredentials,
     NotInCluster,
-    PluginDenied,
     PluginError,
-    PluginNotFound,
 )
-from .exec_credentials import ExecCredentials, ExecStats
-from .exec_policy import ExecPolicy
-from .impersonation import Impersonation, impersonation_headers
-from .in_cluster import in_cluster_possible
-from .kubeconfig import AuthProvider, Cluster, Context, ExecConfig, ExecEnv, Kubeconfig, User, merge
-from .loading import KubeconfigFiles, load_kubeconfig
-from .oidc import Fetch, Fetched, OidcCredentials
-from .opening import Provider, open_credentials
-from .overrides import Overrides, default_server
+from .kubeconfig import (
+    Cluster,
+    Context,
+    ExecConfig,
+    ExecPolicy,
+    Kubeconfig,
+    User,
+    flatten,
+    minify,
+    shorten,
+)
+from .loading import load_kubeconfig
+from .overrides import Overrides
 from .parsing import parse_kubeconfig
-from .prompting import Prompt, TerminalPrompt
-from .proxies import ProxyRules, proxy_for
-from .redaction import mask_authorization, redacted_url
-from .tls import ClientCertificate, TlsSource, TlsStats, hint_for, tls_context
-from .trimming import flatten, minify, shorten
-from .validation import check_kubeconfig
-from .writing import (
-    delete_entry,
-    modify_kubeconfig,
-    set_cluster,
-    set_context,
-    set_credentials,
-    update_kubeconfig,
-    use_context,
-    write_kubeconfig,
-)
+from .writing import modify_kubeconfig, write_kubeconfig
+
+# For other packages of kubeloop; not public.
+# isort: split
+from .cluster import UserLocation as UserLocation
+from .credentials import StaticCredentials as StaticCredentials
+from .credentials import TokenFileCredentials as TokenFileCredentials
+from .credentials import impersonation_headers as impersonation_headers
+from .errors import EmptyConfig as EmptyConfig
+from .errors import KubeconfigLocked as KubeconfigLocked
+from .errors import PluginDenied as PluginDenied
+from .errors import PluginNotFound as PluginNotFound
+from .exec_credentials import ExecCredentials as ExecCredentials
+from .exec_credentials import ExecStats as ExecStats
+from .in_cluster import in_cluster_possible as in_cluster_possible
+from .kubeconfig import AuthProvider as AuthProvider
+from .kubeconfig import ExecEnv as ExecEnv
+from .kubeconfig import merge as merge
+from .loading import KubeconfigFiles as KubeconfigFiles
+from .oidc import Fetch as Fetch
+from .oidc import Fetched as Fetched
+from .oidc import OidcCredentials as OidcCredentials
+from .open_credentials import Provider as Provider
+from .open_credentials import open_credentials as open_credentials
+from .overrides import default_server as default_server
+from .prompt import Prompt as Prompt
+from .prompt import TerminalPrompt as TerminalPrompt
+from .proxy import ProxyRules as ProxyRules
+from .proxy import proxy_for as proxy_for
+from .redaction import mask_authorization as mask_authorization
+from .redaction import redacted_url as redacted_url
+from .tls import ClientCertificate as ClientCertificate
+from .tls import TlsSource as TlsSource
+from .tls import TlsStats as TlsStats
+from .tls import hint_for as hint_for
+from .tls import tls_context as tls_context
+from .validation import check_kubeconfig as check_kubeconfig
+from .writing import delete_entry as delete_entry
+from .writing import set_cluster as set_cluster
+from .writing import set_context as set_context
+from .writing import set_credentials as set_credentials
+from .writing import update_kubeconfig as update_kubeconfig
+from .writing import use_context as use_context
 
 __all__ = [
-    "AuthProvider",
-    "ClientCertificate",
     "Cluster",
     "ClusterConfig",
     "ConfigError",
@@ -59,59 +84,22 @@ __all__ = [
     "ContextNotFound",
     "CredentialError",
     "Credentials",
-    "EmptyConfig",
     "ExecConfig",
-    "ExecCredentials",
-    "ExecEnv",
     "ExecPolicy",
-    "ExecStats",
-    "Fetch",
-    "Fetched",
     "Identity",
     "Impersonation",
     "InvalidConfig",
     "Kubeconfig",
-    "KubeconfigFiles",
-    "KubeconfigLocked",
     "NoCredentials",
     "NotInCluster",
-    "OidcCredentials",
     "Overrides",
-    "PluginDenied",
     "PluginError",
-    "PluginNotFound",
-    "Prompt",
-    "Provider",
-    "ProxyRules",
-    "StaticCredentials",
-    "TerminalPrompt",
-    "TlsSource",
-    "TlsStats",
-    "TokenFileCredentials",
     "User",
-    "UserLocation",
-    "check_kubeconfig",
-    "default_server",
-    "delete_entry",
     "flatten",
-    "hint_for",
-    "impersonation_headers",
-    "in_cluster_possible",
     "load_kubeconfig",
-    "mask_authorization",
-    "merge",
     "minify",
     "modify_kubeconfig",
-    "open_credentials",
     "parse_kubeconfig",
-    "proxy_for",
-    "redacted_url",
-    "set_cluster",
-    "set_context",
-    "set_credentials",
     "shorten",
-    "tls_context",
-    "update_kubeconfig",
-    "use_context",
     "write_kubeconfig",
 ]

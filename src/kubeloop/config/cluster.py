@@ -1,9 +1,8 @@
-"""One cluster and how to reach it, as one frozen value: what all configuration ends in.
+"""The configuration of one cluster as a frozen value: server, TLS and credentials.
 
-Promises: a value is complete and consistent or is not made at all; nothing is read
-from the environment or the disk by holding one; printing it shows no secret; and
-without credentials there is no value, unless anonymous requests were asked for.
-Elsewhere: the files (`loading`), the live side of credentials (`opening`).
+Guarantees: a value is complete and consistent, or an error is raised; a value reads nothing from
+the environment or the disk; its repr has no secret; it has credentials, unless `anonymous`.
+See also: `loading` (kubeconfig files), `open_credentials` (sources of credentials).
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 import msgspec
 
 from kubeloop.wire import get_logger
 
-from .address import base_url, is_https, without_query
-from .credentials import Credentials
+from .credentials import Credentials, Impersonation
 from .errors import (
     ConfigError,
     CredentialError,
@@ -28,7 +27,6 @@ from .errors import (
     NotInCluster,
     as_one_error,
 )
-from .impersonation import Impersonation
 from .in_cluster import (
     SERVICE_ACCOUNT_DIRECTORY,
     in_cluster_possible,
@@ -40,81 +38,89 @@ from .kubeconfig import EXEC_CLUSTER_EXTENSION, AuthProvider, Cluster, ExecConfi
 from .loading import KubeconfigFiles, load_files
 from .overrides import Overrides, Selection, select
 from .parsing import parse_kubeconfig
-from .prompting import Prompt, ask_for_user, has_identification
-from .redaction import Veiled, redacted_url
+from .prompt import Prompt, ask_for_user, has_credentials
+from .redaction import Redacted, redacted_url
 from .validation import (
     check_selection,
     exec_problems,
     header_problem,
-    proxy_fault,
+    proxy_problem,
     text_problem,
 )
 
-__all__ = ["ClusterConfig", "UserLocation"]
+__all__ = [
+    "ClusterConfig",
+    "UserLocation",
+    "base_url",
+    "is_https",
+    "without_query",
+]
 
 log = get_logger(__name__)
 
 
 class UserLocation(msgspec.Struct, frozen=True):
-    """The kubeconfig entry that a user came from, for providers that write tokens back."""
+    """The kubeconfig entry of a user, for auth providers that store new tokens."""
 
     file: str
     name: str
 
 
-class ClusterConfig(Veiled, frozen=True, kw_only=True):
-    """Where the API server is, why it is trusted, and who is asking.
+class ClusterConfig(Redacted, frozen=True, kw_only=True):
+    """Server, TLS and credentials of one cluster (client-go: `rest.Config`).
 
     ```python
-    config = ClusterConfig.load()                      # kubeconfig, or the pod's own account
+    config = ClusterConfig.load()                      # kubeconfig, or in-cluster
     config = ClusterConfig.load(context="staging")
     config = ClusterConfig.in_cluster()
     config = ClusterConfig(server="https://10.0.0.1:6443", token=token, ca_file="ca.crt")
     ```
 
-    Raises: `InvalidConfig` listing every contradiction, `NoCredentials` when nothing
-    says who is asking and `anonymous` is not set.
+    Raises: `InvalidConfig` with every problem, `NoCredentials` when there are no credentials and
+    `anonymous` is not set.
     """
 
-    veiled: ClassVar[frozenset[str]] = frozenset({"token", "password", "client_key", "credentials"})
+    redacted_fields: ClassVar[frozenset[str]] = frozenset(
+        {"token", "password", "client_key", "credentials"}
+    )
 
     server: str = ""
     namespace: str = "default"
-    # Trust
-    ca: bytes = b""  # PEM; wins over the file
+    # TLS
+    ca: bytes = b""  # PEM; takes precedence over the file
     ca_file: str = ""  # read again every five minutes
     tls_server_name: str = ""
     insecure_skip_tls_verify: bool = False
     relax_strict_x509: bool = False  # only the check that Python 3.13 added
-    # Who is asking
-    client_certificate: bytes = b""  # PEM; wins over the file
-    client_certificate_file: str = ""  # read again when both are files
+    # Credentials
+    client_certificate: bytes = b""  # PEM; takes precedence over the file
+    client_certificate_file: str = ""  # read again if the key is a file as well
     client_key: bytes = b""
     client_key_file: str = ""
     token: str = ""
-    token_file: str = ""  # read again every minute; its content wins over `token`
+    token_file: str = ""  # read again every minute; takes precedence over `token`
     username: str = ""
     password: str = ""
     exec: ExecConfig | None = None
     auth_provider: AuthProvider | None = None
-    auth_provider_home: UserLocation | None = None
-    credentials: Credentials | None = None  # the caller's own, instead of all of the above
+    auth_provider_location: UserLocation | None = None
+    credentials: Credentials | None = None  # instead of all of the above
     anonymous: bool = False
     impersonate: Impersonation | None = None
-    # The way there
-    proxy_url: str = ""  # empty: what the environment says
+    # Connection
+    proxy_url: str = ""  # empty: HTTPS_PROXY and the like
     disable_compression: bool = False
-    timeout: float = 0.0  # of each request, in seconds; zero is none
+    timeout: float = 0.0  # of each request, in seconds; zero is no timeout
     user_agent: str = ""
 
     def __post_init__(self) -> None:
-        faults: list[ConfigError] = [InvalidConfig(text) for text in _contradictions(self)]
-        if faults:
-            raise as_one_error(faults)
+        problems: list[ConfigError] = [InvalidConfig(text) for text in _problems(self)]
+        if problems:
+            raise as_one_error(problems)
         if self.uses_tls and not self.anonymous and not self.has_credentials:
             raise NoCredentials(
                 f"{redacted_url(self.server)}: no credentials are configured"
-            ).with_hint("give a token, a certificate or a plugin", python="say anonymous=True")
+            ).with_hint("configure a token, a certificate or a plugin", python="set anonymous=True")
 
     @classmethod
     def load(
@@ -129,30 +135,32 @@ class ClusterConfig(Veiled, frozen=True, kw_only=True):
         environ: Mapping[str, str] | None = None,
         service_account: str = SERVICE_ACCOUNT_DIRECTORY,
     ) -> ClusterConfig:
-        """What kubectl would use here; in a pod without any kubeconfig, the pod's account.
+        """The configuration that kubectl uses; in a pod without kubeconfig, the in-cluster one.
 
-        A result equal to `default` counts as none. `environ` stands in for the process's
-        environment, `service_account` for the directory that a pod's account is mounted at.
+        A configuration equal to `default` counts as none. `environ` replaces the environment of
+        the process, `service_account` the directory of the service account.
 
-        Raises: `EmptyConfig` when there is neither, `InvalidConfig` with every fault,
-        `ConfigError` when nothing was named and a test would leave its own server.
+        Raises: `EmptyConfig` when there is neither, `InvalidConfig` with every problem,
+        `ConfigError` when nothing is selected and a test would use another server than its own.
         """
         files = KubeconfigFiles.from_environ(environ, explicit=kubeconfig or "")
         loaded = load_files(files)
-        if loaded.faults:
-            raise as_one_error(loaded.faults)
+        if loaded.problems:
+            raise as_one_error(loaded.problems)
         possible = in_cluster_possible(environ, directory=service_account)
         selection = select(loaded.config, overrides, context=context)
         try:
-            if selection.cluster.server and not (kubeconfig or context or _is_named(overrides)):
+            if selection.cluster.server and not (
+                kubeconfig or context or _selects_cluster(overrides)
+            ):
                 stay_on_test_server(selection.cluster.server, environ)
-            config = _built(cls, selection, anonymous=anonymous, prompt=prompt)
+            config = _build(cls, selection, anonymous=anonymous, prompt=prompt)
         except EmptyConfig as error:
             if possible:
                 return cls.in_cluster(
                     overrides=overrides, environ=environ, directory=service_account
                 )
-            raise EmptyConfig(_tried(files, loaded.config, selection)) from error
+            raise EmptyConfig(_sources_text(files, loaded.config, selection)) from error
         if possible and default is not None and config == default:
             return cls.in_cluster(overrides=overrides, environ=environ, directory=service_account)
         namespace = _deferred_namespace(selection, environ, service_account)
@@ -168,13 +176,13 @@ class ClusterConfig(Veiled, frozen=True, kw_only=True):
         anonymous: bool = False,
         prompt: Prompt | None = None,
     ) -> ClusterConfig:
-        """What a kubeconfig in memory says, be it a value or its text.
+        """The configuration of a kubeconfig in memory, as a value or as text.
 
-        Raises: `InvalidConfig` with every fault.
+        Raises: `InvalidConfig` with every problem.
         """
         parsed = kubeconfig if isinstance(kubeconfig, Kubeconfig) else parse_kubeconfig(kubeconfig)
         selection = select(parsed, overrides, context=context)
-        return _built(cls, selection, anonymous=anonymous, prompt=prompt)
+        return _build(cls, selection, anonymous=anonymous, prompt=prompt)
 
     @classmethod
     def from_flags(
@@ -185,16 +193,16 @@ class ClusterConfig(Veiled, frozen=True, kw_only=True):
         environ: Mapping[str, str] | None = None,
         service_account: str = SERVICE_ACCOUNT_DIRECTORY,
     ) -> ClusterConfig:
-        """What two flags say; without either, the pod's account and nothing else.
+        """The configuration of two flags; without both, the in-cluster configuration.
 
-        Unlike `load`, no kubeconfig is looked for that was not named.
+        Unlike `load`, it reads no other kubeconfig (client-go: `BuildConfigFromFlags`).
         """
         if not server and not kubeconfig:
             try:
                 return cls.in_cluster(environ=environ, directory=service_account)
             except NotInCluster as error:
-                log.warning("no flags given, and %s", error)
-                raise EmptyConfig("neither a server nor a kubeconfig was given") from error
+                log.warning("neither server nor kubeconfig is set, and %s", error)
+                raise EmptyConfig("neither server nor kubeconfig is set") from error
         overrides = Overrides(cluster_info=Cluster(server=server))
         if not kubeconfig:
             return cls.from_kubeconfig(Kubeconfig(), overrides=overrides)
@@ -210,31 +218,31 @@ class ClusterConfig(Veiled, frozen=True, kw_only=True):
         environ: Mapping[str, str] | None = None,
         directory: str = SERVICE_ACCOUNT_DIRECTORY,
     ) -> ClusterConfig:
-        """The pod's own account; of `overrides` only server, token and CA file count.
+        """The in-cluster configuration; of `overrides` only server, token and CA file are used.
 
-        Raises: `NotInCluster` when this is not a pod, or it has no account, `ConfigError` when
-        a test would leave its own server.
+        Raises: `NotInCluster` outside of a pod or without a service account, `ConfigError` when
+        a test would use another server than its own.
         """
         account = read_service_account(environ, directory=directory)
         over = overrides or Overrides()
         if not over.cluster_info.server:
             stay_on_test_server(account.server, environ)
-        told = over.user_info
-        own = not told.token and not told.token_file
+        user = over.user_info
+        is_account = not user.token and not user.token_file
         return cls(
             server=over.cluster_info.server or account.server,
             namespace=account.namespace,
             ca_file=over.cluster_info.certificate_authority or account.ca_file,
-            token=account.token if own else told.token,
-            token_file=account.token_file if own else told.token_file,
+            token=account.token if is_account else user.token,
+            token_file=account.token_file if is_account else user.token_file,
         )
 
     def replace(self, **changes: object) -> ClusterConfig:
-        """The same configuration with some fields changed, checked again."""
+        """The same configuration with some fields changed, validated again."""
         return msgspec.structs.replace(self, **changes)
 
     def without_credentials(self) -> ClusterConfig:
-        """The same server for anonymous requests: no credential, no impersonation."""
+        """The same server for anonymous requests: without credentials and impersonation."""
         return ClusterConfig(
             server=self.server,
             namespace=self.namespace,
@@ -252,28 +260,28 @@ class ClusterConfig(Veiled, frozen=True, kw_only=True):
 
     @property
     def has_credentials(self) -> bool:
-        """Whether anything here says who is asking."""
+        """Whether there are any credentials."""
         certificate = self.client_certificate or self.client_certificate_file
         fixed = self.token or self.token_file or self.username or self.password or certificate
         return bool(fixed or self.exec or self.auth_provider or self.credentials)
 
     @property
     def uses_tls(self) -> bool:
-        """Whether the server is reached by https."""
+        """Whether the server uses https."""
         return self.base_url.startswith("https://")
 
     @property
     def base_url(self) -> str:
         """The server with its scheme and a final slash, without query and fragment.
 
-        Raises: `InvalidConfig` when it is no address.
+        Raises: `InvalidConfig` for an invalid address.
         """
         certificate = self.client_certificate or self.client_certificate_file
         secure = self.ca or self.ca_file or certificate or self.insecure_skip_tls_verify
         return base_url(self.server, secure=bool(secure))
 
 
-# Handed to the operating system or to TLS, which take neither of what `text_problem` finds.
+# Passed to the operating system or to TLS, which reject what `text_problem` finds.
 _PLAIN_TEXTS = (
     "ca_file",
     "client_certificate_file",
@@ -284,20 +292,20 @@ _PLAIN_TEXTS = (
 )
 
 
-def _contradictions(config: ClusterConfig) -> Iterator[str]:
+def _problems(config: ClusterConfig) -> Iterator[str]:
     if (config.ca or config.ca_file) and config.insecure_skip_tls_verify:
-        yield "a CA is given and verification is switched off (remove the CA or the insecure flag)"
+        yield "a CA is set and verification is switched off (remove the CA or the insecure flag)"
     if config.username and (config.token or config.token_file):
-        yield "a user name and a token are both given (keep one of them)"
+        yield "a user name and a token are both set (remove one of them)"
     if config.exec is not None and config.auth_provider is not None:
-        yield "exec and auth-provider are both given (keep one of them)"
+        yield "exec and auth-provider are both set (remove one of them)"
     if bool(config.client_certificate or config.client_certificate_file) != bool(
         config.client_key or config.client_key_file
     ):
-        yield "only one of client certificate and client key is given (give both)"
+        yield "only one of client certificate and client key is set (set both)"
     if config.exec is not None:
         yield from exec_problems(config.exec)
-    if problem := proxy_fault(config.proxy_url):
+    if problem := proxy_problem(config.proxy_url):
         yield problem
     if problem := header_problem(config.user_agent):
         yield f"user_agent: {problem}"
@@ -310,60 +318,60 @@ def _contradictions(config: ClusterConfig) -> Iterator[str]:
         yield str(error)
 
 
-def _built(
+def _build(
     cls: type[ClusterConfig], selection: Selection, *, anonymous: bool, prompt: Prompt | None
 ) -> ClusterConfig:
-    """The configuration that a selection means."""
-    asked = msgspec.structs.replace(selection, user=ask_for_user(selection.user, prompt))
-    check_selection(asked)
-    cluster, user = asked.cluster, asked.user
-    proof, trust = _usable(asked)
-    has_certificate = bool(proof.client_certificate or proof.client_certificate_data)
+    """The configuration of a selection."""
+    selection = msgspec.structs.replace(selection, user=ask_for_user(selection.user, prompt))
+    check_selection(selection)
+    cluster, user = selection.cluster, selection.user
+    auth, tls = _usable_entries(selection)
+    has_certificate = bool(auth.client_certificate or auth.client_certificate_data)
     return cls(
         server=without_query(cluster.server),
-        namespace=asked.namespace,
-        ca=trust.certificate_authority_data,
-        ca_file=trust.certificate_authority,
-        tls_server_name=trust.tls_server_name,
-        insecure_skip_tls_verify=trust.insecure_skip_tls_verify,
-        client_certificate=proof.client_certificate_data,
-        client_certificate_file=proof.client_certificate,
-        client_key=proof.client_key_data if has_certificate else b"",
-        client_key_file=proof.client_key if has_certificate else "",
-        token=proof.token or _token_now(proof.token_file),
-        token_file=proof.token_file,
-        username=proof.username,
-        password=proof.password,
-        exec=_with_cluster_config(proof.exec, trust),
-        auth_provider=proof.auth_provider,
-        auth_provider_home=_home(proof, asked.user_name),
+        namespace=selection.namespace,
+        ca=tls.certificate_authority_data,
+        ca_file=tls.certificate_authority,
+        tls_server_name=tls.tls_server_name,
+        insecure_skip_tls_verify=tls.insecure_skip_tls_verify,
+        client_certificate=auth.client_certificate_data,
+        client_certificate_file=auth.client_certificate,
+        client_key=auth.client_key_data if has_certificate else b"",
+        client_key_file=auth.client_key if has_certificate else "",
+        token=auth.token or _token_now(auth.token_file),
+        token_file=auth.token_file,
+        username=auth.username,
+        password=auth.password,
+        exec=_with_cluster_config(auth.exec, tls),
+        auth_provider=auth.auth_provider,
+        auth_provider_location=_user_location(auth, selection.user_name),
         anonymous=anonymous,
         impersonate=_impersonation(user),
         proxy_url=cluster.proxy_url,
         disable_compression=cluster.disable_compression,
-        timeout=asked.timeout,
+        timeout=selection.timeout,
     )
 
 
-def _is_named(overrides: Overrides | None) -> bool:
+def _selects_cluster(overrides: Overrides | None) -> bool:
     over = overrides or Overrides()
     return bool(over.context or over.cluster or over.cluster_info.server)
 
 
-def _usable(selection: Selection) -> tuple[User, Cluster]:
-    """The user and the trust to be used: none where everybody could read them."""
+def _usable_entries(selection: Selection) -> tuple[User, Cluster]:
+    """The user and the cluster to use: without https both are empty, as in client-go."""
     if is_https(selection.cluster.server):
         return selection.user, selection.cluster
-    if has_identification(selection.user):
+    if has_credentials(selection.user):
         log.warning(
-            "%s is not https: the credentials of user %s are not used",
+            "%s is not https: not using the credentials of user %s",
             redacted_url(selection.cluster.server),
             selection.user_name,
         )
     return User(), Cluster()
 
 
-def _home(user: User, name: str) -> UserLocation | None:
+def _user_location(user: User, name: str) -> UserLocation | None:
     return UserLocation(user.origin, name) if user.auth_provider and user.origin else None
 
 
@@ -376,17 +384,15 @@ def _token_now(path: str) -> str:
         reason = getattr(error, "strerror", None) or "not text"
         raise CredentialError(f"reading tokenFile {path}: {reason} (check the path)") from error
     if not text.strip():
-        raise CredentialError(
-            f"reading tokenFile {path}: the file is empty (write the token into it)"
-        )
+        raise CredentialError(f"reading tokenFile {path}: the file is empty")
     return text
 
 
 def _with_cluster_config(plugin: ExecConfig | None, cluster: Cluster) -> ExecConfig | None:
     if plugin is None:
         return None
-    told = cluster.extensions.get(EXEC_CLUSTER_EXTENSION)
-    return msgspec.structs.replace(plugin, cluster_config=told)
+    extension = cluster.extensions.get(EXEC_CLUSTER_EXTENSION)
+    return msgspec.structs.replace(plugin, cluster_config=extension)
 
 
 def _impersonation(user: User) -> Impersonation | None:
@@ -403,19 +409,77 @@ def _impersonation(user: User) -> Impersonation | None:
 def _deferred_namespace(
     selection: Selection, environ: Mapping[str, str] | None, directory: str
 ) -> str:
-    said = selection.namespace_overridden or selection.context.namespace
-    return selection.namespace if said else pod_namespace(environ, directory=directory) or "default"
+    is_set = selection.namespace_overridden or selection.context.namespace
+    return (
+        selection.namespace if is_set else pod_namespace(environ, directory=directory) or "default"
+    )
 
 
-def _tried(files: KubeconfigFiles, found: Kubeconfig, selection: Selection) -> str:
+def _sources_text(files: KubeconfigFiles, found: Kubeconfig, selection: Selection) -> str:
     names = ", ".join(files.names) or "no file"
-    gave = "gave nothing"
+    result = "has no configuration"
     if found.contexts and not selection.context_name:
-        known = ", ".join(sorted(found.contexts))
-        gave = f"has no current-context (choose one of {known})"
+        available = ", ".join(sorted(found.contexts))
+        result = f"has no current-context (choose one of {available})"
     elif selection.cluster_name:
-        gave = (
-            f'has a context "{selection.context_name}" that names the cluster'
-            f' "{selection.cluster_name}", and no server for that'
+        result = (
+            f'has context "{selection.context_name}" with cluster "{selection.cluster_name}",'
+            " but no server for it"
         )
-    return f"{names} {gave}, and this is not a pod with a service account"
+    return f"{names} {result}, and this is not a pod with a service account"
+
+
+# --- the address of a server
+
+
+def base_url(server: str, *, secure: bool) -> str:
+    """`server` with a scheme and a final slash, without query and fragment.
+
+    A bare host gets https if `secure`, otherwise http; an empty one is localhost.
+
+    Raises: `InvalidConfig` for an invalid address.
+    """
+    host = server or "localhost"
+    parts = _split(host)
+    if parts is None or not parts.scheme or not parts.netloc:
+        parts = _with_scheme(host, secure=secure)
+    if parts.scheme not in {"http", "https"}:
+        raise InvalidConfig(
+            f"server {redacted_url(host)!r} is neither http nor https (write it as"
+            " https://host:port)"
+        )
+    path = parts.path if parts.path.endswith("/") else f"{parts.path}/"
+    return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+
+
+def is_https(server: str) -> bool:
+    """Whether `server` has the scheme https; a bare host has none."""
+    parts = _split(server)
+    return parts is not None and parts.scheme == "https"
+
+
+def without_query(server: str) -> str:
+    """`server` without query and fragment, if it has a path."""
+    parts = _split(server)
+    if parts is None or len(parts.path) <= 1:
+        return server
+    return urlunsplit(parts._replace(query="", fragment=""))
+
+
+def _with_scheme(host: str, *, secure: bool) -> SplitResult:
+    parts = _split(f"{'https' if secure else 'http'}://{host}")
+    if parts is None or not parts.hostname or parts.path not in ("", "/"):
+        raise InvalidConfig(
+            f"server {redacted_url(host)!r} is not an address (write it as https://host:port)"
+        )
+    return parts
+
+
+def _split(server: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(server)
+        _ = parts.port  # it is looked at only when asked for
+    except ValueError:
+        return None
+    # Python lets white space stand in a host; no such host exists.
+    return None if any(map(str.isspace, parts.netloc)) else parts

@@ -1,21 +1,20 @@
-"""What can be wrong before a request is made, told apart where a caller can act on it.
+"""The errors of configuration and credentials, before a request is sent.
 
 ```
 ConfigError
-├── InvalidConfig          the configuration contradicts itself; `faults` lists every reason
-│   ├── EmptyConfig        nothing was configured at all
-│   └── ContextNotFound    the context that was asked for is not in the kubeconfig
-├── KubeconfigLocked       somebody else is writing the file
+├── InvalidConfig          the configuration is invalid; `problems` has every reason
+│   ├── EmptyConfig        nothing is configured
+│   └── ContextNotFound    the context is not in the kubeconfig
+├── KubeconfigLocked       another process is writing the file
 ├── NotInCluster           this process does not run in a pod
-├── NoCredentials          nobody said who is asking, nor that nobody is
-└── CredentialError        credentials were configured and could not be had
-    └── PluginError        the exec plugin failed, printed rubbish or hung
+├── NoCredentials          no credentials, and `anonymous` is not set
+└── CredentialError        the configured credentials are not available
+    └── PluginError        the exec plugin failed, hung or printed no credential
         ├── PluginNotFound
         └── PluginDenied   the plugin policy does not allow it
 ```
 
-Promises: no message contains a token, a password, a key or what a plugin printed
-on its standard output.
+Guarantees: no message contains a token, a password, a key or the standard output of a plugin.
 """
 
 from __future__ import annotations
@@ -41,40 +40,39 @@ __all__ = [
 
 
 class InvalidConfig(ConfigError):
-    """A configuration that cannot be used; `faults` holds each reason on its own."""
+    """The configuration is invalid; `problems` has each reason."""
 
-    def __init__(self, message: str, *, faults: Sequence[ConfigError] = ()) -> None:
+    def __init__(self, message: str, *, problems: Sequence[ConfigError] = ()) -> None:
         super().__init__(message)
-        self.faults = tuple(faults)
+        self.problems = tuple(problems)
 
     def has(self, kind: type[ConfigError]) -> bool:
-        """Whether this error or one of its faults is a `kind`."""
-        return isinstance(self, kind) or any(isinstance(fault, kind) for fault in self.faults)
+        """Whether this error or one of its problems is a `kind`."""
+        return isinstance(self, kind) or any(isinstance(problem, kind) for problem in self.problems)
 
 
 class EmptyConfig(InvalidConfig):
-    """Nothing was configured."""
+    """Nothing is configured."""
 
     def __init__(self, tried: str = "") -> None:
-        said = f"no configuration has been provided{': ' if tried else ''}{tried}"
-        super().__init__(said)
+        super().__init__(f"no configuration has been provided{': ' if tried else ''}{tried}")
         self.with_hint("set KUBECONFIG, or run inside a pod", python="pass kubeconfig=")
 
 
 class ContextNotFound(InvalidConfig):
-    """The context that was asked for does not exist."""
+    """The context is not in the kubeconfig."""
 
     def __init__(self, name: str, known: Sequence[str] = ()) -> None:
-        there = ", ".join(sorted(known)) or "none"
+        available = ", ".join(sorted(known)) or "none"
         super().__init__(
-            f'context "{name}" does not exist, the kubeconfig has: {there}'
+            f'context "{name}" does not exist, available: {available}'
             " (choose one of them, or set current-context)"
         )
         self.name = name
 
 
 class KubeconfigLocked(ConfigError):
-    """Another process is writing the kubeconfig, or died while it did."""
+    """Another process is writing the kubeconfig, or died while writing."""
 
 
 class NotInCluster(ConfigError):
@@ -82,15 +80,15 @@ class NotInCluster(ConfigError):
 
 
 class NoCredentials(ConfigError):
-    """No credentials are configured, and anonymous requests were not asked for."""
+    """No credentials are configured, and `anonymous` is not set."""
 
 
 class CredentialError(ConfigError):
-    """Credentials are configured, and could not be had."""
+    """The configured credentials are not available."""
 
 
 class PluginError(CredentialError):
-    """An exec plugin failed, printed rubbish or hung."""
+    """An exec plugin failed, hung or printed no credential."""
 
 
 class PluginNotFound(PluginError):
@@ -101,9 +99,9 @@ class PluginDenied(PluginError):
     """The plugin policy does not allow the program to be run."""
 
 
-def as_one_error(faults: Sequence[ConfigError]) -> InvalidConfig:
-    """One error for `faults`, which must not be empty; a fault of a known kind stays itself."""
-    if len(faults) == 1 and isinstance(faults[0], InvalidConfig):
-        return faults[0]
-    listed = "; ".join(str(fault) for fault in faults)
-    return InvalidConfig(f"invalid configuration: {listed}", faults=faults)
+def as_one_error(problems: Sequence[ConfigError]) -> InvalidConfig:
+    """One error for `problems`, which must not be empty; a single InvalidConfig is returned."""
+    if len(problems) == 1 and isinstance(problems[0], InvalidConfig):
+        return problems[0]
+    listed = "; ".join(str(problem) for problem in problems)
+    return InvalidConfig(f"invalid configuration: {listed}", problems=problems)

@@ -1,9 +1,9 @@
-"""What is said to an exec credential plugin and what its answer means, without running it.
+"""Input and output of exec credential plugins.
 
-Promises: pure but for looking a program up; an error never quotes the answer, which
-holds the credentials; a program is found by PATH, never by a shell and never in the
-working directory by accident.
-Elsewhere: running it (`exec_process`), when to (`exec_credentials`).
+Guarantees: no I/O except to find a program; an error never quotes the output, which has the
+credentials; a program is found by PATH, never by a shell, and never by accident in the working
+directory.
+See also: `exec_credentials` (runs plugins).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import msgspec
 
 from .errors import ConfigError, PluginError, PluginNotFound
 from .kubeconfig import ExecConfig, has_path_separator
-from .redaction import Veiled
+from .redaction import Redacted
 from .tls import ClientCertificate, check_pair
 
 __all__ = [
@@ -52,7 +52,7 @@ _HELP = (
 
 
 class ExecCluster(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The cluster as a plugin is told about it."""
+    """The cluster information in `KUBERNETES_EXEC_INFO`."""
 
     server: str = ""
     tls_server_name: str = msgspec.field(default="", name="tls-server-name")
@@ -65,10 +65,10 @@ class ExecCluster(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     config: object = None
 
 
-class ExecOutput(Veiled, frozen=True, kw_only=True):
-    """The credentials that a plugin printed; no `expires` means for ever."""
+class ExecOutput(Redacted, frozen=True, kw_only=True):
+    """The credentials that a plugin printed; without `expires` they do not expire."""
 
-    veiled: ClassVar[frozenset[str]] = frozenset({"token"})
+    redacted_fields: ClassVar[frozenset[str]] = frozenset({"token"})
 
     token: str = ""
     certificate: ClientCertificate | None = None
@@ -88,12 +88,12 @@ class _ExecCredential(msgspec.Struct, frozen=True, rename="camel"):
     status: _Status | None = None
 
 
-# Made at import, which one thread does: msgspec crashes when two learn a class at once.
+# Created at import, in one thread: msgspec crashes if two threads inspect a class at once.
 _exec_credentials = msgspec.json.Decoder(_ExecCredential)
 
 
 def check_exec_config(plugin: ExecConfig) -> None:
-    """Raise `ConfigError` for a plugin that speaks a version we do not."""
+    """Raise `ConfigError` for an unsupported apiVersion."""
     if plugin.api_version not in SUPPORTED_VERSIONS:
         known = " and ".join(SUPPORTED_VERSIONS)
         raise ConfigError(
@@ -103,9 +103,9 @@ def check_exec_config(plugin: ExecConfig) -> None:
 
 
 def is_interactive(plugin: ExecConfig, *, terminal: bool) -> bool:
-    """Whether the plugin may talk to the user; `terminal` says that there is one.
+    """Whether the plugin may use the terminal; `terminal` says that there is one.
 
-    Raises: `PluginError` when it must and cannot, or when the mode is none.
+    Raises: `PluginError` when it needs a terminal and there is none, or for an unknown mode.
     """
     possible = terminal and not plugin.stdin_unavailable
     match plugin.interactive_mode:
@@ -117,7 +117,8 @@ def is_interactive(plugin: ExecConfig, *, terminal: bool) -> bool:
             return True
         case "Always":
             raise PluginError(
-                f"exec plugin {plugin.command}: it needs a terminal, and {_why(plugin)}"
+                f"exec plugin {plugin.command}: it needs a terminal, and"
+                f" {_no_terminal_reason(plugin)}"
             )
         case mode:
             raise PluginError(
@@ -127,39 +128,42 @@ def is_interactive(plugin: ExecConfig, *, terminal: bool) -> bool:
 
 
 def exec_info(plugin: ExecConfig, cluster: ExecCluster | None, *, interactive: bool) -> str:
-    """The JSON that the plugin finds in its environment."""
+    """The JSON for `KUBERNETES_EXEC_INFO`."""
     spec: dict[str, object] = {"interactive": interactive}
     if plugin.provide_cluster_info and cluster is not None:
         spec["cluster"] = {"server": cluster.server, **msgspec.to_builtins(cluster)}
-    told = {"apiVersion": plugin.api_version, "kind": "ExecCredential", "spec": spec}
-    return msgspec.json.encode(told).decode()
+    info = {"apiVersion": plugin.api_version, "kind": "ExecCredential", "spec": spec}
+    return msgspec.json.encode(info).decode()
 
 
 def plugin_environment(plugin: ExecConfig, info: str, environ: Mapping[str, str]) -> dict[str, str]:
-    """The process's own variables, those of the kubeconfig, and the exec info."""
+    """The variables of the process, those of the kubeconfig, and the exec info."""
     configured = {variable.name: variable.value for variable in plugin.env}
     return {**environ, **configured, EXEC_INFO: info}
 
 
 def parse_output(stdout: bytes, plugin: ExecConfig) -> ExecOutput:
-    """The credentials in what the plugin printed.
+    """The credentials in the output of the plugin.
 
-    Raises: `PluginError` when it is not exactly what was asked for.
+    Raises: `PluginError` when it is not an ExecCredential of the configured version.
     """
-    answer = _decoded(stdout, plugin)
-    if (answer.kind, answer.api_version) != ("ExecCredential", plugin.api_version):
-        raise _rubbish(
+    credential = _decode(stdout, plugin)
+    if (credential.kind, credential.api_version) != ("ExecCredential", plugin.api_version):
+        raise _output_error(
             plugin,
-            f"expected ExecCredential of {plugin.api_version}, it printed {_printed_type(answer)}",
+            f"expected ExecCredential of {plugin.api_version},"
+            f" it printed {_describe_type(credential)}",
         )
-    status = answer.status
+    status = credential.status
     if status is None:
-        raise _rubbish(plugin, "it printed no status")
+        raise _output_error(plugin, "it printed no status")
     certificate, key = status.client_certificate_data or "", status.client_key_data or ""
     if bool(certificate) != bool(key):
-        raise _rubbish(plugin, "it printed only one of clientCertificateData and clientKeyData")
+        raise _output_error(
+            plugin, "it printed only one of clientCertificateData and clientKeyData"
+        )
     if not status.token and not certificate:
-        raise _rubbish(plugin, "it printed neither a token nor a certificate")
+        raise _output_error(plugin, "it printed neither a token nor a certificate")
     return ExecOutput(
         token=status.token or "",
         certificate=_pair(certificate, key, plugin) if certificate else None,
@@ -170,7 +174,7 @@ def parse_output(stdout: bytes, plugin: ExecConfig) -> ExecOutput:
 def find_program(plugin: ExecConfig, environ: Mapping[str, str]) -> str:
     """The absolute path of the plugin's program.
 
-    Raises: `PluginNotFound` when it is nowhere, or only where it must not be run from.
+    Raises: `PluginNotFound` when it is not found, or only in the working directory.
     """
     command = plugin.command
     found = look_up(command, environ.get("PATH", os.defpath))
@@ -179,52 +183,52 @@ def find_program(plugin: ExecConfig, environ: Mapping[str, str]) -> str:
         raise PluginNotFound(f"exec plugin {command}: no such program{where}")
     if not Path(found).is_absolute() and not has_path_separator(command):
         raise PluginNotFound(
-            f"exec plugin {command}: found only in the working directory, where it is not run from"
-            " (put its directory into PATH, or name it by its path)"
+            f"exec plugin {command}: found only in the working directory, which is not searched"
+            " (add its directory to PATH, or use its path)"
         )
     return str(Path(found).absolute())
 
 
 def install_advice(plugin: ExecConfig) -> str:
-    """What to tell somebody who has not installed the plugin."""
+    """How to install the plugin."""
     hint = " ".join(plugin.install_hint.split())
     return f"{_HELP}: {hint}" if hint else _HELP
 
 
 def look_up(command: str, path: str) -> str | None:
-    """Where `command` is, with the endings that Windows adds; None when it is nowhere."""
+    """The path of `command`, with the extensions of Windows; None if it is not found."""
     found = shutil.which(os.path.normpath(command), path=path)
     if found is None and sys.platform == "win32" and has_path_separator(command):
-        # Older Pythons add the endings only to what they look up in PATH.
+        # Before Python 3.12 `which` adds extensions only to commands without a directory.
         endings = os.environ.get("PATHEXT", ".COM;.EXE;.BAT;.CMD").split(os.pathsep)
         return next(filter(None, (shutil.which(command + end) for end in endings)), None)
     return found
 
 
-def _why(plugin: ExecConfig) -> str:
+def _no_terminal_reason(plugin: ExecConfig) -> str:
     if not plugin.stdin_unavailable:
-        return "standard input is none (run it from a terminal, or set interactiveMode)"
+        return "standard input is not one (run it in a terminal, or set interactiveMode)"
     return f"standard input is unavailable: {plugin.stdin_unavailable_message or 'it is in use'}"
 
 
-def _printed_type(answer: _ExecCredential) -> str:
-    """What a plugin printed, without quoting it: a token may stand in any field."""
+def _describe_type(credential: _ExecCredential) -> str:
+    """The type of the output, without quoting it: a token may be in any field."""
     kinds = {"ExecCredential": "ExecCredential", "": "no kind"}
     versions = {**{version: version for version in SUPPORTED_VERSIONS}, "": "no apiVersion"}
-    kind = kinds.get(answer.kind, "another kind")
-    return f"{kind} of {versions.get(answer.api_version, 'another apiVersion')}"
+    kind = kinds.get(credential.kind, "another kind")
+    return f"{kind} of {versions.get(credential.api_version, 'another apiVersion')}"
 
 
-def _decoded(stdout: bytes, plugin: ExecConfig) -> _ExecCredential:
+def _decode(stdout: bytes, plugin: ExecConfig) -> _ExecCredential:
     if not stdout.strip():
-        raise _rubbish(plugin, "it printed nothing")
+        raise _output_error(plugin, "it printed nothing")
     try:
         return _exec_credentials.decode(stdout)
     except msgspec.ValidationError as error:
-        raise _rubbish(plugin, f"it printed an ExecCredential that is not one: {error}") from None
+        raise _output_error(plugin, f"it printed an invalid ExecCredential: {error}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        # What it is stays untold: half a credential is still a secret.
-        raise _rubbish(plugin, f"it printed {len(stdout)} bytes that are not JSON") from None
+        # It is not quoted: half a credential is still a secret.
+        raise _output_error(plugin, f"it printed {len(stdout)} bytes that are not JSON") from None
 
 
 def _pair(certificate: str, key: str, plugin: ExecConfig) -> ClientCertificate:
@@ -233,7 +237,7 @@ def _pair(certificate: str, key: str, plugin: ExecConfig) -> ClientCertificate:
     return pair
 
 
-def _rubbish(plugin: ExecConfig, problem: str) -> PluginError:
+def _output_error(plugin: ExecConfig, problem: str) -> PluginError:
     return PluginError(
-        f"exec plugin {plugin.command}: {problem} (run it by hand and look at what it prints)"
+        f"exec plugin {plugin.command}: {problem} (run it by hand and check its output)"
     )

@@ -1,7 +1,7 @@
-"""What a pod is told about its API server and its own account.
+"""The in-cluster configuration: the API server and the service account of a pod.
 
-Promises: reads the environment and the mounted files, and nothing else.
-Elsewhere: re-reading the token (`credentials`) and the CA (`tls`).
+Guarantees: reads only the environment and the mounted files.
+See also: `credentials` (reads the token again), `tls` (reads the CA again).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import ClassVar
 from kubeloop.wire import get_logger
 
 from .errors import ConfigError, NotInCluster
-from .redaction import Veiled
+from .redaction import Redacted
 from .tls import check_roots
 
 __all__ = [
@@ -30,22 +30,22 @@ log = get_logger(__name__)
 SERVICE_ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
-class ServiceAccount(Veiled, frozen=True, kw_only=True):
-    """The pod's own account, and the server that knows it."""
+class ServiceAccount(Redacted, frozen=True, kw_only=True):
+    """The service account of the pod, and its API server."""
 
-    veiled: ClassVar[frozenset[str]] = frozenset({"token"})
+    redacted_fields: ClassVar[frozenset[str]] = frozenset({"token"})
 
     server: str
-    token: str  # as it was in the file, which is read again later
+    token: str  # the content of the file, which is read again later
     token_file: str
-    ca_file: str  # empty when the file was of no use
+    ca_file: str  # empty if the file is not usable
     namespace: str
 
 
 def read_service_account(
     environ: Mapping[str, str] | None = None, *, directory: str = SERVICE_ACCOUNT_DIRECTORY
 ) -> ServiceAccount:
-    """The account this process runs under.
+    """The service account of this process.
 
     Raises: `NotInCluster` when the environment or the token is missing.
     """
@@ -63,16 +63,16 @@ def read_service_account(
 def in_cluster_possible(
     environ: Mapping[str, str] | None = None, *, directory: str = SERVICE_ACCOUNT_DIRECTORY
 ) -> bool:
-    """Whether this process seems to run in a pod that has an account."""
+    """Whether this process seems to run in a pod with a service account."""
     variables = os.environ if environ is None else environ
-    told = variables.get("KUBERNETES_SERVICE_HOST") and variables.get("KUBERNETES_SERVICE_PORT")
-    return bool(told) and Path(directory, "token").is_file()
+    address = variables.get("KUBERNETES_SERVICE_HOST") and variables.get("KUBERNETES_SERVICE_PORT")
+    return bool(address) and Path(directory, "token").is_file()
 
 
 def pod_namespace(
     environ: Mapping[str, str] | None = None, *, directory: str = SERVICE_ACCOUNT_DIRECTORY
 ) -> str:
-    """The pod's namespace by POD_NAMESPACE or by its account; empty when neither says."""
+    """The namespace in POD_NAMESPACE or in the service account; empty if there is none."""
     variables = os.environ if environ is None else environ
     if named := variables.get("POD_NAMESPACE"):
         return named
@@ -105,10 +105,10 @@ def _token(path: Path) -> str:
 
 
 def _usable_ca(path: Path) -> str:
-    """The path, or nothing: then the system's roots have to do, as the API allows."""
+    """The path; empty if it is not usable: then the system's CAs are used, as in client-go."""
     try:
         check_roots(path.read_bytes(), what=str(path))
     except (OSError, ConfigError) as error:
-        log.error("%s: not usable, expecting a server that the system trusts: %s", path, error)
+        log.error("%s: cannot use the CA, using those of the system: %s", path, error)
         return ""
     return str(path)

@@ -1,8 +1,8 @@
-"""Which kubeconfig files are read, in which order, and how they become one config.
+"""Which kubeconfig files are read, in which order, and how they are merged.
 
-Promises: no file is read before `load_files`; a file that cannot be read does not
-hide the others; relative paths mean what they meant beside the file they stood in.
-Elsewhere: the format (`parsing`), the choice of a context (`overrides`).
+Guarantees: no file is read before `load_files`; a file that cannot be read does not hide the
+others; relative paths are relative to the file that has them.
+See also: `parsing` (the format), `overrides` (selects a context).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .parsing import parse_kubeconfig
 
 __all__ = [
     "KubeconfigFiles",
-    "Loaded",
+    "LoadedFiles",
     "home_directory",
     "load_files",
     "load_kubeconfig",
@@ -36,21 +36,21 @@ E = TypeVar("E", bound=Entry)
 
 
 class KubeconfigFiles(msgspec.Struct, frozen=True, kw_only=True):
-    """The rules by which kubeconfig files are found; an explicit file is the only one."""
+    """The kubeconfig files to read; with an explicit file only that one."""
 
     explicit: str = ""
     precedence: tuple[str, ...] = ()
     warn_if_all_missing: bool = False
     legacy: Mapping[str, str] = msgspec.field(
         default_factory=dict
-    )  # the file to make, and the old one it is copied from
+    )  # from a new file to the old one that it is copied from
     resolve_paths: bool = True
 
     @classmethod
     def from_environ(
         cls, environ: Mapping[str, str] | None = None, *, explicit: str | os.PathLike[str] = ""
     ) -> KubeconfigFiles:
-        """What KUBECONFIG names, or else the file in the home directory."""
+        """The files in KUBECONFIG, or the one in the home directory."""
         variables = os.environ if environ is None else environ
         path = os.path.expanduser(os.fspath(explicit)) if explicit else ""  # noqa: PTH111
         listed = variables.get("KUBECONFIG", "")
@@ -64,7 +64,7 @@ class KubeconfigFiles(msgspec.Struct, frozen=True, kw_only=True):
         return cls(explicit=path, precedence=(usual,), legacy={usual: old})
 
     def default_file(self, *, otherwise: Literal["first", "last"] = "last") -> str:
-        """Where a new entry goes: the explicit file, the first that exists, or the last."""
+        """The file for new entries: the explicit one, the first that exists, or the last."""
         if self.explicit:
             return self.explicit
         existing = (name for name in self.precedence if Path(name).exists())
@@ -73,36 +73,36 @@ class KubeconfigFiles(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The files in the order they are read."""
+        """The files in the order of reading."""
         return (self.explicit,) if self.explicit else self.precedence
 
 
-class Loaded(msgspec.Struct, frozen=True, kw_only=True):
-    """What the files say together, and what was wrong with some of them."""
+class LoadedFiles(msgspec.Struct, frozen=True, kw_only=True):
+    """The merged config of several files, and the problems of some of them."""
 
     config: Kubeconfig
-    faults: tuple[ConfigError, ...] = ()
+    problems: tuple[ConfigError, ...] = ()
     missing: tuple[str, ...] = ()
 
 
 def load_kubeconfig(
     path: str | os.PathLike[str] = "", *, environ: Mapping[str, str] | None = None
 ) -> Kubeconfig:
-    """The config of one file, or of all files that the environment names, merged.
+    """The config of one file, or the merged config of the default files.
 
-    Raises: `InvalidConfig` naming every file that could not be read.
+    Raises: `InvalidConfig` with every file that cannot be read.
     """
     loaded = load_files(KubeconfigFiles.from_environ(environ, explicit=path))
-    if loaded.faults:
-        raise as_one_error(loaded.faults)
+    if loaded.problems:
+        raise as_one_error(loaded.problems)
     return loaded.config
 
 
-def load_files(files: KubeconfigFiles, *, warn: Callable[[str], None] | None = None) -> Loaded:
-    """Read and merge what `files` names; `warn` is told when none of them exists."""
+def load_files(files: KubeconfigFiles, *, warn: Callable[[str], None] | None = None) -> LoadedFiles:
+    """Read and merge `files`; `warn` is called if none of them exists."""
     _migrate(files.legacy)
     configs: list[Kubeconfig] = []
-    faults: list[ConfigError] = []
+    problems: list[ConfigError] = []
     missing: list[str] = []
     for name in files.names:
         try:
@@ -110,27 +110,27 @@ def load_files(files: KubeconfigFiles, *, warn: Callable[[str], None] | None = N
         except FileNotFoundError:
             missing.append(name)
         except ConfigError as error:
-            faults.append(error)
+            problems.append(error)
     if missing and files.explicit:
-        faults.append(_not_there(files.explicit))
-    if missing and not configs and not faults and files.warn_if_all_missing:
+        problems.append(_missing_file(files.explicit))
+    if missing and not configs and not problems and files.warn_if_all_missing:
         (warn or log.warning)(f"KUBECONFIG: none of these files exists: {', '.join(missing)}")
     merged = merge(configs)
     config = with_absolute_paths(merged) if files.resolve_paths else merged
-    return Loaded(config=config, faults=tuple(faults), missing=tuple(missing))
+    return LoadedFiles(config=config, problems=tuple(problems), missing=tuple(missing))
 
 
 def with_absolute_paths(config: Kubeconfig) -> Kubeconfig:
-    """`config` with every file named in full; entries without an origin stay as they are."""
+    """`config` with absolute paths; entries without an origin are unchanged."""
     return msgspec.structs.replace(
         config,
-        clusters={name: _resolved(entry) for name, entry in config.clusters.items()},
-        users={name: _resolved_user(entry) for name, entry in config.users.items()},
+        clusters={name: _resolve_paths(entry) for name, entry in config.clusters.items()},
+        users={name: _resolve_user_paths(entry) for name, entry in config.users.items()},
     )
 
 
 def home_directory(environ: Mapping[str, str], *, platform: str = os.name) -> Path | None:
-    """The user's home by the variables that `platform` has for it; None when none is set."""
+    """The home directory of the user on a platform; None if no variable has it."""
     if platform != "nt":
         home = environ.get("HOME", "")
         return Path(home) if home else None
@@ -161,27 +161,27 @@ def _read(name: str) -> Kubeconfig:
         raise
     except OSError as error:
         raise InvalidConfig(
-            f"reading {name}: {error.strerror} (make the file readable, or take it out of the list)"
+            f"reading {name}: {error.strerror} (make it readable, or remove it from KUBECONFIG)"
         ) from error
     return parse_kubeconfig(text, origin=name)
 
 
-def _not_there(name: str) -> ConfigError:
-    return InvalidConfig(f"reading {name}: no such file (check the path that was given)")
+def _missing_file(name: str) -> ConfigError:
+    return InvalidConfig(f"reading {name}: no such file (check the path)")
 
 
 def _migrate(legacy: Mapping[str, str]) -> None:
-    """Copy the file from its old place where the new one does not exist yet."""
+    """Copy the file from its old location if the new one does not exist."""
     for new, old in legacy.items():
         source, target = Path(old), Path(new)
         if target.exists() or not source.exists():
             continue
         if source.is_dir():
-            raise InvalidConfig(f"copying {old} to {new}: it is a directory (move it away)")
+            raise InvalidConfig(f"copying {old} to {new}: it is a directory (remove it)")
         try:
             _copy(source, target)
         except OSError as error:
-            log.warning("%s: not copied to %s: %s", old, new, error.strerror)
+            log.warning("%s: cannot copy it to %s: %s", old, new, error.strerror)
         else:
             log.info("%s: copied to %s", old, new)
 
@@ -195,13 +195,13 @@ def _copy(source: Path, target: Path) -> None:
     target.chmod(mode)
 
 
-def _resolved(entry: E) -> E:
+def _resolve_paths(entry: E) -> E:
     origin: str = getattr(entry, "origin", "")
     return _with_paths(entry, entry.paths, Path(origin).absolute().parent) if origin else entry
 
 
-def _resolved_user(user: User) -> User:
-    resolved = _resolved(user)
+def _resolve_user_paths(user: User) -> User:
+    resolved = _resolve_paths(user)
     plugin = resolved.exec
     if not resolved.origin or plugin is None or not has_path_separator(plugin.command):
         return resolved

@@ -1,8 +1,8 @@
-"""Credentials from OpenID Connect: an id token, and a refresh token to renew it.
+"""Credentials of OpenID Connect: an id token, and a refresh token.
 
-Promises: no HTTP here, the exchange is handed in; one refresh at a time; new tokens
-are kept on disk before they are used, because most servers give a refresh token once.
-Elsewhere: the file they are kept in (`writing`).
+Guarantees: the HTTP client is a parameter; one refresh at a time; new tokens are stored before
+they are used, because most issuers accept a refresh token only once.
+See also: `writing` (stores them in the kubeconfig).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kubeloop.wire import get_logger
 from .credentials import Identity, bearer
 from .errors import ConfigError, CredentialError
 from .kubeconfig import AuthProvider
-from .redaction import Veiled, redacted_url
+from .redaction import Redacted, redacted_url
 
 __all__ = ["Fetch", "Fetched", "OidcCredentials", "Persist", "token_expiry"]
 
@@ -35,28 +35,28 @@ _T = TypeVar("_T", bound=msgspec.Struct)
 _LEEWAY = timedelta(seconds=10)
 _FORM = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
 
-# Keeps new tokens for the next program; may fail with `ConfigError`.
+# Stores new tokens for the next program; may raise `ConfigError`.
 Persist = Callable[[Mapping[str, str]], None]
 
 
-class Fetched(Veiled, frozen=True, kw_only=True):
-    """An HTTP answer; its body may hold tokens."""
+class Fetched(Redacted, frozen=True, kw_only=True):
+    """An HTTP response; its body may contain tokens."""
 
-    veiled: ClassVar[frozenset[str]] = frozenset({"body"})
+    redacted_fields: ClassVar[frozenset[str]] = frozenset({"body"})
 
     status: int
     body: bytes
 
 
 class Fetch(Protocol):
-    """What this module asks of whoever can speak HTTP."""
+    """Sends one HTTP request."""
 
     async def __call__(
         self, method: str, url: str, *, headers: Mapping[str, str], body: bytes, ca: bytes
     ) -> Fetched:
-        """One request; `ca` holds the roots to trust, empty for the system's.
+        """Send one request; `ca` has the certificates to trust, empty for the system's.
 
-        Raises: `TransportError` when there is no answer.
+        Raises: `TransportError` when there is no response.
         """
         ...
 
@@ -74,14 +74,14 @@ class _Tokens(msgspec.Struct, frozen=True):
     refresh_token: str = ""
 
 
-class _Refusal(msgspec.Struct, frozen=True):
+class _ErrorBody(msgspec.Struct, frozen=True):
     error: str = ""
     error_description: str = ""
 
 
 @final
 class OidcCredentials:
-    """The id token of an `oidc` auth provider, renewed before it ends."""
+    """The id token of an `oidc` auth provider, refreshed before it expires."""
 
     def __init__(
         self,
@@ -99,27 +99,27 @@ class OidcCredentials:
         self._persist = persist
         self._turn = asyncio.Lock()  # held while tokens are exchanged
         self._epoch = 0
-        self._refused = False
+        self._rejected = False
         if provider.config.get("extra-scopes"):
-            log.warning("oidc: extra-scopes is not used, the refresh token fixes the scopes")
+            log.warning("oidc: extra-scopes is ignored, the refresh token determines the scopes")
 
     async def identity(self) -> Identity:
-        """The id token, exchanged for a new one when it is about to end.
+        """The id token, refreshed if it is about to expire.
 
-        Raises: `CredentialError` when there is no way to a token that is good.
-        Safe to cancel: at worst the exchange was made and its tokens are lost.
+        Raises: `CredentialError` when there is no valid token.
+        Safe to cancel, but the new tokens of a running refresh may be lost.
         """
-        if self._is_good():
+        if self._is_valid():
             return self._identity()
         async with self._turn:
-            if not self._is_good():
-                await self._renew()
+            if not self._is_valid():
+                await self._refresh()
             return self._identity()
 
-    async def refused(self, identity: Identity) -> None:
-        """Exchange the token before the next request, if there is something to do so with."""
+    async def refresh(self, identity: Identity) -> None:
+        """Refresh the token before the next request, if there is a refresh token."""
         if identity.epoch == self._epoch and self._config.get("refresh-token"):
-            self._refused = True
+            self._rejected = True
 
     def __repr__(self) -> str:
         return f"OidcCredentials({redacted_url(self._issuer)}, {self._client_id})"
@@ -127,36 +127,36 @@ class OidcCredentials:
     def _identity(self) -> Identity:
         return Identity(authorization=bearer(self._config["id-token"]), epoch=self._epoch)
 
-    def _is_good(self) -> bool:
+    def _is_valid(self) -> bool:
         token = self._config.get("id-token", "")
-        if not token or self._refused:
+        if not token or self._rejected:
             return False
         return (self._clock.time() + _LEEWAY).timestamp() < token_expiry(token)
 
-    async def _renew(self) -> None:
+    async def _refresh(self) -> None:
         refresh = self._config.get("refresh-token", "")
         if not refresh:
             raise CredentialError(
-                f"oidc {redacted_url(self._issuer)}: no good id-token and no refresh-token"
+                f"oidc {redacted_url(self._issuer)}: no valid id-token and no refresh-token"
                 " (log in again)"
             )
         tokens = await self._exchange(refresh)
         if not tokens.id_token:
             raise CredentialError(
-                f"oidc {redacted_url(self._issuer)}: the answer has no id_token"
+                f"oidc {redacted_url(self._issuer)}: the response has no id_token"
                 " (log in again with the scope openid)"
             )
-        token_expiry(tokens.id_token)  # a token that is none must not be kept
-        self._keep(tokens)
+        token_expiry(tokens.id_token)  # an invalid token must not be stored
+        self._store(tokens)
 
-    def _keep(self, tokens: _Tokens) -> None:
+    def _store(self, tokens: _Tokens) -> None:
         config = {**self._config, "id-token": tokens.id_token}
         if tokens.refresh_token:
             config["refresh-token"] = tokens.refresh_token
         if self._persist is not None:
             self._persist(config)
         self._config = config
-        self._refused = False
+        self._rejected = False
         self._epoch += 1
 
     async def _exchange(self, refresh: str) -> _Tokens:
@@ -165,36 +165,39 @@ class OidcCredentials:
         secret = self._config.get("client-secret", "")
         pair = f"{quote_plus(self._client_id)}:{quote_plus(secret)}"
         header = {"Authorization": "Basic " + base64.b64encode(pair.encode()).decode()}
-        answer = await self._ask("POST", url, headers={**_FORM, **header}, form=form)
-        if answer.status >= 400:
-            # Some servers want the client's name in the form, and there is no way to know.
+        response = await self._send("POST", url, headers={**_FORM, **header}, form=form)
+        if response.status >= 400:
+            # Some issuers need the client in the form, and there is no way to know.
             form |= {"client_id": self._client_id} | ({"client_secret": secret} if secret else {})
-            answer = await self._ask("POST", url, headers=_FORM, form=form)
-        if answer.status >= 400:
+            response = await self._send("POST", url, headers=_FORM, form=form)
+        if response.status >= 400:
             raise CredentialError(
-                f"oidc: POST {redacted_url(url)}: {answer.status}{_refusal(answer)} (log in again)"
+                f"oidc: POST {redacted_url(url)}: {response.status}{_error_text(response)}"
+                " (log in again)"
             )
-        return _read(answer, _Tokens, url)
+        return _read(response, _Tokens, url)
 
     async def _token_endpoint(self) -> str:
         url = f"{self._issuer}/.well-known/openid-configuration"
-        answer = await self._ask("GET", url, headers={"Accept": "application/json"}, form={})
-        if answer.status != 200:
+        response = await self._send("GET", url, headers={"Accept": "application/json"}, form={})
+        if response.status != 200:
             raise CredentialError(
-                f"oidc: GET {redacted_url(url)}: {answer.status} (check idp-issuer-url)"
+                f"oidc: GET {redacted_url(url)}: {response.status} (check idp-issuer-url)"
             )
-        endpoint = _read(answer, _Endpoints, url).token_endpoint
+        endpoint = _read(response, _Endpoints, url).token_endpoint
         if not endpoint:
-            raise CredentialError(f"oidc: GET {redacted_url(url)}: no token_endpoint in the answer")
+            raise CredentialError(
+                f"oidc: GET {redacted_url(url)}: no token_endpoint in the response"
+            )
         return endpoint
 
-    async def _ask(
+    async def _send(
         self, method: str, url: str, *, headers: Mapping[str, str], form: Mapping[str, str]
     ) -> Fetched:
         if self._fetch is None:
             raise CredentialError(
-                f"oidc {redacted_url(self._issuer)}: the id-token has to be renewed, and nobody"
-                " here can ask for it"
+                f"oidc {redacted_url(self._issuer)}: the id-token must be refreshed, but there is"
+                " no HTTP client for it"
             ).with_hint(python="open the credentials with fetch=")
         body = urlencode(form).encode()
         return await self._fetch(method, url, headers=headers, body=body, ca=self._ca())
@@ -206,14 +209,14 @@ class OidcCredentials:
             return base64.b64decode(data) if data else Path(path).read_bytes() if path else b""
         except (binascii.Error, OSError) as error:
             raise ConfigError(
-                "oidc: idp-certificate-authority cannot be read (check the file or the data)"
+                "oidc: cannot read idp-certificate-authority (check the file or the data)"
             ) from error
 
 
 def token_expiry(token: str) -> float:
     """The `exp` claim of a JWT, in seconds since 1970; zero when it has none.
 
-    Raises: `CredentialError` when it is no JWT.
+    Raises: `CredentialError` when it is not a JWT.
     """
     parts = token.split(".")
     try:
@@ -233,20 +236,20 @@ def _required(provider: AuthProvider, key: str) -> str:
     return value
 
 
-def _refusal(answer: Fetched) -> str:
-    """The error in the words of OAuth, which hold no secret; nothing else of the body."""
+def _error_text(response: Fetched) -> str:
+    """The error fields of OAuth, which have no secret; nothing else of the body."""
     try:
-        said = msgspec.json.decode(answer.body, type=_Refusal)
+        found = msgspec.json.decode(response.body, type=_ErrorBody)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ""
-    return "".join(f": {text}" for text in (said.error, said.error_description) if text)
+    return "".join(f": {text}" for text in (found.error, found.error_description) if text)
 
 
-def _read(answer: Fetched, kind: type[_T], url: str) -> _T:
+def _read(response: Fetched, kind: type[_T], url: str) -> _T:
     try:
-        return msgspec.json.decode(answer.body, type=kind)
+        return msgspec.json.decode(response.body, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise CredentialError(
-            f"oidc: {redacted_url(url)} answered {len(answer.body)} bytes that are not the JSON"
-            " that was due (check idp-issuer-url)"
+            f"oidc: {redacted_url(url)} sent {len(response.body)} bytes that are not the expected"
+            " JSON (check idp-issuer-url)"
         ) from None

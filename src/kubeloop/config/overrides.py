@@ -1,8 +1,8 @@
-"""What a program or its flags say on top of the kubeconfig, and what comes out of both.
+"""Overrides of a kubeconfig by a program or its flags, and the selected cluster and user.
 
-Promises: what an override names must exist; an override never leaves a mixture
-behind that nobody configured (a CA of one place with the name of another).
-Elsewhere: whether the outcome can be used (`validation`), what it becomes (`cluster`).
+Guarantees: an override must name an existing entry; an override never leads to a mixture that is
+not configured, such as the CA of one cluster with the server name of another.
+See also: `validation` (checks the selection), `cluster` (uses it).
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ import msgspec
 from kubeloop.wire import Duration, InvalidArgument
 
 from .errors import ConfigError, ContextNotFound, InvalidConfig
-from .exec_policy import ExecPolicy
-from .kubeconfig import Cluster, Context, Kubeconfig, User, overlaid
-from .redaction import Veiled
+from .kubeconfig import Cluster, Context, ExecPolicy, Kubeconfig, User, overlay
+from .redaction import Redacted
 
 __all__ = ["Overrides", "Selection", "default_server", "parse_timeout", "plain_namespace", "select"]
 
 _NAMESPACE_FLAG = re.compile(r"(?:namespaces|namespace|ns)/", re.IGNORECASE)
 
 
-class Overrides(Veiled, frozen=True, kw_only=True):
-    """Wins over the kubeconfig, but for `cluster_defaults`, which loses to it."""
+class Overrides(Redacted, frozen=True, kw_only=True):
+    """Takes precedence over the kubeconfig, except for `cluster_defaults`, which does not."""
 
     context: str = ""
     cluster: str = ""
@@ -40,7 +39,7 @@ class Overrides(Veiled, frozen=True, kw_only=True):
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):
-    """The one cluster, user and namespace that a config and its overrides come down to."""
+    """The cluster, user and namespace that a config and its overrides select."""
 
     context_name: str
     context: Context
@@ -56,9 +55,9 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
 def select(
     config: Kubeconfig, overrides: Overrides | None = None, *, context: str = ""
 ) -> Selection:
-    """Choose by override, then by `context`, then by `current-context`.
+    """Select by override, then by `context`, then by `current-context`.
 
-    Raises: `ContextNotFound`, or `InvalidConfig` for an override that names nothing.
+    Raises: `ContextNotFound`, or `InvalidConfig` for an override without an entry.
     """
     over = overrides or Overrides()
     context_name = over.context or context or config.current_context
@@ -71,9 +70,9 @@ def select(
         context_name=context_name,
         context=chosen,
         cluster_name=cluster_name,
-        cluster=_layered_cluster(config.clusters.get(cluster_name, Cluster()), over),
+        cluster=_overlay_cluster(config.clusters.get(cluster_name, Cluster()), over),
         user_name=user_name,
-        user=_layered_user(config.users.get(user_name, User()), over),
+        user=_overlay_user(config.users.get(user_name, User()), over),
         namespace=namespace or chosen.namespace or "default",
         namespace_overridden=bool(namespace),
         timeout=parse_timeout(over.timeout),
@@ -81,14 +80,14 @@ def select(
 
 
 def plain_namespace(value: str) -> str:
-    """A namespace as people type it, `ns/shop` for instance, without the word before it."""
+    """The namespace without a prefix such as `ns/`, which kubectl accepts."""
     return _NAMESPACE_FLAG.sub("", value, count=1) if _NAMESPACE_FLAG.match(value) else value
 
 
 def parse_timeout(value: str) -> float:
-    """Seconds: a plain number is seconds already, anything else a duration such as `1m30s`.
+    """Seconds of a number or of a duration such as `1m30s`; zero if empty.
 
-    Raises: `ConfigError` for anything else; empty means no limit.
+    Raises: `ConfigError` for anything else.
     """
     if not value or re.fullmatch(r"\+?[0-9]+", value):
         return float(value or 0)
@@ -101,7 +100,7 @@ def parse_timeout(value: str) -> float:
 
 
 def default_server(environ: Mapping[str, str] | None = None) -> Cluster:
-    """The server of last resort, for `Overrides(cluster_defaults=...)`."""
+    """The default server of kubectl, for `Overrides(cluster_defaults=...)`."""
     variables = os.environ if environ is None else environ
     return Cluster(server=variables.get("KUBERNETES_MASTER") or "http://localhost:8080")
 
@@ -114,28 +113,28 @@ def _context(config: Kubeconfig, name: str) -> Context:
 
 def _must_exist(what: str, name: str, known: Mapping[str, object]) -> None:
     if name and name not in known:
-        there = ", ".join(sorted(known)) or "none"
+        available = ", ".join(sorted(known)) or "none"
         raise InvalidConfig(
-            f'{what} "{name}" does not exist, the kubeconfig has: {there} (choose one of them)'
+            f'{what} "{name}" does not exist, available: {available} (choose one of them)'
         )
 
 
-def _layered_cluster(listed: Cluster, over: Overrides) -> Cluster:
+def _overlay_cluster(listed: Cluster, over: Overrides) -> Cluster:
     info = over.cluster_info
-    cluster = overlaid(overlaid(over.cluster_defaults, listed), info)
+    cluster = overlay(overlay(over.cluster_defaults, listed), info)
     changes: dict[str, object] = {}
     trust = ("insecure_skip_tls_verify", "certificate_authority", "certificate_authority_data")
     if any(getattr(info, name) for name in trust):
         changes |= {name: getattr(info, name) for name in trust}
     if info.server or info.tls_server_name:
-        # A name that fitted the old server says nothing about the new one.
+        # The name of the old server does not belong to the new one.
         changes["tls_server_name"] = info.tls_server_name
     return msgspec.structs.replace(cluster, **changes)
 
 
-def _layered_user(listed: User, over: Overrides) -> User:
+def _overlay_user(listed: User, over: Overrides) -> User:
     info = over.user_info
-    user = overlaid(listed, info)
+    user = overlay(listed, info)
     changes: dict[str, object] = {}
     for pair in (
         ("client_certificate", "client_certificate_data"),

@@ -1,7 +1,7 @@
-"""Keeps secrets out of everything that is printed.
+"""Redacts secrets in texts.
 
-Promises: the `repr` of a `Veiled` struct (also the one `rich` asks for) shows that
-a secret is set, never what it is; certificate data is shown by its length.
+Guarantees: the `repr` of a `Redacted` struct (also that of `rich`) shows that a secret is set,
+never its value; of certificate data only the length is shown.
 """
 
 from __future__ import annotations
@@ -12,39 +12,39 @@ from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 
-__all__ = ["MASK", "Veiled", "mask_authorization", "redacted_url"]
+__all__ = ["MASK", "Redacted", "mask_authorization", "redacted_url"]
 
 MASK = "<masked>"
 
 _KNOWN_SCHEMES = frozenset({"basic", "bearer", "negotiate"})
 
 
-class Veiled(msgspec.Struct, frozen=True):
-    """A struct that prints the fields that are set, and a mask for those in `veiled`."""
+class Redacted(msgspec.Struct, frozen=True):
+    """A struct whose repr has the fields that are set, with a mask for `redacted_fields`."""
 
-    veiled: ClassVar[frozenset[str]] = frozenset()
+    redacted_fields: ClassVar[frozenset[str]] = frozenset()
 
     def __repr__(self) -> str:
-        fields = ", ".join(f"{name}={value}" for name, value in self._shown())
+        fields = ", ".join(f"{name}={value}" for name, value in self._visible_fields())
         return f"{type(self).__name__}({fields})"
 
     def __rich_repr__(self) -> list[tuple[str, str]]:
-        return list(self._shown())
+        return list(self._visible_fields())
 
-    def _shown(self) -> Iterator[tuple[str, str]]:
+    def _visible_fields(self) -> Iterator[tuple[str, str]]:
         for name in self.__struct_fields__:
             value = getattr(self, name)
             if value not in (None, "", b"", (), {}, False):
-                yield name, MASK if name in self.veiled else _short(value)
+                yield name, MASK if name in self.redacted_fields else _short(value)
 
 
 def redacted_url(url: str) -> str:
-    """`url` without the password in it."""
+    """`url` without its password."""
     try:
         parts = urlsplit(url)
         user, at, host = parts.netloc.rpartition("@")
     except ValueError:
-        return MASK  # what cannot be taken apart may hide anything
+        return MASK  # it cannot be parsed, and may contain a secret
     if not at:
         return url
     name = user.partition(":")[0]
@@ -54,7 +54,7 @@ def redacted_url(url: str) -> str:
 
 
 def mask_authorization(value: str) -> str:
-    """An Authorization header as it may be logged: its scheme when that is a known one."""
+    """An Authorization header for a log line: its scheme, if that is known."""
     scheme = value.split(" ", 1)[0] if value.find(" ") > 0 else value
     if not value:
         return ""

@@ -1,8 +1,8 @@
-"""Says everything that is wrong with a kubeconfig, at once.
+"""Validates a kubeconfig.
 
-Promises: every fault is found, not only the first; a fault names the entry and
-what to do, and no secret.
-Elsewhere: text that is no kubeconfig at all (`parsing`).
+Guarantees: every problem is found, not only the first; a problem has the entry and what to do,
+and no secret.
+See also: `parsing` (text that is not a kubeconfig).
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from urllib.parse import urlsplit
 from kubeloop.meta import problems_of_dns_label
 
 from .errors import ConfigError, ContextNotFound, EmptyConfig, InvalidConfig, as_one_error
-from .exec_policy import policy_faults
-from .kubeconfig import Cluster, Context, ExecConfig, Kubeconfig, User
+from .kubeconfig import Cluster, Context, ExecConfig, Kubeconfig, User, policy_problems
 from .overrides import Selection
 from .redaction import redacted_url
 
@@ -23,13 +22,13 @@ __all__ = [
     "INTERACTIVE_MODES",
     "check_kubeconfig",
     "check_selection",
-    "cluster_faults",
-    "context_faults",
+    "cluster_problems",
+    "context_problems",
     "exec_problems",
     "header_problem",
-    "proxy_fault",
+    "proxy_problem",
     "text_problem",
-    "user_faults",
+    "user_problems",
 ]
 
 INTERACTIVE_MODES = ("Never", "IfAvailable", "Always")
@@ -37,59 +36,59 @@ PROXY_SCHEMES = ("http", "https", "socks5")
 
 
 def check_kubeconfig(config: Kubeconfig) -> None:
-    """Look at every entry.
+    """Validate every entry.
 
-    Raises: `EmptyConfig` when there is nothing, `InvalidConfig` with all faults.
+    Raises: `EmptyConfig` for an empty config, `InvalidConfig` with all problems.
     """
     if config.is_empty:
         raise EmptyConfig
-    faults: list[ConfigError] = []
+    problems: list[ConfigError] = []
     if config.current_context and config.current_context not in config.contexts:
-        faults.append(ContextNotFound(config.current_context, tuple(config.contexts)))
+        problems.append(ContextNotFound(config.current_context, tuple(config.contexts)))
     for name, context in config.contexts.items():
-        faults += context_faults(name, context, config)
+        problems += context_problems(name, context, config)
     for name, user in config.users.items():
-        faults += user_faults(name, user)
+        problems += user_problems(name, user)
     for name, cluster in config.clusters.items():
-        faults += cluster_faults(name, cluster)
-    if faults:
-        raise as_one_error(faults)
+        problems += cluster_problems(name, cluster)
+    if problems:
+        raise as_one_error(problems)
 
 
 def check_selection(selection: Selection) -> None:
-    """Look at the one user and cluster that are about to be used.
+    """Validate the selected user and cluster.
 
-    Raises: `EmptyConfig` when the only fault is that no cluster is configured,
-    `InvalidConfig` with all faults otherwise.
+    Raises: `EmptyConfig` when the only problem is that no cluster is configured,
+    `InvalidConfig` with all problems otherwise.
     """
-    faults = user_faults(selection.user_name, selection.user)
-    if not faults and _is_empty(selection.cluster):
+    problems = user_problems(selection.user_name, selection.user)
+    if not problems and _is_empty(selection.cluster):
         raise EmptyConfig
-    faults += cluster_faults(selection.cluster_name, selection.cluster)
-    if faults:
-        raise as_one_error(faults)
+    problems += cluster_problems(selection.cluster_name, selection.cluster)
+    if problems:
+        raise as_one_error(problems)
 
 
-def cluster_faults(name: str, cluster: Cluster) -> list[ConfigError]:
-    """What is wrong with a cluster entry."""
+def cluster_problems(name: str, cluster: Cluster) -> list[ConfigError]:
+    """The problems of a cluster entry."""
     if _is_empty(cluster):
-        return [InvalidConfig(f'cluster "{name}": it says nothing (set server)')]
+        return [InvalidConfig(f'cluster "{name}": it is empty (set server)')]
     return [InvalidConfig(f'cluster "{name}": {text}') for text in _cluster_problems(cluster)]
 
 
-def user_faults(name: str, user: User) -> list[ConfigError]:
-    """What is wrong with a user entry."""
+def user_problems(name: str, user: User) -> list[ConfigError]:
+    """The problems of a user entry."""
     return [InvalidConfig(f'user "{name}": {text}') for text in _user_problems(user)]
 
 
-def context_faults(name: str, context: Context, config: Kubeconfig) -> list[ConfigError]:
-    """What is wrong with a context entry of `config`."""
+def context_problems(name: str, context: Context, config: Kubeconfig) -> list[ConfigError]:
+    """The problems of a context entry of `config`."""
     problems = _context_problems(name, context, config)
     return [InvalidConfig(f'context "{name}": {text}') for text in problems]
 
 
-def proxy_fault(url: str) -> str:
-    """What is wrong with a `proxy-url`; empty when nothing is."""
+def proxy_problem(url: str) -> str:
+    """The problem of a `proxy-url`; empty if it is valid."""
     try:
         parts = urlsplit(url)
         known = parts.scheme in PROXY_SCHEMES and bool(parts.hostname) and parts.port != 0
@@ -98,28 +97,28 @@ def proxy_fault(url: str) -> str:
     if known or not url:
         return ""
     schemes = ", ".join(f"{scheme}://" for scheme in PROXY_SCHEMES)
-    return f"proxy-url {redacted_url(url)!r} is not a proxy's address (it begins with {schemes})"
+    return f"proxy-url {redacted_url(url)!r} is not a valid proxy (use {schemes})"
 
 
 def text_problem(text: str) -> str:
-    """Why no path, name or address can be `text`; empty when it can."""
+    """Why `text` is not valid as a path, name or address; empty if it is."""
     if "\0" in text:
-        return "it holds a null character (remove it)"
+        return "it has a null character (remove it)"
     return _surrogate_problem(text)
 
 
 def _surrogate_problem(text: str) -> str:
     if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
-        return "half a surrogate pair cannot be encoded (give valid Unicode)"
+        return "it has half a surrogate pair (use valid Unicode)"
     return ""
 
 
 def header_problem(text: object, *, controls: bool = False) -> str:
-    """Why an HTTP header cannot carry `text`; empty when it can. With `controls` these may be."""
+    """Why `text` is not valid in a header; empty if it is. `controls` allows control characters."""
     if not isinstance(text, str):
-        return f"expected text, found a {type(text).__name__}"
+        return f"expected a string, got a {type(text).__name__}"
     if not controls and any(each < " " or each == "\x7f" for each in text if each != "\t"):
-        return "a header cannot carry a line break or another control character (remove it)"
+        return "it has a line break or another control character (remove it)"
     return _surrogate_problem(text)
 
 
@@ -130,14 +129,14 @@ def _is_empty(cluster: Cluster) -> bool:
 def _cluster_problems(cluster: Cluster) -> Iterator[str]:
     if not cluster.server:
         yield "no server (set server)"
-    if problem := proxy_fault(cluster.proxy_url):
+    if problem := proxy_problem(cluster.proxy_url):
         yield problem
     if cluster.certificate_authority and cluster.certificate_authority_data:
         yield (
             "certificate-authority and certificate-authority-data are both set (remove one of them)"
         )
     if cluster.certificate_authority:
-        yield from _unreadable("certificate-authority", cluster.certificate_authority)
+        yield from _check_readable("certificate-authority", cluster.certificate_authority)
 
 
 def _user_problems(user: User) -> Iterator[str]:
@@ -147,14 +146,14 @@ def _user_problems(user: User) -> Iterator[str]:
         *(["username and password"] if user.username or user.password else []),
     ]
     if len(methods) > 1:
-        yield f"more than one way to authenticate: {', '.join(methods)} (keep one of them)"
+        yield f"more than one kind of credentials: {', '.join(methods)} (keep one of them)"
     if user.exec is not None:
         if user.auth_provider is not None:
             yield "exec and auth-provider are both set (remove one of them)"
         yield from exec_problems(user.exec)
     others = user.impersonate_uid or user.impersonate_groups or user.impersonate_extra
     if others and not user.impersonate:
-        yield "as-uid, as-groups and as-user-extra need a user to ask as (set as)"
+        yield "as-uid, as-groups and as-user-extra need a user (set as)"
 
 
 def _certificate_problems(user: User) -> Iterator[str]:
@@ -168,15 +167,15 @@ def _certificate_problems(user: User) -> Iterator[str]:
     if not user.client_key and not user.client_key_data:
         yield "a client certificate without its key (set client-key or client-key-data)"
     if user.client_certificate:
-        yield from _unreadable("client-certificate", user.client_certificate)
+        yield from _check_readable("client-certificate", user.client_certificate)
     if user.client_key:
-        yield from _unreadable("client-key", user.client_key)
+        yield from _check_readable("client-key", user.client_key)
 
 
 def exec_problems(plugin: ExecConfig) -> Iterator[str]:
-    """What is wrong with an exec plugin, in words."""
+    """The problems of an exec plugin."""
     if not plugin.command:
-        yield "exec has no command (name the program to run)"
+        yield "exec has no command (set it)"
     if not plugin.api_version:
         yield "exec has no apiVersion (set client.authentication.k8s.io/v1)"
     if any(not variable.name for variable in plugin.env):
@@ -187,7 +186,7 @@ def exec_problems(plugin: ExecConfig) -> Iterator[str]:
     elif plugin.interactive_mode not in INTERACTIVE_MODES:
         mode = plugin.interactive_mode
         yield f"exec has the unknown interactiveMode {mode!r} (set one of {modes})"
-    yield from policy_faults(plugin.policy)
+    yield from policy_problems(plugin.policy)
 
 
 def _context_problems(name: str, context: Context, config: Kubeconfig) -> Iterator[str]:
@@ -196,20 +195,20 @@ def _context_problems(name: str, context: Context, config: Kubeconfig) -> Iterat
     if not context.user:
         yield "no user (set user)"
     elif context.user not in config.users:
-        yield f'user "{context.user}" does not exist (add it, or name another)'
+        yield f'user "{context.user}" does not exist (add it, or use another one)'
     if not context.cluster:
         yield "no cluster (set cluster)"
     elif context.cluster not in config.clusters:
-        yield f'cluster "{context.cluster}" does not exist (add it, or name another)'
+        yield f'cluster "{context.cluster}" does not exist (add it, or use another one)'
     if context.namespace:
         for problem in problems_of_dns_label(context.namespace):
             yield f"namespace {context.namespace!r}: {problem}"
 
 
-def _unreadable(what: str, path: str) -> Iterator[str]:
+def _check_readable(what: str, path: str) -> Iterator[str]:
     try:
         with Path(path).open("rb"):
             pass
-    except (OSError, ValueError) as error:  # a path cannot hold a NUL
+    except (OSError, ValueError) as error:  # a path cannot contain NUL
         reason = getattr(error, "strerror", None) or error
-        yield f"{what} {path} cannot be read: {reason} (check the path)"
+        yield f"cannot read {what} {path}: {reason} (check the path)"

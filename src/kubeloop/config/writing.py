@@ -1,9 +1,8 @@
-"""Changes kubeconfig files on disk: only the entries that differ, each in its own file.
+"""Changes kubeconfig files: only the entries that differ, each in its file.
 
-Promises: keys that we do not know survive every edit; a file is replaced in one
-step with mode 0600, so a reader sees the old one or the new one; while we write,
-`<file>.lock` keeps kubectl and its kin away, and is gone afterwards.
-Elsewhere: which files there are (`loading`), how they are spelled (`parsing`).
+Guarantees: unknown keys survive; a file is replaced atomically, with mode 0600; during a change
+`<file>.lock` excludes kubectl and other clients of client-go.
+See also: `loading` (which files), `parsing` (the format).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from .errors import ConfigError, ContextNotFound, KubeconfigLocked, as_one_error
-from .kubeconfig import Cluster, Context, Entry, Kubeconfig, User, has_path_separator, overlaid
+from .kubeconfig import Cluster, Context, Entry, Kubeconfig, User, has_path_separator, overlay
 from .loading import KubeconfigFiles, load_files
 from .parsing import as_text, read_document, to_wire
 
@@ -40,7 +39,7 @@ _INNER: dict[Section, str] = {"clusters": "cluster", "users": "user", "contexts"
 
 
 class _Edit(msgspec.Struct, frozen=True):
-    """One entry of one file to be written, or to be taken out where `entry` is None."""
+    """One entry of a file to write, or to delete if `entry` is None."""
 
     section: Section
     name: str
@@ -48,7 +47,7 @@ class _Edit(msgspec.Struct, frozen=True):
 
 
 class _TopEdit(msgspec.Struct, frozen=True):
-    """A key of the file itself, to be set or (None) taken out."""
+    """A top-level key of a file to set, or to delete if `value` is None."""
 
     key: str
     value: object
@@ -62,18 +61,18 @@ def set_context(
     namespace: str = "",
     files: KubeconfigFiles | None = None,
 ) -> None:
-    """Make or change a context; what is not given stays as it is."""
+    """Create or change a context; empty fields stay as they are."""
     given = Context(cluster=cluster, user=user, namespace=namespace)
     update_kubeconfig(lambda config: _with_entry(config, "contexts", name, given), files=files)
 
 
 def set_credentials(name: str, user: User, *, files: KubeconfigFiles | None = None) -> None:
-    """Make or change a user; what `user` leaves empty stays as it is."""
+    """Create or change a user; empty fields stay as they are."""
     update_kubeconfig(lambda config: _with_entry(config, "users", name, user), files=files)
 
 
 def set_cluster(name: str, cluster: Cluster, *, files: KubeconfigFiles | None = None) -> None:
-    """Make or change a cluster; what `cluster` leaves empty stays as it is."""
+    """Create or change a cluster; empty fields stay as they are."""
     update_kubeconfig(lambda config: _with_entry(config, "clusters", name, cluster), files=files)
 
 
@@ -92,7 +91,7 @@ def use_context(name: str, *, files: KubeconfigFiles | None = None) -> None:
 
 
 def delete_entry(section: Section, name: str, *, files: KubeconfigFiles | None = None) -> None:
-    """Take an entry out of the file it came from; none of that name is no error."""
+    """Delete an entry from its file, if it exists."""
 
     def without(config: Kubeconfig) -> Kubeconfig:
         kept = {k: entry for k, entry in getattr(config, section).items() if k != name}
@@ -104,24 +103,24 @@ def delete_entry(section: Section, name: str, *, files: KubeconfigFiles | None =
 def update_kubeconfig(
     change: Callable[[Kubeconfig], Kubeconfig], *, files: KubeconfigFiles | None = None
 ) -> None:
-    """Read, change and write under one lock, so that no edit in between is lost.
+    """Read, change and write under one lock, so that no concurrent edit is lost.
 
-    Raises: `KubeconfigLocked` when somebody else is writing, `InvalidConfig` when a
-    file cannot be read; then nothing is written.
+    Raises: `KubeconfigLocked` when another process is writing, `InvalidConfig` when a file
+    cannot be read; then nothing is written.
     """
     rules = files or KubeconfigFiles.from_environ()
-    with _locked({*rules.names, rules.default_file()} - {""}):
+    with _lock_files({*rules.names, rules.default_file()} - {""}):
         before = _starting_config(rules)
         _write_difference(before, change(before), rules)
 
 
 def modify_kubeconfig(new: Kubeconfig, *, files: KubeconfigFiles | None = None) -> None:
-    """Make the files say what `new` says, by writing the entries that differ."""
+    """Change the files to `new`, by writing the entries that differ."""
     update_kubeconfig(lambda _: new, files=files)
 
 
 def write_kubeconfig(config: Kubeconfig, path: str | os.PathLike[str]) -> None:
-    """Write all of `config` to one file, in place of whatever is there."""
+    """Write `config` to one file, and replace its content."""
     document: dict[str, object] = {"apiVersion": "v1", "kind": "Config"}
     for section, inner in _INNER.items():
         entries: Mapping[str, Entry] = getattr(config, section)
@@ -139,16 +138,16 @@ def write_kubeconfig(config: Kubeconfig, path: str | os.PathLike[str]) -> None:
 
 def _with_entry(config: Kubeconfig, section: Section, name: str, given: Entry) -> Kubeconfig:
     entries: dict[str, Entry] = dict(getattr(config, section))
-    entries[name] = overlaid(entries[name], given) if name in entries else given
+    entries[name] = overlay(entries[name], given) if name in entries else given
     return msgspec.structs.replace(config, **{section: entries})
 
 
 def _starting_config(files: KubeconfigFiles) -> Kubeconfig:
     loaded = load_files(msgspec.structs.replace(files, warn_if_all_missing=False))
-    # A file that does not exist yet is about to be made; any other fault would be lost data.
-    faults = () if files.explicit in loaded.missing else loaded.faults
-    if faults:
-        raise as_one_error(faults)
+    # A missing file will be created; with any other problem data would be lost.
+    problems = () if files.explicit in loaded.missing else loaded.problems
+    if problems:
+        raise as_one_error(problems)
     return loaded.config
 
 
@@ -164,7 +163,9 @@ def _write_difference(before: Kubeconfig, after: Kubeconfig, files: KubeconfigFi
         edits.setdefault(origin, []).append(top)
     for name, listed in edits.items():
         if not name:
-            raise ConfigError("writing a kubeconfig: no file is named (set KUBECONFIG or HOME)")
+            raise ConfigError(
+                "writing a kubeconfig: no file is configured (set KUBECONFIG or HOME)"
+            )
         _apply(Path(name), listed)
 
 
@@ -173,9 +174,9 @@ def _entry_edits(
 ) -> Iterator[tuple[_Edit, str]]:
     for name, entry in after.items():
         if before.get(name) != entry:
-            # An entry keeps its home even when the caller built it anew.
-            home = getattr(entry, "origin", "") or getattr(before.get(name), "origin", "")
-            yield _Edit(section, name, entry), home
+            # An entry stays in its file even if the caller created a new value.
+            origin = getattr(entry, "origin", "") or getattr(before.get(name), "origin", "")
+            yield _Edit(section, name, entry), origin
     for name, entry in before.items():
         if name not in after:
             yield _Edit(section, name, None), getattr(entry, "origin", "")
@@ -186,8 +187,8 @@ def _top_edits(
 ) -> Iterator[tuple[_TopEdit, str]]:
     if before.current_context != after.current_context:
         name = after.current_context
-        home = files.default_file() if name else _first_with_context(files)
-        yield _TopEdit("current-context", name), home
+        file = files.default_file() if name else _first_with_context(files)
+        yield _TopEdit("current-context", name), file
     if before.preferences != after.preferences:
         yield _TopEdit("preferences", after.preferences), files.default_file()
     if before.extensions != after.extensions:
@@ -209,11 +210,11 @@ def _apply(path: Path, edits: Iterable[_Edit | _TopEdit]) -> None:
             case _TopEdit(key, value):
                 document[key] = value
             case _Edit(section=section):
-                document[section] = _edited(document.get(section), edit, path)
+                document[section] = _edit_list(document.get(section), edit, path)
     _replace_file(path, document)
 
 
-def _edited(listed: object, edit: _Edit, path: Path) -> list[dict[str, object]]:
+def _edit_list(listed: object, edit: _Edit, path: Path) -> list[dict[str, object]]:
     """The list of a section after one edit, sorted by name."""
     given = listed if isinstance(listed, list) else []
     items: list[dict[str, object]] = [item for item in given if isinstance(item, dict)]
@@ -221,13 +222,13 @@ def _edited(listed: object, edit: _Edit, path: Path) -> list[dict[str, object]]:
     kept = [item for item in items if item is not old]
     if edit.entry is not None:
         entry, inner = _relative(edit.entry, path), _INNER[edit.section]
-        body = _rewritten((old or {}).get(inner), entry)
+        body = _rewrite((old or {}).get(inner), entry)
         kept.append({**(old or {}), "name": edit.name, inner: body})
     return sorted(kept, key=lambda item: str(as_text(item.get("name", ""))))
 
 
-def _rewritten(raw: object, entry: Entry) -> dict[str, object]:
-    """`raw` with every key that we know set as `entry` has it, and the others left alone."""
+def _rewrite(raw: object, entry: Entry) -> dict[str, object]:
+    """`raw` with all known keys as in `entry`, and its unknown keys unchanged."""
     old: dict[str, object] = dict(raw) if isinstance(raw, dict) else {}
     new = to_wire(entry)
     for field in msgspec.structs.fields(type(entry)):
@@ -235,7 +236,7 @@ def _rewritten(raw: object, entry: Entry) -> dict[str, object]:
         if field.name in entry.unwritten:
             continue
         if isinstance(value, Entry):
-            old[key] = _rewritten(old.get(key), value)
+            old[key] = _rewrite(old.get(key), value)
         elif key in new:
             old[key] = new[key]
         else:
@@ -244,14 +245,14 @@ def _rewritten(raw: object, entry: Entry) -> dict[str, object]:
 
 
 def _relative(entry: E, path: Path) -> E:
-    """`entry` with its files named from where `path` is, as long as that needs no `..`."""
+    """`entry` with file names relative to `path`, if that needs no `..`."""
     base = path.absolute().parent
     changes: dict[str, object] = {
         name: _from(base, getattr(entry, name)) for name in entry.paths if getattr(entry, name)
     }
     if isinstance(entry, User) and entry.exec and has_path_separator(entry.exec.command):
         command = _from(base, entry.exec.command)
-        # Without a separator it would be looked up in PATH.
+        # Without a separator it would be searched in PATH.
         here = command if has_path_separator(command) else f"{os.curdir}{os.sep}{command}"
         changes["exec"] = msgspec.structs.replace(entry.exec, command=here)
     return msgspec.structs.replace(entry, **changes)
@@ -267,7 +268,7 @@ def _from(base: Path, name: str) -> str:
         return relative
     if Path(name).is_absolute():
         return name
-    raise ConfigError(f"writing {name}: it lies outside {base} (give its absolute path)")
+    raise ConfigError(f"writing {name}: it is outside of {base} (use an absolute path)")
 
 
 def _document(path: Path) -> dict[str, object]:
@@ -280,12 +281,12 @@ def _document(path: Path) -> dict[str, object]:
 
 
 def _replace_file(path: Path, document: Mapping[str, object]) -> None:
-    from kubeloop.wire.yaml import dump_document  # most programs write none
+    from kubeloop.wire.yaml import dump_document  # slow to import, and rarely needed
 
-    target = Path(os.path.realpath(path))  # a link stays a link
+    target = Path(os.path.realpath(path))  # keeps symbolic links
     try:
         target.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-        # mkstemp makes the file with mode 0600, and it is never anything wider.
+        # mkstemp creates the file with mode 0600.
         descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -299,24 +300,24 @@ def _replace_file(path: Path, document: Mapping[str, object]) -> None:
 
 
 @contextlib.contextmanager
-def _locked(names: Iterable[str]) -> Iterator[None]:
-    """Hold the lock of every file, taken in one order so that two of us cannot cross."""
+def _lock_files(names: Iterable[str]) -> Iterator[None]:
+    """Hold the lock of every file, acquired in sorted order to avoid a deadlock."""
     with contextlib.ExitStack() as held:
         for name in sorted(names):
             lock = Path(f"{name}.lock")
-            _take(lock)
+            _acquire_lock(lock)
             held.callback(lock.unlink, missing_ok=True)
         yield
 
 
-def _take(lock: Path) -> None:
+def _acquire_lock(lock: Path) -> None:
     try:
         lock.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError as error:
         raise KubeconfigLocked(
-            f"writing a kubeconfig: {lock} exists, so somebody else is writing"
-            " (try again; remove it when nobody is)"
+            f"writing a kubeconfig: {lock} exists, another process may be writing"
+            " (try again; remove it if no process is)"
         ) from error
     except OSError as error:
         raise ConfigError(f"writing {lock}: {error.strerror} (check its directory)") from error

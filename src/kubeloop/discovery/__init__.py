@@ -1,105 +1,80 @@
-"""What a server serves: groups, resources, the way from a name to a resource, OpenAPI.
+"""Discovery: groups and resources of a server, mapping of kinds to resources, OpenAPI.
 
-Promises: part of a server that fails takes nothing else with it; what is remembered can
-be told to be forgotten.
-Elsewhere: requests (`kubeloop.rest`), reading and writing objects (`kubeloop.clients`).
+Guarantees: a group version that fails does not affect the others; every cache can be
+invalidated.
+See also: `kubeloop.rest` (requests), `kubeloop.clients` (objects).
 """
 
 from __future__ import annotations
 
-from .answer_cache import AnswerCache
-from .client import TIMEOUT, Discovery, DiscoveryClient, VersionInfo, discover_each
-from .deferred import DeferredMapper, MapperStats
-from .disk_cache import DEFAULT_TTL, DiskCache
+from .client import DiscoveryClient, OpenApiV3, VersionInfo
+from .deferred_mapper import DeferredMapper
+from .disk_cache import DiskCache, cached_discovery
 from .errors import (
     AmbiguousMatch,
-    EmptyGroupVersion,
     GroupDiscoveryFailed,
     NoKindMatch,
     NoMatch,
     NoResourceMatch,
-    NotInCache,
-    StaleGroupVersion,
-    failed_groups,
 )
-from .groups import (
-    ApiGroup,
-    ApiResource,
-    Discovered,
-    infos_in,
-    namespaced_only,
-    preferred_resources,
-    supports_version,
-)
-from .mapper import RESTMapper, guess_plural
-from .memory_cache import CachedDiscovery, MemoryCache, MemoryCacheStats, is_transient
-from .openapi import OpenApiPath, OpenApiV3
-from .parsing import (
-    ACCEPT_AGGREGATED,
-    ACCEPT_JSON,
-    ACCEPT_NO_PEER,
-    is_aggregated,
-    parse_aggregated,
-    parse_core_versions,
-    parse_groups,
-    parse_resources,
-)
-from .sending import Sender, Sent
-from .shortcuts import OnWarning, expand_categories, expand_category, expand_shortcut
-from .stack import cached_discovery
-from .union import Mapper, MapperErrors, UnionMapper
+from .groups import ApiGroup, ApiResource, DiscoveryResult
+from .mapper import RESTMapper
+from .memory_cache import MemoryCache
+from .shortcuts import expand_categories, expand_shortcut
+
+# For other packages of kubeloop; not public.
+# isort: split
+from .client import TIMEOUT as TIMEOUT
+from .client import Discovery as Discovery
+from .client import OpenApiPath as OpenApiPath
+from .client import Sender as Sender
+from .client import discover_each as discover_each
+from .deferred_mapper import MapperStats as MapperStats
+from .disk_cache import DEFAULT_TTL as DEFAULT_TTL
+from .errors import EmptyGroupVersion as EmptyGroupVersion
+from .errors import NotInCache as NotInCache
+from .errors import StaleGroupVersion as StaleGroupVersion
+from .errors import failed_groups as failed_groups
+from .files import DocumentCache as DocumentCache
+from .groups import infos_in as infos_in
+from .groups import namespaced_only as namespaced_only
+from .groups import preferred_resources as preferred_resources
+from .groups import supports_version as supports_version
+from .mapper import Mapper as Mapper
+from .mapper import MapperErrors as MapperErrors
+from .mapper import UnionMapper as UnionMapper
+from .mapper import guess_plural as guess_plural
+from .memory_cache import CachedDiscovery as CachedDiscovery
+from .memory_cache import MemoryCacheStats as MemoryCacheStats
+from .memory_cache import is_transient as is_transient
+from .parsing import ACCEPT_AGGREGATED as ACCEPT_AGGREGATED
+from .parsing import ACCEPT_JSON as ACCEPT_JSON
+from .parsing import ACCEPT_NO_PEER as ACCEPT_NO_PEER
+from .parsing import is_aggregated as is_aggregated
+from .parsing import parse_aggregated as parse_aggregated
+from .parsing import parse_core_versions as parse_core_versions
+from .parsing import parse_groups as parse_groups
+from .parsing import parse_resources as parse_resources
+from .shortcuts import OnWarning as OnWarning
+from .shortcuts import expand_category as expand_category
 
 __all__ = [
-    "ACCEPT_AGGREGATED",
-    "ACCEPT_JSON",
-    "ACCEPT_NO_PEER",
-    "DEFAULT_TTL",
-    "TIMEOUT",
     "AmbiguousMatch",
-    "AnswerCache",
     "ApiGroup",
     "ApiResource",
-    "CachedDiscovery",
     "DeferredMapper",
-    "Discovered",
-    "Discovery",
     "DiscoveryClient",
+    "DiscoveryResult",
     "DiskCache",
-    "EmptyGroupVersion",
     "GroupDiscoveryFailed",
-    "Mapper",
-    "MapperErrors",
-    "MapperStats",
     "MemoryCache",
-    "MemoryCacheStats",
     "NoKindMatch",
     "NoMatch",
     "NoResourceMatch",
-    "NotInCache",
-    "OnWarning",
-    "OpenApiPath",
     "OpenApiV3",
     "RESTMapper",
-    "Sender",
-    "Sent",
-    "StaleGroupVersion",
-    "UnionMapper",
     "VersionInfo",
     "cached_discovery",
-    "discover_each",
     "expand_categories",
-    "expand_category",
     "expand_shortcut",
-    "failed_groups",
-    "guess_plural",
-    "infos_in",
-    "is_aggregated",
-    "is_transient",
-    "namespaced_only",
-    "parse_aggregated",
-    "parse_core_versions",
-    "parse_groups",
-    "parse_resources",
-    "preferred_resources",
-    "supports_version",
 ]

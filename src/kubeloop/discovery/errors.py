@@ -1,16 +1,16 @@
-"""What discovery and mapping can fail with, under the one root.
+"""The errors of discovery and mapping.
 
     KubeError
-    ├── GroupDiscoveryFailed     some group versions did not answer; the others are in `found`
-    ├── StaleGroupVersion        the server says that it cannot vouch for a group version now
-    ├── EmptyGroupVersion        a group version answered, and has no resources
-    ├── NotInCache               a cache of discovery has no such group version
-    └── NoMatch                  nothing served fits a kind or a resource
+    ├── GroupDiscoveryFailed     some group versions failed; the others are in `found`
+    ├── StaleGroupVersion        the server reports that a group version is stale
+    ├── EmptyGroupVersion        a group version has no resources
+    ├── NotInCache               the cache does not have the group version
+    └── NoMatch                  no resource matches
         ├── NoKindMatch
         ├── NoResourceMatch
-        └── AmbiguousMatch       several fit, and nothing says which
+        └── AmbiguousMatch       several resources match
 
-Elsewhere: errors of single requests (`kubeloop.errors`).
+See also: `kubeloop.machinery` (errors of single requests).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kubeloop.errors import KubeError
 from kubeloop.meta import GroupVersion
 
 if TYPE_CHECKING:
-    from .groups import Discovered
+    from .groups import DiscoveryResult
 
 __all__ = [
     "AmbiguousMatch",
@@ -39,9 +39,9 @@ __all__ = [
 
 @final
 class GroupDiscoveryFailed(KubeError):
-    """Some group versions could not be discovered: `failures`. What could be is in `found`."""
+    """Discovery of some group versions failed: `failures`. The result of the others is `found`."""
 
-    def __init__(self, failures: Mapping[GroupVersion, Exception], found: Discovered) -> None:
+    def __init__(self, failures: Mapping[GroupVersion, Exception], found: DiscoveryResult) -> None:
         super().__init__(failures, found)
         self.failures = dict(failures)
         self.found = found
@@ -53,47 +53,47 @@ class GroupDiscoveryFailed(KubeError):
 
 @final
 class StaleGroupVersion(KubeError):
-    """The server lists a group version, and says that what it knows of it is stale."""
+    """The server lists a group version as stale."""
 
     def __init__(self, version: GroupVersion) -> None:
         super().__init__(version)
         self.version = version
 
     def _message(self) -> str:
-        return f"discover {self.version}: the server's knowledge of it is stale (try again later)"
+        return f"discover {self.version}: the server reports it as stale (try again later)"
 
 
 @final
 class EmptyGroupVersion(KubeError):
-    """A group version is served without any resource."""
+    """A group version has no resources."""
 
     def __init__(self, version: GroupVersion) -> None:
         super().__init__(version)
         self.version = version
 
     def _message(self) -> str:
-        return f"discover {self.version}: the server names no resource in it"
+        return f"discover {self.version}: the server lists no resources"
 
 
 @final
 class NotInCache(KubeError):
-    """What was discovered last does not have this group version."""
+    """The cached discovery does not have the group version."""
 
     def __init__(self, version: GroupVersion) -> None:
         super().__init__(version)
         self.version = version
 
     def _message(self) -> str:
-        return f"discover {self.version}: not found (invalidate the cache when it may be new)"
+        return f"discover {self.version}: not in the cache (invalidate the cache if it may be new)"
 
 
 class NoMatch(KubeError):
-    """Nothing that the server serves fits."""
+    """No resource of the server matches."""
 
 
 @final
 class NoKindMatch(NoMatch):
-    """No resource is of this kind, in any version that was asked for."""
+    """No resource has this kind, in the requested versions."""
 
     def __init__(self, kind: str, group: str, versions: Iterable[str] = ()) -> None:
         self.kind, self.group, self.versions = kind, group, tuple(versions)
@@ -119,19 +119,19 @@ class NoResourceMatch(NoMatch):
 
 @final
 class AmbiguousMatch(NoMatch):
-    """Several resources or kinds fit; `candidates` are their texts."""
+    """Several resources or kinds match: `candidates`."""
 
-    def __init__(self, wanted: str, candidates: Iterable[object]) -> None:
-        self.wanted, self.candidates = wanted, tuple(map(str, candidates))
-        super().__init__(wanted, self.candidates)
+    def __init__(self, requested: str, candidates: Iterable[object]) -> None:
+        self.requested, self.candidates = requested, tuple(map(str, candidates))
+        super().__init__(requested, self.candidates)
 
     def _message(self) -> str:
         found = "; ".join(self.candidates)
-        return f"find {self.wanted}: several fit: {found} (name the group and the version)"
+        return f"find {self.requested}: several match: {found} (give group and version)"
 
 
 def failed_groups(error: BaseException | None) -> dict[GroupVersion, Exception]:
-    """What failed in discovery, also when the error wraps the one that says so; else empty."""
+    """The failures of a `GroupDiscoveryFailed`, also if it is a cause of `error`; else empty."""
     while error is not None:
         if isinstance(error, GroupDiscoveryFailed):
             return dict(error.failures)

@@ -1,20 +1,27 @@
-"""Small files of a cache: read whole, written whole or not at all.
+"""Files of a cache: read and replaced as a whole.
 
-Promises: nobody ever reads half a file, and a file that cannot be written is only logged;
-the event loop does not wait for the disk.
+Guarantees: a reader never sees an incomplete file; a file that cannot be written is only logged;
+the event loop does not wait for the disk; a `DocumentCache` returns only what was stored, and a
+damaged or foreign file is a miss.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import os
 import tempfile
 from pathlib import Path
+from typing import final
 
 from kubeloop.wire import get_logger
 
-__all__ = ["read_file", "write_file"]
+__all__ = [
+    "DocumentCache",
+    "read_file",
+    "write_file",
+]
 
 log = get_logger(__name__)
 
@@ -23,7 +30,7 @@ FILE_MODE = 0o660
 
 
 async def read_file(path: Path) -> tuple[bytes, float] | None:
-    """The content and the moment of its last change (seconds since 1970); None if unreadable."""
+    """The content and its modification time (seconds since 1970); None if it cannot be read."""
     return await asyncio.to_thread(_read, path)
 
 
@@ -36,8 +43,10 @@ def _read(path: Path) -> tuple[bytes, float] | None:
 
 
 async def write_file(path: Path, content: bytes) -> bool:
-    """Write a file with its directories; says whether it worked. Safe to cancel: the file
-    then has its old or its new content."""
+    """Write a file with its directories; returns whether it succeeded.
+
+    Safe to cancel: the file then has its old or its new content.
+    """
     return await asyncio.to_thread(_write, path, content)
 
 
@@ -55,6 +64,32 @@ def _write(path: Path, content: bytes) -> bool:
                 Path(name).unlink()
             raise
     except OSError as error:
-        log.info("%s: not kept on disk: %s", path, error)
+        log.info("%s: cannot write the cache file, going on without it: %s", path, error)
         return False
     return True
+
+
+_DIGEST = hashlib.sha256().digest_size
+
+
+@final
+class DocumentCache:
+    """Documents by URL in a directory. They never expire: store only what never changes."""
+
+    def __init__(self, directory: str | Path) -> None:
+        self._directory = Path(directory)
+
+    async def get(self, url: str) -> bytes | None:
+        """The document of the URL; None for a miss. Safe to cancel."""
+        found = await read_file(self._path(url))
+        if found is None:
+            return None
+        digest, document = found[0][:_DIGEST], found[0][_DIGEST:]
+        return document if hashlib.sha256(document).digest() == digest else None
+
+    async def put(self, url: str, document: bytes) -> None:
+        """Store a document. Safe to cancel."""
+        await write_file(self._path(url), hashlib.sha256(document).digest() + document)
+
+    def _path(self, url: str) -> Path:
+        return self._directory / hashlib.sha256(url.encode()).hexdigest()

@@ -1,7 +1,7 @@
-"""What a server offers, as values: groups, their versions, and the resources in them.
+"""The groups of a server, their versions, and the resources in them.
 
-Promises: frozen; the server's order of groups, versions and resources is kept.
-Elsewhere: reading them from an answer (`parsing`), fetching the answer (`client`).
+Guarantees: frozen; groups, versions and resources are in the server's order.
+See also: `parsing` (from bytes), `client` (from a server).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .errors import GroupDiscoveryFailed
 __all__ = [
     "ApiGroup",
     "ApiResource",
-    "Discovered",
+    "DiscoveryResult",
     "infos_in",
     "namespaced_only",
     "preferred_resources",
@@ -27,7 +27,7 @@ __all__ = [
 
 
 class ApiGroup(msgspec.Struct, frozen=True):
-    """A group, its versions in the server's order, and the one to prefer (empty: none)."""
+    """A group, its versions in the server's order, and the preferred one (empty: none)."""
 
     name: str
     versions: tuple[str, ...] = ()
@@ -39,10 +39,10 @@ class ApiGroup(msgspec.Struct, frozen=True):
 
 
 class ApiResource(msgspec.Struct, frozen=True):
-    """One row of discovery: a resource, or a part of one (`pods/status`).
+    """A resource or a subresource (`pods/status`) in discovery.
 
-    `group` and `version` are those of the kind where they differ from the place it is
-    listed at, as autoscaling/v1 does for `deployments/scale`; else empty.
+    `group` and `version` are those of the kind if they differ from the group version that lists
+    the resource, such as autoscaling/v1 for `deployments/scale`; else empty.
     """
 
     name: str
@@ -59,39 +59,39 @@ class ApiResource(msgspec.Struct, frozen=True):
     def is_subresource(self) -> bool:
         return "/" in self.name
 
-    def kind_at(self, place: GroupVersion) -> GroupVersionKind:
-        """The kind that is spoken here, for a row listed under `place`."""
+    def kind_at(self, version: GroupVersion) -> GroupVersionKind:
+        """The kind of the objects, for a resource that `version` lists."""
         if self.version:
             return GroupVersionKind(self.group, self.version, self.kind)
-        return place.with_kind(self.kind)
+        return version.with_kind(self.kind)
 
 
-class Discovered(msgspec.Struct, frozen=True):
-    """All that a server told, and what it failed to tell."""
+class DiscoveryResult(msgspec.Struct, frozen=True):
+    """Groups and resources of a server, and the group versions that failed."""
 
     groups: tuple[ApiGroup, ...] = ()
     resources: Mapping[GroupVersion, tuple[ApiResource, ...]] = {}
     failures: Mapping[GroupVersion, Exception] = {}
 
     def check(self) -> None:
-        """Raise GroupDiscoveryFailed, which carries all of this, when something failed."""
+        """Raise GroupDiscoveryFailed if a group version failed."""
         if self.failures:
             raise GroupDiscoveryFailed(self.failures, self)
 
 
-def infos_in(discovered: Discovered, version: GroupVersion) -> Iterator[ResourceInfo]:
-    """The resources of a group version, each with its parts."""
-    rows = discovered.resources.get(version, ())
+def infos_in(result: DiscoveryResult, version: GroupVersion) -> Iterator[ResourceInfo]:
+    """The resources of a group version, each with its subresources."""
+    rows = result.resources.get(version, ())
     for row in rows:
         if not row.is_subresource:
             yield _info(row, version, rows)
 
 
-def _info(row: ApiResource, place: GroupVersion, rows: tuple[ApiResource, ...]) -> ResourceInfo:
+def _info(row: ApiResource, version: GroupVersion, rows: tuple[ApiResource, ...]) -> ResourceInfo:
     parts = [each for each in rows if each.name.startswith(f"{row.name}/")]
     return ResourceInfo(
-        group=place.group,
-        version=place.version,
+        group=version.group,
+        version=version.version,
         plural=row.name,
         kind=row.kind,
         singular=row.singular or row.kind.lower(),
@@ -99,56 +99,56 @@ def _info(row: ApiResource, place: GroupVersion, rows: tuple[ApiResource, ...]) 
         verbs=row.verbs,
         short_names=row.short_names,
         categories=row.categories,
-        subresources=tuple(_part(each, place) for each in parts),
+        subresources=tuple(_part(each, version) for each in parts),
     )
 
 
-def _part(row: ApiResource, place: GroupVersion) -> Subresource:
-    kind = row.kind_at(place)
+def _part(row: ApiResource, version: GroupVersion) -> Subresource:
+    kind = row.kind_at(version)
     return Subresource(row.name.partition("/")[2], kind.group, kind.version, kind.kind, row.verbs)
 
 
 def preferred_resources(
-    discovered: Discovered,
+    result: DiscoveryResult,
 ) -> dict[GroupVersion, tuple[ApiResource, ...]]:
-    """Each resource once: in its group's preferred version, else the first that serves it.
+    """Each resource once: in the preferred version of its group, else in the first that has it.
 
-    Parts of resources are left out; versions that contribute nothing stay, empty.
+    Subresources are left out; versions without resources are empty.
     """
     chosen: dict[GroupVersion, tuple[ApiResource, ...]] = {}
-    for group in discovered.groups:
-        homes = _homes(group, discovered)
+    for group in result.groups:
+        preferred = _preferred_versions(group, result)
         for version in group.group_versions:
-            if version in discovered.resources:
+            if version in result.resources:
                 chosen[version] = tuple(
-                    row for row in discovered.resources[version] if homes.get(row.name) == version
+                    row for row in result.resources[version] if preferred.get(row.name) == version
                 )
     return chosen
 
 
-def _homes(group: ApiGroup, discovered: Discovered) -> dict[str, GroupVersion]:
-    """Which version of the group each of its resources is to be taken from."""
-    homes: dict[str, GroupVersion] = {}
+def _preferred_versions(group: ApiGroup, result: DiscoveryResult) -> dict[str, GroupVersion]:
+    """The preferred version of each resource of a group."""
+    versions: dict[str, GroupVersion] = {}
     for version in group.group_versions:
-        for row in discovered.resources.get(version, ()):
+        for row in result.resources.get(version, ()):
             if not row.is_subresource and (
-                row.name not in homes or version.version == group.preferred
+                row.name not in versions or version.version == group.preferred
             ):
-                homes[row.name] = version
-    return homes
+                versions[row.name] = version
+    return versions
 
 
 def namespaced_only(
     chosen: Mapping[GroupVersion, tuple[ApiResource, ...]],
 ) -> dict[GroupVersion, tuple[ApiResource, ...]]:
-    """Only the resources that live in namespaces; versions without any are dropped."""
+    """Only the namespaced resources; versions without any are dropped."""
     kept = {
         version: tuple(row for row in rows if row.namespaced) for version, rows in chosen.items()
     }
     return {version: rows for version, rows in kept.items() if rows}
 
 
-def supports_version(discovered: Discovered, version: GroupVersion) -> bool:
-    """Whether the server serves a version; one that lists none at all is believed to."""
-    listed = [each for group in discovered.groups for each in group.group_versions]
+def supports_version(result: DiscoveryResult, version: GroupVersion) -> bool:
+    """Whether the server serves a version; True if it lists no version at all, as in client-go."""
+    listed = [each for group in result.groups for each in group.group_versions]
     return not listed or version in listed

@@ -1,9 +1,8 @@
-"""Discovery that is remembered, in memory, until it is told to forget.
+"""Discovery that is cached in memory until it is invalidated.
 
-Promises: nothing is asked before first use; then everything is loaded once, however many
-ask at a time; a failure that may pass is asked again when somebody needs it, any other is
-remembered like an answer.
-Elsewhere: remembering across processes (`disk_cache`), when to forget (`deferred`).
+Guarantees: no request before the first use; then everything is loaded once, also for concurrent
+callers; a transient failure is requested again when it is needed, any other failure is cached.
+See also: `disk_cache` (across processes), `deferred_mapper` (when to invalidate).
 """
 
 from __future__ import annotations
@@ -18,41 +17,43 @@ from kubeloop.meta import GroupVersion
 
 from .client import Discovery, discover_each
 from .errors import EmptyGroupVersion, NotInCache
-from .groups import ApiGroup, ApiResource, Discovered
+from .groups import ApiGroup, ApiResource, DiscoveryResult
 
 __all__ = ["CachedDiscovery", "MemoryCache", "MemoryCacheStats", "is_transient"]
 
 
 @runtime_checkable
 class CachedDiscovery(Discovery, Protocol):
-    """Discovery that may be out of date, and can be told to be so no longer."""
+    """Discovery that may be stale, and can be invalidated."""
 
     @property
     def fresh(self) -> bool:
-        """Whether a miss can be believed."""
+        """Whether the result was loaded from the server since the last invalidation."""
         ...
 
     def invalidate(self) -> None: ...
 
 
-class Overviewed(Discovery, Protocol):
-    """Discovery that may be able to tell everything at once."""
+class AggregatedDiscovery(Discovery, Protocol):
+    """Discovery that may return everything at once."""
 
-    async def overview(self) -> tuple[tuple[ApiGroup, ...], Discovered | None]: ...
+    async def groups_and_maybe_resources(
+        self,
+    ) -> tuple[tuple[ApiGroup, ...], DiscoveryResult | None]: ...
 
 
 class MemoryCacheStats(msgspec.Struct, frozen=True):
-    """What a cache holds."""
+    """Numbers of one cache."""
 
     fresh: bool
     groups: int
     versions: int
     failed: int
-    loads: int  # how often everything was asked for
+    loads: int  # how often everything was loaded
 
 
 def is_transient(error: Exception) -> bool:
-    """Whether asking again may help: the way was broken, or the server was busy or failing."""
+    """Whether a new request may succeed: no connection, or a server that is busy or failing."""
     if isinstance(error, ApiError):
         return error.code >= 500 or error.code == 429
     return isinstance(error, TransportError)
@@ -60,15 +61,15 @@ def is_transient(error: Exception) -> bool:
 
 @final
 class MemoryCache:
-    """Everything that `source` tells, remembered until `invalidate()`."""
+    """Everything of `source`, cached until `invalidate()`."""
 
-    def __init__(self, source: Overviewed) -> None:
+    def __init__(self, source: AggregatedDiscovery) -> None:
         self._source = source
         self._lock = asyncio.Lock()
         self._groups: tuple[ApiGroup, ...] = ()
         self._entries: dict[GroupVersion, tuple[ApiResource, ...] | Exception] = {}
         self._valid = False
-        self._forgotten = 0  # how often everything was
+        self._invalidations = 0
         self._loads = 0
 
     @property
@@ -76,9 +77,9 @@ class MemoryCache:
         return self._valid
 
     def invalidate(self) -> None:
-        """Forget everything, here and in what is asked; answers that are on their way, too."""
+        """Drop everything, also in `source`, and the results of running requests."""
         self._valid = False
-        self._forgotten += 1
+        self._invalidations += 1
         self._groups, self._entries = (), {}
         if isinstance(self._source, CachedDiscovery):
             self._source.invalidate()
@@ -94,7 +95,7 @@ class MemoryCache:
     async def resources(self, version: GroupVersion) -> tuple[ApiResource, ...]:
         """The resources of a group version. Safe to cancel.
 
-        Raises: NotInCache, or the failure that is remembered for it.
+        Raises: NotInCache, or the cached failure of the group version.
         """
         await self._load()
         entry = self._entries.get(version)
@@ -106,12 +107,14 @@ class MemoryCache:
             raise entry
         return entry
 
-    async def discover(self) -> Discovered:
+    async def discover(self) -> DiscoveryResult:
         """Everything, failures included. Safe to cancel."""
         return await discover_each(self, await self.groups())
 
-    async def overview(self) -> tuple[tuple[ApiGroup, ...], Discovered | None]:
-        """As `DiscoveryClient.overview`, so that caches can be stacked."""
+    async def groups_and_maybe_resources(
+        self,
+    ) -> tuple[tuple[ApiGroup, ...], DiscoveryResult | None]:
+        """As `DiscoveryClient.groups_and_maybe_resources`, for stacked caches."""
         return await self.groups(), await self.discover()
 
     def stats(self) -> MemoryCacheStats:
@@ -125,8 +128,8 @@ class MemoryCache:
             if self._valid:
                 return
             self._loads += 1
-            forgotten = self._forgotten
-            groups, found = await self._source.overview()
+            invalidations = self._invalidations
+            groups, found = await self._source.groups_and_maybe_resources()
             if found is not None:
                 self._entries = {**found.resources, **found.failures}
             else:
@@ -134,8 +137,8 @@ class MemoryCache:
                 entries = await asyncio.gather(*map(self._fetch, versions))
                 self._entries = dict(zip(versions, entries, strict=True))
             self._groups = groups
-            # A server without groups has not started properly: ask again next time.
-            self._valid = bool(groups) and forgotten == self._forgotten
+            # A server without groups has not started yet: load again next time.
+            self._valid = bool(groups) and invalidations == self._invalidations
 
     async def _fetch(self, version: GroupVersion) -> tuple[ApiResource, ...] | Exception:
         try:

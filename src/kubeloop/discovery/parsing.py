@@ -1,8 +1,8 @@
-"""Reads discovery's answers, aggregated or legacy, into values; and writes the legacy form.
+"""Decodes discovery responses, aggregated or not, and encodes the files of a disk cache.
 
-Promises: pure; what an answer leaves out or says `null` for counts as empty; an answer of
-another shape is a `DecodeError` that says what was expected.
-Elsewhere: the values (`groups`), who asks (`client`), the files (`disk_cache`).
+Guarantees: pure; missing fields and null are empty; a body of another shape is a `DecodeError`
+that names the expected kind.
+See also: `groups` (the values), `client` (requests), `disk_cache` (files).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kubeloop.errors import DecodeError
 from kubeloop.meta import GroupVersion
 
 from .errors import StaleGroupVersion
-from .groups import ApiGroup, ApiResource, Discovered
+from .groups import ApiGroup, ApiResource, DiscoveryResult
 
 __all__ = [
     "ACCEPT_AGGREGATED",
@@ -41,20 +41,20 @@ ACCEPT_NO_PEER = f"{_V2};profile=nopeer,{ACCEPT_AGGREGATED}"
 
 
 def is_aggregated(content_type: str) -> bool:
-    """Whether an answer's content type is that of aggregated discovery, version 2."""
-    if not content_type.isascii():  # bytes that are no text, which `email` cannot take
+    """Whether a content type is that of aggregated discovery, version 2."""
+    if not content_type.isascii():  # `email` cannot parse it
         return False
     header = Message()
     header["Content-Type"] = content_type
-    said = [header.get_param(name) for name in ("g", "v", "as")]
-    return header.get_content_type() == "application/json" and said == [
+    parameters = [header.get_param(name) for name in ("g", "v", "as")]
+    return header.get_content_type() == "application/json" and parameters == [
         "apidiscovery.k8s.io",
         "v2",
         "APIGroupDiscoveryList",
     ]
 
 
-# --- the aggregated form
+# --- aggregated discovery
 
 
 class _Meta(msgspec.Struct):
@@ -67,7 +67,7 @@ class _Kind(msgspec.Struct):
     kind: str | None = None
 
 
-class _Part(msgspec.Struct, rename="camel"):
+class _Subresource(msgspec.Struct, rename="camel"):
     subresource: str | None = None
     response_kind: _Kind | None = None
     verbs: tuple[str, ...] | None = None
@@ -81,7 +81,7 @@ class _Resource(msgspec.Struct, rename="camel"):
     verbs: tuple[str, ...] | None = None
     short_names: tuple[str, ...] | None = None
     categories: tuple[str, ...] | None = None
-    subresources: list[_Part] | None = None
+    subresources: list[_Subresource] | None = None
 
 
 class _Version(msgspec.Struct):
@@ -99,12 +99,12 @@ class _Groups(msgspec.Struct):
     items: list[_Group] | None = None
 
 
-# Made at import, which one thread does: msgspec crashes when two learn a class at once.
+# Created at import, in one thread: msgspec crashes if two threads inspect a class at once.
 _groups = msgspec.json.Decoder(_Groups)
 
 
-def parse_aggregated(body: bytes) -> Discovered:
-    """Groups and resources in one; a stale version is left out of its group and has failed."""
+def parse_aggregated(body: bytes) -> DiscoveryResult:
+    """Groups and resources; a stale version is not in its group, but in `failures`."""
     listed = _read(_groups, body, "an APIGroupDiscoveryList")
     groups: list[ApiGroup] = []
     resources: dict[GroupVersion, tuple[ApiResource, ...]] = {}
@@ -122,13 +122,13 @@ def parse_aggregated(body: bytes) -> Discovered:
                 row for resource in each.resources or () for row in _rows(resource, version)
             )
         groups.append(ApiGroup(name, tuple(current), current[0] if current else ""))
-    return Discovered(tuple(groups), resources, failures)
+    return DiscoveryResult(tuple(groups), resources, failures)
 
 
-def _rows(resource: _Resource, place: GroupVersion) -> Iterable[ApiResource]:
+def _rows(resource: _Resource, version: GroupVersion) -> Iterable[ApiResource]:
     name, singular = resource.resource or "", resource.singular_resource or ""
     namespaced = resource.scope == "Namespaced"
-    # A resource without a kind cannot be spoken to; its parts may have kinds all the same.
+    # A resource without a kind cannot be used; its subresources may have kinds.
     if resource.response_kind is not None and resource.response_kind.kind:
         yield ApiResource(
             name,
@@ -138,8 +138,8 @@ def _rows(resource: _Resource, place: GroupVersion) -> Iterable[ApiResource]:
             singular=singular,
             short_names=tuple(resource.short_names or ()),
             categories=tuple(resource.categories or ()),
-            group=_elsewhere(resource.response_kind, place).group,
-            version=_elsewhere(resource.response_kind, place).version,
+            group=_own_group_version(resource.response_kind, version).group,
+            version=_own_group_version(resource.response_kind, version).version,
         )
     for part in resource.subresources or ():
         if part.response_kind is not None and part.response_kind.kind:
@@ -149,18 +149,18 @@ def _rows(resource: _Resource, place: GroupVersion) -> Iterable[ApiResource]:
                 namespaced,
                 tuple(part.verbs or ()),
                 singular=singular,
-                group=_elsewhere(part.response_kind, place).group,
-                version=_elsewhere(part.response_kind, place).version,
+                group=_own_group_version(part.response_kind, version).group,
+                version=_own_group_version(part.response_kind, version).version,
             )
 
 
-def _elsewhere(kind: _Kind, place: GroupVersion) -> GroupVersion:
-    """The group and version of a kind where they are not those it is listed under."""
-    told = GroupVersion(kind.group or "", kind.version or "")
-    return GroupVersion() if not told.version or told == place else told
+def _own_group_version(kind: _Kind, listed_in: GroupVersion) -> GroupVersion:
+    """The group version of a kind if it differs from the one that lists it; else empty."""
+    found = GroupVersion(kind.group or "", kind.version or "")
+    return GroupVersion() if not found.version or found == listed_in else found
 
 
-# --- the legacy form
+# --- unaggregated discovery
 
 
 class _LegacyVersion(msgspec.Struct, rename="camel"):
@@ -227,7 +227,7 @@ def _version_of(version: _LegacyVersion) -> str:
 
 
 def parse_resources(body: bytes) -> tuple[ApiResource, ...]:
-    """The resources of one group version, parts included."""
+    """The resources of one group version, with subresources."""
     found = _read(_legacy_resources, body, "an APIResourceList").resources or ()
     return tuple(
         ApiResource(
@@ -249,31 +249,31 @@ def _read(decoder: msgspec.json.Decoder[T], body: bytes, what: str) -> T:
     try:
         return decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DecodeError(f"discovery: the answer is not {what}: {error}") from error
+        raise DecodeError(f"discovery: the response is not {what}: {error}") from error
 
 
-# --- writing, in the form that other clients' caches have
+# --- files in the format of other clients' caches
 
 
 def dump_groups(groups: Iterable[ApiGroup]) -> bytes:
-    """An APIGroupList, as `kubectl` keeps one in its cache."""
+    """An APIGroupList, as in the cache of `kubectl`."""
     listed = [
         {
             "name": group.name,
-            "versions": [_dumped_version(each) for each in group.group_versions] or None,
-            "preferredVersion": _dumped_version(GroupVersion(group.name, group.preferred)),
+            "versions": [_version_dict(each) for each in group.group_versions] or None,
+            "preferredVersion": _version_dict(GroupVersion(group.name, group.preferred)),
         }
         for group in groups
     ]
     return msgspec.json.encode({"kind": "APIGroupList", "apiVersion": "v1", "groups": listed})
 
 
-def _dumped_version(version: GroupVersion) -> dict[str, str]:
+def _version_dict(version: GroupVersion) -> dict[str, str]:
     return {"groupVersion": str(version), "version": version.version}
 
 
 def dump_resources(version: GroupVersion, rows: Iterable[ApiResource]) -> bytes:
-    """An APIResourceList, as `kubectl` keeps one in its cache."""
+    """An APIResourceList, as in the cache of `kubectl`."""
     listed = [
         _LegacyResource(
             name=row.name,

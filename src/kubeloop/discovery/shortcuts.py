@@ -1,8 +1,8 @@
-"""Short names and categories: `po` for pods, `all` for what `kubectl get all` shows.
+"""Short names and categories: `po` for pods, `all` for the resources of `kubectl get all`.
 
-Promises: a word that is a resource's own name is never expanded; where two resources share
-a short name the first in the server's order is taken, and it is said once for each other.
-Elsewhere: what becomes of the expanded name (`mapper`).
+Guarantees: the name of a resource is never expanded; if two resources share a short name, the
+first in the server's order is used, with a warning for each other one.
+See also: `mapper` (uses the expanded names).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from kubeloop.meta import GroupResource, GroupVersion, GroupVersionResource
 from kubeloop.wire import get_logger
 
-from .groups import ApiResource, Discovered
+from .groups import ApiResource, DiscoveryResult
 
 __all__ = ["OnWarning", "expand_categories", "expand_category", "expand_shortcut"]
 
@@ -22,82 +22,84 @@ OnWarning = Callable[[str], None]
 
 
 def expand_shortcut(
-    discovered: Discovered, wanted: GroupVersionResource, *, on_warning: OnWarning | None = None
+    result: DiscoveryResult, partial: GroupVersionResource, *, on_warning: OnWarning | None = None
 ) -> GroupVersionResource:
-    """The resource that a short name stands for; other names come back as they are."""
-    rows = list(_rows(discovered))
-    if _is_a_name(wanted, rows):
-        return wanted
-    found = _shortened(wanted, rows, on_warning or _log)
-    return found or _shortened_by_prefix(wanted, rows) or wanted
+    """The resource of a short name; other names are returned unchanged."""
+    rows = list(_rows(result))
+    if _is_resource_name(partial, rows):
+        return partial
+    found = _match_short_name(partial, rows, on_warning or _log)
+    return found or _match_group_prefix(partial, rows) or partial
 
 
 def _log(text: str) -> None:
     log.warning("%s", text)
 
 
-def _rows(discovered: Discovered) -> Iterator[tuple[GroupVersion, ApiResource]]:
-    for group in discovered.groups:
+def _rows(result: DiscoveryResult) -> Iterator[tuple[GroupVersion, ApiResource]]:
+    for group in result.groups:
         for version in group.group_versions:
-            for row in discovered.resources.get(version, ()):
+            for row in result.resources.get(version, ()):
                 if not row.is_subresource:
                     yield version, row
 
 
-def _is_a_name(wanted: GroupVersionResource, rows: list[tuple[GroupVersion, ApiResource]]) -> bool:
+def _is_resource_name(
+    partial: GroupVersionResource, rows: list[tuple[GroupVersion, ApiResource]]
+) -> bool:
     return any(
-        wanted.resource in (row.name, row.singular)
+        partial.resource in (row.name, row.singular)
         for version, row in rows
-        if wanted.group in ("", version.group)
+        if partial.group in ("", version.group)
     )
 
 
-def _shortened(
-    wanted: GroupVersionResource,
+def _match_short_name(
+    partial: GroupVersionResource,
     rows: list[tuple[GroupVersion, ApiResource]],
     on_warning: OnWarning,
 ) -> GroupVersionResource | None:
-    meant = [
+    matches = [
         GroupResource(version.group, row.name)
         for version, row in rows
-        if wanted.resource in row.short_names and wanted.group in ("", version.group)
+        if partial.resource in row.short_names and partial.group in ("", version.group)
     ]
-    if not meant:
+    if not matches:
         return None
     # Several versions of one resource are one resource.
-    first, *others = dict.fromkeys(meant)
+    first, *others = dict.fromkeys(matches)
     for other in others:
         on_warning(
-            f"short name {wanted.resource!r}: taken for {first}, could also be {other}"
-            " (write the resource's full name)"
+            f"short name {partial.resource!r}: using {first}, could also be {other}"
+            " (use the full name of the resource)"
         )
-    return first.with_version(wanted.version)
+    return first.with_version(partial.version)
 
 
-def _shortened_by_prefix(
-    wanted: GroupVersionResource, rows: list[tuple[GroupVersion, ApiResource]]
+def _match_group_prefix(
+    partial: GroupVersionResource, rows: list[tuple[GroupVersion, ApiResource]]
 ) -> GroupVersionResource | None:
-    """A group given by its beginning: the last thing to be tried."""
-    if not wanted.group:
+    """The resource if the group is given by a prefix; tried last."""
+    if not partial.group:
         return None
     for version, row in rows:
-        if wanted.resource in row.short_names and version.group.startswith(wanted.group):
-            return GroupVersionResource(version.group, wanted.version, row.name)
+        if partial.resource in row.short_names and version.group.startswith(partial.group):
+            return GroupVersionResource(version.group, partial.version, row.name)
     return None
 
 
-def expand_category(discovered: Discovered, word: str) -> tuple[GroupResource, ...]:
-    """The resources of all versions that are in a category; none for an unknown word."""
+def expand_category(result: DiscoveryResult, word: str) -> tuple[GroupResource, ...]:
+    """The resources of a category, in all versions; empty for an unknown category."""
     return tuple(
         dict.fromkeys(
             GroupResource(version.group, row.name)
-            for version, row in _rows(discovered)
+            for version, row in _rows(result)
             if word in row.categories
         )
     )
 
 
-def expand_categories(word: str, *discovered: Discovered) -> tuple[GroupResource, ...]:
-    """The same from several servers or discoveries, each resource once."""
-    found = (resource for each in discovered for resource in expand_category(each, word))
+def expand_categories(word: str, *result: DiscoveryResult) -> tuple[GroupResource, ...]:
+    """The resources of a category in several discovery results, each once."""
+    found = (resource for each in result for resource in expand_category(each, word))
     return tuple(dict.fromkeys(found))

@@ -1,118 +1,91 @@
-"""HTTP to one API server: requests built pure, one transport, answers as bytes.
+"""HTTP to one API server: creates requests, sends them, returns responses as bytes.
 
-Promises: what leaves this room is bytes, frozen values and our own errors; no file is
-read here and no kind is known.
-Elsewhere: configuration and credentials (`kubeloop.config`), kinds and verbs
-(`kubeloop.clients`).
+Guarantees: this package returns bytes, frozen values and kubeloop's errors; it reads no files and
+knows no kinds.
+See also: `kubeloop.config` (configuration and credentials), `kubeloop.clients` (kinds and verbs).
 """
 
 from __future__ import annotations
 
-from .answer import Answer, error_of, is_success
-from .client import RESTClient, RESTStats
-from .codec import Codec, EventReader, JsonCodec
-from .connections import KEEP_ALIVE
-from .fetching import fetch
-from .frames import FRAME_LIMIT, EventFrames
-from .limits import DEFAULT_BURST, DEFAULT_QPS, IN_FLIGHT, limiter_of
-from .listing import ListSplitter
-from .metrics import METRIC_NAMES, PrometheusMetrics, RequestMetrics, url_template
-from .query import Params, encode_query, query_options
-from .request import (
-    APPLY_PATCH,
-    APPLY_PATCH_CBOR,
-    JSON,
-    JSON_PATCH,
-    MERGE_PATCH,
-    STRATEGIC_MERGE_PATCH,
-    Headers,
-    Request,
-    api_path,
-    path_request,
-    resource_request,
-    uri_request,
-)
+from .client import RESTClient
+from .codec import Codec, JsonCodec
+from .metrics import PrometheusMetrics
+from .request import Request, path_request, resource_request, uri_request
+from .response import Response
 from .response_limits import ResponseLimits
-from .resuming import RESUME_BACKOFF, RESUME_INTERVAL, ResumingStats, ResumingWatch
-from .retry import MAX_RETRIES, TRANSPORT_DELAY, UrlBackoff
+from .resuming_watch import ResumingWatch
 from .sender import RequestSender
-from .streaming import ByteStream, ItemStream
-from .timeouts import DEFAULT_TIMEOUTS, Timeouts
-from .tracing import RequestTracer, Span
-from .user_agent import default_user_agent, user_agent
-from .warnings import (
-    ServerWarning,
-    WarningHandler,
-    WarningLog,
-    WarningWriter,
-    ignore_warnings,
-    parse_warnings,
-)
-from .watch import LONGEST_LIFE, SHORTEST_LIFE, Watch, WatchEnd, WatchStats
+from .streams import ByteStream, ItemStream
+from .timeouts import Timeouts
+from .warnings import ServerWarning, WarningHandler, WarningWriter, ignore_warnings
+from .watch import Watch
+
+# For other packages of kubeloop; not public.
+# isort: split
+from .client import RESTStats as RESTStats
+from .codec import EventReader as EventReader
+from .connections import KEEP_ALIVE as KEEP_ALIVE
+from .fetch_url import fetch as fetch
+from .frames import FRAME_LIMIT as FRAME_LIMIT
+from .frames import EventFrames as EventFrames
+from .limits import DEFAULT_BURST as DEFAULT_BURST
+from .limits import DEFAULT_QPS as DEFAULT_QPS
+from .limits import IN_FLIGHT as IN_FLIGHT
+from .limits import limiter_of as limiter_of
+from .list_splitter import ListSplitter as ListSplitter
+from .metrics import METRIC_NAMES as METRIC_NAMES
+from .metrics import RequestMetrics as RequestMetrics
+from .metrics import url_template as url_template
+from .query import Params as Params
+from .query import encode_query as encode_query
+from .query import query_options as query_options
+from .request import APPLY_PATCH as APPLY_PATCH
+from .request import APPLY_PATCH_CBOR as APPLY_PATCH_CBOR
+from .request import JSON as JSON
+from .request import JSON_PATCH as JSON_PATCH
+from .request import MERGE_PATCH as MERGE_PATCH
+from .request import STRATEGIC_MERGE_PATCH as STRATEGIC_MERGE_PATCH
+from .request import Headers as Headers
+from .request import api_path as api_path
+from .response import error_of as error_of
+from .response import is_success as is_success
+from .resuming_watch import RESUME_BACKOFF as RESUME_BACKOFF
+from .resuming_watch import RESUME_INTERVAL as RESUME_INTERVAL
+from .resuming_watch import ResumingStats as ResumingStats
+from .retry import MAX_RETRIES as MAX_RETRIES
+from .retry import TRANSPORT_DELAY as TRANSPORT_DELAY
+from .retry import UrlBackoff as UrlBackoff
+from .timeouts import DEFAULT_TIMEOUTS as DEFAULT_TIMEOUTS
+from .tracing import RequestTracer as RequestTracer
+from .tracing import Span as Span
+from .user_agent import default_user_agent as default_user_agent
+from .user_agent import user_agent as user_agent
+from .warnings import WarningLog as WarningLog
+from .warnings import parse_warnings as parse_warnings
+from .watch import LONGEST_WATCH as LONGEST_WATCH
+from .watch import SHORTEST_WATCH as SHORTEST_WATCH
+from .watch import WatchEnd as WatchEnd
+from .watch import WatchStats as WatchStats
 
 __all__ = [
-    "APPLY_PATCH",
-    "APPLY_PATCH_CBOR",
-    "DEFAULT_BURST",
-    "DEFAULT_QPS",
-    "DEFAULT_TIMEOUTS",
-    "FRAME_LIMIT",
-    "IN_FLIGHT",
-    "JSON",
-    "JSON_PATCH",
-    "KEEP_ALIVE",
-    "LONGEST_LIFE",
-    "MAX_RETRIES",
-    "MERGE_PATCH",
-    "METRIC_NAMES",
-    "RESUME_BACKOFF",
-    "RESUME_INTERVAL",
-    "SHORTEST_LIFE",
-    "STRATEGIC_MERGE_PATCH",
-    "TRANSPORT_DELAY",
-    "Answer",
     "ByteStream",
     "Codec",
-    "EventFrames",
-    "EventReader",
-    "Headers",
     "ItemStream",
     "JsonCodec",
-    "ListSplitter",
-    "Params",
     "PrometheusMetrics",
     "RESTClient",
-    "RESTStats",
     "Request",
-    "RequestMetrics",
     "RequestSender",
-    "RequestTracer",
+    "Response",
     "ResponseLimits",
-    "ResumingStats",
     "ResumingWatch",
     "ServerWarning",
-    "Span",
     "Timeouts",
-    "UrlBackoff",
     "WarningHandler",
-    "WarningLog",
     "WarningWriter",
     "Watch",
-    "WatchEnd",
-    "WatchStats",
-    "api_path",
-    "default_user_agent",
-    "encode_query",
-    "error_of",
-    "fetch",
     "ignore_warnings",
-    "is_success",
-    "limiter_of",
-    "parse_warnings",
     "path_request",
-    "query_options",
     "resource_request",
     "uri_request",
-    "url_template",
-    "user_agent",
 ]

@@ -1,8 +1,8 @@
-"""One call and its attempts: sent, judged, waited for, sent again.
+"""One call and its attempts: send, decide, back off, send again.
 
-Promises: retries are those of `retry`, no more; every wait is the clock's; each attempt
-is counted, whatever became of it.
-Elsewhere: single exchanges (`transport`), what the answer means (`client`).
+Guarantees: `retry` decides about every retry; every wait uses the clock; each attempt is
+counted, also one that fails.
+See also: `transport` (single attempts), `client` (what the response means).
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from kubeloop.kit import Clock, Random
 from kubeloop.wire import get_logger
 
 from .codec import Codec
-from .incoming import Incoming, sooner
-from .limits import Place, Throttle
+from .incoming import IncomingResponse, sooner
+from .limits import InFlightSlot, RequestRateLimiter
 from .liveness import PROBE_PATH
-from .metrics import NO_ANSWER, RequestMetrics
+from .metrics import NO_RESPONSE, RequestMetrics
 from .request import Request, path_request
-from .retry import Call, UrlBackoff, retry_after_of, wait_after_answer, wait_after_failure
+from .retry import Call, UrlBackoff, delay_after_failure, delay_after_response, retry_after_of
 from .timeouts import Timeouts
-from .transport import Errand, Transport
+from .transport import PreparedRequest, Transport
 
 __all__ = ["AttemptStats", "Attempts"]
 
@@ -35,16 +35,16 @@ _PROBE = path_request("GET", PROBE_PATH)
 
 
 class AttemptStats(msgspec.Struct, frozen=True):
-    """What was tried so far."""
+    """The attempts so far."""
 
-    attempts: int  # the first ones and the others
+    attempts: int  # retries included
     retries: int
-    failures: int  # attempts without an answer
+    failures: int  # attempts without a response
 
 
 @final
 class Attempts:
-    """Gets the head of an answer, in as many attempts as are allowed."""
+    """Sends requests with retries, and returns the head of the last response."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Attempts:
         timeouts: Timeouts,
         max_retries: int,
         timeout: float = 0.0,
-        throttle: Throttle | None = None,
+        rate_limiter: RequestRateLimiter | None = None,
         backoff: UrlBackoff | None = None,
         metrics: RequestMetrics | None = None,
         random: Random = chance.random,
@@ -66,8 +66,8 @@ class Attempts:
         self._codec = codec
         self._timeouts = timeouts
         self._max_retries = max(max_retries, 0)
-        self._timeout = timeout  # told to the server where a request says nothing
-        self._throttle = throttle
+        self._timeout = timeout  # sent to the server if the request has none
+        self._rate_limiter = rate_limiter
         self._backoff = backoff
         self._metrics = metrics
         self._random = random
@@ -82,42 +82,48 @@ class Attempts:
     def stats(self) -> AttemptStats:
         return AttemptStats(attempts=self._requests, retries=self._retries, failures=self._failures)
 
-    async def turn(self, request: Request, deadline: float | None = None) -> None:
-        """Wait until the limiter, if there is one, lets the request pass."""
-        if self._throttle is None:
+    async def wait_for_rate_limiter(self, request: Request, deadline: float | None = None) -> None:
+        """Wait until the rate limiter, if there is one, admits the request."""
+        if self._rate_limiter is None:
             return
-        waited = await self._throttle.wait(request.action, deadline=deadline)
+        waited = await self._rate_limiter.wait(request.action, deadline=deadline)
         if self._metrics is not None:
-            self._metrics.rate_limited(
+            self._metrics.observe_rate_limiter(
                 verb=request.method, host=self._transport.host, seconds=waited
             )
 
     async def open(
-        self, request: Request, call: Call, deadline: float | None, *, place: Place | None = None
-    ) -> Incoming:
-        """The head of the last answer, be it yes or no; between attempts `place` is left.
+        self,
+        request: Request,
+        call: Call,
+        deadline: float | None,
+        *,
+        slot: InFlightSlot | None = None,
+    ) -> IncomingResponse:
+        """Return the head of the last response, whatever its status.
 
-        Safe to cancel: the connection is closed; what was sent may have been done.
+        `slot` is released between two attempts. Safe to cancel: the connection is closed; the
+        server may have executed the request.
 
         Raises:
-            TransportError: there was none.
+            TransportError: there was no response.
         """
         given = request.max_retries
         left = self._max_retries if given is None else max(given, 0)
         backoff = self._backoff.fresh() if self._backoff else None
         url = self.url(request)
-        # Attempts that time out are repeated only so long: ten of them would be 13 minutes.
-        answer = (request.timeouts or self._timeouts).answer
-        give_up = None if answer is None else self._clock.now() + answer
+        # Bounds the retries of attempts that time out: ten of them would take 13 minutes.
+        seconds = (request.timeouts or self._timeouts).response
+        give_up = None if seconds is None else self._clock.now() + seconds
         first, before = True, ""
         while True:
             try:
                 incoming = await self._attempt(request, url, deadline, first=first)
             except TransportError as error:
-                wait = wait_after_failure(error, call=call, method=request.method, left=left)
+                wait = delay_after_failure(error, call=call, method=request.method, left=left)
                 last = give_up if isinstance(error, TimeoutExceeded) else None
                 if wait is None or _is_too_late(self._clock, wait, sooner(deadline, last)):
-                    raise _mentioning(error, before) from error.__cause__
+                    raise _with_earlier_failure(error, before) from error.__cause__
                 before = error.summary
                 status = 0
             else:
@@ -125,7 +131,7 @@ class Attempts:
                 if status < 300:
                     return incoming
                 incoming.before = before
-                wait = wait_after_answer(
+                wait = delay_after_response(
                     status,
                     retry_after_of(incoming.headers.get("Retry-After")),
                     left=left,
@@ -133,23 +139,23 @@ class Attempts:
                 )
                 if wait is None or _is_too_late(self._clock, wait, deadline):
                     return incoming
-                before = ""  # the server says the same again, or something better
+                before = ""  # the next response says at least as much
                 await incoming.discard()
             if backoff is not None:
-                backoff.note(status)
+                backoff.record(status)
                 wait = max(wait, backoff.delay)
             left -= 1
             first = False
             self._retries += 1
-            if place is not None:
-                await place.leave()
+            if slot is not None:
+                await slot.release()
             await self._clock.sleep(wait)
-            await self.turn(request, deadline)
-            if place is not None:
-                await place.take()
+            await self.wait_for_rate_limiter(request, deadline)
+            if slot is not None:
+                await slot.acquire()
 
     async def probe(self) -> None:
-        """Ask the server for a sign of life: no slot, no limiter, no metrics, no backoff.
+        """Send a probe: no in-flight slot, rate limiter, metrics or backoff.
 
         Returns when there is any response. Safe to cancel: the connection is closed.
 
@@ -157,29 +163,29 @@ class Attempts:
             ConfigError: there is no usable certificate.
             TransportError: no response came.
         """
-        errand = Errand(_PROBE, self.url(_PROBE), "*/*", "", self._timeouts, within=None)
+        prepared = PreparedRequest(_PROBE, self.url(_PROBE), "*/*", "", self._timeouts, within=None)
         try:
-            await self._transport.probe(errand)
+            await self._transport.probe(prepared)
         except StreamBroken:
-            # The server may end a kept connection at the moment at which it is used.
-            await self._transport.probe(errand)
+            # The server may close an idle connection at the moment at which it is reused.
+            await self._transport.probe(prepared)
 
     async def _attempt(
         self, request: Request, url: str, deadline: float | None, *, first: bool
-    ) -> Incoming:
+    ) -> IncomingResponse:
         timeouts = request.timeouts or self._timeouts
         self._requests += 1
         began = self._clock.now()
-        code = NO_ANSWER
+        code = NO_RESPONSE
         try:
             incoming = await self._transport.exchange(
-                Errand(
+                PreparedRequest(
                     request,
                     url,
                     self._codec.accept,
                     self._codec.content_type,
                     timeouts,
-                    timeouts.answer,
+                    timeouts.response,
                     deadline,
                 )
             )
@@ -189,7 +195,7 @@ class Attempts:
             raise
         finally:
             if self._metrics is not None:
-                self._metrics.attempt(
+                self._metrics.count_attempt(
                     code=code, method=request.method, host=self._transport.host, retry=not first
                 )
             if log.isEnabledFor(logging.DEBUG):
@@ -199,13 +205,13 @@ class Attempts:
 
 
 def _is_too_late(clock: Clock, wait: float, deadline: float | None) -> bool:
-    """Whether the call would be over before the next attempt: then this answer says more."""
+    """Whether the call ends before the next attempt: then this result says more."""
     return deadline is not None and clock.now() + wait >= deadline
 
 
-def _mentioning(error: TransportError, before: str) -> TransportError:
-    """The error with what an earlier attempt came to, where that is something else."""
+def _with_earlier_failure(error: TransportError, before: str) -> TransportError:
+    """The error with the failure of an earlier attempt, if that was another one."""
     if not before or before == error.summary:
         return error
-    mentioning = type(error)(f"{error.summary} (before that: {before})")
-    return mentioning.with_hint(error.hint, python=error.python_hint)
+    combined = type(error)(f"{error.summary} (before that: {before})")
+    return combined.with_hint(error.hint, python=error.python_hint)

@@ -1,10 +1,9 @@
-"""The one client for HTTP: requests in, answers, streams and watches out.
+"""The HTTP client: takes requests, returns responses, streams and watches.
 
-Promises: an answer that says no is an `ApiError`, no answer a `TransportError`, and
-nothing else leaves; retries are those of `retry`, no more; how often and how much at
-once is limited here and nowhere else; everything that waits asks the clock; being
-cancelled closes what was open.
-Elsewhere: making requests (`request`), kinds and verbs (`kubeloop.clients`).
+Guarantees: an unsuccessful response is an `ApiError`, a missing one a `TransportError`, and
+nothing else is raised; `retry` decides about every retry; rate limit and in-flight limit are
+applied here and nowhere else; every wait uses the clock; a cancelled call closes its connection.
+See also: `request` (creating requests), `kubeloop.clients` (kinds and verbs).
 """
 
 from __future__ import annotations
@@ -31,22 +30,22 @@ from kubeloop.errors import (
 from kubeloop.kit import Clock, ConcurrencyLimit, Limiter, Random, SystemClock
 from kubeloop.wire import get_logger
 
-from .answer import Answer, error_of, is_success
 from .attempts import Attempts
 from .codec import Codec, JsonCodec
-from .incoming import Incoming
-from .limits import IN_FLIGHT, Place, Throttle
+from .incoming import IncomingResponse
+from .limits import IN_FLIGHT, InFlightSlot, RequestRateLimiter
 from .liveness import ServerProbe, SilenceLimits
 from .metrics import RequestMetrics
 from .request import Request
+from .response import Response, error_of, is_success
 from .response_limits import DEFAULT_RESPONSE_LIMITS, ResponseLimits
 from .retry import MAX_RETRIES, Call, UrlBackoff, is_retryable
-from .streaming import ByteStream, ItemStream
+from .streams import ByteStream, ItemStream
 from .timeouts import DEFAULT_TIMEOUTS, Timeouts
 from .tracing import RequestTracer, Span, installed_tracer, no_span
 from .transport import Transport
 from .warnings import WarningHandler, WarningLog, parse_warnings
-from .watch import Watch, with_life
+from .watch import Watch, with_timeout
 
 __all__ = ["RESTClient", "RESTStats"]
 
@@ -54,31 +53,31 @@ log = get_logger(__name__)
 
 
 class RESTStats(msgspec.Struct, frozen=True):
-    """What a client has done so far."""
+    """Numbers of one client."""
 
-    requests: int  # attempts, the first ones and the others
+    requests: int  # attempts, retries included
     retries: int
-    failures: int  # attempts without an answer
-    in_flight: int  # those that wait for a retry are not
-    waiting: int  # for a place in flight
+    failures: int  # attempts without a response
+    in_flight: int  # calls; without those that back off before a retry
+    waiting: int  # calls that wait for an in-flight slot
     watches: int  # opened so far
-    probes: int  # of the server, while watches were silent; not among the requests
-    renewals: int  # of the credentials, after a 401
+    probes: int  # of the server, while watches were silent; not counted as requests
+    credential_refreshes: int  # after a 401
     tls_contexts: int
     ca_reloads: Mapping[tuple[str, str], int]
 
 
 @final
 class RESTClient:
-    """Talks to one server.
+    """Sends requests to one server.
 
-    `max_retries` may be exceeded by no request; `in_flight` bounds calls of `send` at
-    once; streams and watches are not counted, since they last. `response_limits` bounds how
-    much of a response is read. `codec` is what requests and answers go by that name no format
-    themselves; see `Codec` for what it does not change.
+    `max_retries` is the limit for requests that set none; `in_flight` limits concurrent calls
+    of `send` (streams and watches are not counted, since they last). `response_limits` limits
+    the size of a response. `codec` is for requests and responses that name no format; see
+    `Codec` for what it does not change.
 
         async with RESTClient(ClusterConfig.load()) as rest:
-            answer = await rest.send(path_request("GET", "/version"))
+            response = await rest.send(path_request("GET", "/version"))
     """
 
     def __init__(
@@ -100,7 +99,7 @@ class RESTClient:
         environ: Mapping[str, str] | None = None,
         random: Random = chance.random,
     ) -> None:
-        # Keeps its arguments and no more: no file, no session before the first request.
+        # Stores its arguments: no file is read and no session opened before the first request.
         self._config = config
         self._clock = clock or SystemClock()
         self._timeouts = timeouts
@@ -127,7 +126,7 @@ class RESTClient:
             timeouts=timeouts,
             max_retries=max_retries,
             timeout=config.timeout,
-            throttle=Throttle(limiter, clock=self._clock) if limiter else None,
+            rate_limiter=RequestRateLimiter(limiter, clock=self._clock) if limiter else None,
             backoff=UrlBackoff.from_environ(environ),
             metrics=metrics,
             random=random,
@@ -148,7 +147,7 @@ class RESTClient:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close every connection; what still runs on them ends. Safe to repeat."""
+        """Close every connection; calls that still use one fail. Safe to repeat."""
         try:
             await self._transport.aclose()
         finally:
@@ -168,29 +167,29 @@ class RESTClient:
 
     @property
     def max_retries(self) -> int:
-        """How often a request is sent again where it does not say."""
+        """The number of retries for requests that do not set it."""
         return self._max_retries
 
     def url(self, request: Request) -> str:
-        """The whole URL that the request goes to."""
+        """The whole URL of the request."""
         return self._attempts.url(request)
 
-    async def send(self, request: Request, *, warnings: WarningHandler | None = None) -> Answer:
-        """Send and wait for the whole answer.
+    async def send(self, request: Request, *, warnings: WarningHandler | None = None) -> Response:
+        """Send the request and read the whole response.
 
-        Safe to cancel: the connection is closed; what was sent may have been done.
+        Safe to cancel: the connection is closed; the server may have executed the request.
 
         Raises:
-            ApiError: the server said no.
-            InFlightTimeout: as many calls as allowed were under way for too long.
+            ApiError: the response is not a success.
+            InFlightTimeout: no in-flight slot became free in time.
             ResponseTooLarge: the response is larger than its limit.
-            TransportError: no whole answer came in time.
-            ConfigError: credentials or certificates could not be had.
+            TransportError: no whole response arrived in time.
+            ConfigError: credentials or certificates are not available.
         """
-        await self._attempts.turn(request)
-        gate = self._gate or self._first_use()
+        await self._attempts.wait_for_rate_limiter(request)
+        gate = self._gate or self._set_up()
         began = self._clock.now()
-        slot = Place(
+        slot = InFlightSlot(
             gate,
             request=request,
             clock=self._clock,
@@ -201,24 +200,24 @@ class RESTClient:
             if self._tracer is None and self._metrics is None:
                 return await self._send(request, warnings, slot)
             with self._span(request) as span:
-                return await self._observed(request, warnings, slot, span, began)
+                return await self._send_observed(request, warnings, slot, span, began)
 
     def watch(
         self,
         request: Request,
         *,
-        life: float | None = None,
+        max_duration: float | None = None,
         warnings: WarningHandler | None = None,
     ) -> Watch:
         """A watch that is opened when it is entered or first read.
 
-        `life` is when it ends at the latest, in seconds; without it 5 to 10 minutes, at
-        random, which the server is told as well unless the request says otherwise.
+        `max_duration` ends it after so many seconds. The default is 5 to 10 minutes, at random,
+        and is sent to the server as `timeoutSeconds` unless the request has its own.
         """
-        if life is None:
-            request, life = with_life(request, random=self._random)
+        if max_duration is None:
+            request, max_duration = with_timeout(request, random=self._random)
 
-        async def opener() -> Incoming | TransportError:
+        async def opener() -> IncomingResponse | TransportError:
             return await self._open_watch(request, warnings)
 
         timeouts = request.timeouts or self._timeouts
@@ -227,27 +226,27 @@ class RESTClient:
             action=request.action,
             reader=self._codec.events(),
             clock=self._clock,
-            life=life,
+            max_duration=max_duration,
             limits=SilenceLimits(timeouts.probe_after, timeouts.idle),
             probe=self._probe,
         )
 
     def stream(self, request: Request, *, warnings: WarningHandler | None = None) -> ByteStream:
-        """A body read in pieces: logs, mostly. Opened when it is entered or first read.
+        """A body that is read in chunks, such as a log; opened when it is entered or first read.
 
-        A log that is followed may be silent for long: give its request
-        `timeouts=Timeouts(idle=None)`.
+        A log that is followed may be silent for a long time: set `timeouts=Timeouts(idle=None)`
+        in its request.
         """
 
-        async def opener() -> Incoming:
+        async def opener() -> IncomingResponse:
             return await self._open_stream(request, warnings)
 
         return ByteStream(opener, action=request.action, limit=self._limits.for_document())
 
     def items(self, request: Request, *, warnings: WarningHandler | None = None) -> ItemStream:
-        """The items of a list one by one, with memory that does not depend on its length."""
+        """The items of a list one by one; memory does not grow with the length of the list."""
 
-        async def opener() -> Incoming:
+        async def opener() -> IncomingResponse:
             incoming = await self._open_stream(request, warnings)
             incoming.limit_to(self._limits.for_success(request))
             return incoming
@@ -262,13 +261,13 @@ class RESTClient:
         heartbeat: float | None = None,
         max_size: int | None = None,
     ) -> aiohttp.ClientWebSocketResponse:
-        """Open a websocket; the caller closes it.
+        """Open a WebSocket; the caller closes it.
 
-        A message may have `max_size` bytes, as many as an object by default; 0 is no limit.
+        `max_size` limits the bytes of a message, by default as for an object; 0 is no limit.
 
         Raises:
-            ApiError: the server refused to switch.
-            TransportError: no answer came.
+            ApiError: the server rejected the upgrade.
+            TransportError: there was no response.
         """
         try:
             return await self._transport.websocket(
@@ -300,7 +299,7 @@ class RESTClient:
             waiting=gate.waiting if gate else 0,
             watches=self._watches,
             probes=self._probe.probes,
-            renewals=transport.renewals,
+            credential_refreshes=transport.credential_refreshes,
             tls_contexts=transport.tls_contexts,
             ca_reloads=transport.ca_reloads,
         )
@@ -308,41 +307,41 @@ class RESTClient:
     def __repr__(self) -> str:
         return f"RESTClient({self._transport.server})"
 
-    # --- whole answers
+    # --- whole responses
 
     def _deadline(self, request: Request) -> float | None:
-        """When a call ends that begins now, with its retries and the wait for a slot."""
-        whole = request.timeout or self._config.timeout if request.timeout != 0 else 0
-        seconds = whole or (request.timeouts or self._timeouts).whole
+        """The end of a call that starts now, including retries and the wait for a slot."""
+        own = request.timeout or self._config.timeout if request.timeout != 0 else 0
+        seconds = own or (request.timeouts or self._timeouts).total
         return None if seconds is None else self._clock.now() + seconds
 
     async def _send(
-        self, request: Request, warnings: WarningHandler | None, place: Place
-    ) -> Answer:
-        deadline = place.deadline
-        incoming = await self._attempts.open(request, Call.SEND, deadline, place=place)
+        self, request: Request, warnings: WarningHandler | None, slot: InFlightSlot
+    ) -> Response:
+        deadline = slot.deadline
+        incoming = await self._attempts.open(request, Call.SEND, deadline, slot=slot)
         status = incoming.status
-        self._hand_on_warnings(incoming, warnings)
+        self._report_warnings(incoming, warnings)
         if not is_success(status):
-            raise await self._refusal(request, incoming, deadline)
+            raise await self._response_error(request, incoming, deadline)
         incoming.limit_to(self._limits.for_success(request))
         body = await incoming.read(deadline=deadline)
-        return Answer(request, status, incoming.headers, body, self._codec)
+        return Response(request, status, incoming.headers, body, self._codec)
 
-    async def _observed(
+    async def _send_observed(
         self,
         request: Request,
         warnings: WarningHandler | None,
-        place: Place,
+        slot: InFlightSlot,
         span: Span,
         began: float,
-    ) -> Answer:
-        """Send, and tell those who count and trace."""
+    ) -> Response:
+        """Send, and report to metrics and tracer."""
         received = 0
         try:
-            answer = await self._send(request, warnings, place)
-            received = len(answer.body)
-            span.set_attribute("http.response.status_code", answer.status)
+            response = await self._send(request, warnings, slot)
+            received = len(response.body)
+            span.set_attribute("http.response.status_code", response.status)
         except ApiError as error:
             span.set_attribute("http.response.status_code", error.code)
             raise
@@ -351,17 +350,17 @@ class RESTClient:
             raise
         finally:
             if self._metrics is not None:
-                self._metrics.request(
+                self._metrics.observe_request(
                     verb=request.method,
                     host=self._transport.host,
                     seconds=self._clock.now() - began,
                     sent=len(request.body or b""),
                     received=received,
                 )
-        return answer
+        return response
 
-    def _first_use(self) -> ConcurrencyLimit:
-        """What is found out as late as can be: by now a program has set itself up."""
+    def _set_up(self) -> ConcurrencyLimit:
+        """Create what depends on the running program: its event loop, and its tracing."""
         self._gate = ConcurrencyLimit(self._in_flight)
         self._tracer = self._tracer or installed_tracer()
         return self._gate
@@ -371,12 +370,12 @@ class RESTClient:
             return no_span()
         return self._tracer.span(request, server=self._transport.host)
 
-    # --- opening what lasts
+    # --- opening streams
 
     async def _open_watch(
         self, request: Request, warnings: WarningHandler | None
-    ) -> Incoming | TransportError:
-        """The head of a watch; the last failure when only retryable attempts have failed."""
+    ) -> IncomingResponse | TransportError:
+        """The head of a watch; the last failure if all attempts failed and may be retried."""
         self._watches += 1
         try:
             incoming = await self._attempts.open(request, Call.WATCH, None)
@@ -385,33 +384,35 @@ class RESTClient:
                 raise
             log.info("%s", error)
             return error
-        return await self._accepted(incoming, request, warnings, success=incoming.status == 200)
+        return await self._check_status(incoming, request, warnings, success=incoming.status == 200)
 
-    async def _open_stream(self, request: Request, warnings: WarningHandler | None) -> Incoming:
-        await self._attempts.turn(request)
+    async def _open_stream(
+        self, request: Request, warnings: WarningHandler | None
+    ) -> IncomingResponse:
+        await self._attempts.wait_for_rate_limiter(request)
         incoming = await self._attempts.open(request, Call.STREAM, None)
         success = 200 <= incoming.status < 300
-        return await self._accepted(incoming, request, warnings, success=success)
+        return await self._check_status(incoming, request, warnings, success=success)
 
-    async def _accepted(
+    async def _check_status(
         self,
-        incoming: Incoming,
+        incoming: IncomingResponse,
         request: Request,
         warnings: WarningHandler | None,
         *,
         success: bool,
-    ) -> Incoming:
-        self._hand_on_warnings(incoming, warnings)
+    ) -> IncomingResponse:
+        self._report_warnings(incoming, warnings)
         if success:
             return incoming
-        seconds = (request.timeouts or self._timeouts).answer
+        seconds = (request.timeouts or self._timeouts).response
         deadline = None if seconds is None else self._clock.now() + seconds
-        raise await self._refusal(request, incoming, deadline)
+        raise await self._response_error(request, incoming, deadline)
 
-    async def _refusal(
-        self, request: Request, incoming: Incoming, deadline: float | None
+    async def _response_error(
+        self, request: Request, incoming: IncomingResponse, deadline: float | None
     ) -> ApiError:
-        """The error for a response that is not a success; its code outweighs a useless body."""
+        """The error for an unsuccessful response; its status counts even if its body is useless."""
         body, not_read = b"", ""
         try:
             incoming.limit_to(self._limits.for_error())
@@ -419,9 +420,9 @@ class RESTClient:
         except TransportError as error:
             if isinstance(error, ClientClosed | StreamBroken | TimeoutExceeded):
                 raise
-            place = f"{request.action}: {self._transport.server}: "
-            not_read = f" (its body was not read: {error.summary.removeprefix(place)})"
-        refusal = error_of(
+            prefix = f"{request.action}: {self._transport.server}: "
+            not_read = f" (its body was not read: {error.summary.removeprefix(prefix)})"
+        result = error_of(
             request,
             incoming.status,
             incoming.headers,
@@ -430,10 +431,11 @@ class RESTClient:
             before=incoming.before,
         )
         if not_read:
-            refusal.status.message = f"{refusal.status.message or ''}{not_read}".strip()
-        return refusal
+            status = result.status
+            status.message = f"{status.message or ''}{not_read}".strip()
+        return result
 
-    def _hand_on_warnings(self, incoming: Incoming, handler: WarningHandler | None) -> None:
+    def _report_warnings(self, incoming: IncomingResponse, handler: WarningHandler | None) -> None:
         if "Warning" not in incoming.headers:
             return
         handler = handler or self._warnings
@@ -441,4 +443,4 @@ class RESTClient:
             try:
                 handler(warning)
             except Exception:
-                log.exception("a handler of warnings failed")
+                log.exception("%s: the warning handler failed", incoming.request.action)

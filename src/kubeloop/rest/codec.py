@@ -1,10 +1,10 @@
-"""How a `RESTClient` turns values into bytes and back: media types, encode, decode, framing.
+"""How a `RESTClient` encodes and decodes bodies: media types, encode, decode, framing.
 
-A codec decides the default `Accept` and `Content-Type` of requests, `Answer.decode`, and how
-the bytes of `RESTClient.watch` are cut into events, whose objects are JSON in any case. It is
-not a switch for another format: clients (`kubeloop.clients`), lists and informers read and
-write JSON, and a client refuses a `RESTClient` with a codec for anything else.
-Elsewhere: the models' own reading and writing (`kubeloop.wire`), JSON's frames (`frames`).
+A codec decides the default `Accept` and `Content-Type` of requests, `Response.decode`, and how
+the bytes of `RESTClient.watch` are split into events, whose objects are always JSON. It is not a
+switch for another format: clients (`kubeloop.clients`), lists and informers read and write JSON,
+and a client rejects a `RESTClient` with a codec for another format.
+See also: `kubeloop.wire` (models), `frames` (events of a watch).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class EventReader(Protocol):
-    """Cuts the bytes of one watch into events."""
+    """Splits the bytes of one watch into events."""
 
     def feed(self, chunk: bytes) -> list[RawEvent]:
         """The events that are complete now; those before a mistake are among them."""
@@ -34,22 +34,22 @@ class EventReader(Protocol):
 
     @property
     def mistake(self) -> DecodeError | None:
-        """What came that is no event; nothing is read behind it."""
+        """Why the bytes are not an event; nothing is read after it."""
         ...
 
     def close(self) -> bool:
-        """The stream has ended; says whether it ended between two events."""
+        """The stream has ended; returns whether it ended between two events."""
         ...
 
 
 class Codec(Protocol):
-    """What a `RESTClient` sends, asks for and decodes where a request does not say it.
+    """The format of a `RESTClient`, for requests that do not name one.
 
-    For programs that use a `RESTClient` by itself: a `Client` takes only one that speaks JSON.
+    For programs that use a `RESTClient` directly: a `Client` accepts only JSON.
     """
 
-    content_type: str  # of bodies that are sent
-    accept: str  # what is asked for
+    content_type: str  # of request bodies
+    accept: str  # of responses
 
     def reads(self, media_type: str) -> bool:
         """Whether bodies of this type can be decoded."""
@@ -62,7 +62,7 @@ class Codec(Protocol):
 
 @final
 class JsonCodec:
-    """JSON, which every server speaks for every kind."""
+    """JSON, which every server supports for every kind."""
 
     content_type = JSON
     accept = "application/json, */*"
@@ -77,10 +77,10 @@ class JsonCodec:
         )
 
     def encode(self, value: Model | Mapping[str, Any] | Sequence[Any]) -> bytes:
-        """A model, or plain data, as it is sent.
+        """A model or plain data as JSON.
 
         Raises:
-            InvalidArgument: JSON cannot say it.
+            InvalidArgument: it cannot be encoded.
         """
         if isinstance(value, Model):
             return value.to_json()
@@ -88,11 +88,11 @@ class JsonCodec:
             return self._encoder.encode(value)
         except (TypeError, ValueError, RecursionError) as error:
             raise InvalidArgument(
-                f"a body of type {type(value).__name__} cannot be sent as JSON: {error}"
+                f"cannot encode a body of type {type(value).__name__} as JSON: {error}"
             ) from error
 
     def decode(self, type_: type[T], body: bytes) -> T:
-        """The body as a model, a view, `dict`, or anything else that JSON can be read as."""
+        """The body as a model, a partial struct, a `dict` or another type."""
         return decode(type_, body)
 
     def events(self) -> EventFrames:
@@ -106,7 +106,7 @@ def media_type_of(header: str) -> str:
     """The type in a Content-Type header, without its parameters; empty for an empty header.
 
     Raises:
-        DecodeError: the header is none.
+        DecodeError: the header is malformed.
     """
     if header == JSON:
         return header
@@ -114,7 +114,7 @@ def media_type_of(header: str) -> str:
     main, slash, sub = found.partition("/")
     if not header.strip():
         return ""
-    # Go lets a single word pass as well, such as "text".
+    # Go accepts a single word as well, such as "text".
     words = (main, sub) if slash else (main,)
     if any(not word or not word.isascii() or _SEPARATORS & set(word) for word in words):
         raise DecodeError(f"Content-Type {header[:200]!r} is not a media type")

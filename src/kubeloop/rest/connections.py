@@ -1,8 +1,8 @@
-"""How connections are made: sockets, proxies, names, and a session that hides nothing.
+"""How connections are opened: sockets, proxies, name resolution, the aiohttp session.
 
-Promises: the HTTP library bounds nothing but the making of a connection, and repeats no
-request by itself; a proxy is told its own credentials and nobody else's.
-Elsewhere: what goes over them (`transport`), which proxy (`kubeloop.config`).
+Guarantees: the HTTP library has no timeout except for opening a connection, and never repeats a
+request; a proxy receives its own credentials and no others.
+See also: `transport` (what is sent), `kubeloop.config` (which proxy is used).
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from kubeloop.errors import ConfigError
 from kubeloop.kit import Clock
 from kubeloop.wire import get_logger
 
-from .failures import Cut
+from .failures import ConnectionCut
 from .metrics import RequestMetrics
 
 __all__ = [
     "KEEP_ALIVE",
-    "UnderWay",
+    "PendingRequests",
     "client_timeout",
-    "kept_alive_socket",
+    "keep_alive_socket",
     "open_session",
     "proxy_options",
     "report_unclosed",
@@ -44,48 +44,48 @@ __all__ = [
 
 log = get_logger(__name__)
 
-# The server drops connections that were idle for 90 s. HTTP/1.1 has no way to say so in
-# time, and a POST that meets it must not be repeated: ours go first.
+# kube-apiserver closes connections that were idle for 90 s. HTTP/1.1 cannot announce it, and a
+# POST on such a connection must not be repeated: so the client closes them first.
 KEEP_ALIVE = 85.0
-# The kernel probes a peer that has been silent for 15 s, every 10 s, and ends the connection
-# when three probes stay without an acknowledgement: a dead link is noticed after 45 s, as by
-# client-go's HTTP/2 pings. A peer that lives acknowledges them, so quiet watches, logs and
-# execs last. TCP_USER_TIMEOUT is not set: it would also end an exec whose process does not
+# The kernel probes a peer that has been silent for 15 s, every 10 s, and closes the connection
+# after three probes without acknowledgement: a dead link is detected after 45 s, as with
+# client-go's HTTP/2 pings. A live peer acknowledges them, so quiet watches, logs and execs
+# stay open. TCP_USER_TIMEOUT is not set: it would also close an exec whose process does not
 # read its input for a while.
 TCP_KEEP_IDLE = 15
 TCP_KEEP_INTERVAL = 10
 TCP_KEEP_PROBES = 3
 _READ_BUFFER = 2**17
-_LONGEST_HEADER = 2**16
-# Turns of the loop that a request needs to notice that its client was closed.
-_TURNS = 10
+_MAX_HEADER = 2**16
+# Steps of the event loop until a request has ended after its client was closed.
+_CLOSE_STEPS = 10
 
-# The sockets that the request on its way has made.
-_making: ContextVar[list[socket.socket]] = ContextVar("kubeloop sockets in the making")
+# The sockets that the current request has created.
+_new_sockets: ContextVar[list[socket.socket]] = ContextVar("kubeloop_new_sockets")
 
 
 def open_session(*, clock: Clock, metrics: RequestMetrics | None) -> aiohttp.ClientSession:
     """A session with a pool of connections; needs a running loop."""
     connector = aiohttp.TCPConnector(
-        # Watches hold their connection for minutes: a limit here would be a deadlock.
+        # Watches keep their connection for minutes: a limit here would be a deadlock.
         limit=0,
         keepalive_timeout=KEEP_ALIVE,
-        socket_factory=_noted_socket,
+        socket_factory=_tracked_socket,
         resolver=_TimedResolver(metrics, clock) if metrics else None,
     )
     return aiohttp.ClientSession(
         connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),
-        # No total: aiohttp's own five minutes would cut every watch.
+        # No total: aiohttp's default of five minutes would end every watch.
         timeout=client_timeout(None),
         middlewares=(_only_once,),
         skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
         raise_for_status=False,
-        auto_decompress=False,  # `incoming` unpacks, in pieces
+        auto_decompress=False,  # `incoming` decompresses, in pieces
         trust_env=False,
         read_bufsize=_READ_BUFFER,
-        max_line_size=_LONGEST_HEADER,
-        max_field_size=_LONGEST_HEADER,
+        max_line_size=_MAX_HEADER,
+        max_field_size=_MAX_HEADER,
     )
 
 
@@ -96,17 +96,17 @@ def report_unclosed(
     server: str,
     owner: weakref.ref[object],
 ) -> None:
-    """Say that a client was forgotten open, and close its connections.
+    """Warn that a client was not closed, and close its connections.
 
-    Called when the client is collected, in whatever thread that happens, or at exit. The HTTP
-    library would report objects of which a user of kubeloop knows nothing.
+    Called when the client is garbage collected, in any thread, or at exit. The warnings of the
+    HTTP library would name objects that a user of kubeloop does not know.
     """
     is_exit = owner() is not None
     # At exit a loop that is not closed runs in another thread, whose owner closes its clients
     # (`kubeloop.blocking` does), or in the parent of this process.
     if session.closed or (is_exit and not loop.is_closed()):
         return
-    fault = (
+    message = (
         f"a kubeloop client for {server} was not closed"
         ' (use "async with Client() as client:", or await client.aclose())'
     )
@@ -121,12 +121,12 @@ def report_unclosed(
             _close_connector(connector)
         else:
             loop.call_soon_threadsafe(_close_connector, connector)
-    log.warning("%s", fault)
-    warnings.warn(fault, ResourceWarning, stacklevel=2)
+    log.warning("%s", message)
+    warnings.warn(message, ResourceWarning, stacklevel=2)
 
 
 def _close_connector(connector: aiohttp.BaseConnector) -> None:
-    # One step closes them all; the others only wait for the end, and there is no one to wait.
+    # The first step closes them all; the others only wait for the end.
     steps = connector.close().__await__()
     with suppress(StopIteration):
         next(steps)
@@ -134,12 +134,12 @@ def _close_connector(connector: aiohttp.BaseConnector) -> None:
 
 
 @final
-class UnderWay:
-    """Requests whose answer has not begun: each is a block, and all can be ended.
+class PendingRequests:
+    """Requests without a response yet: each is a block, and all can be ended.
 
-    The sockets that a block makes are in `sockets` once it is over, and not before: until a
-    connection stands its socket is nobody's but the loop's. uvloop closes the file of one that
-    was cut by then, and leaves the socket to close it once more.
+    `sockets` has the sockets that a block created, once the block has ended and not before:
+    until a connection is established, its socket belongs to the event loop. uvloop closes the
+    file descriptor of a socket that was closed too early, and the socket closes it again.
     """
 
     def __init__(self) -> None:
@@ -147,14 +147,14 @@ class UnderWay:
         self._ends: set[asyncio.Timeout] = set()
 
     def request(self) -> _Request:
-        """A block around one request; it raises TimeoutError when it was ended."""
+        """A block around one request; it raises TimeoutError after `end()`."""
         return _Request(self._ends, self.sockets)
 
     async def end(self) -> None:
-        """End them all; those that need longer than a few turns of the loop are left to it."""
+        """End them all, and wait a few steps of the event loop for it."""
         for each in self._ends:
             each.reschedule(asyncio.get_running_loop().time())
-        for _ in range(_TURNS):
+        for _ in range(_CLOSE_STEPS):
             if not self._ends:
                 break
             await asyncio.sleep(0)
@@ -173,7 +173,7 @@ class _Request:
     async def __aenter__(self) -> None:
         await self._end.__aenter__()
         self._ends.add(self._end)
-        self._token = _making.set(self._made)
+        self._token = _new_sockets.set(self._made)
 
     async def __aexit__(
         self,
@@ -181,7 +181,7 @@ class _Request:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _making.reset(self._token)
+        _new_sockets.reset(self._token)
         self._ends.discard(self._end)
         if self._made:
             self._sockets.update(self._made)
@@ -190,42 +190,42 @@ class _Request:
 
 @functools.lru_cache(maxsize=64)
 def client_timeout(connect: float | None) -> aiohttp.ClientTimeout:
-    """The only bound that aiohttp keeps for us; the others are the clock's."""
+    """The only timeout that is left to aiohttp; the others use the clock."""
     return aiohttp.ClientTimeout(total=None, connect=connect, sock_connect=connect, sock_read=None)
 
 
 async def _only_once(
     request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
 ) -> aiohttp.ClientResponse:
-    """Keep aiohttp from repeating a request whose connection broke: PUT and DELETE, too.
+    """Keep aiohttp from repeating a request whose connection broke, even PUT and DELETE.
 
-    And from following redirects, which for websockets cannot be switched off.
+    Also from following redirects, which aiohttp cannot switch off for WebSockets.
     """
     try:
         response = await handler(request)
     except aiohttp.ClientConnectorError:
         raise
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
-        raise Cut from error
+        raise ConnectionCut from error
     if 300 <= response.status < 400 and "Sec-WebSocket-Key" in request.headers:
         response.close()
         raise aiohttp.WSServerHandshakeError(
             response.request_info,
             response.history,
             status=response.status,
-            message="a redirect, which a websocket does not follow",
+            message="redirected (redirects of WebSockets are not followed)",
             headers=response.headers,
         )
     return response
 
 
-def _noted_socket(address: Any) -> socket.socket:
-    made = kept_alive_socket(address)
-    _making.get([]).append(made)
+def _tracked_socket(address: Any) -> socket.socket:
+    made = keep_alive_socket(address)
+    _new_sockets.get([]).append(made)
     return made
 
 
-def kept_alive_socket(address: Any) -> socket.socket:
+def keep_alive_socket(address: Any) -> socket.socket:
     family, kind, protocol, _, _ = address
     made = socket.socket(family, kind, protocol)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -235,7 +235,7 @@ def kept_alive_socket(address: Any) -> socket.socket:
 
 
 def _keep_alive_options() -> dict[int, int]:
-    """The options of this platform, with their values; macOS has another name for the first."""
+    """The socket options of this platform; macOS has another name for the first."""
     if sys.platform == "win32":
         return {}
     idle = "TCP_KEEPALIVE" if sys.platform == "darwin" else "TCP_KEEPIDLE"
@@ -251,7 +251,7 @@ def proxy_options(base_url: str, proxy_url: str) -> dict[str, Any]:
     """aiohttp's options for the proxy, if there is one.
 
     Raises:
-        ConfigError: it is of a kind that we do not speak.
+        ConfigError: the scheme of the proxy is not supported.
     """
     found = proxy_for(base_url, proxy_url=proxy_url)
     if found is None:
@@ -273,7 +273,7 @@ def proxy_options(base_url: str, proxy_url: str) -> dict[str, Any]:
 
 @final
 class _TimedResolver(AbstractResolver):
-    """Looks up names and reports how long it took."""
+    """Resolves names, and reports the duration to the metrics."""
 
     def __init__(self, metrics: RequestMetrics, clock: Clock) -> None:
         self._inner = aiohttp.DefaultResolver()
@@ -287,7 +287,7 @@ class _TimedResolver(AbstractResolver):
         try:
             return await self._inner.resolve(host, port, family)
         finally:
-            self._metrics.resolved(host=host, seconds=self._clock.now() - began)
+            self._metrics.observe_resolution(host=host, seconds=self._clock.now() - began)
 
     async def close(self) -> None:
         await self._inner.close()

@@ -1,10 +1,10 @@
-"""Cuts the body of a watch into events.
+"""Splits the body of a watch into events.
 
-Promises: plain code; events come out the same wherever the bytes were cut; newlines
-mean nothing, and are only the fast way to find where an event ends; an event is handed
-over with its last byte, not with the next one; one that is too large is an error before
-it is too much memory, and one that was cut off is an error with the line behind it.
-Elsewhere: the connection (`watch`).
+Guarantees: no I/O; the events are the same however the bytes are chunked; newlines have no
+meaning, they are only the fast way to find the end of an event; an event is returned with its
+last byte, not with the first byte of the next one; an event that is too large is an error before
+it takes too much memory, and an incomplete one is an error with the next line.
+See also: `watch` (the connection).
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ import msgspec
 from kubeloop.errors import DecodeError
 from kubeloop.wire import RawEvent, split_event
 
-from .scanning import SPACE, ValueEnd
+from .json_scanner import SPACE, ValueScanner
 
 __all__ = ["FRAME_LIMIT", "EventFrames"]
 
 FRAME_LIMIT = 16 * 1024 * 1024  # as `ResponseLimits.event`
 _CONTENT = re.compile(rb"[^\n]")
-_LOOKS = 16  # times that a byte of an event over several lines is looked at for mistakes
+_MAX_CHECKS = 16  # times that a byte of an event over several lines is checked
 
 
 @final
 class EventFrames:
-    """The events in bytes that come in pieces. For one watch."""
+    """The events of one watch whose bytes arrive in chunks."""
 
     def __init__(self, *, limit: int | None = FRAME_LIMIT) -> None:
         self._limit = limit
-        self._held = bytearray()  # the beginning of an event, without space before it
-        self._scan = ValueEnd()  # has seen `_held` up to `_seen`, or nothing at all
+        self._held = bytearray()  # the start of an event, without leading space
+        self._scan = ValueScanner()  # has scanned `_held` up to `_seen`, or nothing yet
         self._seen = 0
         self._searched = 0  # no newline in `_held` before this
-        self._looked = 0  # bytes of `_held` that were looked at for mistakes, each time counted
+        self._checked = 0  # bytes of `_held` that were checked, counted each time
         self._mistake: DecodeError | None = None
-        self._in_lines = False  # the last event was a line: the next one will be, too
+        self._in_lines = False  # the last event was one line: expect the same of the next one
 
     @property
     def mistake(self) -> DecodeError | None:
-        """What came that is no event, or too large a one; nothing is read behind it."""
+        """Why the bytes are not an event, or it is too large; nothing is read after it."""
         return self._mistake
 
     def feed(self, chunk: bytes) -> list[RawEvent]:
-        """The events that are complete now; look at `mistake` afterwards."""
+        """The events that are complete now; check `mistake` afterwards."""
         events: list[RawEvent] = []
         if self._mistake is None:
             try:
@@ -56,7 +56,7 @@ class EventFrames:
         return events
 
     def close(self) -> bool:
-        """The stream has ended; says whether it ended between two events."""
+        """The stream has ended; returns whether it ended between two events."""
         return not self._held.strip(SPACE)
 
     def _read(self, chunk: bytes, events: list[RawEvent]) -> None:
@@ -68,7 +68,7 @@ class EventFrames:
         self._check_size(len(self._held))
 
     def _whole_lines(self, chunk: bytes, events: list[RawEvent]) -> bytes:
-        """Take the lines that are events as they stand; returns what is left."""
+        """Take the lines that are events; returns the rest."""
         start = 0
         while True:
             end = chunk.find(b"\n", start)
@@ -79,7 +79,7 @@ class EventFrames:
                 return chunk[start:]
             if line:
                 start = end + 1
-            else:  # in one step: millions of empty lines would hold the event loop
+            else:  # in one step: millions of empty lines would block the event loop
                 content = _CONTENT.search(chunk, end)
                 start = len(chunk) if content is None else content.start()
 
@@ -89,62 +89,63 @@ class EventFrames:
         try:
             events.append(split_event(line))
         except DecodeError:
-            # Two events in a line, or an event over several: slower eyes will see.
+            # Two events in a line, or an event over several lines: the scanner will find out.
             return not line.strip(SPACE)
         self._in_lines = True
         return True
 
     def _take_held(self, events: list[RawEvent]) -> None:
-        """Take what is complete in `_held`, by its newline or by its last bracket."""
+        """Take the complete events of `_held`, by newline or by their last bracket."""
         while self._held:
             end = self._held.find(b"\n", self._searched)
             if end >= 0 and not self._seen and self._take_line(bytes(self._held[:end]), events):
                 self._drop(end + 1)
                 continue
-            # Looking at every bracket costs more than waiting for the newline: only where
-            # none is due, or the end of an event may be.
-            if end < 0 and self._in_lines and not self._seen and not self._may_be_whole():
+            # To scan every bracket costs more than to wait for the newline: do it only if no
+            # newline is expected, or if `_held` may end with an event.
+            if end < 0 and self._in_lines and not self._seen and not self._may_be_complete():
                 self._searched = len(self._held)
                 return
             seen = self._seen
-            end = self._scanned_end()
+            end = self._find_end()
             if end < 0:
-                self._check_lines(seen)
+                self._check_partial_event(seen)
                 return
             self._in_lines = False
             self._check_size(end)
             events.append(split_event(bytes(self._held[:end])))
             self._drop(end)
 
-    def _may_be_whole(self) -> bool:
+    def _may_be_complete(self) -> bool:
         return self._held[-16:].rstrip(SPACE).endswith(b"}")
 
-    def _scanned_end(self) -> int:
+    def _find_end(self) -> int:
         if not self._seen:
             self._strip()
             if not self._held:
                 return -1
             if not self._held.startswith(b"{"):
                 raise DecodeError(
-                    f"the watch sent no event: {bytes(self._held[:60])!r} (is this the API server?)"
+                    f"the watch sent something else than an event: {bytes(self._held[:60])!r}"
+                    " (is this the API server?)"
                 )
-        end = self._scan.look(self._held, self._seen)
+        end = self._scan.scan(self._held, self._seen)
         self._seen = len(self._held)
         return end
 
-    def _check_lines(self, since: int) -> None:
-        """Refuse lines that no event begins with: its last bracket would be waited for in vain.
+    def _check_partial_event(self, start: int) -> None:
+        """Reject lines that cannot be the start of an event: its end would never come.
 
-        So an event that was cut off does not swallow those that follow it.
+        So an incomplete event does not swallow those that follow it.
         """
-        end = self._held.rfind(b"\n", since) + 1  # no token of JSON goes over a newline
-        if not end or self._looked > _LOOKS * end:
+        end = self._held.rfind(b"\n", start) + 1  # no token of JSON goes over a newline
+        if not end or self._checked > _MAX_CHECKS * end:
             return
-        self._looked += end
+        self._checked += end
         if not _begins_a_value(self._held[:end]):
             raise DecodeError(
-                f"the watch sent no event, or a part of one: {bytes(self._held[:60])!r}"
-                " (does something between us and the server cut its answers?)"
+                f"the watch sent something else than an event: {bytes(self._held[:60])!r}"
+                " (does a proxy change responses?)"
             )
 
     def _check_size(self, size: int) -> None:
@@ -157,8 +158,8 @@ class EventFrames:
     def _drop(self, count: int) -> None:
         del self._held[:count]
         self._strip()
-        self._scan, self._seen, self._searched = ValueEnd(), 0, 0
-        self._looked = 0
+        self._scan, self._seen, self._searched = ValueScanner(), 0, 0
+        self._checked = 0
 
     def _strip(self) -> None:
         spaces = len(self._held) - len(self._held.lstrip(SPACE))
@@ -167,11 +168,13 @@ class EventFrames:
 
 
 def _begins_a_value(text: bytearray) -> bool:
-    """Whether something could follow that makes it JSON."""
+    """Whether it can be the start of a JSON value."""
     try:
         msgspec.json.decode(text, type=msgspec.Raw)
     except RecursionError:
         return False
     except msgspec.DecodeError as error:
-        return "truncated" in str(error)  # the library's word; what else is wrong stays wrong
+        return "truncated" in str(
+            error
+        )  # msgspec's word; no other error can be fixed by more bytes
     return True

@@ -1,10 +1,10 @@
-"""Limits on what one client sends: how often, and how much at once.
+"""Limits of one client: requests per second, and calls in flight.
 
-Promises: without being asked for there is no limit on how often (the server has its own
-fairness), and always one on how much at once; who only waits for the next attempt is not
-counted there, so that a crowd told to come later holds nobody else up; waiting for an
-in-flight slot is bounded, and the error says that it was the client's own limit.
-Elsewhere: the bucket and the gate themselves (`kubeloop.kit`).
+Guarantees: there is no rate limit by default (the server has priority and fairness), and
+always a limit of calls in flight; a call that backs off before a retry holds no slot, so that
+many throttled calls do not block others; the wait for a slot is bounded, and its error names
+the client's limit.
+See also: `kubeloop.kit` (token bucket, semaphore).
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ from kubeloop.wire import get_logger
 from .incoming import sooner
 from .request import Request
 
-__all__ = ["DEFAULT_BURST", "DEFAULT_QPS", "IN_FLIGHT", "Place", "Throttle", "limiter_of"]
+__all__ = [
+    "DEFAULT_BURST",
+    "DEFAULT_QPS",
+    "IN_FLIGHT",
+    "InFlightSlot",
+    "RequestRateLimiter",
+    "limiter_of",
+]
 
 log = get_logger(__name__)
 
@@ -27,15 +34,15 @@ DEFAULT_QPS = 5.0
 DEFAULT_BURST = 10
 IN_FLIGHT = 64
 
-_WORTH_A_WORD = 0.05
-_WORTH_A_LINE = 1.0
-_BETWEEN_LINES = 10.0
+_LOG_DEBUG_ABOVE = 0.05
+_LOG_INFO_ABOVE = 1.0
+_LOG_INTERVAL = 10.0
 
 
 def limiter_of(qps: float, burst: int = 0, *, clock: Clock) -> Limiter | None:
-    """A token bucket with client-go's numbers: zero stands for 5 a second and a burst of 10.
+    """A token bucket with client-go's defaults: zero means 5 per second and a burst of 10.
 
-    Less than zero is no limiter at all.
+    A negative `qps` is no limiter.
     """
     if qps < 0:
         return None
@@ -43,16 +50,16 @@ def limiter_of(qps: float, burst: int = 0, *, clock: Clock) -> Limiter | None:
 
 
 @final
-class Throttle:
-    """Asks a limiter before each request, and says when that took long."""
+class RequestRateLimiter:
+    """Waits for a limiter before each request, and logs long waits."""
 
     def __init__(self, limiter: Limiter, *, clock: Clock) -> None:
         self._limiter = limiter
         self._clock = clock
-        self._said_at: float | None = None
+        self._logged_at: float | None = None
 
     async def wait(self, action: str, *, deadline: float | None) -> float:
-        """Wait for a token; returns the seconds waited. Safe to cancel: nothing is taken.
+        """Wait for a token; returns the seconds waited. Safe to cancel: no token is used.
 
         Raises:
             TimeoutExceeded: at once, when the token would come after `deadline`.
@@ -61,30 +68,30 @@ class Throttle:
             waited = await self._limiter.take(deadline=deadline)
         except DeadlineTooSoon as error:
             raise TimeoutExceeded(
-                f"{action}: the client's own rate limiter would let it pass too late: {error}"
+                f"{action}: the client's rate limiter would admit it after its deadline: {error}"
             ) from error
-        if waited > _WORTH_A_WORD:
-            self._say(action, waited)
+        if waited > _LOG_DEBUG_ABOVE:
+            self._log_wait(action, waited)
         return waited
 
-    def _say(self, action: str, waited: float) -> None:
+    def _log_wait(self, action: str, waited: float) -> None:
         now = self._clock.now()
-        quiet = self._said_at is not None and now - self._said_at < _BETWEEN_LINES
-        if waited > _WORTH_A_LINE and not quiet:
-            self._said_at = now
-            log.info("%s: waited %.3g s for the client's own rate limiter", action, waited)
+        quiet = self._logged_at is not None and now - self._logged_at < _LOG_INTERVAL
+        if waited > _LOG_INFO_ABOVE and not quiet:
+            self._logged_at = now
+            log.info("%s: waited %.3g s for the client's rate limiter", action, waited)
         else:
-            log.debug("%s: waited %.3g s for the client's own rate limiter", action, waited)
+            log.debug("%s: waited %.3g s for the client's rate limiter", action, waited)
 
 
 @final
-class Place:
-    """One call's place in flight; it may be left for a while and taken again.
+class InFlightSlot:
+    """Permission for one call to be in flight; released while the call backs off.
 
-    `within` bounds each wait for it in seconds, `deadline` is when the whole call ends.
+    `within` bounds each wait for a slot in seconds, `deadline` is the end of the whole call.
     """
 
-    __slots__ = ("_clock", "_gate", "_is_taken", "_request", "_within", "deadline")
+    __slots__ = ("_clock", "_gate", "_is_acquired", "_request", "_within", "deadline")
 
     def __init__(
         self,
@@ -100,10 +107,10 @@ class Place:
         self._clock = clock
         self._within = within
         self.deadline = deadline
-        self._is_taken = False
+        self._is_acquired = False
 
     async def __aenter__(self) -> Self:
-        await self.take()
+        await self.acquire()
         return self
 
     async def __aexit__(
@@ -112,19 +119,19 @@ class Place:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        await self.leave()
+        await self.release()
 
-    async def take(self) -> None:
-        """Wait in line for it. Safe to cancel: it is not taken then.
+    async def acquire(self) -> None:
+        """Wait for a slot, first come, first served. Safe to cancel: none is held then.
 
         Raises:
-            InFlightTimeout: it did not become free in time.
+            InFlightTimeout: no slot became free in time.
         """
         if self._gate.is_full:
             await self._wait()
         else:
             await self._gate.__aenter__()
-        self._is_taken = True
+        self._is_acquired = True
 
     async def _wait(self) -> None:
         left = None if self.deadline is None else self.deadline - self._clock.now()
@@ -141,12 +148,12 @@ class Place:
                 f" within {max(within or 0.0, 0.0):g} s, {now.in_use} calls are in flight and"
                 f" {now.waiting} more wait for a slot"
             ).with_hint(
-                "make fewer calls at once, look for calls that do not end",
+                "make fewer calls at once, and look for calls that do not end",
                 python="allow more with RESTClient(in_flight=...)",
             ) from error
 
-    async def leave(self) -> None:
-        """Let the next one in. Safe to repeat."""
-        if self._is_taken:
-            self._is_taken = False
+    async def release(self) -> None:
+        """Release the slot to the next call. Safe to repeat."""
+        if self._is_acquired:
+            self._is_acquired = False
             await self._gate.__aexit__(None, None, None)

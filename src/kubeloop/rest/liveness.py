@@ -1,4 +1,4 @@
-"""Notices that the server behind a silent watch is gone (client-go: HTTP/2 pings, TRN-10).
+"""Detects that the server of a silent watch is gone (client-go: HTTP/2 pings, TRN-10).
 
 HTTP/1.1 has no ping inside a response. So when a watch has received nothing for a while, the
 client sends a small request beside it: the probe. The kernel's keep-alive finds a machine that
@@ -8,8 +8,8 @@ a stopped proxy or load balancer.
 Guarantees: any HTTP response, whatever its code, shows that the server is alive. A watch ends
 only if a probe got no response, or no connection. A probe that says nothing about the server
 changes nothing. All silent watches of a client share one probe; none is sent, and no task
-runs, while no watch is silent. `SilenceLimits` is plain code: every moment is passed in.
-See also: who waits for bytes (`watch`), what is sent (`attempts`), keep-alive (`connections`).
+runs, while no watch is silent. `SilenceLimits` is pure: the time is passed in.
+See also: `watch` (waits for bytes), `attempts` (what is sent), `connections` (keep-alive).
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ __all__ = ["PROBE_PATH", "PROBE_WITHIN", "ServerProbe", "SilenceLimits", "Wait"]
 
 log = get_logger(__name__)
 
-# Everyone may read it (system:public-info-viewer), and an overloaded kube-apiserver answers it
-# when others have to queue: its flow schema "probes" is exempt. `/version` would wait.
+# Every user may read it (system:public-info-viewer), and an overloaded kube-apiserver responds
+# to it at once: its flow schema "probes" is exempt. `/version` would be queued.
 PROBE_PATH = "/livez"
 PROBE_WITHIN = 15.0
-# When the time is over, the loop gets a little of its own time to read what has arrived: if the
-# process stood still or a clock is moved by hand, the timer is due before the socket is looked
-# at. In steps, so that a process that stands still again loses only one of them.
+# After the timeout, the event loop gets a little real time to read what has arrived: if the
+# process was suspended or a manual clock was moved, the timer is due before the socket is
+# polled. In steps, so that a process that is suspended again loses only one of them.
 CATCH_UP_STEPS = 20
 CATCH_UP_STEP = 0.01
 
@@ -47,14 +47,14 @@ class Wait(msgspec.Struct, frozen=True, gc=False):
     """How long to wait for bytes; None is without a bound."""
 
     seconds: float | None
-    is_last: bool  # the stream is given up then
+    is_last: bool  # the stream ends then
 
 
 class SilenceLimits(msgspec.Struct, frozen=True, gc=False):
     """What to do about a stream that receives nothing, and when. None is never.
 
-    probe_after: the seconds of silence after which the server is probed, and again each time.
-    idle: the seconds of silence after which the stream is given up, whatever probes say.
+    probe_after: the server is probed each time after so many seconds of silence.
+    idle: the stream ends after so many seconds of silence, whatever probes say.
     """
 
     probe_after: float | None
@@ -67,13 +67,13 @@ class SilenceLimits(msgspec.Struct, frozen=True, gc=False):
     def needs_probe(self, now: float, *, probed: float | None) -> bool:
         """Whether a stream that has been silent for `probe_after` needs a new probe.
 
-        `probed` is when the last probe that was answered was sent, whichever stream it was
-        for. The next one is due `probe_after` later, so relying on it notices a server that
-        died since then no later than a probe of its own would.
+        `probed` is when the last successful probe was sent, for any stream. The next one is due
+        `probe_after` later, so that it detects a server that died since then as early as a
+        separate probe would.
         """
         if probed is None or self.probe_after is None:
             return True
-        # A timer may be early by a little; then it is due, too.
+        # A timer may be early by a little; then it is due as well.
         return now - probed >= 0.99 * self.probe_after
 
     def next_wait(self, now: float, *, since: float, probed: float) -> Wait:
@@ -104,19 +104,19 @@ class ServerProbe:
         self._current: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()  # the current one, and cancelled ones
         self._sent = 0.0  # when the current probe was
-        self._answered: float | None = None  # when the last one that was answered was sent
+        self._succeeded: float | None = None  # when the last successful probe was sent
         self._is_closed = False
         self.probes = 0
 
     def join(self, on_lost: OnLost, limits: SilenceLimits) -> float:
-        """Probe the server, unless it is being probed or has answered a probe lately.
+        """Probe the server, unless a probe is running or has succeeded lately.
 
         Returns when the probe that counts was sent. `on_lost` is called if it fails.
         """
         now = self._clock.now()
         if self._current is None or self._current.done():
-            if self._answered is not None and not limits.needs_probe(now, probed=self._answered):
-                return self._answered
+            if self._succeeded is not None and not limits.needs_probe(now, probed=self._succeeded):
+                return self._succeeded
             if self._is_closed:
                 return now
             self._sent = now
@@ -124,7 +124,7 @@ class ServerProbe:
             self._tasks.add(self._current)
             self._current.add_done_callback(self._tasks.discard)
         self._listeners.add(on_lost)
-        # One that is overdue is about to fail: the next look is as far away as after a new one.
+        # A probe that is overdue is about to fail: wait as long as after a new one.
         return now if limits.needs_probe(now, probed=self._sent) else self._sent
 
     def leave(self, on_lost: OnLost) -> None:
@@ -137,7 +137,7 @@ class ServerProbe:
             self._current = None
 
     async def aclose(self) -> None:
-        """End a probe that is under way. Safe to repeat."""
+        """Cancel a running probe. Safe to repeat."""
         self._is_closed = True
         self._listeners.clear()
         self._current = None
@@ -148,7 +148,7 @@ class ServerProbe:
         failure = await self._failure()
         listeners, self._listeners = self._listeners, set()
         if failure is not None:
-            self._answered = None
+            self._succeeded = None
             for on_lost in listeners:
                 on_lost(failure)
 
@@ -159,15 +159,15 @@ class ServerProbe:
         try:
             if not await self._is_done_in_time(sending):
                 return TimeoutExceeded(
-                    f"the server did not answer a probe within {PROBE_WITHIN:g} s"
-                    " (is the server, or a proxy before it, stopped or overloaded?)"
+                    f"the server did not respond to a probe within {PROBE_WITHIN:g} s"
+                    " (is the server, or a proxy in front of it, stopped or overloaded?)"
                 )
             error = sending.exception()
         finally:
             if not sending.done():
                 await cancel_and_wait(sending)
         if error is None:
-            self._answered = self._sent
+            self._succeeded = self._sent
         elif isinstance(error, TransportError) and is_unreachable(error):
             return type(error)(f"a probe of the server failed: {error.summary}")
         elif isinstance(error, KubeError):

@@ -1,8 +1,7 @@
-"""What can be counted of requests, under the names that client-go's users scrape.
+"""Metrics of requests, under the names of client-go's metrics.
 
-Promises: nothing is counted, and nothing imported, unless a `RequestMetrics` is handed
-in; whoever counts never fails a request.
-Elsewhere: numbers for tests and for the inspector (`stats()` of the client).
+Guarantees: nothing is counted or imported unless a client is given a `RequestMetrics`.
+See also: `stats()` of the client (numbers for tests and the inspector).
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ from typing import Any, Protocol, final
 
 from kubeloop.errors import ConfigError
 
-__all__ = ["METRIC_NAMES", "NO_ANSWER", "PrometheusMetrics", "RequestMetrics", "url_template"]
+__all__ = ["METRIC_NAMES", "NO_RESPONSE", "PrometheusMetrics", "RequestMetrics", "url_template"]
 
-NO_ANSWER = "<error>"
-"""Stands for the code where there was no answer."""
+NO_RESPONSE = "<error>"
+"""The code of an attempt without a response."""
 
 METRIC_NAMES = (
     "rest_client_request_duration_seconds",
@@ -33,26 +32,28 @@ _BYTES = (64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 1677
 
 
 class RequestMetrics(Protocol):
-    """Where a client reports what it did."""
+    """Receives the metrics of a client."""
 
-    def attempt(self, *, code: str, method: str, host: str, retry: bool) -> None:
+    def count_attempt(self, *, code: str, method: str, host: str, retry: bool) -> None:
         """One attempt has ended: `requests_total`, and `request_retries_total` after the first."""
         ...
 
-    def request(self, *, verb: str, host: str, seconds: float, sent: int, received: int) -> None:
-        """One attempt's duration and sizes, in seconds and bytes."""
+    def observe_request(
+        self, *, verb: str, host: str, seconds: float, sent: int, received: int
+    ) -> None:
+        """Duration and sizes of one call, in seconds and bytes."""
         ...
 
-    def rate_limited(self, *, verb: str, host: str, seconds: float) -> None:
-        """A request waited for the client's own limiter."""
+    def observe_rate_limiter(self, *, verb: str, host: str, seconds: float) -> None:
+        """A request waited for the client's rate limiter."""
         ...
 
-    def resolved(self, *, host: str, seconds: float) -> None:
-        """A name was looked up."""
+    def observe_resolution(self, *, host: str, seconds: float) -> None:
+        """A host name was observe_resolution."""
         ...
 
-    def ca_reloaded(self, *, result: str, reason: str) -> None:
-        """A CA file was looked at again."""
+    def count_ca_reload(self, *, result: str, reason: str) -> None:
+        """A CA file was read again."""
         ...
 
 
@@ -74,40 +75,42 @@ class PrometheusMetrics:
         where = {"registry": registry or prometheus.REGISTRY}
         seconds = where | {"buckets": _SECONDS}
         sizes = where | {"buckets": _BYTES}
-        place = ["verb", "host"]
+        labels = ["verb", "host"]
         histogram, counter = prometheus.Histogram, prometheus.Counter
         duration, dns, request, response, limiter, total, retries, reloads = METRIC_NAMES
-        self._duration = histogram(duration, "Request latency", place, **seconds)
-        self._dns = histogram(dns, "Latency of looking up a name", ["host"], **seconds)
-        self._sent = histogram(request, "Request size", place, **sizes)
-        self._received = histogram(response, "Response size", place, **sizes)
-        self._limiter = histogram(limiter, "Wait for the client's own limiter", place, **seconds)
+        self._duration = histogram(duration, "Request latency", labels, **seconds)
+        self._dns = histogram(dns, "Latency of DNS resolution", ["host"], **seconds)
+        self._sent = histogram(request, "Request size", labels, **sizes)
+        self._receive = histogram(response, "Response size", labels, **sizes)
+        self._limiter = histogram(limiter, "Wait for the client's rate limiter", labels, **seconds)
         self._total = counter(total, "Requests", ["code", "method", "host"], **where)
         self._retries = counter(retries, "Retries", ["code", "verb", "host"], **where)
-        self._reloads = counter(reloads, "Looks at the CA file", ["result", "reason"], **where)
+        self._reloads = counter(reloads, "Reloads of the CA file", ["result", "reason"], **where)
 
-    def attempt(self, *, code: str, method: str, host: str, retry: bool) -> None:
+    def count_attempt(self, *, code: str, method: str, host: str, retry: bool) -> None:
         self._total.labels(code, method, host).inc()
         if retry:
             self._retries.labels(code, method, host).inc()
 
-    def request(self, *, verb: str, host: str, seconds: float, sent: int, received: int) -> None:
+    def observe_request(
+        self, *, verb: str, host: str, seconds: float, sent: int, received: int
+    ) -> None:
         self._duration.labels(verb, host).observe(seconds)
         self._sent.labels(verb, host).observe(sent)
-        self._received.labels(verb, host).observe(received)
+        self._receive.labels(verb, host).observe(received)
 
-    def rate_limited(self, *, verb: str, host: str, seconds: float) -> None:
+    def observe_rate_limiter(self, *, verb: str, host: str, seconds: float) -> None:
         self._limiter.labels(verb, host).observe(seconds)
 
-    def resolved(self, *, host: str, seconds: float) -> None:
+    def observe_resolution(self, *, host: str, seconds: float) -> None:
         self._dns.labels(host).observe(seconds)
 
-    def ca_reloaded(self, *, result: str, reason: str) -> None:
+    def count_ca_reload(self, *, result: str, reason: str) -> None:
         self._reloads.labels(result, reason).inc()
 
 
 def url_template(path: str, *, base: str = "", query: str = "") -> str:
-    """`path` (below `base`) with `{name}`, `{namespace}` and `{value}` for what varies."""
+    """`path` (below `base`) with `{name}`, `{namespace}` and `{value}` for the variable parts."""
     keys = [pair.partition("=")[0] for pair in query.split("&")] if query else []
     values = "&".join(f"{key}=%7Bvalue%7D" for key in sorted(keys))
     return base.rstrip("/") + _path_template(path) + (f"?{values}" if values else "")
@@ -122,7 +125,7 @@ def _path_template(path: str) -> str:
     head = 2 if parts[0] == "api" else 3
     root, rest = parts[:head], parts[head:]
     if rest[:1] == ["namespaces"] and len(rest) > 1:
-        # A namespace itself has no resource behind it, only a part.
+        # A path to a namespace itself has no resource after it, only a subresource.
         if len(rest) == 2 or (len(rest) == 3 and rest[2] in {"finalize", "status"}):
             rest[1] = "{name}"
         else:

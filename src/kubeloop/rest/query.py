@@ -1,19 +1,20 @@
-"""What stands behind the question mark: options as parameters, parameters as text.
+"""The query string of a request: options as parameters, parameters as text.
 
-Promises: pure; keys are sorted, values of one key keep their order; what is not set is
-not sent.
+Guarantees: pure; keys are sorted, values of one key keep their order; options that are not
+set are not sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypedDict, Unpack
 from urllib.parse import quote_plus
 
 from kubeloop.errors import InvalidArgument
 
-__all__ = ["Params", "encode_query", "pairs_of", "query_options"]
+__all__ = ["Params", "QueryOptions", "encode_query", "pairs_of", "query_options"]
 
-# Texts, numbers, truth values, None, and lists of them; what else comes is refused.
+# Strings, numbers, Booleans, None, and lists of them; other values are rejected.
 Params = Mapping[str, object] | Iterable[tuple[str, object]]
 
 # Go keeps these as pointers: zero and false are values, and only None is "not set".
@@ -32,10 +33,49 @@ _ZERO_IS_A_VALUE = frozenset(
 )
 
 
-def query_options(**options: object) -> dict[str, str | list[str]]:
+class QueryOptions(TypedDict, total=False):
+    """Keywords of `query_options`: the options of the API's verbs, in snake case."""
+
+    # ListOptions
+    label_selector: str | None
+    field_selector: str | None
+    watch: bool | None
+    allow_watch_bookmarks: bool | None
+    resource_version: str | None
+    resource_version_match: str | None
+    timeout_seconds: int | None
+    limit: int | None
+    continue_: str | None
+    send_initial_events: bool | None
+    shard_selector: str | None
+    # TableOptions
+    include_object: str | None
+    # CreateOptions, UpdateOptions, PatchOptions
+    dry_run: str | Sequence[str] | None
+    field_manager: str | None
+    field_validation: str | None
+    force: bool | None
+    # DeleteOptions
+    grace_period_seconds: int | None
+    orphan_dependents: bool | None
+    propagation_policy: str | None
+    ignore_store_read_error_with_cluster_breaking_potential: bool | None
+    # PodLogOptions
+    container: str | None
+    follow: bool | None
+    previous: bool | None
+    since_seconds: int | None
+    since_time: str | None
+    timestamps: bool | None
+    tail_lines: int | None
+    limit_bytes: int | None
+    stream: str | None
+
+
+def query_options(**options: Unpack[QueryOptions]) -> dict[str, str | list[str]]:
     """The options of a request as parameters: `label_selector=` becomes `labelSelector`.
 
-    None, "", 0 and False are left out, except where zero means something:
+    None, "", 0 and False are left out, except where zero is a value of its own:
     `timeout_seconds=0` is sent.
     """
     sent: dict[str, str | list[str]] = {}
@@ -50,7 +90,7 @@ def query_options(**options: object) -> dict[str, str | list[str]]:
 
 
 def pairs_of(params: Params | None) -> tuple[tuple[str, str], ...]:
-    """Parameters as pairs of texts, in the order given; None is left out."""
+    """Parameters as pairs of strings, in the order given; None is left out."""
     if not params:
         return ()
     given = params.items() if isinstance(params, Mapping) else params
@@ -66,14 +106,12 @@ def pairs_of(params: Params | None) -> tuple[tuple[str, str], ...]:
 
 
 def encode_query(pairs: Iterable[tuple[str, str]]) -> str:
-    """Pairs as they stand in a URL, sorted by key. Raises: InvalidArgument."""
+    """The pairs as a query string, sorted by key. Raises: InvalidArgument."""
     ordered = sorted(pairs, key=_key)
     try:
         return "&".join([f"{quote_plus(key)}={quote_plus(value)}" for key, value in ordered])
     except UnicodeEncodeError as error:
-        raise InvalidArgument(
-            f"a parameter, {error.object!r}, is not UTF-8 (write it anew)"
-        ) from error
+        raise InvalidArgument(f"query parameter {error.object!r} is not valid UTF-8") from error
 
 
 def _key(pair: tuple[str, str]) -> str:
@@ -86,8 +124,8 @@ def _text(name: str, value: object) -> str:
     if isinstance(value, str | int | float):
         return str(value)
     raise InvalidArgument(
-        f"parameter {name}: a {type(value).__name__} cannot stand in a URL"
-        " (give a text, a number or a truth value)"
+        f"query parameter {name}: expected a string, a number or a Boolean,"
+        f" got {type(value).__name__}"
     )
 
 

@@ -1,9 +1,9 @@
-"""A request as a frozen value, made without I/O and compared by its whole URL.
+"""A request as a frozen value, created without I/O.
 
-Promises: a path is what was asked for and nothing else: no segment can climb, hide a
-slash or be empty; what cannot be asked is an `InvalidArgument` when the value is made, not
-when it is sent; printing a request shows neither its body nor its headers' values.
-Elsewhere: parameters (`query`), sending (`client`), what the answer means (`answer`).
+Guarantees: a path leads where the caller said: no segment can go up, contain a slash or be
+empty; an invalid request is an `InvalidArgument` when the value is created, not when it is sent;
+the repr of a request shows neither its body nor the values of its headers.
+See also: `query` (parameters), `client` (sending), `response` (what the response means).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
+from typing import TypedDict, Unpack
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 import msgspec
@@ -56,29 +57,44 @@ _METHODS = {
     "delete": "DELETE",
     "deletecollection": "DELETE",
 } | {method: method for method in ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")}
-_OF_ONE_OBJECT = frozenset({"get", "update", "patch", "delete"})
-_OF_ALL_OBJECTS = frozenset({"list", "deletecollection"})
-# What Go leaves alone in a path, besides letters, digits and "-_.~".
-_PLAIN = "$&+,/:;=@"
+_OBJECT_VERBS = frozenset({"get", "update", "patch", "delete"})
+_COLLECTION_VERBS = frozenset({"list", "deletecollection"})
+# What Go does not escape in a path, besides letters, digits and "-_.~".
+_SAFE_IN_PATH = "$&+,/:;=@"
 _BROKEN_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of the server. Made by `resource_request`, `path_request`, `uri_request`."""
+class RequestChanges(TypedDict, total=False):
+    """Keywords of `Request.replace`: the fields of a `Request`."""
 
-    method: str  # as HTTP says it: GET
+    method: str
+    path: str
+    params: tuple[tuple[str, str], ...]
+    headers: tuple[tuple[str, str], ...]
+    body: bytes | None
+    content_type: str
+    accept: str
+    timeout: float | None
+    timeouts: Timeouts | None
+    max_retries: int | None
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """One request. Created by `resource_request`, `path_request` and `uri_request`."""
+
+    method: str  # of HTTP: GET
     path: str  # below the server's base URL, escaped, beginning with "/"
     params: tuple[tuple[str, str], ...] = ()
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes | None = None
     content_type: str = ""  # of the body; empty: the codec's
     accept: str = ""  # empty: the codec's
-    # Seconds: None is the client's own, zero none at all. It bounds `send` and is told
-    # to the server; a watch is only told.
+    # Seconds: None is the client's timeout, zero is no timeout. It bounds `send` and is sent to
+    # the server; a watch only sends it.
     timeout: float | None = None
     timeouts: Timeouts | None = None  # instead of the client's
     max_retries: int | None = None  # instead of the client's; zero is one attempt
-    # What it is about, for messages
+    # For messages and metrics
     verb: str = ""
     resource: GroupResource | None = None
     namespace: str = ""
@@ -87,7 +103,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def action(self) -> str:
-        """What is tried, in the words of our messages: `PUT deployments/web in shop`."""
+        """The request in messages: `PUT deployments/web in shop`."""
         if self.resource is None:
             return f"{self.method} {self.path}"
         what = "/".join(filter(None, (self.resource.resource, self.name, self.subresource)))
@@ -95,32 +111,32 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         return f"{verb} {what} in {self.namespace}" if self.namespace else f"{verb} {what}"
 
     def url(self, base: str, *, timeout: float = 0.0) -> str:
-        """The whole URL below `base`; `timeout` is the client's own, where none is given.
+        """The whole URL below `base`; `timeout` applies where the request has none.
 
         >>> path_request("GET", "/healthz").url("https://h/prefix/")
         'https://h/prefix/healthz'
         """
         stem = base.rstrip("/")
-        path = _climbed(stem, self.path) if self.path.startswith("..") else stem + self.path
+        path = _resolve_parent(stem, self.path) if self.path.startswith("..") else stem + self.path
         if not self.path and stem.count("/") == 2:  # a host alone
             path += "/"
         query = self.query(timeout=timeout)
         return f"{path}?{query}" if query else path
 
     def query(self, *, timeout: float = 0.0) -> str:
-        """What stands behind the question mark."""
+        """The query string, without the question mark."""
         seconds = timeout if self.timeout is None else self.timeout
         if not seconds:
             return encode_query(self.params) if self.params else ""
         others = [pair for pair in self.params if pair[0] != "timeout"]
         return encode_query([*others, ("timeout", str(Duration.from_seconds(seconds)))])
 
-    def replace(self, **changes: object) -> Request:
+    def replace(self, **changes: Unpack[RequestChanges]) -> Request:
         """The same request with some fields changed."""
         return msgspec.structs.replace(self, **changes)
 
     def with_params(self, params: Params) -> Request:
-        """The same request with further parameters; one that is there already is kept too."""
+        """The same request with more parameters; those with the same key are kept as well."""
         return msgspec.structs.replace(self, params=(*self.params, *pairs_of(params)))
 
     def __repr__(self) -> str:
@@ -146,19 +162,19 @@ def resource_request(
     timeouts: Timeouts | None = None,
     max_retries: int | None = None,
 ) -> Request:
-    """A request for a collection, an object or a part of one.
+    """A request for a collection, an object or a subresource.
 
     `verb` is the API's (`list`, `deletecollection`, …) or an HTTP method. `suffix` is the
-    path behind a proxy subresource. An empty namespace means all of them.
+    path after a proxy subresource. An empty namespace means all namespaces.
 
     Raises:
-        InvalidArgument: a segment that a path cannot hold, a name that is missing, an empty
-            namespace where the object must be in one.
+        InvalidArgument: a path segment is invalid, the name is missing, or the namespace of a
+            namespaced object is.
     """
     method = _METHODS.get(verb)
     if method is None:
         raise InvalidArgument(
-            f"verb {verb!r} is not known (use get, list, watch, create, update, patch, delete,"
+            f"unknown verb {verb!r} (use get, list, watch, create, update, patch, delete,"
             " deletecollection or an HTTP method in capitals)"
         )
     parts = (subresource,) if isinstance(subresource, str) else subresource
@@ -207,7 +223,7 @@ def path_request(
 ) -> Request:
     """A request for any path below the server's base URL (client-go: `AbsPath`).
 
-    A slash at the end counts where there is one segment: `/healthz/` stays what it is.
+    A trailing slash of a single segment is kept: `/healthz/`.
     """
     if _METHODS.get(method) != method:
         raise InvalidArgument(f"{method!r} is not an HTTP method (write it in capitals)")
@@ -229,10 +245,10 @@ def path_request(
 def uri_request(
     method: str, uri: str, *, headers: Headers = (), body: bytes | None = None
 ) -> Request:
-    """A request for a path with its query, as the server itself hands them out.
+    """A request for a path with a query, as a server returns them in its documents.
 
     Raises:
-        InvalidArgument: it is no URI.
+        InvalidArgument: `uri` is not a URI.
     """
     try:
         parts = urlsplit(uri)
@@ -243,14 +259,14 @@ def uri_request(
         ) from error
     if _BROKEN_ESCAPE.search(uri):
         raise InvalidArgument(
-            f"request URI {uri!r}: a % that no two hexadecimal digits follow (write it as %25)"
+            f"request URI {uri!r}: '%' without two hexadecimal digits after it (write it as %25)"
         )
-    # path_request escapes the path: one that is escaped already must not be escaped twice.
+    # path_request escapes the path: an escaped path must not be escaped twice.
     return path_request(method, unquote(parts.path), params=pairs, headers=headers, body=body)
 
 
 def api_path(group: str, version: str) -> str:
-    """Where a version of a group lives: `/api/v1` for the core group, else `/apis/apps/v1`."""
+    """The path of a group version: `/api/v1` for the core group, else `/apis/apps/v1`."""
     if not group:
         return "/api/" + _segment("version", version)
     return f"/apis/{_segment('group', group)}/{_segment('version', version)}"
@@ -260,35 +276,36 @@ def _check_target(
     verb: str, method: str, resource: ResourceInfo, *, namespace: str, name: str, part: str
 ) -> None:
     what = f"{verb} {resource.plural}"
-    if not name and (part or verb in _OF_ONE_OBJECT):
-        raise InvalidArgument(f"{what}: the name is empty (say which object)")
-    if name and verb in _OF_ALL_OBJECTS:
-        raise InvalidArgument(f"{what}: a name, {name!r}, does not belong here (use a selector)")
+    if not name and (part or verb in _OBJECT_VERBS):
+        raise InvalidArgument(f"{what}: the name is empty (give the name of the object)")
+    if name and verb in _COLLECTION_VERBS:
+        raise InvalidArgument(f"{what}: takes no name, got {name!r} (use a selector)")
     if namespace and not resource.namespaced:
         raise InvalidArgument(
-            f"{what} in {namespace!r}: {resource.plural} are in no namespace (leave it out)"
+            f"{what} in {namespace!r}: {resource.plural} are not namespaced"
+            " (leave the namespace out)"
         )
     if namespace or not resource.namespaced:
         return
     if method == "POST" or (name and method in {"GET", "PUT", "DELETE"}):
-        raise InvalidArgument(f"{what}: the namespace is empty (say in which one)")
+        raise InvalidArgument(f"{what}: the namespace is empty (give the namespace of the object)")
 
 
 def _segment(what: str, text: str) -> str:
-    """`text` as one part of a path, escaped."""
-    if not isinstance(text, str):  # an object that is a dict may say anything
-        raise InvalidArgument(f"{what} in a path: a {type(text).__name__} is no text")
+    """`text` as one segment of a path, escaped."""
+    if not isinstance(text, str):  # a dict may hold any value
+        raise InvalidArgument(f"{what} in a path: expected a string, got {type(text).__name__}")
     if not text or "/" in text or "%" in text or text in {".", ".."}:
-        fault = f"{text!r} is not allowed" if text else "it is empty"
+        problem = f"{text!r} is not allowed" if text else "it is empty"
         raise InvalidArgument(
-            f"{what} in a path: {fault} (neither '.' nor '..', and no '/' or '%' in it)"
+            f"{what} in a path: {problem} ('.', '..', '/' and '%' are not allowed)"
         )
     if text.isalnum() and text.isascii():
         return text
     try:
         return quote(text, safe="$&+,:;=@")
-    except UnicodeEncodeError as error:  # an argument of a program may be bytes of any kind
-        raise InvalidArgument(f"{what} in a path: {text!r} is not UTF-8 (write it anew)") from error
+    except UnicodeEncodeError as error:  # arguments of a program may be any bytes
+        raise InvalidArgument(f"{what} in a path: {text!r} is not valid UTF-8") from error
 
 
 def _suffix(text: str) -> str:
@@ -296,7 +313,7 @@ def _suffix(text: str) -> str:
     if ".." in parts or "." in parts:
         raise InvalidArgument(f"suffix {text!r} in a path: '.' and '..' are not allowed")
     slash = "/" if text.endswith("/") and text != "/" else ""
-    return "/" + quote("/".join(parts), safe=_PLAIN) + slash
+    return "/" + quote("/".join(parts), safe=_SAFE_IN_PATH) + slash
 
 
 def _absolute(segments: tuple[str, ...]) -> str:
@@ -305,20 +322,20 @@ def _absolute(segments: tuple[str, ...]) -> str:
         path = "/" + path
     if len(segments) == 1 and segments[0].endswith("/") and not path.endswith("/"):
         path += "/"
-    return quote(path, safe=_PLAIN)
+    return quote(path, safe=_SAFE_IN_PATH)
 
 
 def _clean(path: str) -> str:
-    """Without empty and climbing parts; a path that climbs above its start keeps the dots."""
+    """Without empty segments and `..`; a path that leads above its start keeps its `..`."""
     if not path:
         return ""
     cleaned = posixpath.normpath(path)
-    if cleaned.startswith("//"):  # POSIX lets two slashes be
+    if cleaned.startswith("//"):  # POSIX keeps two leading slashes
         cleaned = cleaned[1:]
     return "" if cleaned == "." else cleaned
 
 
-def _climbed(stem: str, path: str) -> str:
+def _resolve_parent(stem: str, path: str) -> str:
     scheme, _, rest = stem.partition("://")
     host, _, below = rest.partition("/")
     return f"{scheme}://{host}{posixpath.normpath(f'/{below}/{path}')}"
@@ -330,5 +347,7 @@ def _pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
     pairs = tuple(headers.items() if isinstance(headers, Mapping) else headers)
     for name, value in pairs:
         if any(character in name + value for character in "\r\n\0"):
-            raise InvalidArgument(f"header {name[:80]}: a line break does not belong into a header")
+            raise InvalidArgument(
+                f"header {name[:80]}: a header must not contain a line break or NUL"
+            )
     return pairs

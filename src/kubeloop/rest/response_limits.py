@@ -16,12 +16,12 @@ from .request import Request
 __all__ = ["DEFAULT_RESPONSE_LIMITS", "RATIO_APPLIES_FROM", "ResponseLimits", "SizeLimit"]
 
 _MIB = 2**20
-# Below this a response may be compressed as well as it likes: it does no harm.
+# Below this size any compression ratio is harmless.
 RATIO_APPLIES_FROM = 32 * _MIB
 # Of these verbs the response is a list.
 _LIST_VERBS = frozenset({"list", "deletecollection", "watch"})
 _OBJECT_VERBS = frozenset({"get", "create", "update", "patch", "delete"})
-# What is behind these subresources is not an object of the API.
+# The responses of these subresources are not objects of the API.
 _CONTENT = frozenset({"proxy", "log"})
 
 
@@ -38,7 +38,7 @@ class ResponseLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     error: the body of a response that is not a success.
     object: a single object, and one item of a list. etcd stores about 1.5 MiB.
-    document: discovery, OpenAPI, whatever is requested by its path or through a proxy.
+    document: discovery, OpenAPI, other requests by path, and responses through a proxy.
     list: one page of a list, or a list that is read item by item.
     event: one event of a watch; a watch as a whole and a log have no limit.
     compression_ratio: how many times larger a response may become by decompression, counted

@@ -1,11 +1,10 @@
-"""Whether a request is sent again, and when: the decision, without the waiting.
+"""Whether a request is retried, and after which delay.
 
-Promises: pure. An answer is retried when it is 429 or 5xx and says `Retry-After` in
-seconds, whatever the method: the server has not done what was asked. The wait is never
-shorter than `SHORTEST_RETRY_AFTER`, and an answer that asks for more than
-`LONGEST_RETRY_AFTER` is handed to the caller. A failure on the
-way is retried only where repeating cannot do harm: reading, and opening a watch.
-Elsewhere: the loop that asks (`client`), retries on conflict (`kubeloop.clients`).
+Guarantees: pure. A response with 429 or 5xx and `Retry-After` in seconds is retried for any
+method: the server has not executed the request. The delay is at least `SHORTEST_RETRY_AFTER`; a
+response that asks for more than `LONGEST_RETRY_AFTER` is returned to the caller. A failure of
+the transport is retried only if that is safe: for a GET, and for opening a watch.
+See also: `attempts` (the loop), `kubeloop.clients` (retries on conflict).
 """
 
 from __future__ import annotations
@@ -26,34 +25,34 @@ __all__ = [
     "TRANSPORT_DELAY",
     "Call",
     "UrlBackoff",
+    "delay_after_failure",
+    "delay_after_response",
     "retry_after_of",
-    "wait_after_answer",
-    "wait_after_failure",
 ]
 
 MAX_RETRIES = 10
-# `Retry-After: 0` would make a storm of its retries: all clients at once, and again at once.
+# With `Retry-After: 0` all clients would retry at once, and again at once.
 SHORTEST_RETRY_AFTER = 0.1
-# A server or proxy that asks for more must not put a watch to sleep for a day.
+# A server or proxy that asks for more must not delay a watch for a day.
 LONGEST_RETRY_AFTER = 300.0
-# An answer that never came names no delay.
+# A missing response has no `Retry-After`.
 TRANSPORT_DELAY = 1.0
 
 
 class Call(Enum):
-    """What kind of call a request is part of."""
+    """Which method of `RESTClient` sends a request."""
 
     SEND = "send"
     WATCH = "watch"
     STREAM = "stream"
 
 
-def wait_after_answer(
+def delay_after_response(
     status: int, retry_after: int | None, *, left: int, random: Random = chance.random
 ) -> float | None:
-    """The seconds to wait after this answer; None when it is the last word.
+    """The seconds before the retry; None for no retry.
 
-    `left` says how many retries there still are. The shortest waits have jitter.
+    `left` is the number of retries left. The shortest delays have jitter.
     """
     if left <= 0 or retry_after is None or not (status == 429 or status >= 500):
         return None
@@ -62,18 +61,18 @@ def wait_after_answer(
     return max(float(retry_after), SHORTEST_RETRY_AFTER * (1 + random()))
 
 
-def wait_after_failure(
+def delay_after_failure(
     failure: TransportError, *, call: Call, method: str, left: int
 ) -> float | None:
-    """The seconds to wait after this failure; None when it is the last word.
+    """The seconds before the retry; None for no retry.
 
-    No connection at all is never retried here: whoever calls knows better for how long.
+    A failure to connect is never retried here: the caller decides how long to try.
     """
     return TRANSPORT_DELAY if left > 0 and is_retryable(failure, call=call, method=method) else None
 
 
 def is_retryable(failure: TransportError, *, call: Call, method: str) -> bool:
-    """Whether another attempt can do no harm and may do better."""
+    """Whether another attempt is safe and may succeed."""
     match call:
         case Call.SEND:
             return method == "GET" and isinstance(failure, StreamBroken)
@@ -84,7 +83,7 @@ def is_retryable(failure: TransportError, *, call: Call, method: str) -> bool:
 
 
 def retry_after_of(header: str | None) -> int | None:
-    """The seconds in a `Retry-After` header; a date there counts as nothing."""
+    """The seconds in a `Retry-After` header; None for a date, as in client-go."""
     if not header:
         return None
     text = header.strip()
@@ -122,8 +121,8 @@ class UrlBackoff:
         """The same settings for another request."""
         return UrlBackoff(self._base, self._longest)
 
-    def note(self, status: int) -> None:
-        """Count an answer; zero stands for none."""
+    def record(self, status: int) -> None:
+        """Record the status of an attempt; zero if there was no response."""
         if status == 429 or status > 499:
             self._delay = min(self._delay * 2 or self._base, self._longest)
         else:

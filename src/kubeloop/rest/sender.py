@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Protocol
 from kubeloop.config import ClusterConfig
 from kubeloop.kit import Clock
 
-from .answer import Answer
 from .codec import Codec
 from .request import Request
-from .streaming import ByteStream, ItemStream
+from .response import Response
+from .streams import ByteStream, ItemStream
 from .warnings import WarningHandler
 from .watch import Watch
 
@@ -38,12 +38,14 @@ class RequestSender(Protocol):
     @property
     def max_retries(self) -> int: ...
     def url(self, request: Request) -> str: ...
-    async def send(self, request: Request, *, warnings: WarningHandler | None = None) -> Answer: ...
+    async def send(
+        self, request: Request, *, warnings: WarningHandler | None = None
+    ) -> Response: ...
     def watch(
         self,
         request: Request,
         *,
-        life: float | None = None,
+        max_duration: float | None = None,
         warnings: WarningHandler | None = None,
     ) -> Watch: ...
     def stream(self, request: Request, *, warnings: WarningHandler | None = None) -> ByteStream: ...

@@ -1,8 +1,7 @@
-"""A span for each call, where OpenTelemetry is installed and set up.
+"""A span for each call, if OpenTelemetry is installed and set up.
 
-Promises: without it there is neither a span nor a cost; a span names the
-method, the URL's template and the answer's code, never a header, a body or a name that
-the template leaves out.
+Guarantees: without it there is neither a span nor a cost; a span has the method, the URL
+template and the status of the response, never a header, a body or the name of an object.
 """
 
 from __future__ import annotations
@@ -18,24 +17,24 @@ __all__ = ["RequestTracer", "Span", "installed_tracer"]
 
 
 class Span(Protocol):
-    """What a call does to its span; OpenTelemetry's own span fits."""
+    """The part of OpenTelemetry's span that a call uses."""
 
     def set_attribute(self, key: str, value: Any) -> None: ...
 
 
 class RequestTracer(Protocol):
-    """Makes a span that lasts as long as its block."""
+    """Starts a span that lasts as long as its block."""
 
     def span(self, request: Request, *, server: str) -> AbstractContextManager[Span]: ...
 
 
 def installed_tracer() -> RequestTracer | None:
-    """A tracer of the OpenTelemetry that the program uses; None where it uses none.
+    """A tracer of OpenTelemetry, if the program uses it and an SDK is set up; else None.
 
-    None as well while no SDK is set up: spans that go nowhere are not free.
+    Spans that are not exported would still cost time.
     """
-    # Whoever sets up an SDK has imported this; importing it ourselves would cost a script
-    # more than its first request does.
+    # A program that sets up an SDK has imported this; to import it here would cost a script
+    # more than its first request.
     trace = sys.modules.get("opentelemetry.trace")
     if trace is None:
         return None
@@ -68,12 +67,12 @@ class OpenTelemetryTracer:
 
 class _NoSpan:
     def set_attribute(self, key: str, value: Any) -> None:
-        """Nobody looks."""
+        """There is no tracer."""
 
 
 _NO_SPAN = nullcontext(_NoSpan())
 
 
 def no_span() -> AbstractContextManager[Span]:
-    """Stands in where nobody traces."""
+    """A span for programs without a tracer."""
     return _NO_SPAN

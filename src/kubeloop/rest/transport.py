@@ -1,11 +1,10 @@
-"""One session, its connections, and what every request carries: who asks, and for whom.
+"""Sends single requests: session, connections, credentials, headers, redirects.
 
-Promises: nothing is opened before the first request; new certificates, CAs and tokens
-are taken up by the next request, while whatever runs keeps its connection; on a 401 the
-credentials are renewed and the request repeated, once; no request is repeated by the
-HTTP library behind our back; a redirect is followed only on the same server, only for
-what is read, and never to where the request has been already.
-Elsewhere: retries (`client`), where credentials come from (`kubeloop.config`).
+Guarantees: nothing is opened before the first request; the next request uses new certificates,
+CAs and tokens, while running ones keep their connection; after a 401 the credentials are
+refreshed and the request is sent once more; the HTTP library never repeats a request itself; a
+redirect is followed only on the same server, only for GET and HEAD, and never in a circle.
+See also: `attempts` (retries), `kubeloop.config` (sources of credentials).
 """
 
 from __future__ import annotations
@@ -37,53 +36,53 @@ from kubeloop.kit import Clock, abort_connections, run_to_completion
 from kubeloop.wire import get_logger
 
 from .connections import (
-    UnderWay,
+    PendingRequests,
     client_timeout,
     open_session,
     proxy_options,
     report_unclosed,
 )
 from .failures import failure_of, late_failure, without_headers
-from .fetching import fetch
-from .incoming import Incoming, Waiting, sooner
+from .fetch_url import fetch
+from .incoming import IncomingResponse, PendingReads, sooner
 from .metrics import RequestMetrics
 from .request import Request
 from .timeouts import Timeouts
 from .user_agent import default_user_agent
 
-__all__ = ["Errand", "Transport", "TransportStats"]
+__all__ = ["PreparedRequest", "Transport", "TransportStats"]
 
 log = get_logger(__name__)
 
-# client-go follows as many.
-_MOST_REDIRECTS = 10
+# As client-go.
+_MAX_REDIRECTS = 10
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-# So long a websocket waits for the server's farewell.
-_FAREWELL = 2.0
-# aiohttp objects to larger ones as bytes, since it writes them at once.
+# Seconds that a WebSocket waits for the server's close frame.
+_CLOSE_TIMEOUT = 2.0
+# aiohttp warns about larger bodies as bytes, since it writes them in one go.
 _LARGE_BODY = 2**20
 
 
 class TransportStats(msgspec.Struct, frozen=True):
-    """What a transport has been through."""
+    """Numbers of one transport."""
 
     open: bool
-    exchanges: int  # requests that went out, refused ones included
-    renewals: int  # 401s after which the credentials were renewed
+    exchanges: int  # requests sent, unsuccessful ones included
+    credential_refreshes: int  # after a 401
     tls_contexts: int
     ca_reloads: Mapping[tuple[str, str], int]
 
 
-class Errand(msgspec.Struct, frozen=True, gc=False):
-    """A request on its way: where it goes, in what format, for how long."""
+class PreparedRequest(msgspec.Struct, frozen=True, gc=False):
+    """A request with its URL, formats and timeouts, ready to send."""
 
     request: Request
     url: str
     accept: str
     content_type: str
     timeouts: Timeouts
-    within: float | None  # bounds the time to each answer's first line
-    deadline: float | None = None  # a moment on the clock that bounds all of them
+    within: float | None  # seconds until the head of each response
+    deadline: float | None = None  # on the clock, for all attempts
 
 
 @final
@@ -99,7 +98,7 @@ class Transport:
         user_agent: str = "",
         metrics: RequestMetrics | None = None,
     ) -> None:
-        # Keeps its arguments and no more: no file, no session before the first request.
+        # Stores its arguments: no file is read and no session opened before the first request.
         self._config = config
         self._clock = clock
         self._metrics = metrics
@@ -111,15 +110,17 @@ class Transport:
         self._names_user = "@" in urlsplit(self.base_url).netloc
         self._tls = TlsSource(config, clock=clock) if config.uses_tls else None
         self._session: aiohttp.ClientSession | None = None
-        self._unclosed: weakref.finalize[..., Any] | None = None  # watches over the session
-        self._under_way = UnderWay()
+        self._unclosed: weakref.finalize[..., Any] | None = (
+            None  # reports a session that is not closed
+        )
+        self._pending = PendingRequests()
         self._closed = False
-        self._waiting = Waiting()
+        self._reads = PendingReads()
         self._proxy: dict[str, Any] = {}
         self._headers: dict[tuple[str, str], CIMultiDict[str]] = {}
-        self._headers_of: Identity | None = None  # whom `_headers` were made for
+        self._headers_of: Identity | None = None  # whose credentials `_headers` contain
         self._exchanges = 0
-        self._renewals = 0
+        self._credential_refreshes = 0
         self._reloads: dict[tuple[str, str], int] = {}
 
     async def __aenter__(self) -> Transport:
@@ -135,12 +136,12 @@ class Transport:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close every connection; what still runs on them ends. Safe to repeat.
+        """Close every connection; calls that still use one fail. Safe to repeat.
 
-        Cancelled, it closes them first: that takes a few turns of the loop.
+        A cancelled call closes them first, which takes a few steps of the event loop.
         """
         self._closed = True
-        self._waiting.close()
+        self._reads.close()
         session, self._session = self._session, None
         if self._unclosed is not None:
             self._unclosed.detach()
@@ -148,47 +149,47 @@ class Transport:
             await run_to_completion(self._close(session))
 
     async def _close(self, session: aiohttp.ClientSession) -> None:
-        await self._under_way.end()
+        await self._pending.end()
         await session.close()
-        # Those of requests that were given up are still saying farewell.
-        await abort_connections(self._under_way.sockets)
+        # Connections of cancelled requests may still be in their TLS close handshake.
+        await abort_connections(self._pending.sockets)
 
-    async def exchange(self, errand: Errand) -> Incoming:
-        """Send once, and once more after a 401 that renewed the credentials.
+    async def exchange(self, prepared: PreparedRequest) -> IncomingResponse:
+        """Send once, and once more if a 401 led to new credentials.
 
         Safe to cancel: the connection is closed.
 
         Raises:
             ConfigError: there are no credentials, or no usable certificate.
-            TransportError: no answer came.
+            TransportError: there was no response.
         """
-        credentials = self._open(errand.request)
+        credentials = self._open(prepared.request)
         identity = await credentials.identity()
-        incoming = await self._follow(errand, identity)
-        if incoming.status != 401 or _speaks_for_itself(errand.request):
+        incoming = await self._follow(prepared, identity)
+        if incoming.status != 401 or _has_own_credentials(prepared.request):
             return incoming
-        await credentials.refused(identity)
-        renewed = await credentials.identity()
-        if _same(identity, renewed):
+        await credentials.refresh(identity)
+        refreshed = await credentials.identity()
+        if _same_credentials(identity, refreshed):
             return incoming
-        self._renewals += 1
+        self._credential_refreshes += 1
         await incoming.discard()
-        return await self._follow(errand, renewed)
+        return await self._follow(prepared, refreshed)
 
-    async def probe(self, errand: Errand) -> None:
+    async def probe(self, prepared: PreparedRequest) -> None:
         """Send once, and return when there is any response.
 
-        It shows the credentials of the last request, whether or not they have expired: a probe
-        must not run a plugin or renew a token. Safe to cancel: the connection is closed.
+        It uses the credentials of the last request, even if they have expired: a probe must not
+        run a plugin or refresh a token. Safe to cancel: the connection is closed.
 
         Raises:
             ConfigError: there is no usable certificate.
-            TransportError: no response came.
+            TransportError: there was no response.
         """
-        credentials = self._open(errand.request)
+        credentials = self._open(prepared.request)
         identity = self._headers_of or await credentials.identity()
-        headers = self._headers_for(identity, errand.request, errand.accept, "")
-        incoming = await self._send(errand, errand.url, identity, headers)
+        headers = self._headers_for(identity, prepared.request, prepared.accept, "")
+        incoming = await self._send(prepared, prepared.url, identity, headers)
         await incoming.discard()
 
     async def websocket(
@@ -201,18 +202,18 @@ class Transport:
         heartbeat: float | None,
         max_size: int,
     ) -> aiohttp.ClientWebSocketResponse:
-        """Open a websocket with the same trust, proxy and credentials as any request.
+        """Open a WebSocket with the same TLS, proxy and credentials as any request.
 
         Raises:
-            aiohttp.WSServerHandshakeError: the server answered something else.
-            TransportError: no answer came.
+            aiohttp.WSServerHandshakeError: the server rejected the upgrade.
+            TransportError: there was no response.
         """
         credentials = self._open(request)
         identity = await credentials.identity()
         assert self._session is not None
         headers = self._headers_for(identity, request, "*/*", "")
         try:
-            async with self._clock.timeout(timeouts.answer), self._under_way.request():
+            async with self._clock.timeout(timeouts.response), self._pending.request():
                 socket_: aiohttp.ClientWebSocketResponse = await self._session.ws_connect(
                     self._target(url, headers),
                     method=request.method,
@@ -220,18 +221,18 @@ class Transport:
                     headers=headers,
                     heartbeat=heartbeat,
                     max_msg_size=max_size,
-                    timeout=aiohttp.ClientWSTimeout(ws_receive=None, ws_close=_FAREWELL),
-                    **self._way(identity),
+                    timeout=aiohttp.ClientWSTimeout(ws_receive=None, ws_close=_CLOSE_TIMEOUT),
+                    **self._connection_options(identity),
                 )
                 return socket_
         except aiohttp.WSServerHandshakeError as error:
             without_headers(error)
             if error.status == 401:
-                await credentials.refused(identity)
+                await credentials.refresh(identity)
             raise
         except (aiohttp.ClientError, OSError, ValueError) as error:
             if self._closed:
-                raise self._closed_meanwhile(request) from error
+                raise self._closed_error(request) from error
             raise self._failure(error, request, timeouts) from error
 
     def stats(self) -> TransportStats:
@@ -239,7 +240,7 @@ class Transport:
         return TransportStats(
             open=self._session is not None,
             exchanges=self._exchanges,
-            renewals=self._renewals,
+            credential_refreshes=self._credential_refreshes,
             tls_contexts=tls.contexts if tls else 0,
             ca_reloads=tls.ca_reloads if tls else {},
         )
@@ -251,13 +252,13 @@ class Transport:
 
     def _open(self, request: Request | None) -> Credentials:
         if self._closed:
-            tried = request.action if request else "open the client"
-            raise ClientClosed(f"{tried}: the client is closed (use it inside its block)")
+            action = request.action if request else "open the client"
+            raise ClientClosed(f"{action}: the client is closed (use it inside its block)")
         if self._credentials is None:
             self._credentials = open_credentials(self._config, clock=self._clock, fetch=fetch)
         if self._session is None:
             self._proxy = proxy_options(self.base_url, self._config.proxy_url)
-            # Last: a configuration that cannot be used leaves nothing open behind it.
+            # Last, so that an invalid configuration leaves nothing open.
             self._session = open_session(clock=self._clock, metrics=self._metrics)
             self._unclosed = weakref.finalize(
                 self,
@@ -271,105 +272,105 @@ class Transport:
 
     # --- sending
 
-    async def _follow(self, errand: Errand, identity: Identity) -> Incoming:
-        """Send, and again where the server says that it has moved within itself."""
-        request, url = errand.request, errand.url
-        content_type = "" if request.body is None else request.content_type or errand.content_type
-        accept = request.accept or errand.accept
+    async def _follow(self, prepared: PreparedRequest, identity: Identity) -> IncomingResponse:
+        """Send, and follow redirects within the same server."""
+        request, url = prepared.request, prepared.url
+        content_type = "" if request.body is None else request.content_type or prepared.content_type
+        accept = request.accept or prepared.accept
         headers = self._headers_for(identity, request, accept, content_type)
         visited = [url]
         while True:
-            incoming = await self._send(errand, url, identity, headers)
+            incoming = await self._send(prepared, url, identity, headers)
             if incoming.status not in _REDIRECTS or request.method not in {"GET", "HEAD"}:
                 return incoming
             target = _within_server(url, incoming.headers.get("Location", ""))
             if target is None:
                 return incoming
-            if target in visited or len(visited) > _MOST_REDIRECTS:
+            if target in visited or len(visited) > _MAX_REDIRECTS:
                 incoming.close()
-                raise self._redirected_too_often(request, [*visited, target])
+                raise self._redirect_error(request, [*visited, target])
             await incoming.discard()
             visited.append(target)
             url = target
 
-    def _redirected_too_often(self, request: Request, urls: list[str]) -> TransportError:
+    def _redirect_error(self, request: Request, urls: list[str]) -> TransportError:
         paths = [redacted_url(url).removeprefix(self.server) for url in urls]
-        fault = (
+        problem = (
             "the redirects lead in a circle"
             if urls[-1] in urls[:-1]
-            else f"more than {_MOST_REDIRECTS} redirects"
+            else f"more than {_MAX_REDIRECTS} redirects"
         )
         shown = " -> ".join(path[:100] for path in paths[-4:])
         return TransportError(
-            f"{request.action}: {self.server}: {fault}: {shown}"
-            " (check the server's address and the proxy before it)"
+            f"{request.action}: {self.server}: {problem}: {shown}"
+            " (check the server's address and the proxy in front of it)"
         )
 
     async def _send(
-        self, errand: Errand, url: str, identity: Identity, headers: CIMultiDict[str]
-    ) -> Incoming:
-        request, session = errand.request, self._session
+        self, prepared: PreparedRequest, url: str, identity: Identity, headers: CIMultiDict[str]
+    ) -> IncomingResponse:
+        request, session = prepared.request, self._session
         if session is None:
-            raise self._closed_meanwhile(request)
+            raise self._closed_error(request)
         self._exchanges += 1
         body = request.body
-        left = None if errand.deadline is None else errand.deadline - self._clock.now()
-        within = sooner(errand.within, left)
+        left = None if prepared.deadline is None else prepared.deadline - self._clock.now()
+        within = sooner(prepared.within, left)
         try:
-            async with self._clock.timeout(within) as bound, self._under_way.request():
+            async with self._clock.timeout(within) as bound, self._pending.request():
                 response = await session.request(
                     request.method,
                     self._target(url, headers),
                     data=io.BytesIO(body) if body and len(body) > _LARGE_BODY else body,
                     headers=headers,
                     allow_redirects=False,
-                    timeout=client_timeout(errand.timeouts.connect),
-                    **self._way(identity),
+                    timeout=client_timeout(prepared.timeouts.connect),
+                    **self._connection_options(identity),
                 )
         except (aiohttp.ClientError, OSError, ValueError) as error:
             if self._closed:
-                raise self._closed_meanwhile(request) from error
+                raise self._closed_error(request) from error
             if within is not None and bound.expired():
                 raise late_failure(
                     action=request.action,
                     server=self.server,
                     seconds=within,
-                    what="an answer",
+                    what="a response",
                 ) from error
-            raise self._failure(error, request, errand.timeouts) from error
-        return Incoming(
+            raise self._failure(error, request, prepared.timeouts) from error
+        return IncomingResponse(
             response,
             clock=self._clock,
             request=request,
             server=self.server,
-            timeouts=errand.timeouts,
-            waiting=self._waiting,
+            timeouts=prepared.timeouts,
+            reads=self._reads,
         )
 
-    def _closed_meanwhile(self, request: Request) -> ClientClosed:
-        return ClientClosed(f"{request.action}: the client was closed meanwhile")
+    def _closed_error(self, request: Request) -> ClientClosed:
+        return ClientClosed(f"{request.action}: the client was closed during the request")
 
     def _target(self, url: str, headers: CIMultiDict[str]) -> URL:
         target = URL(url, encoded=True)
-        # aiohttp reads a user in the URL as credentials, and would have two of them.
+        # aiohttp reads a user in the URL as credentials, and rejects two of them.
         return target.with_user(None) if self._names_user and "Authorization" in headers else target
 
-    def _way(self, identity: Identity) -> dict[str, Any]:
-        """How the connection is made; connections of another context are not used again."""
+    def _connection_options(self, identity: Identity) -> dict[str, Any]:
+        """TLS and proxy; aiohttp reuses a connection only with the same TLS context."""
         if self._tls is None:
             return self._proxy
-        way = dict(self._proxy)
-        way["ssl"] = self._tls.context_for(identity)
+        options = dict(self._proxy)
+        options["ssl"] = self._tls.context_for(identity)
         if self._config.tls_server_name:
-            way["server_hostname"] = self._config.tls_server_name
+            options["server_hostname"] = self._config.tls_server_name
         if self._metrics is not None:
             self._report_reloads(self._metrics, self._tls)
-        return way
+        return options
 
     def _report_reloads(self, metrics: RequestMetrics, tls: TlsSource) -> None:
         for (result, reason), count in tls.stats().ca_reloads.items():
             for _ in range(count - self._reloads.get((result, reason), 0)):
-                metrics.ca_reloaded(result=result, reason=reason)
+                metrics.count_ca_reload(result=result, reason=reason)
             self._reloads[result, reason] = count
 
     def _failure(
@@ -389,7 +390,7 @@ class Transport:
             headers = self._make_headers(identity, accept, content_type)
             if len(self._headers) < 64:
                 self._headers[accept, content_type] = headers
-        return _overridden(headers, request.headers) if request.headers else headers
+        return _with_own_headers(headers, request.headers) if request.headers else headers
 
     def _make_headers(self, identity: Identity, accept: str, content_type: str) -> CIMultiDict[str]:
         headers = CIMultiDict({"Accept": accept})
@@ -401,7 +402,7 @@ class Transport:
         if identity.authorization:
             headers["Authorization"] = identity.authorization
         if self._tls is None and "proxy_headers" in self._proxy:
-            # Without TLS the proxy reads the request itself.
+            # Without TLS the proxy receives the request itself, and no CONNECT.
             headers.extend(self._proxy["proxy_headers"])
         for name, value in impersonation_headers(self._config.impersonate):
             headers.add(name, value)
@@ -409,36 +410,38 @@ class Transport:
 
 
 def _within_server(url: str, location: str) -> str | None:
-    """Where a redirect leads to; None for what is no place on the same server."""
+    """The target of a redirect; None if it is not on the same server."""
     if not location:
         return None
     try:
         target = urljoin(url, location)
         here, there = urlsplit(url), urlsplit(target)
-    except ValueError:  # it is no URL
+    except ValueError:  # not a URL
         return None
     if not target.isascii() or not target.isprintable():
         return None
-    # Elsewhere our credentials would be somebody else's.
+    # Another server must not receive our credentials.
     return target if there[:2] == here[:2] else None
 
 
-def _overridden(headers: CIMultiDict[str], own: tuple[tuple[str, str], ...]) -> CIMultiDict[str]:
-    """The headers with a request's own, which win."""
-    mixed = headers.copy()
+def _with_own_headers(
+    headers: CIMultiDict[str], own: tuple[tuple[str, str], ...]
+) -> CIMultiDict[str]:
+    """The headers, overridden by those of the request."""
+    merged = headers.copy()
     names = {name.lower() for name, _ in own}
     if "impersonate-user" in names:
-        names |= {name.lower() for name in mixed if name.lower().startswith("impersonate-")}
+        names |= {name.lower() for name in merged if name.lower().startswith("impersonate-")}
     for name in names:
-        mixed.popall(name, None)
-    mixed.extend(own)
-    return mixed
+        merged.popall(name, None)
+    merged.extend(own)
+    return merged
 
 
-def _speaks_for_itself(request: Request) -> bool:
-    """Whether the request brought its own Authorization: then there is nothing to renew."""
+def _has_own_credentials(request: Request) -> bool:
+    """Whether the request has its own Authorization header: then there is nothing to refresh."""
     return any(name.lower() == "authorization" for name, _ in request.headers)
 
 
-def _same(one: Identity, other: Identity) -> bool:
+def _same_credentials(one: Identity, other: Identity) -> bool:
     return one.authorization == other.authorization and one.certificate == other.certificate

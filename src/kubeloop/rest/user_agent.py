@@ -1,4 +1,4 @@
-"""What a client calls itself."""
+"""The `User-Agent` header."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import PurePath
 
 __all__ = ["default_user_agent", "user_agent"]
 
-# Go's names for what Python's platform calls otherwise.
+# Go's names of machines that Python's `platform` names differently.
 _MACHINES = {"x86_64": "amd64", "aarch64": "arm64", "i386": "386", "i686": "386"}
 _UNKNOWN = "unknown"
 
 
 def user_agent(command: str, version: str, *, system: str, machine: str, commit: str = "") -> str:
-    """`manager/v1.2.3 (linux/amd64) kubernetes/0a1b2c3`, as servers' logs know it."""
+    """`manager/v1.2.3 (linux/amd64) kubernetes/0a1b2c3`, in the format of client-go."""
     name = PurePath(command).name or _UNKNOWN
     release = version.partition("-")[0] or _UNKNOWN
     return f"{name}/{release} ({system}/{machine}) kubernetes/{commit[:7] or _UNKNOWN}"
@@ -23,9 +23,9 @@ def user_agent(command: str, version: str, *, system: str, machine: str, commit:
 
 @functools.cache
 def default_user_agent() -> str:
-    """This program's, with our version; a suffix of your own goes behind a slash."""
-    # The front door is loaded, as we are behind it; to import it would be to import upwards,
-    # and to ask the installed metadata would take longer than the first request.
+    """The user agent of this program, with the version of kubeloop."""
+    # The package `kubeloop` is loaded, since this is a part of it; to import it would be against
+    # the layers, and to read the installed metadata takes longer than the first request.
     version: str = sys.modules["kubeloop"].__version__
     machine = platform.machine().lower()
     return user_agent(
@@ -37,5 +37,5 @@ def default_user_agent() -> str:
 
 
 def _printable(command: str) -> str:
-    """A file's name may hold anything; a header may not."""
+    """A file name may contain any character, a header may not."""
     return "".join(each if each.isascii() and each.isprintable() else "_" for each in command)

@@ -1,8 +1,8 @@
-"""What a server says besides its answer: `Warning` headers, read and handed on.
+"""`Warning` headers of the server, and their handlers.
 
-Promises: reading is pure; a header that is none is skipped, never an error; the default
-handler says each text once.
-Elsewhere: which handler is asked (`client`).
+Guarantees: parsing is pure; a malformed header is skipped, never an error; the default handler
+logs each text once.
+See also: `client` (calls the handler).
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ __all__ = [
 
 log = get_logger(__name__)
 
-# The code of warnings meant for people; the others are about caches and transformations.
-_MEANT_FOR_PEOPLE = 299
-# A server that says something new each time must not fill the memory.
-_MOST_REMEMBERED = 1000
-# Nor one that says very much: kube-apiserver sends 4 KiB of warnings with a response.
-_MOST_OF_ONE_RESPONSE = 64
-_LONGEST_TEXT = 4096
+# The code of warnings for people; the others are about HTTP caches and transformations.
+_PERSISTENT_WARNING = 299
+# A server with ever new texts must not fill the memory.
+_MAX_REMEMBERED = 1000
+# kube-apiserver sends at most 4 KiB of warnings with a response.
+_MAX_PER_RESPONSE = 64
+_MAX_TEXT = 4096
 
 
 class ServerWarning(msgspec.Struct, frozen=True):
@@ -49,31 +49,31 @@ WarningHandler = Callable[[ServerWarning], None]
 
 
 def ignore_warnings(warning: ServerWarning) -> None:
-    """A handler for those who do not want to know."""
+    """A handler that drops all warnings."""
 
 
 @final
 class WarningLog:
-    """Logs each text once, as long as a client lives."""
+    """Logs each text once."""
 
     def __init__(self) -> None:
-        self._said: set[str] = set()
+        self._seen: set[str] = set()
 
     def __call__(self, warning: ServerWarning) -> None:
-        if _is_news(warning, self._said):
-            log.warning("the server says: %s", warning.text)
+        if _should_report(warning, self._seen):
+            log.warning("warning of the server: %s", warning.text)
 
 
 @final
 class WarningWriter:
-    """Writes warnings for the user of a program, as kubectl does."""
+    """Writes warnings to a file, by default stderr, as kubectl does."""
 
     def __init__(
         self, file: TextIO | None = None, *, color: bool = False, deduplicate: bool = False
     ) -> None:
         self._file = file
         self._color = color
-        self._said: set[str] | None = set() if deduplicate else None
+        self._seen: set[str] | None = set() if deduplicate else None
         self._written = 0
 
     @property
@@ -82,7 +82,7 @@ class WarningWriter:
         return self._written
 
     def __call__(self, warning: ServerWarning) -> None:
-        if not _is_news(warning, self._said):
+        if not _should_report(warning, self._seen):
             return
         word = "\033[1;33mWarning:\033[0m" if self._color else "Warning:"
         print(word, visible(warning.text), file=self._file or sys.stderr)
@@ -90,18 +90,18 @@ class WarningWriter:
 
 
 def parse_warnings(headers: Iterable[str]) -> list[ServerWarning]:
-    """The warnings in these header values; each value is read up to its first mistake.
+    """The warnings in these header values; each value is parsed up to its first error.
 
-    No more than 64 are read, and no more than 4096 characters of each text.
+    At most 64 are returned, with at most 4096 characters of each text.
     """
     found: list[ServerWarning] = []
     for header in headers:
-        found += _parse_header(header, _MOST_OF_ONE_RESPONSE - len(found))
+        found += _parse_header(header, _MAX_PER_RESPONSE - len(found))
     return found
 
 
 class _Malformed(Exception):
-    """Reading of this header value stops here."""
+    """Parsing of this header value stops here."""
 
 
 def _parse_header(header: str, most: int) -> list[ServerWarning]:
@@ -117,45 +117,45 @@ def _parse_header(header: str, most: int) -> list[ServerWarning]:
 
 
 def _parse_one(text: str) -> tuple[ServerWarning, str]:
-    """`299 agent "text" ["date"]`, and what follows behind the comma."""
+    """`299 agent "text" ["date"]`, and the rest after the comma."""
     code, _, rest = text.partition(" ")
     if not (len(code) == 3 and code.isascii() and code.isdigit()):
         raise _Malformed("no code of three digits")
     agent, _, rest = rest.lstrip(" ").partition(" ")
     if not agent or '"' in agent:
         raise _Malformed("no agent")
-    said, rest = _quoted(rest.lstrip(" "))
+    raw, rest = _parse_quoted(rest.lstrip(" "))
     if rest.startswith(" ") and rest.lstrip(" ").startswith('"'):
-        _, rest = _quoted(rest.lstrip(" "))  # the date
+        _, rest = _parse_quoted(rest.lstrip(" "))  # the date
     rest = rest.lstrip(" ")
     if rest and not rest.startswith(","):
-        raise _Malformed("something other than a comma behind the text")
-    text = _decoded(said)
-    if len(text) > _LONGEST_TEXT:
-        text = f"{text[:_LONGEST_TEXT]}…"
+        raise _Malformed("no comma after the text")
+    text = _decode_text(raw)
+    if len(text) > _MAX_TEXT:
+        text = f"{text[:_MAX_TEXT]}…"
     return ServerWarning(int(code), agent, text), rest[1:].lstrip(" ")
 
 
-def _quoted(text: str) -> tuple[str, str]:
-    """A text in quotes, without them and their escapes, and what follows."""
+def _parse_quoted(text: str) -> tuple[str, str]:
+    """The text in quotes, without quotes and escapes, and the rest."""
     if not text.startswith('"'):
         raise _Malformed("no text in quotes")
-    said: list[str] = []
+    characters: list[str] = []
     at = 1
     while at < len(text):
         if text[at] == '"':
-            return "".join(said), text[at + 1 :]
+            return "".join(characters), text[at + 1 :]
         if text[at] == "\\":
             at += 1
-        said.append(text[at : at + 1])
+        characters.append(text[at : at + 1])
         at += 1
     raise _Malformed("the quotes do not end")
 
 
-def _decoded(said: str) -> str:
-    """The text with RFC 2047 words read; bytes that are no text make the warning invalid."""
+def _decode_text(raw: str) -> str:
+    """The text with RFC 2047 words decoded; other bytes than text make the warning malformed."""
     try:
-        text = said.encode("utf-8", "surrogateescape").decode("utf-8")
+        text = raw.encode("utf-8", "surrogateescape").decode("utf-8")
         if "=?" in text:
             text = "".join(_word(part, charset) for part, charset in decode_header(text))
     except (UnicodeError, LookupError, HeaderParseError) as error:
@@ -169,18 +169,18 @@ def _word(part: bytes | str, charset: str | None) -> str:
     return part if isinstance(part, str) else part.decode(charset or "ascii")
 
 
-def _is_news(warning: ServerWarning, said: set[str] | None) -> bool:
-    if warning.code != _MEANT_FOR_PEOPLE or not warning.text:
+def _should_report(warning: ServerWarning, seen: set[str] | None) -> bool:
+    if warning.code != _PERSISTENT_WARNING or not warning.text:
         return False
-    if said is None:
+    if seen is None:
         return True
-    if warning.text in said or len(said) > _MOST_REMEMBERED:
+    if warning.text in seen or len(seen) > _MAX_REMEMBERED:
         return False
-    said.add(warning.text)
-    if len(said) > _MOST_REMEMBERED:
+    seen.add(warning.text)
+    if len(seen) > _MAX_REMEMBERED:
         log.warning(
-            "the server has sent more than %d different warnings: no more of them are shown",
-            _MOST_REMEMBERED,
+            "the server sent more than %d different warnings: the rest is not logged",
+            _MAX_REMEMBERED,
         )
         return False
     return True

@@ -1,10 +1,10 @@
-"""A watch: events as they come, until somebody has had enough.
+"""A watch: one stream of events.
 
-Promises: an event is handed over when its last byte has come; what the server reports as
-an ERROR is raised; a stream that ends, breaks off, goes silent or grows old just ends,
-since whoever watches resumes anyway; cancelling closes the connection at once; a watch
-that nobody closed is closed when it is forgotten.
-Elsewhere: going on after the end (`resuming`), cutting bytes into events (`frames`).
+Guarantees: an event is returned when its last byte was received; an ERROR event is raised; a
+stream that ends, breaks, is silent or reaches its maximum duration just ends, since its consumer
+resumes anyway; a cancelled read closes the connection at once; a watch that was not closed is
+closed when it is garbage collected.
+See also: `resuming_watch` (resumes after the end), `frames` (splits bytes into events).
 """
 
 from __future__ import annotations
@@ -22,38 +22,46 @@ from kubeloop.errors import ApiError, DecodeError, TimeoutExceeded, TransportErr
 from kubeloop.kit import Clock, Random
 from kubeloop.wire import RawEvent, get_logger
 
-from .answer import undecodable_event
 from .codec import EventReader
 from .failures import lost_failure
-from .incoming import Incoming
+from .incoming import IncomingResponse
 from .liveness import ServerProbe, SilenceLimits
 from .request import Request
+from .response import undecodable_event
 
-__all__ = ["GRACE", "LONGEST_LIFE", "SHORTEST_LIFE", "Watch", "WatchEnd", "WatchStats", "with_life"]
+__all__ = [
+    "GRACE",
+    "LONGEST_WATCH",
+    "SHORTEST_WATCH",
+    "Watch",
+    "WatchEnd",
+    "WatchStats",
+    "with_timeout",
+]
 
 log = get_logger(__name__)
 
-SHORTEST_LIFE = 300.0
-LONGEST_LIFE = 600.0
-# The server ends a watch itself when its time is over; a dead one is ended a little later.
+SHORTEST_WATCH = 300.0
+LONGEST_WATCH = 600.0
+# The server ends a watch after `timeoutSeconds`; the client ends it a little later.
 GRACE = 30.0
 
 _TYPES = frozenset({"ADDED", "MODIFIED", "DELETED", "BOOKMARK"})
 
 
 class WatchEnd(StrEnum):
-    """Why a watch gives no more events."""
+    """Why a watch has no more events."""
 
     CLOSED = "the server ended it"
     BROKEN = "the connection broke"
-    SILENT = "nothing came for too long"
-    OLD = "its life was over"
+    SILENT = "it was silent for too long"
+    TIMED_OUT = "it reached its maximum duration"
     FAILED = "an error was raised"
     STOPPED = "it was closed here"
 
 
 class WatchStats(msgspec.Struct, frozen=True):
-    """How a watch is doing."""
+    """Numbers of one watch."""
 
     open: bool
     events: int
@@ -61,24 +69,23 @@ class WatchStats(msgspec.Struct, frozen=True):
     ended: WatchEnd | None
 
 
-def with_life(request: Request, *, random: Random = chance.random) -> tuple[Request, float]:
-    """The request with a randomised life told to the server, and the seconds after which we
-    end it ourselves.
+def with_timeout(request: Request, *, random: Random = chance.random) -> tuple[Request, float]:
+    """The request with a random `timeoutSeconds`, and the seconds after which the client ends it.
 
-    A `timeoutSeconds` that is there already is kept.
+    A `timeoutSeconds` of the request is kept.
     """
     for key, value in request.params:
         if key == "timeoutSeconds" and value.isdigit() and int(value) > 0:
             return request, int(value) + GRACE
-    life = SHORTEST_LIFE + random() * (LONGEST_LIFE - SHORTEST_LIFE)
+    seconds = int(SHORTEST_WATCH + random() * (LONGEST_WATCH - SHORTEST_WATCH))
     others = tuple(pair for pair in request.params if pair[0] != "timeoutSeconds")
-    told = (*others, ("timeoutSeconds", str(int(life))))
-    return request.replace(params=told), int(life) + GRACE
+    params = (*others, ("timeoutSeconds", str(seconds)))
+    return request.replace(params=params), seconds + GRACE
 
 
 @final
 class Watch:
-    """One watch, opened when it is entered or first asked for an event.
+    """One watch, opened when it is entered or first read.
 
     ```python
     async with rest.watch(request) as watch:
@@ -89,12 +96,12 @@ class Watch:
 
     def __init__(
         self,
-        opener: Callable[[], Awaitable[Incoming | TransportError]],
+        opener: Callable[[], Awaitable[IncomingResponse | TransportError]],
         *,
         action: str,
         reader: EventReader,
         clock: Clock,
-        life: float,
+        max_duration: float,
         limits: SilenceLimits,
         probe: ServerProbe,
     ) -> None:
@@ -102,17 +109,17 @@ class Watch:
         self._action = action
         self._reader = reader
         self._clock = clock
-        self._life = life
+        self._max_duration = max_duration
         self._limits = limits
         self._probe = probe
         self._wait = self._first_wait = limits.first_wait()
-        self._silent_since: float | None = None  # set once the silence has led to a probe
+        self._silent_since: float | None = None  # set when the silence has led to a probe
         self._deadline = 0.0
-        self._incoming: Incoming | None = None
+        self._incoming: IncomingResponse | None = None
         self._ended: WatchEnd | None = None
         self._failure: TransportError | None = None
         self._ready: deque[RawEvent] = deque()
-        self._error: ApiError | None = None  # to be raised behind the events that are ready
+        self._error: ApiError | None = None  # raised after the events that are ready
         self._events = 0
         self._bytes = 0
 
@@ -132,12 +139,12 @@ class Watch:
         return self
 
     async def open(self) -> None:
-        """Ask for the watch; does nothing when it is open, or has been.
+        """Send the request; does nothing if it was sent already.
 
         Safe to cancel: the connection is closed.
 
         Raises:
-            ApiError: the server said no.
+            ApiError: the response is not a success.
             TransportError: there was no connection.
         """
         if self._incoming is not None or self._ended is not None:
@@ -151,9 +158,9 @@ class Watch:
             self._failure = found
         else:
             self._incoming = found
-        if self._incoming is None or self._ended is not None:  # it was closed meanwhile
+        if self._incoming is None or self._ended is not None:  # closed while it was opened
             self._end(WatchEnd.BROKEN)
-        self._deadline = self._clock.now() + self._life
+        self._deadline = self._clock.now() + self._max_duration
 
     async def __anext__(self) -> RawEvent:
         """The next event. Safe to cancel: the watch is closed."""
@@ -163,12 +170,12 @@ class Watch:
         return self._ready.popleft()
 
     async def batch(self) -> list[RawEvent]:
-        """All events that are there, waiting for the first; empty at the end.
+        """All events received so far, at least one; empty at the end.
 
         Safe to cancel: the watch is closed.
 
         Raises:
-            ApiError: the server reported an error, or sent what is no event.
+            ApiError: the server sent an ERROR event, or something else than an event.
         """
         if not self._ready:
             try:
@@ -181,24 +188,22 @@ class Watch:
         return found
 
     def close(self) -> None:
-        """End it now. Safe to repeat; events that were not read are dropped."""
+        """Close it at once. Safe to repeat; events that were not read are dropped."""
         self._ready.clear()
         self._end(WatchEnd.STOPPED)
 
     async def aclose(self) -> None:
-        """As `close`, for those who await it."""
+        """As `close`, for `contextlib.aclosing`."""
         self.close()
 
     @property
     def ended(self) -> WatchEnd | None:
-        """Why there are no more events; None while there may be."""
+        """Why there are no more events; None while it is open."""
         return self._ended
 
     @property
     def failure(self) -> TransportError | None:
-        """Why the connection is lost, if that is known: it broke (`BROKEN`), or the server did
-        not answer a probe (`SILENT`).
-        """
+        """Why the connection is lost: it broke (`BROKEN`), or a probe failed (`SILENT`)."""
         return self._failure
 
     def stats(self) -> WatchStats:
@@ -230,12 +235,12 @@ class Watch:
             if chunk is not None:
                 self._take(chunk)
 
-    async def _chunk(self, incoming: Incoming) -> bytes | None:
-        """The next bytes; empty when the stream has ended, however it did; None: not yet."""
+    async def _chunk(self, incoming: IncomingResponse) -> bytes | None:
+        """The next bytes; empty at the end of the stream, None if there are none yet."""
         try:
             return await incoming.chunk(deadline=self._deadline, idle=self._wait.seconds)
         except TimeoutExceeded:
-            return self._after_silence()
+            return self._handle_silence()
         except TransportError as error:
             if self._ended is None:
                 log.info("%s: %s", self._action, error)
@@ -246,11 +251,11 @@ class Watch:
             raise
         return b""
 
-    def _after_silence(self) -> bytes | None:
-        """End the watch, or have the server probed and wait on: then None."""
+    def _handle_silence(self) -> bytes | None:
+        """End the watch; or probe the server, wait on and return None."""
         now = self._clock.now()
         if now >= self._deadline or self._wait.is_last:
-            self._end(WatchEnd.OLD if now >= self._deadline else WatchEnd.SILENT)
+            self._end(WatchEnd.TIMED_OUT if now >= self._deadline else WatchEnd.SILENT)
             return b""
         if self._silent_since is None:
             self._silent_since = now - (self._wait.seconds or 0.0)
@@ -259,7 +264,7 @@ class Watch:
         return None
 
     def _on_lost(self, error: TransportError) -> None:
-        """The server did not answer a probe. Closing wakes the task that waits for bytes."""
+        """A probe failed. Closing wakes the task that waits for bytes."""
         seconds = self._clock.now() - (self._silent_since or 0.0)
         self._failure = lost_failure(error, action=self._action, seconds=seconds)
         log.info("%s", self._failure)
@@ -280,7 +285,7 @@ class Watch:
         self._bytes += len(chunk)
         for event in self._reader.feed(chunk):
             if event.type not in _TYPES:
-                self._fail(_error_in(self._action, event))
+                self._fail(_error_of_event(self._action, event))
                 return
             self._ready.append(event)
         if self._reader.mistake is not None:
@@ -300,7 +305,7 @@ class Watch:
             self._ended = why
 
 
-def _error_in(action: str, event: RawEvent) -> ApiError:
+def _error_of_event(action: str, event: RawEvent) -> ApiError:
     if event.type != "ERROR":
         unknown = DecodeError(f"got invalid watch event type: {event.type[:100]!r}")
         return undecodable_event(action, unknown)

@@ -20,12 +20,12 @@ from kubeloop.errors import DecodeError, InvalidArgument
 from kubeloop.kit import Clock
 from kubeloop.meta import GroupKind, GroupResource, GroupVersionKind, ObjectKey
 from kubeloop.rest import (
-    Answer,
     ByteStream,
     Codec,
     ItemStream,
     Request,
     RequestSender,
+    Response,
     RESTStats,
     WarningHandler,
     Watch,
@@ -72,7 +72,7 @@ class Write(msgspec.Struct, frozen=True):
     body: bytes = b""  # for field selectors
 
 
-def writes_of(answer: Answer) -> list[Write]:
+def writes_of(answer: Response) -> list[Write]:
     """What an answer reports as written; nothing for reads and for answers that do not say."""
     request = answer.request
     if request.method in {"GET", "HEAD"} or ("dryRun", "All") in request.params:
@@ -198,7 +198,7 @@ class _RecordingSender:
     def url(self, request: Request) -> str:
         return self._sender.url(request)
 
-    async def send(self, request: Request, *, warnings: WarningHandler | None = None) -> Answer:
+    async def send(self, request: Request, *, warnings: WarningHandler | None = None) -> Response:
         answer = await self._sender.send(request, warnings=warnings)
         for write in writes_of(answer):
             self._record(write)
@@ -208,10 +208,10 @@ class _RecordingSender:
         self,
         request: Request,
         *,
-        life: float | None = None,
+        max_duration: float | None = None,
         warnings: WarningHandler | None = None,
     ) -> Watch:
-        return self._sender.watch(request, life=life, warnings=warnings)
+        return self._sender.watch(request, max_duration=max_duration, warnings=warnings)
 
     def stream(self, request: Request, *, warnings: WarningHandler | None = None) -> ByteStream:
         return self._sender.stream(request, warnings=warnings)

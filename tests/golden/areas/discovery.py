@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from kubeloop.discovery import (
-    Discovered,
     DiscoveryClient,
+    DiscoveryResult,
     RESTMapper,
     expand_category,
     guess_plural,
@@ -252,7 +252,7 @@ async def _expanded(client: DiscoveryClient, given: Any) -> Any:
 
 
 async def _category(client: DiscoveryClient, given: Any) -> Any:
-    found: Discovered = await client.discover()
+    found: DiscoveryResult = await client.discover()
     return [[each.group, each.resource] for each in expand_category(found, given["category"])]
 
 

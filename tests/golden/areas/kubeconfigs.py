@@ -267,8 +267,8 @@ def _folder(use: Callable[[Any, Callable[[], Kubeconfig]], Any]) -> Callable[[An
 
 def _loaded(files: KubeconfigFiles) -> Kubeconfig:
     loaded = load_files(files)
-    if loaded.faults:
-        raise as_one_error(loaded.faults)
+    if loaded.problems:
+        raise as_one_error(loaded.problems)
     return loaded.config
 
 

@@ -96,7 +96,7 @@ async def test_a_bad_body_is_refused_and_nothing_is_stored(
     assert (await api.get(CONFIG_MAPS)).json["items"] == []
 
 
-async def test_a_name_is_given_once(api: Api) -> None:
+async def test_the_name_of_a_check_is_unique(api: Api) -> None:
     await api.create(CONFIG_MAPS, config_map("a"))
 
     said = await api("POST", CONFIG_MAPS, config_map("a"))

@@ -36,7 +36,7 @@ from kubeloop.config import ClusterConfig
 from kubeloop.discovery import (
     ApiGroup,
     ApiResource,
-    Discovered,
+    DiscoveryResult,
     MapperStats,
     OpenApiPath,
     VersionInfo,
@@ -48,7 +48,7 @@ from kubeloop.meta import (
     GroupVersionKind,
     GroupVersionResource,
 )
-from kubeloop.rest import Answer, Params, Request, RESTStats, WarningHandler
+from kubeloop.rest import Params, Request, Response, RESTStats, WarningHandler
 from kubeloop.wire import RawEvent, ResourceInfo
 
 if TYPE_CHECKING:
@@ -66,7 +66,6 @@ __all__ = [
     "RESTClient",
     "ResourceClient",
     "ScaleClient",
-    "ScaleVerbs",
     "SubresourceClient",
 ]
 
@@ -88,27 +87,27 @@ class ResourceClient(Generic[T]):
 
     @property
     def namespace(self) -> str | None:
-        """As it was given: None is the configuration's, `ALL` all of them."""
+        """None is the namespace of the configuration, `ALL` is all namespaces."""
         return self._reference.read(lambda wrapped: wrapped.namespace)
 
     @property
     def object_type(self) -> type[T]:
-        """As what objects are read and sent: their class, or `dict`."""
+        """The class of the objects, or `dict`."""
         return self._reference.read(lambda wrapped: wrapped.object_type)
 
     def in_namespace(self, namespace: str | None) -> ResourceClient[T]:
-        """The same kind in another namespace; this one stays what it is."""
+        """A client of the same kind in another namespace."""
         return ResourceClient(self._reference.then(lambda wrapped: wrapped.in_namespace(namespace)))
 
     def info(self) -> ResourceInfo:
-        """Where the collection is and what it can do. Safe to interrupt.
+        """Group, version, names, scope and verbs of the resource. Safe to interrupt.
 
         Raises: NoKindMatch when the server has no such kind.
         """
         return self._reference.call(lambda wrapped: wrapped.info())
 
     def get(self, name: str, *, resource_version: str = "") -> T:
-        """The object; with `resource_version="0"` one from the server's cache will do.
+        """The object; with `resource_version="0"` the server may return a cached version.
 
         Raises: NotFound. Safe to interrupt.
         """
@@ -117,25 +116,26 @@ class ResourceClient(Generic[T]):
         )
 
     def get_or_none(self, name: str, *, resource_version: str = "") -> T | None:
-        """The object, or None when there is none of this name. Safe to interrupt.
+        """The object, or None if it does not exist. Safe to interrupt.
 
-        Raises: NotFound when it is the kind that the server does not have.
+        Raises: NotFound when the server does not have the resource.
         """
         return self._reference.call(
             lambda wrapped: wrapped.get_or_none(name, resource_version=resource_version)
         )
 
     def exists(self, name: str) -> bool:
-        """Whether there is an object of this name. Safe to interrupt.
+        """Whether the object exists. Safe to interrupt.
 
-        Raises: NotFound when it is the kind that the server does not have.
+        Raises: NotFound when the server does not have the resource.
         """
         return self._reference.call(lambda wrapped: wrapped.exists(name))
 
     def list(self, **options: Unpack[ListArguments]) -> ObjectList[T]:
-        """One page of the collection; without `limit`, all of it. Safe to interrupt.
+        """One page of the collection, or all of it without `limit`, in one request.
 
-        Raises: Expired when `resource_version` or `next_page` is too old.
+        For collections of some thousand objects use `list_all`, for larger ones `each`.
+        Raises: Expired when `resource_version` or `next_page` has expired. Safe to interrupt.
         """
         return self._reference.call(lambda wrapped: wrapped.list(**options))
 
@@ -147,9 +147,10 @@ class ResourceClient(Generic[T]):
         resource_version_match: VersionMatch | None = None,
         **selectors: Unpack[Selectors],
     ) -> ObjectList[T]:
-        """The whole collection, fetched in pages. Safe to interrupt.
+        """The whole collection, read in pages and returned as one list. Safe to interrupt.
 
-        When the server forgets in the middle, it is fetched anew in one.
+        If a page token expires, the collection is read again in one request. Use `each` if the
+        collection may not fit into memory.
         """
         return self._reference.call(
             lambda wrapped: wrapped.list_all(
@@ -161,10 +162,10 @@ class ResourceClient(Generic[T]):
         )
 
     def each(self, *, page_size: int = PAGE_SIZE, **selectors: Unpack[Selectors]) -> Stream[T]:
-        """Every object, one by one, fetched in pages and decoded when its turn comes.
+        """Every object, one by one, read in pages and decoded one at a time.
 
-        None comes twice. When the server forgets in the middle it goes on from where the
-        server says, else from a new list.
+        At most two pages are in memory. No object is returned twice: if a page token expires,
+        the iteration continues with the server's new token, or with a new list.
         """
         return self._reference.stream(
             lambda wrapped: wrapped.each(page_size=page_size, **selectors)
@@ -179,7 +180,7 @@ class ResourceClient(Generic[T]):
         include_object: IncludeObject = "Metadata",
         **selectors: Unpack[Selectors],
     ) -> Table:
-        """What `kubectl get` shows, of one object or of the collection. Safe to interrupt."""
+        """The output of `kubectl get`, of one object or a collection. Safe to interrupt."""
         return self._reference.call(
             lambda wrapped: wrapped.table(
                 name, limit=limit, next_page=next_page, include_object=include_object, **selectors
@@ -198,7 +199,7 @@ class ResourceClient(Generic[T]):
         A stream that breaks is resumed at its last version. Without `resource_version`, all
         existing objects come first, as ADDED.
         If you leave early, close it (or use `with`).
-        Raises: Expired when the version is too old: list, and watch from there.
+        Raises: Expired when the version has expired: list, and watch from the version of the list.
         """
         return self._reference.stream(
             lambda wrapped: wrapped.watch(
@@ -211,7 +212,9 @@ class ResourceClient(Generic[T]):
     ) -> WatchEvent[T] | None:
         """Watch until each condition was met in turn (client-go: `watch.Until`).
 
-        Raises: Expired when `resource_version` is too old. Safe to interrupt.
+        For conditions on a sequence of events, of any objects. To wait for the state of one
+        object, use `wait_for`.
+        Raises: Expired when `resource_version` has expired. Safe to interrupt.
         """
         return self._reference.call(
             lambda wrapped: wrapped.until(
@@ -245,11 +248,12 @@ class ResourceClient(Generic[T]):
         function: Callable[[T], bool] | None = None,
         timeout: float | None = 30.0,
     ) -> T | None:
-        """Wait until an object, there or still to come, is as it is wanted, and return it.
+        """Wait until one object is in a state, and return it; it may not exist yet.
 
-        `condition` is `Ready` or `Ready=False`, `jsonpath` is `{.status.phase}=Running` or
-        a path that is to exist, `function` gets the object. Safe to interrupt.
-        Raises: WaitTimeout, which says what was last seen.
+        `condition` is `Ready` or `Ready=False`, `jsonpath` is `{.status.phase}=Running` or a
+        path that must exist, `function` is called with the object. For conditions on events, use
+        `until`. Safe to interrupt.
+        Raises: WaitTimeout, which has the last state.
         """
         return self._reference.call(
             lambda wrapped: cast("Callable[..., Awaitable[T | None]]", wrapped.wait_for)(
@@ -263,26 +267,26 @@ class ResourceClient(Generic[T]):
         )
 
     def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
-        """Make a new object, and return it as the server has it.
+        """Create an object, and return it as the server stored it.
 
-        Raises: AlreadyExists, Invalid. An interrupted call may have made it.
+        Raises: AlreadyExists, Invalid. An interrupted call may have created it.
         """
         return self._reference.call(lambda wrapped: wrapped.create(obj, **options))
 
     def create_or_update(self, obj: T, **options: Unpack[WriteOptions]) -> T:
-        """Make the object, or bring what it says into the one that is there.
+        """Create the object, or merge it into the existing one.
 
-        Fields that `obj` does not mention stay as they are; nothing is sent when nothing
-        would change. Raises: Invalid. An interrupted call may have changed it.
+        Fields that `obj` does not have stay as they are; nothing is sent if nothing would
+        change. Raises: Invalid. An interrupted call may have changed it.
         """
         return self._reference.call(lambda wrapped: wrapped.create_or_update(obj, **options))
 
     def update(self, obj: T, *, unconditional: bool = False, **options: Unpack[WriteOptions]) -> T:
-        """Put the whole object in place of the one that is there, and return the new one.
+        """Replace the whole object, and return it as the server stored it.
 
-        The version and uid in `obj` are sent, so that an object from a stale cache is
-        refused. One without a version would erase what others wrote since: it is not sent,
-        unless `unconditional`, which leaves the version out and replaces whatever is there.
+        The version and uid in `obj` are preconditions, so that an object from a stale cache is
+        a conflict. An object without a version would overwrite the changes of other writers: it
+        is not sent, unless `unconditional`, which removes the version.
         Raises: Conflict when the object has changed since it was read; Invalid; InvalidArgument
         for an object without a version. An interrupted call may have changed it.
         """
@@ -299,14 +303,13 @@ class ResourceClient(Generic[T]):
         force: bool | None = None,
         **options: Unpack[WriteOptions],
     ) -> T:
-        """Change some fields and return the new object; bytes are sent as they are.
+        """Send a patch, and return the new object; bytes are sent unchanged.
 
-        A patch changes the object that is there now, however old what you read is: the
-        fields that it names are overwritten. It is refused for a newer object only if it
-        says a version itself (`metadata.resourceVersion`, or a `test` operation); an object
-        that was read and is sent as a patch says one.
-        `strategic` is for built-in kinds only; `force` for `apply` only.
-        Raises: Invalid, and Conflict where the patch names a version.
+        A patch overwrites the fields that it has, also in an object that has changed since you
+        read it. It is a conflict only if it has a version itself (`metadata.resourceVersion`, or
+        a `test` operation); an object that was read and is sent as a patch has one.
+        `strategic` is for built-in kinds only, `force` for `apply` only.
+        Raises: Invalid; Conflict if the patch has a version.
         An interrupted call may have changed it.
         """
         return self._reference.call(
@@ -314,9 +317,10 @@ class ResourceClient(Generic[T]):
         )
 
     def apply(self, obj: T, *, force: bool = False, **options: Unpack[WriteOptions]) -> T:
-        """Server-side apply: make the object have what `obj` says, and own those fields.
+        """Server-side apply: create or change the object to have the fields of `obj`.
 
-        Raises: Conflict when another manager owns a field, unless `force`.
+        The field manager becomes their owner. Raises: Conflict when another manager owns a
+        field, unless `force`.
         An interrupted call may have changed it.
         """
         return self._reference.call(lambda wrapped: wrapped.apply(obj, force=force, **options))
@@ -329,18 +333,19 @@ class ResourceClient(Generic[T]):
         timeout: float | None = 30.0,
         **options: Unpack[WriteOptions],
     ) -> AbstractContextManager[T]:
-        """Change the object in a `with` block; only the difference is sent, when it ends.
+        """Change the object in a `with` block; the difference is sent when the block ends.
 
             with pods.edit("web") as pod:
                 pod.metadata.labels["tier"] = "front"
 
-        The block runs once. When others changed other fields meanwhile, the difference is
-        made in the newer object, as often as needed until `timeout` seconds after the block;
-        when they changed one of the same fields, to whatever value, that is a `Conflict`
-        that names it. With `strict` any change since the read is one: for a block whose
-        decision depends on fields that it does not change. Nothing is sent when the block
-        raises or changes nothing; afterwards the object is as the server has it. What only
-        the server writes (version, generation, managed fields) is neither sent nor compared.
+        The block runs once. If other writers changed other fields in the meantime, the
+        difference is applied to the newer object, until `timeout` seconds after the block; if
+        they changed one of the same fields, to any value, that is a `Conflict` that names the
+        field. With `strict` any change since the read is a conflict: for a block whose decision
+        depends on fields that it does not change. If the change depends on the current values,
+        use `modify`, which runs its function again. Nothing is sent if the block raises or
+        changes nothing; afterwards the object is as the server stored it. Fields that only the
+        server writes (version, generation, managed fields) are neither sent nor compared.
         Raises: Conflict when nothing was stored because of another writer, also when the
         object was deleted and created again; TimeoutExceeded; InvalidArgument for a change
         that the server would ignore. An interrupted call may have stored the change.
@@ -357,15 +362,16 @@ class ResourceClient(Generic[T]):
         timeout: float | None = 30.0,
         **options: Unpack[WriteOptions],
     ) -> T:
-        """Read, let `function` change the object, send the difference; again on a conflict.
+        """Read, call `function` with the object, send the difference; again after a conflict.
 
-        `function` changes what it is given, or returns another object in its place. It is
-        called again, on a fresh read, whenever the object was changed after the read, until
-        the change is stored or `timeout` seconds are over; so what it decides holds for the
-        object that is stored. It is never called again after a change that may be stored.
-        A call of it is not interrupted by the timeout. Returns the object as the server has
-        it; nothing is sent when nothing was changed.
-        Raises: TimeoutExceeded when others were faster all the time; InvalidArgument for a
+        `function` changes its argument, or returns another object. It is called again, with a
+        new read, whenever the object has changed after the read, until the change is stored or
+        `timeout` seconds have passed; so its decision holds for the object that is stored. For a
+        change that does not depend on current values, `edit` is simpler and has fewer conflicts.
+        `function` is never called again after a change that may be stored, and the timeout does
+        not interrupt it. Returns the object as the server stored it; nothing is sent if nothing
+        was changed.
+        Raises: TimeoutExceeded when other writers were faster each time; InvalidArgument for a
         change that the server would ignore. An interrupted call may have stored the change.
         """
         return self._reference.call(
@@ -377,7 +383,7 @@ class ResourceClient(Generic[T]):
     def delete(
         self, name: str, *, missing_ok: bool = False, **options: Unpack[DeleteOptions]
     ) -> None:
-        """Delete an object; it may stay until its finalizers are done.
+        """Delete an object; it exists until its finalizers are removed.
 
         Raises: NotFound unless `missing_ok`, Conflict when it has another uid or version.
         An interrupted call may have deleted it.
@@ -395,7 +401,7 @@ class ResourceClient(Generic[T]):
         resource_version: str = "",
         **selectors: Unpack[Selectors],
     ) -> None:
-        """Delete all objects that the selectors select. An interrupted call may have begun."""
+        """Delete all selected objects. An interrupted call may have deleted some."""
         self._reference.call(
             lambda wrapped: wrapped.delete_collection(
                 propagation=propagation,
@@ -409,22 +415,22 @@ class ResourceClient(Generic[T]):
         )
 
     def subresource(self, name: str) -> SubresourceClient[T]:
-        """A part that holds the same kind as the object itself."""
+        """A subresource with the same kind as the object itself."""
         return SubresourceClient(self._reference.then(lambda wrapped: wrapped.subresource(name)))
 
     @property
     def status(self) -> SubresourceClient[T]:
-        """What is, beside what is wanted."""
+        """The observed state."""
         return SubresourceClient(self._reference.then(lambda wrapped: wrapped.status))
 
     @property
-    def scale(self) -> ScaleVerbs:
-        """The number of replicas, in the one form that all kinds share."""
-        return ScaleVerbs(self._reference.then(lambda wrapped: wrapped.scale))
+    def scale(self) -> SubresourceClient[Scale]:
+        """The number of replicas, as the `Scale` that all kinds share."""
+        return SubresourceClient(self._reference.then(lambda wrapped: wrapped.scale))
 
     @property
     def ephemeral_containers(self: ResourceClient[Pod]) -> SubresourceClient[Pod]:
-        """The containers that were added to a running pod."""
+        """The ephemeral containers of a running pod."""
         return SubresourceClient(self._reference.then(lambda wrapped: wrapped.ephemeral_containers))
 
     @property
@@ -436,7 +442,7 @@ class ResourceClient(Generic[T]):
     def approval(
         self: ResourceClient[CertificateSigningRequest],
     ) -> SubresourceClient[CertificateSigningRequest]:
-        """Whether a certificate is granted."""
+        """The approval of a certificate signing request."""
         return SubresourceClient(self._reference.then(lambda wrapped: wrapped.approval))
 
     @property
@@ -453,8 +459,8 @@ class ResourceClient(Generic[T]):
     ) -> None:
         """Delete a pod if its disruption budget allows it.
 
-        A refusal that says when to come back is tried again, as any such answer is, up to
-        ten times; `max_retries=0` gives up at once.
+        A response with `Retry-After` is retried up to ten times, as for every request;
+        `max_retries=0` raises it at once.
         Raises: TooManyRequests, NotFound. An interrupted call may have evicted it.
         """
         self._reference.call(
@@ -464,7 +470,7 @@ class ResourceClient(Generic[T]):
     def bind(self: ResourceClient[Pod], name: str, *, node: str, dry_run: bool = False) -> None:
         """Assign a pod to a node, as a scheduler does.
 
-        Raises: Conflict when it is assigned already. An interrupted call may have bound it.
+        Raises: Conflict when it is already assigned. An interrupted call may have bound it.
         """
         self._reference.call(lambda wrapped: wrapped.bind(name, node=node, dry_run=dry_run))
 
@@ -483,10 +489,10 @@ class ResourceClient(Generic[T]):
         stream: Literal["All", "Stdout", "Stderr"] | None = None,
         insecure_skip_tls_verify_backend: bool = False,
     ) -> Stream[str]:
-        """The lines of a container's log; with `follow`, those to come as well.
+        """The lines of a container's log; with `follow`, new lines as well.
 
-        Bytes that are no UTF-8 are replaced. Ends when the server ends it; leaving early
-        closes the connection. Raises: NotFound, BadRequest while there is no log yet.
+        Bytes that are not UTF-8 are replaced. If you leave early, the connection is closed.
+        Raises: NotFound; BadRequest while there is no log yet.
         """
         return self._reference.stream(
             lambda wrapped: wrapped.logs(
@@ -512,9 +518,9 @@ class ResourceClient(Generic[T]):
         expiration_seconds: int | None = None,
         bound_to: BoundObjectReference | None = None,
     ) -> TokenRequest:
-        """A token for the service account; it is in `status.token`.
+        """Request a token of the service account; it is in `status.token`.
 
-        An interrupted call may have made one.
+        An interrupted call may have created one.
         """
         return self._reference.call(
             lambda wrapped: wrapped.token(
@@ -525,7 +531,7 @@ class ResourceClient(Generic[T]):
     def proxy(
         self: ResourceClient[P], name: str, *, port: str | int = "", scheme: str = ""
     ) -> Proxy:
-        """HTTP through the API server to a pod, a service or a node's kubelet."""
+        """Sends HTTP requests through the API server to a pod, a service or a kubelet."""
         return Proxy(
             self._reference.then(lambda wrapped: wrapped.proxy(name, port=port, scheme=scheme))
         )
@@ -550,9 +556,9 @@ class SubresourceClient(Generic[T]):
         )
 
     def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
-        """Post to the part of the object whose name `obj` has, and return the answer.
+        """Post `obj` to the subresource of the object with its name; returns the response.
 
-        Raises: InvalidArgument without a name. An interrupted call may have done it.
+        Raises: InvalidArgument without a name. An interrupted call may have been executed.
         """
         return self._reference.call(lambda wrapped: wrapped.create(obj, **options))
 
@@ -608,27 +614,8 @@ class SubresourceClient(Generic[T]):
             )
         )
 
-
-@final
-class ScaleVerbs:
-    """The blocking form of `kubeloop.clients.ScaleVerbs`."""
-
-    __slots__ = ("_reference",)
-
-    def __init__(self, reference: LoopReference[clients.ScaleVerbs]) -> None:
-        self._reference = reference
-
-    def __repr__(self) -> str:
-        return f"blocking {self._reference!r}"
-
-    def get(self, name: str, *, resource_version: str = "") -> Scale:
-        """As `ResourceClient.get`."""
-        return self._reference.call(
-            lambda wrapped: wrapped.get(name, resource_version=resource_version)
-        )
-
     def set(
-        self,
+        self: SubresourceClient[Scale],
         name: str,
         replicas: int,
         *,
@@ -636,9 +623,10 @@ class ScaleVerbs:
         field_manager: str = "",
         expected_version: str = "",
     ) -> Scale:
-        """Ask for so many replicas; with `expected_version`, only if the object is still at it.
+        """Set the number of replicas: `deployments.scale.set("web", 3)`.
 
-        Raises: Conflict when it is not. An interrupted call may have changed it.
+        Raises: Conflict when the object has another version than `expected_version`.
+        An interrupted call may have changed it.
         """
         return self._reference.call(
             lambda wrapped: wrapped.set(
@@ -647,60 +635,6 @@ class ScaleVerbs:
                 dry_run=dry_run,
                 field_manager=field_manager,
                 expected_version=expected_version,
-            )
-        )
-
-    def update(
-        self, obj: Scale, *, unconditional: bool = False, **options: Unpack[WriteOptions]
-    ) -> Scale:
-        """As `ResourceClient.update`."""
-        return self._reference.call(
-            lambda wrapped: wrapped.update(obj, unconditional=unconditional, **options)
-        )
-
-    def patch(
-        self,
-        name: str,
-        patch: PatchBody,
-        *,
-        type: PatchType,
-        force: bool | None = None,
-        **options: Unpack[WriteOptions],
-    ) -> Scale:
-        """As `ResourceClient.patch`."""
-        return self._reference.call(
-            lambda wrapped: wrapped.patch(name, patch, type=type, force=force, **options)
-        )
-
-    def apply(self, obj: Scale, *, force: bool = False, **options: Unpack[WriteOptions]) -> Scale:
-        """As `ResourceClient.apply`."""
-        return self._reference.call(lambda wrapped: wrapped.apply(obj, force=force, **options))
-
-    def edit(
-        self,
-        name: str,
-        *,
-        strict: bool = False,
-        timeout: float | None = 30.0,
-        **options: Unpack[WriteOptions],
-    ) -> AbstractContextManager[Scale]:
-        """As `ResourceClient.edit`."""
-        return self._reference.context(
-            lambda wrapped: wrapped.edit(name, strict=strict, timeout=timeout, **options)
-        )
-
-    def modify(
-        self,
-        name: str,
-        function: Callable[[Scale], Scale | None],
-        *,
-        timeout: float | None = 30.0,
-        **options: Unpack[WriteOptions],
-    ) -> Scale:
-        """As `ResourceClient.modify`."""
-        return self._reference.call(
-            lambda wrapped: wrapped.modify(
-                name, in_caller_thread(function), timeout=timeout, **options
             )
         )
 
@@ -718,7 +652,7 @@ class MetadataClient:
         return f"blocking {self._reference!r}"
 
     def in_namespace(self, namespace: str | None) -> MetadataClient:
-        """The same kind in another namespace; this one stays what it is."""
+        """A client of the same kind in another namespace."""
         return MetadataClient(self._reference.then(lambda wrapped: wrapped.in_namespace(namespace)))
 
     def get(self, name: str, *, resource_version: str = "") -> PartialObjectMetadata:
@@ -783,7 +717,7 @@ class ScaleClient:
     def update(
         self, resource: GroupResource, namespace: str, scale: Scale, *, dry_run: bool = False
     ) -> Scale:
-        """Put a scale in place of the one there is.
+        """Replace the scale of an object.
 
         Raises: Conflict, InvalidArgument when the resource has no scale.
         An interrupted call may have changed it.
@@ -832,9 +766,10 @@ class Proxy:
         headers: Mapping[str, str] | None = None,
         body: bytes | None = None,
         content_type: str = "",
-    ) -> Answer:
-        """Any request, and the whole answer. Raises: ApiError.
-        An interrupted call may have reached the other side.
+    ) -> Response:
+        """Send any request; returns the whole response. Raises: ApiError.
+
+        An interrupted call may have reached the pod, service or node.
         """
         return self._reference.call(
             lambda wrapped: wrapped.request(
@@ -843,7 +778,7 @@ class Proxy:
         )
 
     def stream(self, path: str = "", *, params: Params | None = None) -> Stream[bytes]:
-        """The body of `path` piece by piece."""
+        """The body of `path` in chunks."""
         return self._reference.stream(
             lambda wrapped: iterate_awaited(wrapped.stream(path, params=params))
         )
@@ -869,27 +804,26 @@ class DiscoveryClient:
         """The groups with their versions, the core group first."""
         return self._reference.call(lambda wrapped: wrapped.groups())
 
-    def overview(self) -> tuple[tuple[ApiGroup, ...], Discovered | None]:
-        """The groups and, where the server said it all at once, everything.
+    def groups_and_maybe_resources(self) -> tuple[tuple[ApiGroup, ...], DiscoveryResult | None]:
+        """The groups and, with aggregated discovery, all resources.
 
-        Raises: what `/apis` fails with; a missing `/api` only means: no core group.
+        Raises: the error of `/apis`. A missing `/api` means that there is no core group.
         """
-        return self._reference.call(lambda wrapped: wrapped.overview())
+        return self._reference.call(lambda wrapped: wrapped.groups_and_maybe_resources())
 
     def resources(self, version: GroupVersion) -> tuple[ApiResource, ...]:
-        """The resources of one group version, parts such as `pods/status` included.
+        """The resources of one group version, with subresources such as `pods/status`.
 
-        Raises: InvalidArgument for an empty version; what the server answers, but a missing
-        `v1` is an empty one.
+        Raises: InvalidArgument for an empty version; ApiError, but a missing `v1` is empty.
         """
         return self._reference.call(lambda wrapped: wrapped.resources(version))
 
-    def discover(self) -> Discovered:
-        """Everything; what failed is in `failures`, after a second try."""
+    def discover(self) -> DiscoveryResult:
+        """Everything; group versions that failed twice are in `failures`."""
         return self._reference.call(lambda wrapped: wrapped.discover())
 
     def preferred(self, *, namespaced: bool = False) -> dict[GroupVersion, tuple[ApiResource, ...]]:
-        """Each resource once, in the version to use; with `namespaced` only those in one."""
+        """Each resource once, in its preferred version; with `namespaced` only namespaced ones."""
         return self._reference.call(lambda wrapped: wrapped.preferred(namespaced=namespaced))
 
     def version(self) -> VersionInfo:
@@ -897,11 +831,11 @@ class DiscoveryClient:
         return self._reference.call(lambda wrapped: wrapped.version())
 
     def openapi_v2(self) -> bytes:
-        """The OpenAPI v2 document as it comes: protobuf."""
+        """The OpenAPI v2 document, as protobuf."""
         return self._reference.call(lambda wrapped: wrapped.openapi_v2())
 
     def supports(self, version: GroupVersion) -> bool:
-        """Whether a group version is served; a server that lists nothing is believed to."""
+        """Whether a group version is served; True if the server lists none, as in client-go."""
         return self._reference.call(lambda wrapped: wrapped.supports(version))
 
     def serves(self, resource: GroupVersionResource) -> bool:
@@ -933,7 +867,7 @@ class OpenApiV3:
         return self._reference.call(lambda wrapped: wrapped.document(key))
 
     def invalidate(self) -> None:
-        """Forget the index, also one that is on its way."""
+        """Drop the index, also that of a running request."""
         self._reference.read(lambda wrapped: wrapped.invalidate())
 
 
@@ -949,21 +883,21 @@ class DeferredMapper:
     def __repr__(self) -> str:
         return f"blocking {self._reference!r}"
 
-    def resources_for(self, wanted: GroupVersionResource) -> list[GroupVersionResource]:
+    def resources_for(self, partial: GroupVersionResource) -> list[GroupVersionResource]:
         """As `RESTMapper.resources_for`."""
-        return self._reference.call(lambda wrapped: wrapped.resources_for(wanted))
+        return self._reference.call(lambda wrapped: wrapped.resources_for(partial))
 
-    def resource_for(self, wanted: GroupVersionResource) -> GroupVersionResource:
+    def resource_for(self, partial: GroupVersionResource) -> GroupVersionResource:
         """As `RESTMapper.resource_for`."""
-        return self._reference.call(lambda wrapped: wrapped.resource_for(wanted))
+        return self._reference.call(lambda wrapped: wrapped.resource_for(partial))
 
-    def kinds_for(self, wanted: GroupVersionResource) -> list[GroupVersionKind]:
+    def kinds_for(self, partial: GroupVersionResource) -> list[GroupVersionKind]:
         """As `RESTMapper.kinds_for`."""
-        return self._reference.call(lambda wrapped: wrapped.kinds_for(wanted))
+        return self._reference.call(lambda wrapped: wrapped.kinds_for(partial))
 
-    def kind_for(self, wanted: GroupVersionResource) -> GroupVersionKind:
+    def kind_for(self, partial: GroupVersionResource) -> GroupVersionKind:
         """As `RESTMapper.kind_for`."""
-        return self._reference.call(lambda wrapped: wrapped.kind_for(wanted))
+        return self._reference.call(lambda wrapped: wrapped.kind_for(partial))
 
     def mappings(self, kind: GroupKind, *versions: str) -> list[ResourceInfo]:
         """As `RESTMapper.mappings`."""
@@ -981,16 +915,16 @@ class DeferredMapper:
         """As `RESTMapper.singular_of`."""
         return self._reference.call(lambda wrapped: wrapped.singular_of(resource))
 
-    def expand(self, wanted: GroupVersionResource) -> GroupVersionResource:
+    def expand(self, partial: GroupVersionResource) -> GroupVersionResource:
         """As `RESTMapper.expand`."""
-        return self._reference.call(lambda wrapped: wrapped.expand(wanted))
+        return self._reference.call(lambda wrapped: wrapped.expand(partial))
 
     def category(self, word: str) -> tuple[GroupResource, ...]:
         """As `RESTMapper.category`."""
         return self._reference.call(lambda wrapped: wrapped.category(word))
 
     def reset(self) -> None:
-        """Forget what was discovered, and what was built from it."""
+        """Invalidate the cache, and drop the mapper."""
         self._reference.read(lambda wrapped: wrapped.reset())
 
     def stats(self) -> MapperStats:
@@ -1014,45 +948,49 @@ class RESTClient:
         return self._reference.read(lambda wrapped: wrapped.config)
 
     def url(self, request: Request) -> str:
-        """The whole URL that the request goes to."""
+        """The whole URL of the request."""
         return self._reference.read(lambda wrapped: wrapped.url(request))
 
-    def send(self, request: Request, *, warnings: WarningHandler | None = None) -> Answer:
-        """Send and wait for the whole answer.
+    def send(self, request: Request, *, warnings: WarningHandler | None = None) -> Response:
+        """Send the request and read the whole response.
 
-        Safe to interrupt: the connection is closed; what was sent may have been done.
+        Safe to interrupt: the connection is closed; the server may have executed the request.
 
         Raises:
-            ApiError: the server said no.
-            InFlightTimeout: as many calls as allowed were under way for too long.
+            ApiError: the response is not a success.
+            InFlightTimeout: no in-flight slot became free in time.
             ResponseTooLarge: the response is larger than its limit.
-            TransportError: no whole answer came in time.
-            ConfigError: credentials or certificates could not be had.
+            TransportError: no whole response arrived in time.
+            ConfigError: credentials or certificates are not available.
         """
         return self._reference.call(lambda wrapped: wrapped.send(request, warnings=warnings))
 
     def watch(
-        self, request: Request, *, life: float | None = None, warnings: WarningHandler | None = None
+        self,
+        request: Request,
+        *,
+        max_duration: float | None = None,
+        warnings: WarningHandler | None = None,
     ) -> Stream[RawEvent]:
         """A watch that is opened when it is entered or first read.
 
-        `life` is when it ends at the latest, in seconds; without it 5 to 10 minutes, at
-        random, which the server is told as well unless the request says otherwise.
+        `max_duration` ends it after so many seconds. The default is 5 to 10 minutes, at random,
+        and is sent to the server as `timeoutSeconds` unless the request has its own.
         """
         return self._reference.stream(
-            lambda wrapped: wrapped.watch(request, life=life, warnings=warnings)
+            lambda wrapped: wrapped.watch(request, max_duration=max_duration, warnings=warnings)
         )
 
     def stream(self, request: Request, *, warnings: WarningHandler | None = None) -> Stream[bytes]:
-        """A body read in pieces: logs, mostly. Opened when it is entered or first read.
+        """A body that is read in chunks, such as a log; opened when it is entered or first read.
 
-        A log that is followed may be silent for long: give its request
-        `timeouts=Timeouts(idle=None)`.
+        A log that is followed may be silent for a long time: set `timeouts=Timeouts(idle=None)`
+        in its request.
         """
         return self._reference.stream(lambda wrapped: wrapped.stream(request, warnings=warnings))
 
     def items(self, request: Request, *, warnings: WarningHandler | None = None) -> Stream[bytes]:
-        """The items of a list one by one, with memory that does not depend on its length."""
+        """The items of a list one by one; memory does not grow with the length of the list."""
         return self._reference.stream(lambda wrapped: wrapped.items(request, warnings=warnings))
 
     def stats(self) -> RESTStats:

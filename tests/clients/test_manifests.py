@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from kubeloop.clients import APIClient, ApplyErrors, entries_in, in_order
-from kubeloop.clients.applying import served_versions
+from kubeloop.clients import APIClient, ApplyErrors, apply_order, manifest_entries
+from kubeloop.clients.manifests import served_versions
 from kubeloop.errors import (
     AlreadyOwned,
     BadRequest,
@@ -41,7 +41,7 @@ MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "names
 
 
 def test_what_others_stand_on_comes_first_and_the_rest_stays_in_order() -> None:
-    order = in_order(dict(enumerate([WEBSITE, MAP, CRD, NAMESPACE])))
+    order = apply_order(dict(enumerate([WEBSITE, MAP, CRD, NAMESPACE])))
 
     assert order == [3, 2, 0, 1]
 
@@ -80,7 +80,7 @@ async def test_a_path_and_a_folder_are_read(client: APIClient, tmp_path: Path) -
     assert len(await client.apply(tmp_path)) == 2
     assert len(await client.apply(str(tmp_path / "b.yaml"))) == 1
     for unreadable in (tmp_path / "gone.yaml", "a\0b.yaml"):
-        with pytest.raises(InvalidArgument, match="cannot be read"):
+        with pytest.raises(InvalidArgument, match="cannot read it"):
             await client.apply(unreadable)
     with pytest.raises(DecodeError):
         await client.apply("kind: Pod\n")
@@ -112,13 +112,13 @@ async def test_a_namespace_is_for_objects_that_say_none(client: APIClient) -> No
 
 async def test_an_owner_becomes_the_controller_of_a_copy(client: APIClient) -> None:
     owner = await client.apply(ConfigMap(metadata=ObjectMeta(name="owner")))
-    wish = ConfigMap(metadata=ObjectMeta(name="owned"))
+    desired = ConfigMap(metadata=ObjectMeta(name="owned"))
 
-    owned = await client.apply(wish, owner=owner)
+    owned = await client.apply(desired, owner=owner)
 
     assert owned.metadata.owner_references[0].uid == owner.metadata.uid
     assert owned.metadata.owner_references[0].controller
-    assert wish.metadata.owner_references == []
+    assert desired.metadata.owner_references == []
 
 
 async def test_a_dry_run_waits_for_no_crd(client: APIClient) -> None:
@@ -148,33 +148,39 @@ def _version(thing: Any) -> str:
 def test_bytes_are_yaml_as_text_is() -> None:
     text = dump_yaml(WEBSITE, NAMESPACE)
 
-    assert entries_in(text.encode()) == entries_in(text)
-    assert [entry.place for entry in entries_in(text)] == ["YAML document 1", "YAML document 2"]
+    assert manifest_entries(text.encode()) == manifest_entries(text)
+    assert [entry.source for entry in manifest_entries(text)] == [
+        "YAML document 1",
+        "YAML document 2",
+    ]
 
 
 @pytest.mark.parametrize("given", [None, 7, [None], ["v1"], [MAP, 7]])
 def test_what_is_no_object_is_refused_before_anything_is_sent(given: Any) -> None:
     with pytest.raises(InvalidArgument, match=r"apply a (NoneType|int|str): expected an object"):
-        entries_in(given)
+        manifest_entries(given)
 
 
 # --- what cannot be read
 
 
 def fault_in(given: Any) -> str:
-    (entry,) = entries_in(given)
+    (entry,) = manifest_entries(given)
     assert isinstance(entry.content, InvalidArgument)
     return str(entry.content)
 
 
 def test_text_is_yaml_and_words_are_paths(tmp_path: Path) -> None:
     assert (
-        len(entries_in('{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}')) == 1
+        len(
+            manifest_entries('{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}')
+        )
+        == 1
     )
-    assert fault_in("manifests") == "apply manifests: it cannot be read: No such file or directory"
-    assert fault_in("a\0b.yaml").startswith("apply 'a\\x00b.yaml': it cannot be read: ")
+    assert fault_in("manifests") == "apply manifests: cannot read it: No such file or directory"
+    assert fault_in("a\0b.yaml").startswith("apply 'a\\x00b.yaml': cannot read it: ")
     assert fault_in(tmp_path) == (
-        f"apply {tmp_path}: there is no manifest in this folder (.yaml, .yml, .json)"
+        f"apply {tmp_path}: no manifest in this folder (expected .yaml, .yml, .json)"
     )
 
 
@@ -189,8 +195,8 @@ def test_text_is_yaml_and_words_are_paths(tmp_path: Path) -> None:
 def test_a_text_of_one_line_that_is_no_path_is_an_error_that_does_not_show_it(text: str) -> None:
     fault = fault_in(text)
 
-    assert fault.startswith(f"apply a text of one line with {len(text)} characters: it cannot be")
-    assert fault.endswith("(a manifest ends with a newline, else it is taken for a path)")
+    assert fault.startswith(f"apply a text of one line with {len(text)} characters: cannot read it")
+    assert fault.endswith("(a manifest must end with a newline, or it counts as a path)")
     assert "hunter2" not in fault
 
 
@@ -215,7 +221,7 @@ def test_a_kustomization_says_what_to_do(tmp_path: Path, name: str, content: str
 
     for given in (folder, folder / name):
         assert fault_in(given) == (
-            f"apply {given}: this is a kustomization, which has to be built first"
+            f"apply {given}: a kustomization must be built first"
             f" (kubectl kustomize '{folder}' | kubeloop apply -f -)"
         )
 
@@ -230,7 +236,7 @@ def test_a_folder_of_manifests_may_be_called_as_a_kustomization(tmp_path: Path) 
     (tmp_path / "Kustomization").mkdir()
     (tmp_path / "map.yaml").write_text(dump_yaml(MAP))
 
-    [entry] = entries_in(tmp_path)
+    [entry] = manifest_entries(tmp_path)
 
     assert isinstance(entry.content, ConfigMap)
 
@@ -241,7 +247,7 @@ def test_a_file_that_cannot_be_read_does_not_keep_the_others_back(tmp_path: Path
     (tmp_path / "c.yaml").write_text("kind: [")
     (tmp_path / "d.yaml").write_text(dump_yaml(MAP))
 
-    *faults, good = entries_in(tmp_path)
+    *faults, good = manifest_entries(tmp_path)
 
     assert isinstance(good.content, ConfigMap)
     assert [str(fault.content).split(": ")[0] for fault in faults] == [

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.rest.unpacking import PIECE, Unpacking
+from kubeloop.rest.decompression import PIECE, GzipDecompressor
 
 
 def unpacked(*pieces: bytes) -> list[bytes]:
     """All that comes out."""
-    unpacking, found = Unpacking(), []
+    decompressor, found = GzipDecompressor(), []
     for piece in pieces:
-        found.append(unpacking.feed(piece))
-        while unpacking.has_more:
-            found.append(unpacking.feed(b""))
+        found.append(decompressor.feed(piece))
+        while decompressor.has_more:
+            found.append(decompressor.feed(b""))
     return found
 
 
@@ -53,4 +53,4 @@ def test_what_was_flushed_comes_out_before_the_end_has_come() -> None:
 
 def test_what_is_not_gzip_is_an_error() -> None:
     with pytest.raises(zlib.error):
-        Unpacking().feed(b"{}")
+        GzipDecompressor().feed(b"{}")

@@ -1,8 +1,8 @@
-"""Through which proxy a URL is reached: one answer for requests, watches and websockets.
+"""The proxy for a URL, for requests, watches and WebSockets.
 
-Promises: a `proxy-url` wins over the environment; this machine is never reached
-through a proxy of the environment; no password of a proxy reaches an error.
-Elsewhere: which kinds of proxy the HTTP library can speak to (`rest`).
+Guarantees: a `proxy-url` takes precedence over the environment; a proxy of the environment is
+never used for localhost; no error contains the password of a proxy.
+See also: `kubeloop.rest` (which proxies are supported).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from urllib.parse import SplitResult, urlsplit
 
 from .errors import ConfigError
-from .redaction import Veiled, redacted_url
+from .redaction import Redacted, redacted_url
 
 __all__ = ["ProxyRules", "proxy_for"]
 
@@ -21,8 +21,8 @@ _PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 _PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 
 
-class ProxyRules(Veiled, frozen=True, kw_only=True):
-    """What the environment says about proxies, read once."""
+class ProxyRules(Redacted, frozen=True, kw_only=True):
+    """The proxy settings of the environment."""
 
     http: str = ""
     https: str = ""
@@ -30,10 +30,10 @@ class ProxyRules(Veiled, frozen=True, kw_only=True):
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] | None = None) -> ProxyRules:
-        """HTTP_PROXY, HTTPS_PROXY and NO_PROXY, in capitals or not; capitals win."""
+        """HTTP_PROXY, HTTPS_PROXY and NO_PROXY, in upper or lower case; upper case first."""
         variables = os.environ if environ is None else environ
         excluded = _either(variables, "NO_PROXY").split(",")
-        # A CGI program's HTTP_PROXY is a header that its client sent.
+        # In a CGI program HTTP_PROXY is a header of the request (CVE-2016-5386).
         http = "" if variables.get("REQUEST_METHOD") else _either(variables, "HTTP_PROXY")
         return cls(
             http=http,
@@ -44,13 +44,13 @@ class ProxyRules(Veiled, frozen=True, kw_only=True):
     def for_url(self, url: str) -> str | None:
         """The proxy for `url`, None for a direct connection.
 
-        Raises: `ConfigError` when the environment names something that is no proxy.
+        Raises: `ConfigError` when the environment has an invalid proxy.
         """
         target = urlsplit(url)
         proxy = self.https if target.scheme in ("https", "wss") else self.http
         if not proxy or self._is_direct(target):
             return None
-        return _checked(proxy)
+        return _check_proxy(proxy)
 
     def _is_direct(self, target: SplitResult) -> bool:
         host = (target.hostname or "").rstrip(".")
@@ -64,7 +64,7 @@ class ProxyRules(Veiled, frozen=True, kw_only=True):
 def proxy_for(
     url: str, *, proxy_url: str = "", environ: Mapping[str, str] | None = None
 ) -> str | None:
-    """The proxy for `url`: `proxy_url` when one is configured, else what the environment says."""
+    """The proxy for `url`: `proxy_url` if it is set, else that of the environment."""
     return proxy_url or ProxyRules.from_environ(environ).for_url(url)
 
 
@@ -78,8 +78,8 @@ def _excludes(
         return True
     if "/" in entry and (network := _network(entry)) is not None:
         return address is not None and address in network
-    name, wanted = _split_port(entry)
-    if wanted and wanted != port:
+    name, only_port = _split_port(entry)
+    if only_port and only_port != port:
         return False
     if (excluded := _address(name)) is not None:
         return address == excluded
@@ -119,7 +119,7 @@ def _either(variables: Mapping[str, str], name: str) -> str:
     return variables.get(name) or variables.get(name.lower()) or ""
 
 
-def _checked(proxy: str) -> str:
+def _check_proxy(proxy: str) -> str:
     url = proxy if "://" in proxy else f"http://{proxy}"
     try:
         parts = urlsplit(url)
@@ -128,6 +128,6 @@ def _checked(proxy: str) -> str:
     except ValueError:
         pass
     raise ConfigError(
-        f"proxy {redacted_url(url)!r} of the environment is not a proxy's address"
+        f"proxy {redacted_url(url)!r} of the environment is not a valid proxy"
         " (correct HTTP_PROXY or HTTPS_PROXY)"
     )

@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.clients.editing import Change, carried_over, change_between, merged_into
+from kubeloop.clients.object_patch import (
+    ObjectPatch,
+    merge_patch_into,
+    patch_between,
+    rebase_change,
+)
 from kubeloop.errors import Conflict
 from kubeloop.meta import GroupResource
 from kubeloop.rest import MERGE_PATCH, STRATEGIC_MERGE_PATCH
@@ -28,16 +33,16 @@ def test_a_built_in_kind_is_changed_element_by_element() -> None:
     before = pod(spec={"containers": [{"name": "a", "image": "1"}, {"name": "b"}]})
     after = pod(spec={"containers": [{"name": "a", "image": "2"}, {"name": "b"}]})
 
-    change = change_between(before, after, FACTS)
+    change = patch_between(before, after, FACTS)
 
     assert change is not None
     assert change.content_type == STRATEGIC_MERGE_PATCH
     assert change.patch["spec"]["containers"] == [{"name": "a", "image": "2"}]
-    assert change.under("7")["metadata"] == {"resourceVersion": "7"}
+    assert change.with_precondition("7")["metadata"] == {"resourceVersion": "7"}
 
 
 def test_any_other_kind_gets_a_merge_patch() -> None:
-    change = change_between(pod(spec={"a": 1, "b": 2}), pod(spec={"a": 1}), None)
+    change = patch_between(pod(spec={"a": 1, "b": 2}), pod(spec={"a": 1}), None)
 
     assert change is not None
     assert (change.content_type, change.patch) == (MERGE_PATCH, {"spec": {"b": None}})
@@ -47,7 +52,7 @@ def test_what_only_the_server_writes_is_no_change() -> None:
     before = pod(metadata={"generation": 1, "managedFields": [{"manager": "a"}]})
     after = pod(metadata={"resourceVersion": "9", "generation": 2, "managedFields": []})
 
-    assert change_between(before, after, FACTS) is None
+    assert patch_between(before, after, FACTS) is None
 
 
 def test_a_change_is_made_in_the_newer_object() -> None:
@@ -55,7 +60,7 @@ def test_a_change_is_made_in_the_newer_object() -> None:
     mine = pod(metadata={"labels": {"a": "1", "mine": "x"}})
     theirs = pod(metadata={"labels": {"a": "2"}, "resourceVersion": "2"})
 
-    merged = carried_over(before, mine, theirs, FACTS, what=PODS)
+    merged = rebase_change(before, mine, theirs, FACTS, what=PODS)
 
     assert merged["metadata"]["labels"] == {"a": "2", "mine": "x"}
 
@@ -66,7 +71,7 @@ def test_the_same_field_changed_by_both_is_a_conflict_whatever_the_values(facts:
 
     for theirs in ({"nodeName": "c"}, {}, {"nodeName": "b"}):
         with pytest.raises(Conflict, match=r"changed spec\.nodeName since") as caught:
-            carried_over(before, mine, pod(spec=theirs), facts, what=PODS)
+            rebase_change(before, mine, pod(spec=theirs), facts, what=PODS)
         assert [cause.field for cause in caught.value.causes] == ["spec.nodeName"]
 
 
@@ -74,22 +79,22 @@ def test_a_conflict_names_the_first_few_fields_and_counts_the_rest() -> None:
     fields = {f"f{number}": 1 for number in range(10)}
 
     with pytest.raises(Conflict, match=r"changed spec\.f0, .* and 2 more since") as caught:
-        carried_over(pod(), pod(spec=fields), pod(spec=dict.fromkeys(fields, 2)), FACTS, what=PODS)
+        rebase_change(pod(), pod(spec=fields), pod(spec=dict.fromkeys(fields, 2)), FACTS, what=PODS)
     assert len(caught.value.causes) == 10
 
 
 def test_a_key_that_reads_as_a_directive_is_sent_in_a_merge_patch() -> None:
     before, after = {"data": {"$patch": "1"}}, {"data": {"$patch": "2"}}
 
-    change = change_between(before, after, facts_of(ConfigMap))
+    change = patch_between(before, after, facts_of(ConfigMap))
 
-    assert change == Change({"data": {"$patch": "2"}}, MERGE_PATCH)
+    assert change == ObjectPatch({"data": {"$patch": "2"}}, MERGE_PATCH)
 
 
 def test_the_version_and_uid_of_what_was_read_are_preconditions() -> None:
-    change = Change({"metadata": {"labels": {"a": "b"}}}, MERGE_PATCH)
+    change = ObjectPatch({"metadata": {"labels": {"a": "b"}}}, MERGE_PATCH)
 
-    assert change.under("7", "u")["metadata"] == {
+    assert change.with_precondition("7", "u")["metadata"] == {
         "labels": {"a": "b"},
         "resourceVersion": "7",
         "uid": "u",
@@ -108,6 +113,6 @@ _documents = st.dictionaries(st.sampled_from("pqr"), _values, max_size=3)
 def test_the_change_makes_the_one_into_the_other(
     before: dict[str, Any], after: dict[str, Any]
 ) -> None:
-    change = change_between(before, after, None)
+    change = patch_between(before, after, None)
 
-    assert merged_into(before, change.patch if change else {}, None) == after
+    assert merge_patch_into(before, change.patch if change else {}, None) == after

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.clients.editing import merge_rules
-from kubeloop.clients.three_way import merge_changes
+from kubeloop.clients.object_patch import merge_rules
+from kubeloop.clients.three_way_merge import merge_changes
 from kubeloop.wire import FieldFacts, Model, Resource, TypeFacts, facts_of
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import Pod, Service

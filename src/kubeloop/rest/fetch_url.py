@@ -1,8 +1,8 @@
-"""One HTTP request to anybody: what OpenID Connect asks of whoever can speak HTTP.
+"""One HTTP request to any server: for the OpenID Connect credentials of `kubeloop.config`.
 
-Promises: a session of its own, closed at the end; roots that are given are the only ones
-trusted; bounded in time and, after decompression, in size; no exception of the HTTP library leaves.
-Elsewhere: the API server itself (`transport`).
+Guarantees: uses its own session and closes it; if a CA is given, no other is trusted; time and
+decompressed size are limited; no exception of the HTTP library is raised.
+See also: `transport` (requests to the API server).
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ import aiohttp
 from kubeloop.config import Fetched, proxy_for, redacted_url
 from kubeloop.errors import ConfigError, ResponseTooLarge, TransportError
 
+from .decompression import GzipDecompressor
 from .failures import failure_of
 from .timeouts import Timeouts
-from .unpacking import Unpacking
 
 __all__ = ["fetch"]
 
-_TIMEOUTS = Timeouts(connect=10.0, answer=30.0, idle=30.0, whole=30.0)
+_TIMEOUTS = Timeouts(connect=10.0, response=30.0, idle=30.0, total=30.0)
 _LARGEST = 4 * 1024 * 1024
 
 
 async def fetch(
     method: str, url: str, *, headers: Mapping[str, str], body: bytes, ca: bytes
 ) -> Fetched:
-    """One request; `ca` holds the roots to trust, empty for the system's.
+    """Send one request; `ca` has the certificates to trust, empty for the system's.
 
     Raises:
-        ConfigError: the roots are none.
-        TransportError: there is no answer.
+        ConfigError: `ca` has no certificate.
+        TransportError: there was no response.
     """
     try:
         trusted = ssl.create_default_context(cadata=ca.decode("ascii") if ca else None)
     except (ssl.SSLError, ValueError) as error:
-        raise ConfigError(f"{redacted_url(url)}: its CA holds no certificate") from error
+        raise ConfigError(f"{redacted_url(url)}: the CA contains no certificate") from error
     action = f"{method} {redacted_url(url).partition('?')[0]}"
-    # Few issuers compress answers of a kilobyte; those that do anyway are unpacked in pieces.
+    # Issuers hardly compress a kilobyte; those that do anyway are decompressed in pieces.
     headers = {"Accept-Encoding": "identity", **headers}
-    timeout = aiohttp.ClientTimeout(total=_TIMEOUTS.whole, connect=_TIMEOUTS.connect)
+    timeout = aiohttp.ClientTimeout(total=_TIMEOUTS.total, connect=_TIMEOUTS.connect)
     try:
         async with (
             aiohttp.ClientSession(
@@ -56,7 +56,7 @@ async def fetch(
                 data=body or None,
                 ssl=trusted,
                 proxy=proxy_for(url),
-                allow_redirects=not body,  # a token must not be sent on to anybody else
+                allow_redirects=not body,  # a token must not be sent to another server
             ) as response,
         ):
             return Fetched(status=response.status, body=await _body(response, action))
@@ -67,22 +67,22 @@ async def fetch(
 
 
 async def _body(response: aiohttp.ClientResponse, action: str) -> bytes:
-    """The whole body, unpacked."""
+    """The whole body, decompressed."""
     encoding = response.headers.get("Content-Encoding", "").strip().lower()
     if encoding not in {"", "identity", "gzip"}:
-        raise TransportError(f"{action}: the answer has the Content-Encoding {encoding[:60]!r}")
-    unpacking = Unpacking() if encoding == "gzip" else None
+        raise TransportError(f"{action}: the response has the Content-Encoding {encoding[:60]!r}")
+    decompressor = GzipDecompressor() if encoding == "gzip" else None
     read = bytearray()
     async for chunk in response.content.iter_any():
         try:
-            read += unpacking.feed(chunk) if unpacking else chunk
-            while unpacking and unpacking.has_more and len(read) <= _LARGEST:
+            read += decompressor.feed(chunk) if decompressor else chunk
+            while decompressor and decompressor.has_more and len(read) <= _LARGEST:
                 await asyncio.sleep(0)
-                read += unpacking.feed(b"")
+                read += decompressor.feed(b"")
         except zlib.error as error:
-            raise TransportError(f"{action}: the answer is not gzip: {error}") from error
+            raise TransportError(f"{action}: the response is not gzip: {error}") from error
         if len(read) > _LARGEST:
-            raise ResponseTooLarge(f"{action}: the answer is larger than {_LARGEST} bytes")
-    if unpacking and not unpacking.is_whole:
-        raise TransportError(f"{action}: the answer was cut off before its end")
+            raise ResponseTooLarge(f"{action}: the response is larger than {_LARGEST} bytes")
+    if decompressor and not decompressor.is_whole:
+        raise TransportError(f"{action}: the response is incomplete")
     return bytes(read)

@@ -1,9 +1,9 @@
-"""Brings a configuration's credentials to life: which source it means, and with what.
+"""Creates the source of credentials that a configuration describes.
 
-Promises: no I/O; a configuration that has credentials never becomes an anonymous
-source; a fixed token, password or certificate wins over a plugin; credentials that would
-cross the network in the clear are used, with a warning in the log.
-Elsewhere: the sources themselves (`credentials`, `exec_credentials`, `oidc`).
+Guarantees: no network; a configuration with credentials never becomes an anonymous source; a fixed
+token, password or certificate takes precedence over a plugin; credentials that are sent
+unencrypted lead to a warning in the log.
+See also: `credentials`, `exec_credentials`, `oidc` (the sources).
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from .redaction import redacted_url
 from .tls import ClientCertificate, check_pair
 from .writing import update_kubeconfig
 
-__all__ = ["Provider", "exec_cluster", "open_credentials", "persister_for"]
+__all__ = ["Provider", "exec_cluster", "open_credentials", "token_writer"]
 
 log = get_logger(__name__)
 
-# Makes credentials of a kubeconfig's `auth-provider`.
+# Creates the credentials of an `auth-provider` in a kubeconfig.
 Provider = Callable[[AuthProvider], Credentials]
 
 _REPLACED = {"gcp": "gke-gcloud-auth-plugin", "azure": "kubelogin"}
@@ -57,13 +57,13 @@ def open_credentials(
     environ: Mapping[str, str] | None = None,
     exec_time_limit: float | None = EXEC_TIME_LIMIT,
 ) -> Credentials:
-    """The credentials that `config` means; who shares the result shares its renewals.
+    """The credentials of `config`; callers that share the result share its refreshes.
 
-    `fetch` speaks HTTP for OpenID Connect, `providers` adds auth providers by name,
-    `environ` is what a plugin inherits.
+    `fetch` sends HTTP requests for OpenID Connect, `providers` adds auth providers by name,
+    `environ` is the environment of a plugin.
 
-    Raises: `ConfigError` for a plugin or provider that we do not know, `CredentialError`
-    for a certificate that does not fit its key.
+    Raises: `ConfigError` for an unknown plugin version or provider, `CredentialError` for a
+    certificate that does not match its key.
     """
     if config.has_credentials and not config.uses_tls:
         log.warning(
@@ -73,8 +73,8 @@ def open_credentials(
     if config.credentials is not None:
         return config.credentials
     certificate = _certificate(config, clock)
-    fixed = _fixed(config, clock)
-    # A plugin is asked only where nothing else says who we are.
+    fixed = _fixed_credentials(config, clock)
+    # As in client-go, a plugin is used only if there are no other credentials.
     if config.exec is not None and fixed is None and certificate is None:
         return ExecCredentials(
             config.exec,
@@ -84,13 +84,13 @@ def open_credentials(
             time_limit=exec_time_limit,
         )
     if fixed is None and config.auth_provider is not None:
-        fixed = _provided(config, config.auth_provider, clock, fetch, providers or {})
+        fixed = _provider_credentials(config, config.auth_provider, clock, fetch, providers or {})
     inner = fixed or StaticCredentials(Identity())
     return WithCertificate(inner, certificate) if certificate is not None else inner
 
 
 def exec_cluster(config: ClusterConfig, plugin: ExecConfig) -> ExecCluster | None:
-    """The cluster as the plugin is told about it; None when it does not ask.
+    """The cluster information for the plugin; None if it does not request any.
 
     Raises: `ConfigError` when the CA file cannot be read.
     """
@@ -107,27 +107,27 @@ def exec_cluster(config: ClusterConfig, plugin: ExecConfig) -> ExecCluster | Non
     )
 
 
-def persister_for(home: UserLocation) -> Persist:
-    """Writes a provider's new settings back to the kubeconfig they came from."""
+def token_writer(location: UserLocation) -> Persist:
+    """Returns a function that stores new settings of a provider in its kubeconfig."""
 
     def persist(settings: Mapping[str, str]) -> None:
         def change(config: Kubeconfig) -> Kubeconfig:
-            user = config.users.get(home.name)
+            user = config.users.get(location.name)
             if user is None or user.auth_provider is None:
                 raise ConfigError(
-                    f'keeping new tokens: user "{home.name}" is no longer in {home.file}'
+                    f'storing new tokens: user "{location.name}" is no longer in {location.file}'
                     " (log in again)"
                 )
             provider = msgspec.structs.replace(user.auth_provider, config=dict(settings))
             changed = msgspec.structs.replace(user, auth_provider=provider)
-            return msgspec.structs.replace(config, users={**config.users, home.name: changed})
+            return msgspec.structs.replace(config, users={**config.users, location.name: changed})
 
-        update_kubeconfig(change, files=KubeconfigFiles(explicit=home.file))
+        update_kubeconfig(change, files=KubeconfigFiles(explicit=location.file))
 
     return persist
 
 
-def _fixed(config: ClusterConfig, clock: Clock) -> Credentials | None:
+def _fixed_credentials(config: ClusterConfig, clock: Clock) -> Credentials | None:
     if config.token_file:
         return TokenFileCredentials(config.token_file, clock=clock, initial=config.token)
     if config.token:
@@ -141,7 +141,7 @@ def _certificate(config: ClusterConfig, clock: Clock) -> CertificateSource | Non
     if not config.client_certificate and not config.client_certificate_file:
         return None
     if not config.client_certificate and not config.client_key:
-        # Only a pair that is wholly in files can be replaced there.
+        # A pair can be replaced only if both parts are files.
         return CertificateFiles(config.client_certificate_file, config.client_key_file, clock=clock)
     pair = ClientCertificate(
         certificate=config.client_certificate or _file(config.client_certificate_file),
@@ -158,7 +158,7 @@ class _FixedCertificate(msgspec.Struct, frozen=True):
         return self.pair
 
 
-def _provided(
+def _provider_credentials(
     config: ClusterConfig,
     provider: AuthProvider,
     clock: Clock,
@@ -166,16 +166,16 @@ def _provided(
     providers: Mapping[str, Provider],
 ) -> Credentials:
     if "oidc" in providers:
-        raise ConfigError("auth-provider oidc is built in (give your own another name)")
+        raise ConfigError("auth-provider oidc is built in (use another name for yours)")
     if provider.name in providers:
         return providers[provider.name](provider)
     if provider.name != "oidc":
         advice = _REPLACED.get(provider.name, "an exec plugin")
         raise ConfigError(f'auth-provider "{provider.name}" is not known').with_hint(
-            f"use {advice} instead", python="hand the provider in by providers="
+            f"use {advice} instead", python="pass the provider as providers="
         )
-    home = config.auth_provider_home
-    persist = persister_for(home) if home is not None else None
+    location = config.auth_provider_location
+    persist = token_writer(location) if location is not None else None
     return OidcCredentials(provider, clock=clock, fetch=fetch, persist=persist)
 
 

@@ -1,8 +1,8 @@
-"""What came back: bytes that can be read as a type, or the error they stand for.
+"""A whole response: its bytes decoded as a type, or the error that it stands for.
 
-Promises: the bytes are there as they came; the server's own Status decides which error
-is raised, and only where it sent none its code; a page that is no JSON is called so.
-Elsewhere: the classes of errors (`kubeloop.errors`), formats (`codec`).
+Guarantees: the bytes are unchanged; the server's `Status` decides which error is raised, and
+the HTTP status only where there is no `Status`; a body that is not JSON is reported as such.
+See also: `kubeloop.machinery` (the error classes), `codec` (formats).
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from .retry import retry_after_of
 
 __all__ = [
     "WATCH_DECODING",
-    "Answer",
+    "Response",
     "error_of",
-    "is_no_list",
+    "is_not_a_list",
     "is_success",
     "undecodable_event",
 ]
 
 T = TypeVar("T")
 
-# The cause that client-go gives an event it cannot read.
+# The cause that client-go sets for an event that it cannot decode.
 WATCH_DECODING = "ClientWatchDecoding"
 
-_SHOWN = 200  # bytes of an answer that is not what it should be
+_SHOWN_BYTES = 200  # of an unexpected body, in an error
 
 
-class Answer(msgspec.Struct, frozen=True):
-    """A whole answer of success, not decoded yet."""
+class Response(msgspec.Struct, frozen=True):
+    """A successful response, not decoded yet."""
 
     request: Request
     status: int
@@ -57,20 +57,20 @@ class Answer(msgspec.Struct, frozen=True):
 
     @property
     def created(self) -> bool:
-        """Whether the object is new: an apply or an update may have made it."""
+        """Whether the object is new: an apply or an update may have created it."""
         return self.status == 201
 
     @property
     def content_type(self) -> str:
-        """As the server said it, with its parameters; empty where it did not."""
+        """The header with its parameters; empty if there is none."""
         return self.headers.get("Content-Type", "")
 
     def decode(self, type_: type[T]) -> T:
-        """The body as a model, a view or `dict`; `dict` is for kinds known only at run time.
+        """The body as a model, a partial struct or a `dict`.
 
         Raises:
-            ApiError: the body is a Status that says no.
-            DecodeError: it is empty, not of a format we read, or not of this type.
+            ApiError: the body is a `Status` of a failure.
+            DecodeError: the body is empty, in an unknown format, or not of this type.
         """
         if not self.body:
             raise DecodeError(
@@ -81,33 +81,33 @@ class Answer(msgspec.Struct, frozen=True):
         try:
             value = self.codec.decode(type_, self.body)
         except DecodeError as error:
-            self._raise_refusal()
-            raise self._unreadable(error) from error
+            self._raise_status()
+            raise self._decode_error(error) from error
         if isinstance(value, Status | dict):
-            self._refuse_failure(value)
+            self._check_status(value)
         elif not isinstance(value, Kind) and b'"Status"' in self.body:
-            self._raise_refusal()  # a view would read it as an object with nothing in it
+            self._raise_status()  # a partial struct would decode it as an empty object
         return value
 
     def split(self) -> RawList:
         """The body as a list whose items are not decoded.
 
         Raises:
-            ApiError: the body is a Status that says no.
-            DecodeError: it is no list.
+            ApiError: the body is a `Status` of a failure.
+            DecodeError: it is not a list.
         """
         self._check_format()
         try:
             found = split_list(self.body)
         except DecodeError as error:
-            raise self._unreadable(error) from error
-        if not found.items and is_no_list(found, self.body):
-            self._raise_refusal()
-            raise self._unreadable(DecodeError(f"it is no list, its kind is {found.kind}"))
+            raise self._decode_error(error) from error
+        if not found.items and is_not_a_list(found, self.body):
+            self._raise_status()
+            raise self._decode_error(DecodeError(f"it is not a list, its kind is {found.kind}"))
         return found
 
     def __repr__(self) -> str:
-        return f"Answer({self.request.action}: {self.status}, {len(self.body)} bytes)"
+        return f"Response({self.request.action}: {self.status}, {len(self.body)} bytes)"
 
     def _check_format(self) -> None:
         try:
@@ -118,20 +118,21 @@ class Answer(msgspec.Struct, frozen=True):
             ) from error
         if media_type and not self.codec.reads(media_type):
             raise DecodeError(
-                f"{self.request.action}: no serializer for content type {media_type!r}, the answer"
-                f" begins {self.body[:_SHOWN]!r} (is this the API server, or a proxy before it?)"
+                f"{self.request.action}: no serializer for content type {media_type!r}, the"
+                f" response begins with {self.body[:_SHOWN_BYTES]!r}"
+                " (does the address belong to the API server, or to a proxy in front of it?)"
             )
 
-    def _raise_refusal(self) -> None:
-        """Raise what the body says, where it is a Status instead of what was asked for."""
+    def _raise_status(self) -> None:
+        """Raise the error of the body if it is a `Status` instead of the expected type."""
         try:
             found = msgspec.json.decode(self.body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return
         if isinstance(found, dict):
-            self._refuse_failure(found)
+            self._check_status(found)
 
-    def _refuse_failure(self, value: Status | dict[str, Any]) -> None:
+    def _check_status(self, value: Status | dict[str, Any]) -> None:
         if isinstance(value, dict):
             if value.get("kind") != "Status" or "status" not in value:
                 return
@@ -142,18 +143,18 @@ class Answer(msgspec.Struct, frozen=True):
         if value.status and value.status != "Success":
             raise api_error(self.request.action, value)
 
-    def _unreadable(self, error: DecodeError) -> DecodeError:
-        return DecodeError(f"{self.request.action}: the answer cannot be read: {error}")
+    def _decode_error(self, error: DecodeError) -> DecodeError:
+        return DecodeError(f"{self.request.action}: cannot decode the response: {error}")
 
 
-def is_no_list(found: RawList, text: bytes) -> bool:
-    """Whether something without items, which would read as "there are none", is no list."""
-    says_nothing = found.kind is None and found.metadata is None and b'"items"' not in text
-    return found.kind == "Status" or says_nothing
+def is_not_a_list(found: RawList, text: bytes) -> bool:
+    """Whether a body without items is something else than an empty list."""
+    is_empty = found.kind is None and found.metadata is None and b'"items"' not in text
+    return found.kind == "Status" or is_empty
 
 
 def is_success(status: int) -> bool:
-    """Whether this is an answer to a request that is sent and read as a whole."""
+    """Whether `send` returns a response with this status."""
     return 200 <= status <= 206 or status == 101
 
 
@@ -166,18 +167,18 @@ def error_of(
     codec: Codec,
     before: str = "",
 ) -> ApiError:
-    """The error for an answer that is no success; `before` tells of an earlier attempt."""
+    """The error for an unsuccessful response; `before` is the failure of an earlier attempt."""
     content_type = headers.get("Content-Type", "")
     action = f"{request.action} (before that: {before})" if before else request.action
     try:
         media_type = media_type_of(content_type)
     except DecodeError as error:
         return api_error(action, failure("InternalError", str(error), code=500))
-    asked_to_wait = retry_after_of(headers.get("Retry-After")) or 0
+    retry_after = retry_after_of(headers.get("Retry-After")) or 0
     if not media_type or codec.reads(media_type):
-        said = _status_in(body, status)
-        if said is not None:
-            return api_error(action, _with_delay(said, asked_to_wait))
+        found = _status_in(body, status)
+        if found is not None:
+            return api_error(action, _with_delay(found, retry_after))
     return api_error(
         action,
         status_from_response(
@@ -187,13 +188,13 @@ def error_of(
             name=request.name,
             content_type=content_type,
             body=body,
-            retry_after=asked_to_wait,
+            retry_after=retry_after,
         ),
     )
 
 
 def undecodable_event(action: str, error: DecodeError) -> ApiError:
-    """The error for a watch that sent something which is no event."""
+    """The error for bytes of a watch that are not an event."""
     text = f"unable to decode an event from the watch stream: {error}"
     causes = [
         StatusCause(reason=Cause.UNEXPECTED_SERVER_RESPONSE.value, message=text),
@@ -203,7 +204,7 @@ def undecodable_event(action: str, error: DecodeError) -> ApiError:
 
 
 def _with_delay(status: Status, seconds: int) -> Status:
-    """The Status with the delay of the answer's header, where it names none itself."""
+    """The Status, with the delay of the `Retry-After` header if it has none itself."""
     if seconds and not (status.details and status.details.retry_after_seconds):
         details = status.details or StatusDetails()
         status.details = msgspec.structs.replace(details, retry_after_seconds=seconds)
@@ -211,7 +212,7 @@ def _with_delay(status: Status, seconds: int) -> Status:
 
 
 def _status_in(body: bytes, code: int) -> Status | None:
-    """The Status that says no in this body, if it is one."""
+    """The `Status` in this body if it is one of a failure."""
     try:
         found = msgspec.json.decode(body)
         if not isinstance(found, dict) or found.get("status") != "Failure":

@@ -1,6 +1,6 @@
-"""Asks a person for a user name and a password, where a configuration has none.
+"""Prompts for user name and password if a configuration has no credentials.
 
-Promises: asks once and remembers; a password is read from a terminal only, unseen.
+Guarantees: prompts once; a password is read only from a terminal, without echo.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import msgspec
 from .errors import CredentialError
 from .kubeconfig import User
 
-__all__ = ["Prompt", "TerminalPrompt", "ask_for_user", "has_identification"]
+__all__ = ["Prompt", "TerminalPrompt", "ask_for_user", "has_credentials"]
 
 
 class Prompt(Protocol):
-    """Somebody who can be asked."""
+    """Asks the user for a name and a password."""
 
     def username(self) -> str: ...
     def password(self) -> str: ...
@@ -26,7 +26,7 @@ class Prompt(Protocol):
 
 @final
 class TerminalPrompt:
-    """Asks on the terminal, once."""
+    """Prompts on the terminal, once."""
 
     def __init__(self, reader: TextIO | None = None, writer: TextIO | None = None) -> None:
         self._reader = reader
@@ -43,27 +43,27 @@ class TerminalPrompt:
         return self._username
 
     def password(self) -> str:
-        """The password; raises `CredentialError` where nobody can type it unseen."""
+        """The password. Raises: `CredentialError` without a terminal."""
         if self._password is None:
             reader = self._reader or sys.stdin
             if not reader.isatty():
                 raise CredentialError(
-                    "asking for a password: standard input is not a terminal"
-                    " (put credentials into the kubeconfig)"
+                    "prompt for a password: standard input is not a terminal"
+                    " (add credentials to the kubeconfig)"
                 )
             self._password = getpass.getpass("Please enter Password: ")
         return self._password
 
 
-def has_identification(user: User) -> bool:
-    """Whether `user` says in any way who is asking."""
+def has_credentials(user: User) -> bool:
+    """Whether `user` has any credentials."""
     certificate = user.client_certificate or user.client_certificate_data
     token = user.token or user.token_file
     return bool(certificate or token or user.username or user.exec or user.auth_provider)
 
 
 def ask_for_user(user: User, prompt: Prompt | None) -> User:
-    """`user`, with name and password from `prompt` when it has no identification at all."""
-    if prompt is None or has_identification(user):
+    """`user`, with name and password of `prompt` if it has no credentials."""
+    if prompt is None or has_credentials(user):
         return user
     return msgspec.structs.replace(user, username=prompt.username(), password=prompt.password())

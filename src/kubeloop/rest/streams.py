@@ -1,8 +1,8 @@
-"""Answers that are read piece by piece: logs, and lists too long to hold.
+"""Responses that are read piece by piece: logs, and long lists.
 
-Promises: memory does not grow with the length of what is read; a body that breaks off is
-an error, never a short answer; closing is immediate, and cancelling closes.
-Elsewhere: watches (`watch`), cutting a list into items (`listing`).
+Guarantees: memory does not grow with the length of the body; an incomplete body is an error,
+never a short result; closing is immediate, and a cancelled read closes the stream.
+See also: `watch` (watches), `list_splitter` (splits a list into items).
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from typing import Self, final
 from kubeloop.errors import DecodeError, ResponseTooLarge
 from kubeloop.wire import RawList
 
-from .answer import is_no_list
-from .incoming import Incoming
-from .listing import ITEM_LIMIT, ListSplitter
+from .incoming import IncomingResponse
+from .list_splitter import ITEM_LIMIT, ListSplitter
+from .response import is_not_a_list
 from .response_limits import DEFAULT_RESPONSE_LIMITS, SizeLimit
 
 __all__ = ["ByteStream", "ItemStream"]
 
-_LONGEST_LINE = 16 * 1024 * 1024
+_MAX_LINE = 16 * 1024 * 1024
 
 
-class _Open:
-    """What both have in common: opened when it is entered or first read, closed at once."""
+class _Stream:
+    """A response that is opened when it is entered or first read."""
 
-    def __init__(self, opener: Callable[[], Awaitable[Incoming]], *, action: str) -> None:
+    def __init__(self, opener: Callable[[], Awaitable[IncomingResponse]], *, action: str) -> None:
         self._opener = opener
         self._action = action
-        self._incoming: Incoming | None = None
+        self._incoming: IncomingResponse | None = None
         self._ended = False
 
     async def __aenter__(self) -> Self:
@@ -51,31 +51,31 @@ class _Open:
         return self
 
     async def open(self) -> None:
-        """Ask for it; does nothing when that has been done.
+        """Send the request; does nothing if it was sent already.
 
         Safe to cancel: the connection is closed.
 
         Raises:
-            ApiError: the server said no.
-            TransportError: no answer came.
+            ApiError: the response is not a success.
+            TransportError: there was no response.
         """
         if self._incoming is None and not self._ended:
-            self._take_up(await self._opener())
+            self._set_response(await self._opener())
 
-    def _take_up(self, incoming: Incoming) -> None:
+    def _set_response(self, incoming: IncomingResponse) -> None:
         self._incoming = incoming
-        if self._ended:  # it was closed meanwhile
+        if self._ended:  # closed while it was opened
             self.close()
 
     def close(self) -> None:
-        """End it now. Safe to repeat."""
+        """Close it at once. Safe to repeat."""
         self._ended = True
         incoming, self._incoming = self._incoming, None
         if incoming is not None:
             incoming.close()
 
     async def aclose(self) -> None:
-        """As `close`, for those who await it."""
+        """As `close`, for `contextlib.aclosing`."""
         self.close()
 
     def __del__(self) -> None:
@@ -98,8 +98,8 @@ class _Open:
 
 
 @final
-class ByteStream(_Open):
-    """A body in pieces, as they come.
+class ByteStream(_Stream):
+    """A body in chunks, as they arrive.
 
     ```python
     async with rest.stream(request) as log:
@@ -110,7 +110,7 @@ class ByteStream(_Open):
 
     def __init__(
         self,
-        opener: Callable[[], Awaitable[Incoming]],
+        opener: Callable[[], Awaitable[IncomingResponse]],
         *,
         action: str,
         limit: SizeLimit | None = None,
@@ -119,14 +119,14 @@ class ByteStream(_Open):
         self._limit = limit or DEFAULT_RESPONSE_LIMITS.for_document()
 
     async def __anext__(self) -> bytes:
-        """The next piece, never empty. Safe to cancel: the stream is closed."""
+        """The next chunk, never empty. Safe to cancel: the stream is closed."""
         chunk = await self._chunk()
         if not chunk:
             raise StopAsyncIteration
         return chunk
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """The lines, without their newline; the last one may have had none.
+        """The lines, without their newline.
 
         Raises:
             DecodeError: a line is longer than 16 MiB.
@@ -136,17 +136,17 @@ class ByteStream(_Open):
             *whole, held = (held + chunk).split(b"\n") if b"\n" in chunk else [held + chunk]
             for line in whole:
                 yield line
-            if len(held) > _LONGEST_LINE:
+            if len(held) > _MAX_LINE:
                 self.close()
-                raise DecodeError(f"{self._action}: a line is longer than {_LONGEST_LINE} bytes")
+                raise DecodeError(f"{self._action}: a line is longer than {_MAX_LINE} bytes")
         if held:
             yield held
 
     async def read(self) -> bytes:
-        """All that is left. Safe to cancel: the stream is closed.
+        """The rest of the body. Safe to cancel: the stream is closed.
 
         Raises:
-            ResponseTooLarge: it is larger than the limit for a document.
+            ResponseTooLarge: the rest is larger than the limit for a document.
         """
         whole = io.BytesIO()
         async for chunk in self:
@@ -157,15 +157,15 @@ class ByteStream(_Open):
                     f"{self._action}: the response is larger than {self._limit.size} bytes, the"
                     " limit for a document"
                 ).with_hint(
-                    "ask for less",
+                    "request less",
                     python="read it piece by piece, or raise ResponseLimits(document=...)",
                 )
         return whole.getvalue()
 
 
 @final
-class ItemStream(_Open):
-    """The items of a list, one by one, as the bytes that came.
+class ItemStream(_Stream):
+    """The items of a list, one by one, as bytes.
 
     ```python
     async with rest.items(request) as pods:
@@ -177,7 +177,7 @@ class ItemStream(_Open):
 
     def __init__(
         self,
-        opener: Callable[[], Awaitable[Incoming]],
+        opener: Callable[[], Awaitable[IncomingResponse]],
         *,
         action: str,
         item_limit: int | None = ITEM_LIMIT,
@@ -186,14 +186,14 @@ class ItemStream(_Open):
         self._splitter = ListSplitter(item_limit=item_limit)
         self._ready: deque[bytes] = deque()
         self._rest: RawList | None = None
-        self._any = False  # whether an item has come
+        self._any = False  # an item was received
 
     async def __anext__(self) -> bytes:
         """The next item. Safe to cancel: the list is closed.
 
         Raises:
-            DecodeError: the answer is no list, or was cut off.
-            TransportError: it broke off or went silent.
+            DecodeError: the response is not a list, or is incomplete.
+            TransportError: the connection broke, or was silent for too long.
         """
         while not self._ready:
             if self._rest is not None or self._ended:
@@ -202,7 +202,7 @@ class ItemStream(_Open):
         return self._ready.popleft()
 
     async def batch(self) -> list[bytes]:
-        """All items that are there, waiting for the first; empty at the end.
+        """All items received so far, at least one; empty at the end.
 
         Safe to cancel: the list is closed.
         """
@@ -213,10 +213,10 @@ class ItemStream(_Open):
         return found
 
     def rest(self) -> RawList:
-        """What the list says of itself (`version`, `next_page`), once all items were read.
+        """The list without its items (`version`, `next_page`), once all items were read.
 
         Raises:
-            DecodeError: they were not.
+            DecodeError: not all items were read.
         """
         if self._rest is None:
             raise DecodeError(f"{self._action}: the list has not been read to its end")
@@ -229,7 +229,7 @@ class ItemStream(_Open):
                 self._take(self._splitter.feed(chunk))
             else:
                 self._take(self._splitter.close())
-                self._rest = self._finished(self._splitter.rest())
+                self._rest = self._check_is_list(self._splitter.rest())
         except DecodeError as error:
             self.close()
             raise DecodeError(f"{self._action}: {error}") from error
@@ -238,7 +238,7 @@ class ItemStream(_Open):
         self._ready.extend(items)
         self._any = self._any or bool(items)
 
-    def _finished(self, rest: RawList) -> RawList:
-        if not self._any and is_no_list(rest, self._splitter.text_around()):
-            raise DecodeError(f"the answer is no list, its kind is {rest.kind}")
+    def _check_is_list(self, rest: RawList) -> RawList:
+        if not self._any and is_not_a_list(rest, self._splitter.text_without_items()):
+            raise DecodeError(f"the response is not a list, its kind is {rest.kind}")
         return rest

@@ -1,8 +1,8 @@
-"""A mapper that asks the server when it is first needed, and once more when it knows nothing.
+"""A mapper that discovers on first use, and once more after a lookup without a match.
 
-Promises: many lookups at a time share one discovery; a lookup that finds nothing causes at
-most one more, and never a loop.
-Elsewhere: the lookups themselves (`mapper`), what is remembered (`memory_cache`).
+Guarantees: concurrent lookups share one discovery; a lookup without a match causes at most one
+more discovery.
+See also: `mapper` (the lookups), `memory_cache` (what is cached).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class MapperStats(msgspec.Struct, frozen=True):
-    """How often a mapper was built, and whether one is there now."""
+    """Whether a mapper is built now, and how often one was built."""
 
     built: bool
     builds: int
@@ -37,10 +37,10 @@ class MapperStats(msgspec.Struct, frozen=True):
 class DeferredMapper:
     """`RESTMapper`'s lookups over a cache of discovery (client-go: the deferred mapper).
 
-    When nothing is found and the cache is not fresh, the cache forgets, everything is
-    discovered anew, and the lookup tried once more. A fresh cache is believed; with
-    `trust_fresh=False` even a fresh one is asked again, because kinds may have come since
-    it was filled. Every lookup is safe to cancel.
+    If a lookup has no match and the cache is not fresh, the cache is invalidated, everything is
+    discovered again, and the lookup is repeated once. With `trust_fresh=False` that happens for
+    a fresh cache as well, because a CRD may have been created since it was loaded. Every lookup
+    is safe to cancel.
     """
 
     def __init__(
@@ -57,75 +57,75 @@ class DeferredMapper:
         self._mapper: RESTMapper | None = None
         self._builds = 0
 
-    async def resources_for(self, wanted: GroupVersionResource) -> list[GroupVersionResource]:
+    async def resources_for(self, partial: GroupVersionResource) -> list[GroupVersionResource]:
         """As `RESTMapper.resources_for`."""
-        return await self._ask(lambda mapper: mapper.resources_for(wanted))
+        return await self._lookup(lambda mapper: mapper.resources_for(partial))
 
-    async def resource_for(self, wanted: GroupVersionResource) -> GroupVersionResource:
+    async def resource_for(self, partial: GroupVersionResource) -> GroupVersionResource:
         """As `RESTMapper.resource_for`."""
-        return await self._ask(lambda mapper: mapper.resource_for(wanted))
+        return await self._lookup(lambda mapper: mapper.resource_for(partial))
 
-    async def kinds_for(self, wanted: GroupVersionResource) -> list[GroupVersionKind]:
+    async def kinds_for(self, partial: GroupVersionResource) -> list[GroupVersionKind]:
         """As `RESTMapper.kinds_for`."""
-        return await self._ask(lambda mapper: mapper.kinds_for(wanted))
+        return await self._lookup(lambda mapper: mapper.kinds_for(partial))
 
-    async def kind_for(self, wanted: GroupVersionResource) -> GroupVersionKind:
+    async def kind_for(self, partial: GroupVersionResource) -> GroupVersionKind:
         """As `RESTMapper.kind_for`."""
-        return await self._ask(lambda mapper: mapper.kind_for(wanted))
+        return await self._lookup(lambda mapper: mapper.kind_for(partial))
 
     async def mappings(self, kind: GroupKind, *versions: str) -> list[ResourceInfo]:
         """As `RESTMapper.mappings`."""
-        return await self._ask(lambda mapper: mapper.mappings(kind, *versions))
+        return await self._lookup(lambda mapper: mapper.mappings(kind, *versions))
 
     async def mapping(self, kind: GroupKind, *versions: str) -> ResourceInfo:
         """As `RESTMapper.mapping`."""
-        return await self._ask(lambda mapper: mapper.mapping(kind, *versions))
+        return await self._lookup(lambda mapper: mapper.mapping(kind, *versions))
 
     async def find(self, word: str) -> ResourceInfo:
         """As `RESTMapper.find`."""
-        return await self._ask(lambda mapper: mapper.find(word))
+        return await self._lookup(lambda mapper: mapper.find(word))
 
     async def singular_of(self, resource: str) -> str:
         """As `RESTMapper.singular_of`."""
-        return await self._ask(lambda mapper: mapper.singular_of(resource))
+        return await self._lookup(lambda mapper: mapper.singular_of(resource))
 
-    async def expand(self, wanted: GroupVersionResource) -> GroupVersionResource:
+    async def expand(self, partial: GroupVersionResource) -> GroupVersionResource:
         """As `RESTMapper.expand`."""
-        return (await self._built()).expand(wanted)
+        return (await self._get_mapper()).expand(partial)
 
     async def category(self, word: str) -> tuple[GroupResource, ...]:
         """As `RESTMapper.category`."""
-        return (await self._built()).category(word)
+        return (await self._get_mapper()).category(word)
 
     def reset(self) -> None:
-        """Forget what was discovered, and what was built from it."""
+        """Invalidate the cache, and drop the mapper."""
         self._discovery.invalidate()
         self._mapper = None
 
     def stats(self) -> MapperStats:
         return MapperStats(self._mapper is not None, self._builds)
 
-    async def _ask(self, look: Callable[[RESTMapper], T]) -> T:
-        was_known = self._mapper is not None or self._discovery.fresh
-        mapper = await self._built()
+    async def _lookup(self, lookup: Callable[[RESTMapper], T]) -> T:
+        was_loaded = self._mapper is not None or self._discovery.fresh
+        mapper = await self._get_mapper()
         try:
-            return look(mapper)
+            return lookup(mapper)
         except AmbiguousMatch:
-            raise  # the same question would have the same answers
+            raise  # a new discovery would not change it
         except NoMatch:
-            if self._discovery.fresh and (self._trust_fresh or not was_known):
+            if self._discovery.fresh and (self._trust_fresh or not was_loaded):
                 raise
-        return look(await self._rebuilt(instead_of=mapper))
+        return lookup(await self._rebuild(instead_of=mapper))
 
-    async def _built(self) -> RESTMapper:
+    async def _get_mapper(self) -> RESTMapper:
         async with self._lock:
             if self._mapper is None:
                 self._mapper = await self._build()
             return self._mapper
 
-    async def _rebuilt(self, *, instead_of: RESTMapper) -> RESTMapper:
+    async def _rebuild(self, *, instead_of: RESTMapper) -> RESTMapper:
         async with self._lock:
-            # Another lookup may have been faster: its news is news enough.
+            # Another lookup may have rebuilt it in the meantime.
             if self._mapper is instead_of or self._mapper is None:
                 self._discovery.invalidate()
                 self._mapper = await self._build()

@@ -1,10 +1,10 @@
-"""A watch that goes on after its stream has ended (client-go: `RetryWatcher`).
+"""A watch that is resumed after its stream has ended (client-go: `RetryWatcher`).
 
-Promises: between two streams no event is lost and none comes twice; it never asks again
-from a version that the server has called too old, but raises `Expired`; tries are at
-least a second apart, and further the longer nothing comes, so that a server which hangs
-up at once is not stormed; where it cannot go on it says so by raising.
-Elsewhere: starting over with a list (`kubeloop.cache`), one stream (`watch`).
+Guarantees: between two streams no event is lost and none is repeated; it never resumes at a
+version that has expired, but raises `Expired`; attempts are at least a second apart, and back off
+while there is no event, so that a server which closes streams at once is not flooded; an error
+that a new attempt cannot fix is raised.
+See also: `kubeloop.cache` (relists after `Expired`), `watch` (one stream).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from kubeloop.errors import (
 from kubeloop.kit import Backoff, Clock, Random, SystemClock
 from kubeloop.wire import RawEvent, get_logger
 
-from .answer import WATCH_DECODING
+from .response import WATCH_DECODING
 from .watch import Watch
 
 __all__ = ["RESUME_BACKOFF", "RESUME_INTERVAL", "ResumingStats", "ResumingWatch"]
@@ -39,10 +39,10 @@ __all__ = ["RESUME_BACKOFF", "RESUME_INTERVAL", "ResumingStats", "ResumingWatch"
 log = get_logger(__name__)
 
 RESUME_INTERVAL = 1.0
-"""Two tries begin at least so many seconds apart."""
+"""Minimum of seconds between the starts of two attempts."""
 
 RESUME_BACKOFF = Backoff(duration=0.8, factor=2.0, jitter=1.0, steps=10, cap=30.0)
-"""What is waited besides, while tries bring no event."""
+"""The backoff while attempts bring no event."""
 
 
 class _Metadata(msgspec.Struct, frozen=True, rename="camel"):
@@ -57,9 +57,9 @@ _versions = msgspec.json.Decoder(_Versioned)
 
 
 class ResumingStats(msgspec.Struct, frozen=True):
-    """Where a resuming watch stands."""
+    """Numbers of one resuming watch."""
 
-    version: str  # the newest it has seen
+    version: str  # of the last event
     streams: int  # opened so far, failed ones included
     events: int
     last_error: str
@@ -67,7 +67,7 @@ class ResumingStats(msgspec.Struct, frozen=True):
 
 @final
 class ResumingWatch:
-    """Events from `version` on, over as many streams as it takes. Bookmarks stay inside.
+    """The events after `version`, over as many streams as needed, without bookmarks.
 
         async with ResumingWatch(lambda version: rest.watch(request_from(version)), "42") as watch:
             async for event in watch:
@@ -88,16 +88,16 @@ class ResumingWatch:
     ) -> None:
         if version in {"", "0"}:
             raise InvalidArgument(
-                f"resuming watch from version {version!r}: it does not name a state to resume from"
-                " (list first, and use the list's version)"
+                f"resuming watch from version {version!r}: a watch cannot be resumed there"
+                " (list first, and use the version of the list)"
             )
         self._open_from = open_from
         self._version = version
         self._clock = clock or SystemClock()
         self._delays = backoff.delays(random=random)
         self._watch: Watch | None = None
-        self._began: float | None = None  # when the last try did
-        self._earliest = 0.0  # no try before this
+        self._began: float | None = None  # when the last attempt started
+        self._earliest = 0.0  # no attempt before
         self._done = False
         self._streams = 0
         self._events = 0
@@ -119,33 +119,33 @@ class ResumingWatch:
 
     @property
     def version(self) -> str:
-        """The newest version seen: whoever starts over may begin here."""
+        """The version of the last event: a new watch may start here."""
         return self._version
 
     async def __anext__(self) -> RawEvent:
         """The next event. Safe to cancel: nothing is lost, the next call resumes.
 
         Raises:
-            Gone: the version is too old; a new list is needed (mostly as `Expired`).
-            Forbidden, Unauthorized: opening is refused, and would be again.
-            ClientClosed: the client behind it is closed.
-            InternalError: an event cannot be read, or carries no version.
+            Gone: the version has expired; a new list is needed (usually as `Expired`).
+            Forbidden, Unauthorized: the watch is not allowed.
+            ClientClosed: the client is closed.
+            InternalError: an event cannot be decoded, or has no version.
         """
         while not self._done:
             if self._watch is None:
                 await self._open()
-            if (event := await self._next()) is not None and self._note(event):
+            if (event := await self._next()) is not None and self._record_version(event):
                 self._events += 1
                 return event
         raise StopAsyncIteration
 
     def close(self) -> None:
-        """End it now. Safe to repeat."""
+        """Close it at once. Safe to repeat."""
         self._done = True
         self._drop()
 
     async def aclose(self) -> None:
-        """As `close`, for those who await it."""
+        """As `close`, for `contextlib.aclosing`."""
         self.close()
 
     def stats(self) -> ResumingStats:
@@ -162,14 +162,14 @@ class ResumingWatch:
             return
         began = self._clock.now()
         self._streams += 1
-        # Taken back when an event comes.
+        # Shortened when an event is received.
         self._earliest = began + max(RESUME_INTERVAL, self._delays.next())
         self._watch = self._open_from(self._version)
         try:
             await self._watch.open()
         except (ApiError, TransportError) as error:
             self._drop()
-            self._judge(error)
+            self._handle_error(error)
         except BaseException:
             self._drop()
             raise
@@ -177,7 +177,7 @@ class ResumingWatch:
             self._began = began
 
     async def _next(self) -> RawEvent | None:
-        """The next event of the stream there is; None when there is none any more."""
+        """The next event of the current stream; None at its end."""
         watch = self._watch
         if watch is None:
             return None
@@ -189,39 +189,39 @@ class ResumingWatch:
             self._drop()
         except (ApiError, TransportError) as error:
             self._drop()
-            self._judge(error)
+            self._handle_error(error)
         except BaseException:
-            self._drop()  # the stream is closed; the version is where to go on
+            self._drop()  # the version is kept, the next call resumes there
             raise
         return None
 
-    def _judge(self, error: ApiError | TransportError) -> None:
-        """Go on where another try may do better; otherwise raise."""
+    def _handle_error(self, error: ApiError | TransportError) -> None:
+        """Raise an error that another attempt cannot fix."""
         self._last_error = str(error)
         log.info("%s", error)
-        hopeless = isinstance(error, ClientClosed | Gone | Forbidden | Unauthorized)
-        if hopeless or has_cause(error, WATCH_DECODING):
+        permanent = isinstance(error, ClientClosed | Gone | Forbidden | Unauthorized)
+        if permanent or has_cause(error, WATCH_DECODING):
             self.close()
             raise error
         if isinstance(error, ApiError):
             self._earliest = max(self._earliest, self._clock.now() + error.retry_after)
 
-    def _note(self, event: RawEvent) -> bool:
-        """Remember the event's version; says whether it is for whoever watches."""
+    def _record_version(self, event: RawEvent) -> bool:
+        """Record the version of the event; returns whether the caller gets the event."""
         try:
             metadata = _versions.decode(event.object).metadata
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise self._unusable(f"its object cannot be read: {error}") from error
+            raise self._unusable_event_error(f"cannot decode its object: {error}") from error
         version = (metadata and metadata.resource_version) or ""
         if not version:
-            raise self._unusable("its object carries no resourceVersion")
+            raise self._unusable_event_error("its object has no resourceVersion")
         self._version = version
         self._delays.reset()
         if self._began is not None:
             self._earliest = self._began + RESUME_INTERVAL
         return event.type != "BOOKMARK"
 
-    def _unusable(self, why: str) -> ApiError:
+    def _unusable_event_error(self, why: str) -> ApiError:
         self.close()
         status = failure("InternalError", f"an event of the watch cannot be used: {why}")
         return api_error(f"WATCH from version {self._version}", status)

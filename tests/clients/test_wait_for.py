@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop.clients.waiting import Goal, goal_of
+from kubeloop.clients.wait import Goal, goal_of
 from kubeloop.errors import InvalidArgument
 
 
@@ -18,7 +18,7 @@ def ready(status: str, **others: Any) -> dict[str, Any]:
 
 
 def met(goal: Goal[Any], data: dict[str, Any]) -> bool:
-    return goal.met(data or None, data)
+    return goal.is_met(data or None, data)
 
 
 @pytest.mark.parametrize(
@@ -68,18 +68,18 @@ def test_another_object_of_the_same_name_means_it_was_deleted() -> None:
     assert met(goal_of(deleted=True), {})
 
 
-def test_what_stands_in_the_way_is_told() -> None:
+def test_the_error_describes_the_current_state() -> None:
     condition: Goal[Any] = goal_of(condition="Ready")
     path: Goal[Any] = goal_of(jsonpath="{.status.phase}=Running")
     gone: Goal[Any] = goal_of(deleted=True)
 
-    assert condition.seen(ready("False", reason="Slow", message="wait")) == (
+    assert condition.describe(ready("False", reason="Slow", message="wait")) == (
         "Ready=False (Slow: wait)"
     )
-    assert condition.seen({"metadata": {}}) == "no condition Ready"
-    assert condition.seen({}) == "no such object"
-    assert path.seen({"status": {"phase": "Pending"}}) == "{.status.phase} is Pending"
-    assert "finalizers ['a']" in gone.seen(
+    assert condition.describe({"metadata": {}}) == "no condition Ready"
+    assert condition.describe({}) == "no such object"
+    assert path.describe({"status": {"phase": "Pending"}}) == "{.status.phase} is Pending"
+    assert "finalizers ['a']" in gone.describe(
         {"metadata": {"deletionTimestamp": "x", "finalizers": ["a"]}}
     )
 
@@ -107,8 +107,8 @@ def test_a_status_that_means_something_else_is_not_what_is_waited_for(status: An
     data = {"metadata": {"name": "a", "generation": 1}, "status": status}
     goal: Goal[Any] = goal_of(condition="Ready")
 
-    assert not goal.met(data, data)
-    assert goal.seen(data)
+    assert not goal.is_met(data, data)
+    assert goal.describe(data)
 
 
 def test_a_generation_that_is_no_number_says_nothing_of_the_condition() -> None:
@@ -119,12 +119,12 @@ def test_a_generation_that_is_no_number_says_nothing_of_the_condition() -> None:
         "status": {"observedGeneration": "1", "conditions": [ready]},
     }
 
-    assert goal.met(data, data)
+    assert goal.is_met(data, data)
 
 
 def test_a_list_that_is_still_too_short_for_a_jsonpath_is_waited_for() -> None:
     data: dict[str, Any] = {"metadata": {}, "status": {"ingress": []}}
     goal: Goal[Any] = goal_of(jsonpath="{.status.ingress[0].ip}")
 
-    assert not goal.met(data, data)
-    assert goal.seen(data) == "{.status.ingress[0].ip} is not there"
+    assert not goal.is_met(data, data)
+    assert goal.describe(data) == "{.status.ingress[0].ip} is missing"

@@ -1,9 +1,9 @@
-"""Finds where a JSON value ends, in text that comes in pieces.
+"""Finds the end of a JSON value in text that arrives in chunks.
 
-Promises: plain code, no decoding; every byte is looked at once, wherever the pieces are
-cut; what is nested too deeply to be decoded is refused early; other text that is not JSON
-ends up somewhere, and decoding says so later.
-Elsewhere: events (`frames`), lists (`listing`).
+Guarantees: no decoding; every byte is scanned once, however the text is chunked; text that is
+nested too deeply is rejected early; for other text that is not JSON the end is arbitrary, and
+decoding fails later.
+See also: `frames` (events), `list_splitter` (lists).
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from typing import final
 
 from kubeloop.errors import DecodeError
 
-__all__ = ["SPACE", "ValueEnd"]
+__all__ = ["SPACE", "ValueScanner"]
 
 SPACE = b" \t\r\n"
-# As deep as Go reads JSON, and far deeper than we do.
-_DEEPEST = 10_000
+# As in Go, and far deeper than msgspec decodes.
+_MAX_DEPTH = 10_000
 
 _in_text = re.compile(rb'["\\]').search
-# Everything up to the next bracket, whole texts included; it never looks back.
+# Everything up to the next bracket, whole strings included; possessive, so it never backtracks.
 _skip = re.compile(rb'(?:[^"{}\[\]]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL).match
 
 
 @final
-class ValueEnd:
-    """Looks for the end of one object or array, fed with the bytes from its first one on."""
+class ValueScanner:
+    """Finds the end of one object or array, given its bytes from the first one on."""
 
     __slots__ = ("_depth", "_in_string", "_skip")
 
     def __init__(self) -> None:
         self._depth = 0
         self._in_string = False
-        self._skip = 0  # bytes of an escape that are still to come
+        self._skip = 0  # bytes of an escape that were not received yet
 
-    def look(self, text: bytes | bytearray, start: int) -> int:
-        """The index behind the value's last byte, or -1: look again from the end of `text`.
+    def scan(self, text: bytes | bytearray, start: int) -> int:
+        """The index after the value's last byte, or -1: scan again from the end of `text`.
 
         Raises:
             DecodeError: it is nested too deeply.
@@ -47,18 +47,18 @@ class ValueEnd:
             at = self._string_end(text, at)
         while at < end:
             found = _skip(text, at)
-            assert found is not None  # it matches nothing, too
+            assert found is not None  # it matches the empty text as well
             at = found.end() + 1
             if at > end:
                 break
             byte = text[at - 1]
-            if byte == 0x22:  # a text that does not end here
+            if byte == 0x22:  # a string that does not end in this text
                 self._in_string = True
                 at = self._string_end(text, at)
             elif byte in b"{[":
                 depth += 1
-                if depth > _DEEPEST:
-                    raise DecodeError(f"it is nested deeper than {_DEEPEST} levels")
+                if depth > _MAX_DEPTH:
+                    raise DecodeError(f"it is nested deeper than {_MAX_DEPTH} levels")
             else:
                 depth -= 1
                 if depth <= 0:
@@ -67,7 +67,7 @@ class ValueEnd:
         return -1
 
     def _string_end(self, text: bytes | bytearray, at: int) -> int:
-        """The index behind the text that we are in, or that of the end of all."""
+        """The index after the current string, or the end of the text."""
         at, end = at + self._skip, len(text)
         self._skip = 0
         while at < end:

@@ -1,8 +1,8 @@
-"""How objects are decoded and encoded: as instances of a class, as dicts; and patches.
+"""How objects are decoded and encoded: as instances of a class, or as dicts; and patches.
 
-Guarantees: fields that a form does not know survive decoding and encoding; a form asks the
-server for a representation that it can decode.
-See also: the models (`kubeloop.wire`), metadata alone (`metadata`).
+Guarantees: fields that a class does not know survive decoding and encoding; a codec requests
+a representation that it can decode.
+See also: `kubeloop.wire` (models), `metadata` (metadata-only objects).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from kubeloop.rest import (
     JSON_PATCH,
     MERGE_PATCH,
     STRATEGIC_MERGE_PATCH,
-    Answer,
     JsonCodec,
+    Response,
 )
 from kubeloop.wire import (
     Kind,
@@ -33,11 +33,11 @@ from kubeloop.wire import (
 
 __all__ = [
     "DEFAULT_MANAGER",
-    "DictForm",
-    "Form",
+    "DictCodec",
+    "ObjectCodec",
     "PatchBody",
     "PatchType",
-    "TypedForm",
+    "TypedCodec",
     "body_of",
     "check_appliable",
     "check_object",
@@ -54,7 +54,7 @@ PatchType = Literal["merge", "strategic", "json", "apply"]
 PatchBody = Mapping[str, Any] | Sequence[Mapping[str, Any]] | Model | bytes | str
 
 DEFAULT_MANAGER = "kubeloop"
-"""The field manager of an apply that names none."""
+"""The field manager of an apply that does not set one."""
 
 _CONTENT_TYPES: dict[PatchType, str] = {
     "merge": MERGE_PATCH,
@@ -68,51 +68,53 @@ _ESCAPED_BY_GO = tuple(
 )
 
 
-class Form(Protocol[T]):
-    """How objects are read and sent."""
+class ObjectCodec(Protocol[T]):
+    """How the objects of a client are decoded and encoded."""
 
     @property
     def accept_one(self) -> str:
-        """What to ask for where one object comes back; empty: the client's own."""
+        """The `Accept` header for one object; empty for the client's default."""
         ...
 
     @property
-    def accept_many(self) -> str: ...
+    def accept_many(self) -> str:
+        """The `Accept` header for a list."""
+        ...
 
     @property
     def object_type(self) -> type[T]: ...
 
     @property
     def facts(self) -> TypeFacts | None:
-        """The merge rules, where the server has them too: only for built-in kinds."""
+        """The rules of strategic merge patches: only for built-in kinds, as on the server."""
         ...
 
     @property
     def rules(self) -> TypeFacts | None:
-        """Which fields and elements are changed independently, where the class says it."""
+        """Which fields and list elements can be changed independently, if the class has it."""
         ...
 
     @property
     def resource(self) -> ResourceInfo | None:
-        """What a list has to be a list of, where the form is that of one kind."""
+        """The resource that a list must be of, if the codec is for one kind."""
         ...
 
-    def read(self, answer: Answer) -> T: ...
-    def read_item(self, item: Raw | bytes, of: RawList | None) -> T:
-        """An item of a list, or of an event, which has no list."""
+    def decode(self, response: Response) -> T: ...
+    def decode_item(self, item: Raw | bytes, of: RawList | None) -> T:
+        """An item of the list `of`, or the object of a watch event."""
         ...
 
     def to_dict(self, obj: T) -> dict[str, Any]:
-        """What would be sent, as data of the caller's own."""
+        """The data that would be sent; a copy."""
         ...
 
     def refresh(self, obj: T, by: T) -> None:
-        """Make `obj` say what `by` says."""
+        """Copy the content of `by` into `obj`."""
         ...
 
 
 @final
-class TypedForm:
+class TypedCodec:
     """Objects of one class."""
 
     accept_one = accept_many = ""
@@ -138,16 +140,16 @@ class TypedForm:
     def resource(self) -> ResourceInfo:
         return resource_of(cast("type[Kind]", self.cls))
 
-    def read(self, answer: Answer) -> Any:
-        return answer.decode(self.cls)
+    def decode(self, response: Response) -> Any:
+        return response.decode(self.cls)
 
-    def read_item(self, item: Raw | bytes, of: RawList | None) -> Any:  # noqa: ARG002
+    def decode_item(self, item: Raw | bytes, of: RawList | None) -> Any:  # noqa: ARG002
         return decode(self.cls, item)
 
     def to_dict(self, obj: Any) -> dict[str, Any]:
         if not isinstance(obj, self.cls):
             raise InvalidArgument(
-                f"a {self.cls.__name__} is expected, this is a {type(obj).__name__}"
+                f"expected a {self.cls.__name__}, got a {type(obj).__name__}"
                 " (use the client of its kind)"
             )
         return cast("Kind", obj).to_dict()
@@ -158,33 +160,33 @@ class TypedForm:
 
 
 @final
-class DictForm:
-    """Objects as they stand in JSON, of kinds that may be known only at run time."""
+class DictCodec:
+    """Objects as dicts, of kinds that may be known only at run time."""
 
     accept_one = accept_many = "application/json"
     facts = rules = resource = None
     object_type: type[dict[str, Any]] = dict
 
-    def read(self, answer: Answer) -> dict[str, Any]:
-        found = answer.decode(dict[str, Any])
+    def decode(self, response: Response) -> dict[str, Any]:
+        found = response.decode(dict[str, Any])
         if not found.get("kind"):
-            raise DecodeError(f"{answer.request.action}: the answer does not say its kind")
+            raise DecodeError(f"{response.request.action}: the object in the response has no kind")
         return found
 
-    def read_item(self, item: Raw | bytes, of: RawList | None) -> dict[str, Any]:
+    def decode_item(self, item: Raw | bytes, of: RawList | None) -> dict[str, Any]:
         found = decode(dict[str, Any], item)
         if of is not None:
-            return _named(found, of)
+            return _with_type(found, of)
         if not found.get("kind"):
-            raise DecodeError("watch: an object does not say its kind")
+            raise DecodeError("watch: the object of an event has no kind")
         return found
 
     def to_dict(self, obj: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(obj, dict):
             raise InvalidArgument(
-                f"a dict is expected, this is a {type(obj).__name__} (use the client of its class)"
+                f"expected a dict, got a {type(obj).__name__} (use the client of its class)"
             )
-        # A copy of our own, and a check that JSON can say it, in one.
+        # Copies it, and checks that it can be encoded as JSON.
         return decode(dict[str, Any], body_of(obj))
 
     def refresh(self, obj: dict[str, Any], by: dict[str, Any]) -> None:
@@ -192,38 +194,37 @@ class DictForm:
         obj.update(by)
 
 
-def _named(item: dict[str, Any], of: RawList) -> dict[str, Any]:
-    """An item with what its list says of all of them: built-in lists leave it out."""
+def _with_type(item: dict[str, Any], of: RawList) -> dict[str, Any]:
+    """The item with kind and apiVersion: items of built-in lists have none."""
     kind = (of.kind or "").removesuffix("List")
     missing = {"apiVersion": of.api_version, "kind": kind}
     return {key: value for key, value in missing.items() if value and not item.get(key)} | item
 
 
 def check_object(data: dict[str, Any]) -> dict[str, Any]:
-    """The object, when what says which object it is has the right types.
+    """The object, if the fields that identify it have the right types.
 
-    The rest is for the server to judge; these fields are needed for the request itself.
-    Raises: InvalidArgument.
+    The request needs these; the server validates the rest. Raises: InvalidArgument.
     """
     metadata = data.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
         raise _wrong_type("metadata", "an object", metadata)
     for key in ("apiVersion", "kind"):
         if not isinstance(data.get(key), str | None):
-            raise _wrong_type(key, "text", data[key])
+            raise _wrong_type(key, "a string", data[key])
     if metadata:
-        for key in _NAMING:
+        for key in _IDENTITY:
             if not isinstance(metadata.get(key), str | None):
-                raise _wrong_type(f"metadata.{key}", "text", metadata[key])
+                raise _wrong_type(f"metadata.{key}", "a string", metadata[key])
     return data
 
 
-_NAMING = ("name", "generateName", "namespace", "resourceVersion", "uid")
+_IDENTITY = ("name", "generateName", "namespace", "resourceVersion", "uid")
 
 
 def _wrong_type(path: str, expected: str, found: object) -> InvalidArgument:
     return InvalidArgument(
-        f"{path} of an object: expected {expected}, found a {type(found).__name__}"
+        f"{path} of an object: expected {expected}, got a {type(found).__name__}"
     )
 
 
@@ -233,27 +234,27 @@ def body_of(data: Any) -> bytes:
 
 
 def condition_update(data: dict[str, Any], *, unconditional: bool) -> None:
-    """Make sure that an update says the version it replaces, or on purpose does not."""
+    """Check that an update has a version, or remove it if `unconditional`."""
     metadata = data.get("metadata")
     if not isinstance(metadata, dict):
-        return  # which the request refuses: there is no name
+        return  # the request rejects it: there is no name
     if unconditional:
         metadata.pop("resourceVersion", None)
     elif metadata.get("name") and not metadata.get("resourceVersion"):
         raise InvalidArgument(
             f"update {data.get('kind') or 'object'} {metadata['name']}: it has no"
-            " resourceVersion, so that what others wrote would be erased unseen"
+            " resourceVersion, so that changes of other writers would be overwritten"
         ).with_hint(
-            "read the object and change that",
+            "read the object, and change what you read",
             python="use edit, modify, apply or unconditional=True",
         )
 
 
 def check_appliable(data: dict[str, Any]) -> dict[str, Any]:
-    """The object, when it can be applied. Raises: InvalidArgument."""
+    """The object, if it can be applied. Raises: InvalidArgument."""
     metadata = data.get("metadata") or {}
     if not metadata.get("name"):
-        raise InvalidArgument(f"apply a {data.get('kind') or 'object'}: it has no name")
+        raise InvalidArgument(f"apply a {data.get('kind') or 'object'}: the object has no name")
     if metadata.get("managedFields"):
         raise InvalidArgument(
             f"apply {data.get('kind')} {metadata['name']}: it has managedFields, so it was read"
@@ -263,7 +264,7 @@ def check_appliable(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def patch_type_of(type_: str) -> str:
-    """The content type of a patch. Raises: InvalidArgument for one that there is not."""
+    """The content type of a patch. Raises: InvalidArgument for an unknown type."""
     found = _CONTENT_TYPES.get(cast("PatchType", type_))
     if found is None:
         raise InvalidArgument(f"patch of type {type_!r}: expected merge, strategic, json or apply")
@@ -271,7 +272,7 @@ def patch_type_of(type_: str) -> str:
 
 
 def patch_text(patch: PatchBody, type_: PatchType) -> bytes:
-    """A patch as it is sent; bytes and text are sent as they are."""
+    """The body of a patch; bytes and strings are sent unchanged."""
     if isinstance(patch, bytes):
         return patch
     if isinstance(patch, str):
@@ -279,13 +280,13 @@ def patch_text(patch: PatchBody, type_: PatchType) -> bytes:
             return patch.encode()
         except UnicodeEncodeError as error:
             raise InvalidArgument(
-                f"patch of type {type_}: the text holds half a surrogate pair at position"
-                f" {error.start} (give valid Unicode)"
+                f"patch of type {type_}: the text has half a surrogate pair at position"
+                f" {error.start} (use valid Unicode)"
             ) from error
     text = body_of(patch)
     if type_ != "json":
         return text
-    # A `test` of a JSON patch compares texts, and Go escapes these. They are only in strings.
+    # kube-apiserver compares a `test` of a JSON patch as text, and Go escapes these characters.
     for character, escaped in _ESCAPED_BY_GO:
         text = text.replace(character, escaped)
     return text

@@ -26,7 +26,7 @@ from kubeloop.errors import (
     has_cause,
     suggested_delay,
 )
-from kubeloop.rest import Answer, JsonCodec, error_of, is_success, resource_request
+from kubeloop.rest import JsonCodec, Response, error_of, is_success, resource_request
 from kubeloop.wire.core.v1 import Pod
 from kubeloop.wire.meta.v1 import Status
 from tests.support.scripted_server import PODS
@@ -40,9 +40,9 @@ class View(msgspec.Struct):
     metadata: dict[str, Any] | None = None
 
 
-def answer(body: object, content_type: str = "application/json", *, status: int = 200) -> Answer:
+def answer(body: object, content_type: str = "application/json", *, status: int = 200) -> Response:
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return Answer(GET, status, {"Content-Type": content_type}, data, JsonCodec())
+    return Response(GET, status, {"Content-Type": content_type}, data, JsonCodec())
 
 
 def refusal(
@@ -132,14 +132,14 @@ def test_an_html_page_is_called_what_it_is() -> None:
     said = str(caught.value)
     assert said.startswith("GET pods/web in shop: no serializer for content type 'text/html'")
     assert "<html>log in" in said
-    assert "(is this the API server" in said
+    assert "(does the address belong to the API server" in said
 
 
-def test_rubbish_that_calls_itself_json_is_a_decode_error() -> None:
+def test_invalid_json_is_a_decode_error() -> None:
     """REST-C21."""
-    with pytest.raises(DecodeError, match="GET pods/web in shop: the answer cannot be read"):
+    with pytest.raises(DecodeError, match="GET pods/web in shop: cannot decode the response"):
         answer(b"{nope").decode(Pod)
-    with pytest.raises(DecodeError, match="the answer cannot be read"):
+    with pytest.raises(DecodeError, match="cannot decode the response"):
         answer(b'{"items":[{]}').split()
 
 
@@ -162,7 +162,7 @@ def test_a_refusal_is_never_read_as_a_list_or_a_view_with_nothing_in_it(asked_as
 @pytest.mark.parametrize("body", [{}, {"message": "log in first"}, {"kind": "Status"}])
 def test_an_object_that_is_no_list_is_not_read_as_an_empty_one(body: object) -> None:
     """REST-55."""
-    with pytest.raises(DecodeError, match=r"GET pods/web in shop: .* is no list"):
+    with pytest.raises(DecodeError, match=r"GET pods/web in shop: .* is not a list"):
         answer(body).split()
 
 
@@ -264,4 +264,4 @@ def test_an_error_says_what_was_tried_and_what_to_do() -> None:
 
 
 def test_an_answer_prints_no_body() -> None:
-    assert repr(answer(b"s3cret")) == "Answer(GET pods/web in shop: 200, 6 bytes)"
+    assert repr(answer(b"s3cret")) == "Response(GET pods/web in shop: 200, 6 bytes)"

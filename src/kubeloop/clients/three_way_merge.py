@@ -1,10 +1,10 @@
-"""Merges two changes of one object: what both sides changed is an overlap.
+"""Merges two changes of one object: a field that both sides changed is an overlap.
 
-Guarantees: pure; whether two changes overlap does not depend on who came first, nor on the
-values they wrote; without an overlap the result holds every field that either side changed.
+Guarantees: pure; whether two changes overlap does not depend on their order, nor on the values;
+without an overlap the result has every field that either side changed.
 A field is a member of an object, an element of a list that has merge keys (or is a set), or
 a list or map that the API treats as one value.
-See also: what is sent (`editing`), who sends it (`resource`).
+See also: `object_patch` (what is sent), `writer` (sends it).
 """
 
 from __future__ import annotations
@@ -18,35 +18,37 @@ import msgspec
 
 from kubeloop.wire import NO_FACTS, FieldFacts, TypeFacts
 
-__all__ = ["Merged", "merge_changes"]
+__all__ = ["MergeResult", "merge_changes"]
 
 Json: TypeAlias = Any
 _Path: TypeAlias = tuple[str, ...]
-_Id: TypeAlias = tuple[tuple[bool, str | int | float], ...]  # so that true is not 1
+_Id: TypeAlias = tuple[
+    tuple[bool, str | int | float], ...
+]  # with the type, since in Python True == 1
 
 _ABSENT: Final = object()
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_./:@-]+")
 
 
-class Merged(msgspec.Struct, frozen=True):
+class MergeResult(msgspec.Struct, frozen=True):
     """Both changes in one document, and the fields that both sides changed."""
 
-    document: dict[str, Json]  # worth something only without overlaps
+    document: dict[str, Json]  # meaningful only without overlaps
     overlaps: tuple[str, ...]  # `spec.template.spec.containers[name=web].image`
 
 
 def merge_changes(
     before: dict[str, Json], mine: dict[str, Json], theirs: dict[str, Json], rules: TypeFacts | None
-) -> Merged:
-    """Bring the change from `before` to `mine` into `theirs`, which also began as `before`."""
+) -> MergeResult:
+    """Merge the change from `before` to `mine` into `theirs`, which also started as `before`."""
     merge = _Merge()
     document = merge.fields(_Sides(before, mine, theirs), rules, ())
-    return Merged(document, tuple(sorted(set(merge.overlaps))))
+    return MergeResult(document, tuple(sorted(set(merge.overlaps))))
 
 
 class _Sides(msgspec.Struct, frozen=True):
-    """One value three times; `_ABSENT` where there is none."""
+    """One value in three documents; `_ABSENT` if it is missing."""
 
     before: Json
     mine: Json
@@ -60,21 +62,21 @@ class _Sides(msgspec.Struct, frozen=True):
         return self.before, self.mine, self.theirs
 
     def are(self, kind: type) -> bool:
-        """Whether both have such a value, which replaced one of its kind or none."""
+        """Whether both sides have a value of this type, and `before` has one or none."""
         began = self.before is _ABSENT or self.before is None or isinstance(self.before, kind)
         return began and isinstance(self.mine, kind) and isinstance(self.theirs, kind)
 
 
 @final
 class _Merge:
-    """One walk through three documents."""
+    """One traversal of three documents."""
 
     def __init__(self) -> None:
         self.overlaps: list[str] = []
 
     def fields(self, sides: _Sides, rules: TypeFacts | None, path: _Path) -> dict[str, Json]:
-        """An object, field by field; in the order of theirs, then what mine has added."""
-        # Those of `before` as well: a field that both sides removed is an overlap, too.
+        """An object, field by field: first the fields of theirs, then those that mine added."""
+        # Those of `before` as well: a field that both sides removed is an overlap.
         names = (
             name for side in (sides.theirs, sides.mine, sides.before) for name in _members(side)
         )
@@ -119,7 +121,7 @@ class _Merge:
         if _same(sides.theirs, sides.before):
             return sides.mine
         here = (*path, lists.title(name))
-        # An element that both sides added is one element, whatever is in it.
+        # An element that both sides added is an overlap, whatever its content.
         if sides.are(dict) and sides.before is not _ABSENT:
             return self.fields(sides, rules, here)
         return self._overlap(sides, here)
@@ -135,13 +137,13 @@ def _is_granular(facts: FieldFacts, sides: _Sides) -> bool:
         return False
     if sides.before is not _ABSENT and sides.before is not None:
         return True
-    # Both made the object. Of a union each chose another member; and an empty object says
-    # something by being there.
+    # Both sides created the object. Each may have set another member of a union; and the
+    # presence of an empty object has a meaning (`emptyDir: {}`).
     return "retainKeys" not in facts.patch_strategies and bool(sides.mine) and bool(sides.theirs)
 
 
 class _Elements(msgspec.Struct, frozen=True):
-    """The elements of a list on three sides, by what tells them apart."""
+    """The elements of a list in three documents, by their keys."""
 
     keys: tuple[str, ...]  # none for a set, whose elements are their own keys
     before: dict[_Id, Json]
@@ -152,7 +154,7 @@ class _Elements(msgspec.Struct, frozen=True):
         return _Sides(*(side.get(name, _ABSENT) for side in (self.before, self.mine, self.theirs)))
 
     def title(self, name: _Id) -> str:
-        """How an element is named in a path: `[name=web]`."""
+        """The element in a path: `[name=web]`."""
         values = [_readable(value) for _, value in name]
         if not self.keys:
             return f"[{values[0]}]"
@@ -160,7 +162,7 @@ class _Elements(msgspec.Struct, frozen=True):
         return f"[{','.join(f'{key}={value}' for key, value in pairs)}]"
 
     def order(self) -> list[_Id] | None:
-        """All elements in an order that respects both sides; None if both moved some."""
+        """All elements in an order that respects both sides; None if both reordered."""
         mine, theirs = [*self.mine], [*self.theirs]
         shared = self.mine.keys() & self.theirs.keys() & self.before.keys()
         common = [name for name in self.before if name in shared]
@@ -169,11 +171,11 @@ class _Elements(msgspec.Struct, frozen=True):
         if mine_moved and theirs_moved:
             return None
         if mine_moved:
-            return self._inserted(theirs, into=mine)
-        return self._inserted(mine, into=theirs)
+            return self._insert(theirs, into=mine)
+        return self._insert(mine, into=theirs)
 
-    def _inserted(self, others: list[_Id], *, into: list[_Id]) -> list[_Id]:
-        """Put elements behind the one they follow, and behind what is new there as well."""
+    def _insert(self, others: list[_Id], *, into: list[_Id]) -> list[_Id]:
+        """Insert elements after their predecessor, and after other new elements there."""
         order = list(into)
         before: _Id | None = None
         for name in others:
@@ -189,18 +191,18 @@ class _Elements(msgspec.Struct, frozen=True):
 def _elements(facts: FieldFacts, sides: _Sides) -> _Elements | None:
     """The elements by their keys; None for a list that is one value."""
     if not isinstance(sides.before, list) and not (sides.mine and sides.theirs):
-        return None  # both made the list, and an empty one says something by being there
+        return None  # both created the list, and the presence of an empty list has a meaning
     lists = [side if isinstance(side, list) else [] for side in sides.all]
     for keys in _possible_keys(facts):
-        found = [_named(each, keys) for each in lists]
+        found = [_by_key(each, keys) for each in lists]
         if all(side is not None for side in found):
             return _Elements(keys, *(side or {} for side in found))
     return None
 
 
 def _possible_keys(facts: FieldFacts) -> Iterator[tuple[str, ...]]:
-    # The key of patches before that of server-side apply: an element that leaves out the
-    # protocol, which has a default, is the same port as one that names it.
+    # The merge key of patches before the keys of server-side apply: a port without `protocol`,
+    # which has a default, is the same port as one with it.
     merges = "merge" in facts.patch_strategies
     if merges and facts.patch_merge_key:
         yield (facts.patch_merge_key,)
@@ -210,8 +212,8 @@ def _possible_keys(facts: FieldFacts) -> Iterator[tuple[str, ...]]:
         yield ()
 
 
-def _named(elements: list[Json], keys: tuple[str, ...]) -> dict[_Id, Json] | None:
-    """The elements by their keys; None if one has none, or two have the same."""
+def _by_key(elements: list[Json], keys: tuple[str, ...]) -> dict[_Id, Json] | None:
+    """The elements by their keys; None if a key is missing or not unique."""
     found: dict[_Id, Json] = {}
     for element in elements:
         name = _id(element, keys)
@@ -235,7 +237,7 @@ def _members(value: Json) -> dict[str, Json]:
 
 
 def _same(one: Json, other: Json) -> bool:
-    """Whether two values are one: null is no value, 1 is 1.0, and true is not 1."""
+    """Whether two values are equal: null is absent, 1 is 1.0, and true is not 1."""
     match one, other:
         case dict(), dict():
             return all(
@@ -250,7 +252,7 @@ def _same(one: Json, other: Json) -> bool:
             return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
 
 
-# --- paths as people read them
+# --- paths in messages
 
 
 def _member(name: str, path: _Path) -> str:
@@ -264,5 +266,5 @@ def _text(path: _Path) -> str:
 
 
 def _readable(value: str | float) -> str:
-    # What is not plain is escaped: such a text may come from anywhere.
+    # Other characters are escaped: the text may come from any user.
     return value if isinstance(value, str) and _PLAIN_KEY.fullmatch(value) else json.dumps(value)
