@@ -13,23 +13,29 @@ from kubeloop.testing import APIServer, Faults, Server
 from kubeloop.wire.core.v1 import Namespace
 
 
-async def test_the_fixtures_of_a_server_have_types_with_names(
+async def test_the_fixtures_of_a_client_have_types_with_names(
     kube_server: Server,
-    kube_config: ClusterConfig,
     kube_client: kubeloop.Client,
     kube_namespace: str,
-    kubeconfig_file: Path,
-    kube_manifests: Sequence[str | Path],
-    kube_options: Mapping[str, Any],
     kube_workloads: None,
 ) -> None:
     found: Namespace = await kube_client.core_v1.namespaces().get(kube_namespace)
     await kube_server.load()
 
     assert found.metadata.name == kube_namespace
+    assert kube_workloads is None
+
+
+def test_the_fixtures_of_a_server_have_types_with_names(
+    kube_server: Server,
+    kube_config: ClusterConfig,
+    kubeconfig_file: Path,
+    kube_manifests: Sequence[str | Path],
+    kube_options: Mapping[str, Any],
+) -> None:
     assert kube_server.url == kube_config.server == kube_server.config.server
     assert kubeconfig_file.read_text(encoding="utf-8") == kube_server.kubeconfig()
-    assert (list(kube_manifests), dict(kube_options), kube_workloads) == ([], {}, None)
+    assert (list(kube_manifests), dict(kube_options)) == ([], {})
 
 
 def test_the_fixtures_of_the_embedded_server_have_types_with_names(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kubeloop.testing.server.apply.fieldsets import EMPTY, FieldSet
 from kubeloop.testing.server.apply.managers import read_managers
-from kubeloop.testing.server.apply.object_fields import compare, set_of
+from kubeloop.testing.server.apply.object_fields import compare, fields_of
 from kubeloop.testing.server.apply.shapes import shape_of
 from tests.testing.server.apply_steps import (
     KINDS,
@@ -105,8 +105,8 @@ def test_what_was_applied_stands_in_the_object_and_is_owned(
 ) -> None:
     after = apply(after_steps(history), body, force=True)
 
-    assert set_of(body, POD) <= set_of(after, POD)
-    assert set_of(spec_of(body), POD) <= owned_by(after, "me", "Apply")
+    assert fields_of(body, POD) <= fields_of(after, POD)
+    assert fields_of(spec_of(body), POD) <= owned_by(after, "me", "Apply")
 
 
 @given(steps, bodies)
@@ -116,7 +116,7 @@ def test_after_force_nobody_else_owns_what_changed(
     live = after_steps(history)
     after = apply(live, body, force=True)
 
-    taken = compare(spec_of(live or {}), spec_of(after), POD).taken
+    taken = compare(spec_of(live or {}), spec_of(after), POD).new_values
     for each in entries(after):
         theirs = FieldSet.parse(each["fieldsV1"])
         assert (each["manager"], each["operation"]) == ("me", "Apply") or not theirs & taken
@@ -134,8 +134,8 @@ def test_an_applier_that_applies_nothing_takes_away_exactly_what_only_it_owned(
     after = apply(live, obj("Pod"))
 
     assert kept == owned_by(after, "other", "Apply")
-    assert kept.leaves() <= set_of(after, POD)
-    assert set_of(spec_of(after), POD) <= kept
+    assert kept.leaves() <= fields_of(after, POD)
+    assert fields_of(spec_of(after), POD) <= kept
     assert ("me", "Apply") not in owners(after)
 
 

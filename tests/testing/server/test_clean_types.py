@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeloop.testing.server.values.clean_types import is_clean
-from kubeloop.testing.server.values.scalar_reading import Findings
+from kubeloop.testing.server.values.scalars import Findings
 from kubeloop.testing.server.values.unknown_fields import _object_reader
 from kubeloop.wire import Model
 from kubeloop.wire.apps.v1 import Deployment

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeloop.testing.server.apply.fieldsets import EMPTY, FieldSet, path_text
-from kubeloop.testing.server.apply.object_fields import compare, same, set_of
+from kubeloop.testing.server.apply.object_fields import compare, fields_of, json_equal
 from kubeloop.testing.server.apply.shapes import DEDUCED, Shape, shape_of
 from kubeloop.testing.server.schema.schemas import Schema
 from kubeloop.wire import FieldFacts, InvalidValue, TypeFacts, facts_of
@@ -162,7 +162,7 @@ def test_an_object_is_its_leaves_its_elements_and_its_keys_that_are_data() -> No
     }
 
     web = '.spec.containers[name="web"]'
-    assert set(texts(set_of(pod, POD))) == {
+    assert set(texts(fields_of(pod, POD))) == {
         ".metadata.labels.app",
         '.metadata.finalizers[="a/b"]',
         '.metadata.ownerReferences[uid="1"]',  # an owner is one value
@@ -178,7 +178,7 @@ def test_an_object_is_its_leaves_its_elements_and_its_keys_that_are_data() -> No
 
 
 def test_without_a_schema_objects_are_open_and_lists_are_one_value() -> None:
-    fields = set_of({"spec": {"a": {"b": 1}, "list": [{"name": "x"}]}}, DEDUCED)
+    fields = fields_of({"spec": {"a": {"b": 1}, "list": [{"name": "x"}]}}, DEDUCED)
 
     assert set(texts(fields)) == {".spec", ".spec.a", ".spec.a.b", ".spec.list"}
 
@@ -226,7 +226,7 @@ def test_a_custom_kind_is_read_by_its_schema() -> None:
         "free": {"k": [1]},
     }
 
-    fields = set_of({"metadata": {"finalizers": ["f"]}, "spec": spec}, shape)
+    fields = fields_of({"metadata": {"finalizers": ["f"]}, "spec": spec}, shape)
 
     assert set(texts(fields)) == {
         '.metadata.finalizers[="f"]',
@@ -242,7 +242,7 @@ def test_a_custom_kind_is_read_by_its_schema() -> None:
 def test_facts_without_a_class_or_a_schema_are_enough_for_lists_and_maps() -> None:
     shape = shape_of(Facts(), api_version="example.com/v1", kind="Site")
 
-    fields = set_of({"spec": {"rules": [{"name": "a", "to": "b"}], "tags": ["t"]}}, shape)
+    fields = fields_of({"spec": {"rules": [{"name": "a", "to": "b"}], "tags": ["t"]}}, shape)
 
     assert set(texts(fields)) == {
         '.spec.rules[name="a"]',
@@ -264,16 +264,16 @@ def test_an_element_without_a_key_is_an_error_unless_the_key_has_a_default(
     spec: dict[str, Any], said: str
 ) -> None:
     if not said:
-        assert '.spec.hostAliases[ip=""]' in texts(set_of({"spec": spec}, POD))
+        assert '.spec.hostAliases[ip=""]' in texts(fields_of({"spec": spec}, POD))
         return
     with pytest.raises(InvalidValue, match=said):
-        set_of({"spec": spec}, POD)
+        fields_of({"spec": spec}, POD)
 
 
 def test_elements_that_share_a_key_are_owned_together() -> None:
     two = [{"name": "a", "image": "1"}, {"name": "a", "image": "2"}]
 
-    fields = set_of({"spec": {"containers": two}}, POD)
+    fields = fields_of({"spec": {"containers": two}}, POD)
 
     assert texts(fields) == ['.spec.containers[name="a"]']
 
@@ -333,7 +333,7 @@ def test_a_difference_is_found_exactly_where_there_is_one(
 ) -> None:
     found = compare(one, two, DEDUCED)
 
-    assert bool(found) is not same(one, two)
+    assert bool(found) is not json_equal(one, two)
     back = compare(two, one, DEDUCED)
     assert (found.added, found.removed) == (back.removed, back.added)
     assert found.modified == back.modified
@@ -343,7 +343,7 @@ def test_a_difference_is_found_exactly_where_there_is_one(
 def test_everything_in_a_new_object_is_added(value: dict[str, Any]) -> None:
     found = compare({}, value, DEDUCED)
 
-    assert set_of(value, DEDUCED) <= found.added
+    assert fields_of(value, DEDUCED) <= found.added
     assert found.modified == found.removed == EMPTY
 
 
@@ -352,8 +352,8 @@ def test_everything_in_a_new_object_is_added(value: dict[str, Any]) -> None:
     [(1, 1.0, True), (1, True, False), (0, False, False), ([1], [True], False), ({}, None, False)],
 )
 def test_numbers_are_equal_by_value_and_true_is_none(one: Any, two: Any, equal: bool) -> None:
-    assert same(one, two) is equal
-    assert same({"a": [one]}, {"a": [two]}) is equal
+    assert json_equal(one, two) is equal
+    assert json_equal({"a": [one]}, {"a": [two]}) is equal
 
 
 # --- types to play with

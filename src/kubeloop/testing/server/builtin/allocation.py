@@ -10,7 +10,7 @@ import ipaddress
 from collections.abc import Mapping
 from typing import Any, final
 
-from ..values.editing import at
+from ..values.editing import value_at
 
 __all__ = ["Allocator"]
 
@@ -100,7 +100,7 @@ class Allocator:
 
 
 def _held(service: Mapping[str, Any]) -> tuple[set[str], set[int]]:
-    addresses = {ip for ip in at(service, "spec", "clusterIPs") or () if ip != "None"}
-    ports = {each.get("nodePort", 0) for each in at(service, "spec", "ports") or ()}
-    check = at(service, "spec", "healthCheckNodePort") or 0
+    addresses = {ip for ip in value_at(service, "spec", "clusterIPs") or () if ip != "None"}
+    ports = {each.get("nodePort", 0) for each in value_at(service, "spec", "ports") or ()}
+    check = value_at(service, "spec", "healthCheckNodePort") or 0
     return addresses, {*ports, check} - {0, None}

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..values.causes import as_json
-from ..values.editing import Json, at, within, without
+from ..values.editing import Json, map_field, value_at, without
 
 __all__ = ["to_first", "to_second"]
 
@@ -54,7 +54,7 @@ def to_first(obj: Json) -> Json:
 def to_second(obj: Json) -> Json:
     """A `v1` autoscaler as `v2` says it."""
     spec, status = dict(obj.get("spec") or {}), dict(obj.get("status") or {})
-    notes = at(obj, "metadata", "annotations") or {}
+    notes = value_at(obj, "metadata", "annotations") or {}
     metrics = [_new_metric(each, "target") for each in _read(notes, _METRICS)]
     target = spec.pop("targetCPUUtilizationPercentage", None)
     if target is not None or not metrics:
@@ -83,7 +83,7 @@ def _annotated(obj: Json, notes: dict[str, str]) -> Json:
         both = {**known, **notes}
         return {**meta, "annotations": both} if both else without(meta, "annotations")
 
-    return within(obj, "metadata", change)
+    return map_field(obj, "metadata", change)
 
 
 def _read(notes: dict[str, str], key: str) -> Any:
@@ -100,16 +100,16 @@ def _read(notes: dict[str, str], key: str) -> Any:
 
 
 def _cpu_target(metric: Json) -> int | None:
-    if metric.get("type") != "Resource" or at(metric, "resource", "name") != "cpu":
+    if metric.get("type") != "Resource" or value_at(metric, "resource", "name") != "cpu":
         return None
-    found: int | None = at(metric, "resource", "target", "averageUtilization")
+    found: int | None = value_at(metric, "resource", "target", "averageUtilization")
     return found
 
 
 def _cpu_current(metric: Json) -> int | None:
-    if metric.get("type") != "Resource" or at(metric, "resource", "name") != "cpu":
+    if metric.get("type") != "Resource" or value_at(metric, "resource", "name") != "cpu":
         return None
-    found: int | None = at(metric, "resource", "current", "averageUtilization")
+    found: int | None = value_at(metric, "resource", "current", "averageUtilization")
     return found
 
 
@@ -134,11 +134,14 @@ def _old_metric(metric: Json, part: str) -> Json:
     """A metric, or what was measured of it, in the first version's flat form."""
 
     def flatten(name: str, source: Json) -> Json:
-        found = at(source, part) or {}
+        found = value_at(source, part) or {}
         flat = without(source, part, "metric", "describedObject")
         names = _flat_names(name, part)
         flat |= {names[key]: said for key, said in found.items() if key in names}
-        metric_name, selector = at(source, "metric", "name"), at(source, "metric", "selector")
+        metric_name, selector = (
+            value_at(source, "metric", "name"),
+            value_at(source, "metric", "selector"),
+        )
         if metric_name is not None:
             flat["metricName"] = metric_name
         if selector is not None:

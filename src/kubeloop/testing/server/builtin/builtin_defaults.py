@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..schema.crds import default_crd
-from ..values.editing import Change, Json, at, each, filled, within, without
+from ..values.editing import Change, Json, map_field, map_items, value_at, with_defaults, without
 from .pod_defaults import default_pod, default_template
 
 __all__ = ["default"]
@@ -28,67 +28,73 @@ def default(group: str, kind: str, obj: dict[str, Any]) -> dict[str, Any]:
 
 
 def _spec(change: Change) -> Change:
-    return lambda obj: within(obj, "spec", change, make=True)
+    return lambda obj: map_field(obj, "spec", change, make=True)
 
 
 def _spec_fills(**defaults: Any) -> Change:
-    return _spec(lambda spec: filled(spec, defaults))
+    return _spec(lambda spec: with_defaults(spec, defaults))
 
 
 def _status_fills(**defaults: Any) -> Change:
-    return lambda obj: within(obj, "status", lambda said: filled(said, defaults), make=True)
+    return lambda obj: map_field(
+        obj, "status", lambda said: with_defaults(said, defaults), make=True
+    )
 
 
 def _fills(**defaults: Any) -> Change:
-    return lambda obj: filled(obj, defaults)
+    return lambda obj: with_defaults(obj, defaults)
 
 
 def _items_in_spec(key: str, change: Change) -> Change:
-    return _spec(lambda spec: each(spec, key, change))
+    return _spec(lambda spec: map_items(spec, key, change))
 
 
 # --- workloads
 
 
 def _template(spec: Json) -> Json:
-    return within(spec, "template", default_template, make=True)
+    return map_field(spec, "template", default_template, make=True)
 
 
 def _rolling(key: str, **defaults: Any) -> Change:
     """A strategy that rolls unless it says otherwise, and how it rolls."""
 
     def fill(strategy: Json) -> Json:
-        strategy = filled(strategy, {"type": "RollingUpdate"})
+        strategy = with_defaults(strategy, {"type": "RollingUpdate"})
         if strategy["type"] != "RollingUpdate":
             return strategy
-        return within(strategy, "rollingUpdate", lambda said: filled(said, defaults), make=True)
+        return map_field(
+            strategy, "rollingUpdate", lambda said: with_defaults(said, defaults), make=True
+        )
 
-    return _spec(lambda spec: within(spec, key, fill, make=True))
+    return _spec(lambda spec: map_field(spec, key, fill, make=True))
 
 
 def _claim_templates(spec: Json) -> Json:
-    return each(
+    return map_items(
         spec,
         "volumeClaimTemplates",
-        lambda claim: _claim(filled(claim, {"apiVersion": "v1", "kind": "PersistentVolumeClaim"})),
+        lambda claim: _claim(
+            with_defaults(claim, {"apiVersion": "v1", "kind": "PersistentVolumeClaim"})
+        ),
     )
 
 
 def _retention(spec: Json) -> Json:
     kept = {"whenDeleted": "Retain", "whenScaled": "Retain"}
     name = "persistentVolumeClaimRetentionPolicy"
-    return within(spec, name, lambda said: filled(said, kept), make=True)
+    return map_field(spec, name, lambda said: with_defaults(said, kept), make=True)
 
 
 def _labels_of_template(obj: Json) -> Json:
-    labels = at(obj, "spec", "template", "metadata", "labels")
-    if not labels or at(obj, "metadata", "labels"):
+    labels = value_at(obj, "spec", "template", "metadata", "labels")
+    if not labels or value_at(obj, "metadata", "labels"):
         return obj
-    return within(obj, "metadata", lambda meta: {**meta, "labels": labels}, make=True)
+    return map_field(obj, "metadata", lambda meta: {**meta, "labels": labels}, make=True)
 
 
 def _controller_selector(spec: Json) -> Json:
-    labels = at(spec, "template", "metadata", "labels")
+    labels = value_at(spec, "template", "metadata", "labels")
     return {**spec, "selector": labels} if labels and not spec.get("selector") else spec
 
 
@@ -97,7 +103,7 @@ def _job(spec: Json) -> Json:
         spec = {**spec, "completions": 1}
     per_index = spec.get("backoffLimitPerIndex") is not None
     strict = spec.get("podFailurePolicy") is not None
-    spec = filled(
+    spec = with_defaults(
         spec,
         {
             "parallelism": 1,
@@ -108,19 +114,23 @@ def _job(spec: Json) -> Json:
             "manualSelector": False,
         },
     )
-    return within(spec, "podFailurePolicy", lambda policy: each(policy, "rules", _failure_rule))
+    return map_field(
+        spec, "podFailurePolicy", lambda policy: map_items(policy, "rules", _failure_rule)
+    )
 
 
 def _failure_rule(rule: Json) -> Json:
-    return each(rule, "onPodConditions", lambda pattern: filled(pattern, {"status": "True"}))
+    return map_items(
+        rule, "onPodConditions", lambda pattern: with_defaults(pattern, {"status": "True"})
+    )
 
 
 def _job_template(spec: Json) -> Json:
     def fill(template: Json) -> Json:
-        template = filled(template, {"metadata": {}})
-        return within(template, "spec", _template, make=True)
+        template = with_defaults(template, {"metadata": {}})
+        return map_field(template, "spec", _template, make=True)
 
-    return within(spec, "jobTemplate", fill, make=True)
+    return map_field(spec, "jobTemplate", fill, make=True)
 
 
 # --- core
@@ -138,12 +148,14 @@ def _secret(obj: Json) -> Json:
 
 
 def _claim(obj: Json) -> Json:
-    obj = within(obj, "spec", lambda spec: filled(spec, {"volumeMode": "Filesystem"}), make=True)
+    obj = map_field(
+        obj, "spec", lambda spec: with_defaults(spec, {"volumeMode": "Filesystem"}), make=True
+    )
     return _status_fills(phase="Pending")(obj)
 
 
 def _namespace(obj: Json) -> Json:
-    name = at(obj, "metadata", "name")
+    name = value_at(obj, "metadata", "name")
     if not name:
         return obj
     own = {"kubernetes.io/metadata.name": name}
@@ -152,20 +164,20 @@ def _namespace(obj: Json) -> Json:
         labels = meta.get("labels") or {}
         return meta if own.items() <= labels.items() else {**meta, "labels": {**labels, **own}}
 
-    return within(obj, "metadata", label)
+    return map_field(obj, "metadata", label)
 
 
 def _node_networks(spec: Json) -> Json:
     """The first network and the list of them say the same."""
     one, many = spec.get("podCIDR"), spec.get("podCIDRs")
     if one:
-        return filled(spec, {"podCIDRs": [one]})
+        return with_defaults(spec, {"podCIDRs": [one]})
     return {**spec, "podCIDR": many[0]} if many else spec
 
 
 def _node_status(status: Json) -> Json:
     capacity = status.get("capacity")
-    return filled(status, {"allocatable": dict(capacity)}) if capacity else status
+    return with_defaults(status, {"allocatable": dict(capacity)}) if capacity else status
 
 
 def _limit(item: Json) -> Json:
@@ -179,20 +191,20 @@ def _limit(item: Json) -> Json:
 
 
 def _subset(subset: Json) -> Json:
-    return each(subset, "ports", lambda port: filled(port, {"protocol": "TCP"}))
+    return map_items(subset, "ports", lambda port: with_defaults(port, {"protocol": "TCP"}))
 
 
 def _service(spec: Json) -> Json:
-    spec = filled(spec, {"sessionAffinity": "None", "type": "ClusterIP"})
+    spec = with_defaults(spec, {"sessionAffinity": "None", "type": "ClusterIP"})
     spec = _affinity(spec)
     kind = spec["type"]
     if kind in {"NodePort", "LoadBalancer"} or (kind == "ClusterIP" and spec.get("externalIPs")):
-        spec = filled(spec, {"externalTrafficPolicy": "Cluster"})
+        spec = with_defaults(spec, {"externalTrafficPolicy": "Cluster"})
     if kind in {"ClusterIP", "NodePort", "LoadBalancer"}:
-        spec = filled(spec, {"internalTrafficPolicy": "Cluster"})
+        spec = with_defaults(spec, {"internalTrafficPolicy": "Cluster"})
     if kind == "LoadBalancer":
-        spec = filled(spec, {"allocateLoadBalancerNodePorts": True})
-    return each(spec, "ports", _service_port)
+        spec = with_defaults(spec, {"allocateLoadBalancerNodePorts": True})
+    return map_items(spec, "ports", _service_port)
 
 
 def _affinity(spec: Json) -> Json:
@@ -200,13 +212,13 @@ def _affinity(spec: Json) -> Json:
         return without(spec, "sessionAffinityConfig")
     if spec["sessionAffinity"] != "ClientIP":
         return spec
-    if at(spec, "sessionAffinityConfig", "clientIP", "timeoutSeconds") is not None:
+    if value_at(spec, "sessionAffinityConfig", "clientIP", "timeoutSeconds") is not None:
         return spec
     return {**spec, "sessionAffinityConfig": {"clientIP": {"timeoutSeconds": 10800}}}
 
 
 def _service_port(port: Json) -> Json:
-    port = filled(port, {"protocol": "TCP"})
+    port = with_defaults(port, {"protocol": "TCP"})
     if port.get("targetPort") in (None, 0, "") and "port" in port:
         port = {**port, "targetPort": port["port"]}
     return port
@@ -228,7 +240,7 @@ def _scaling(spec: Json) -> Json:
         target = {"type": "Utilization", "averageUtilization": 80}
         metric = {"type": "Resource", "resource": {"name": "cpu", "target": target}}
         spec = {**spec, "metrics": [metric]}
-    return within(spec, "behavior", _behavior)
+    return map_field(spec, "behavior", _behavior)
 
 
 _PERCENT: Final = {"type": "Percent", "value": 100, "periodSeconds": 15}
@@ -242,30 +254,32 @@ def _behavior(behavior: Json) -> Json:
         "policies": [_PODS, _PERCENT],
     }
     down = {"selectPolicy": "Max", "policies": [_PERCENT]}
-    behavior = within(behavior, "scaleUp", lambda said: filled(said, up), make=True)
-    return within(behavior, "scaleDown", lambda said: filled(said, down), make=True)
+    behavior = map_field(behavior, "scaleUp", lambda said: with_defaults(said, up), make=True)
+    return map_field(behavior, "scaleDown", lambda said: with_defaults(said, down), make=True)
 
 
 def _network_policy(spec: Json) -> Json:
-    spec = filled(spec, {"podSelector": {}})
+    spec = with_defaults(spec, {"podSelector": {}})
     if not spec.get("policyTypes"):
         types = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
         spec = {**spec, "policyTypes": types}
-    return each(
+    return map_items(
         spec,
         ("ingress", "egress"),
-        lambda rule: each(rule, "ports", lambda port: filled(port, {"protocol": "TCP"})),
+        lambda rule: map_items(
+            rule, "ports", lambda port: with_defaults(port, {"protocol": "TCP"})
+        ),
     )
 
 
 def _binding(obj: Json) -> Json:
-    obj = within(obj, "roleRef", lambda ref: filled(ref, {"apiGroup": _RBAC}), make=True)
-    return each(obj, "subjects", _subject)
+    obj = map_field(obj, "roleRef", lambda ref: with_defaults(ref, {"apiGroup": _RBAC}), make=True)
+    return map_items(obj, "subjects", _subject)
 
 
 def _subject(subject: Json) -> Json:
     return (
-        filled(subject, {"apiGroup": _RBAC})
+        with_defaults(subject, {"apiGroup": _RBAC})
         if subject.get("kind") in {"User", "Group"}
         else subject
     )
@@ -278,31 +292,35 @@ def _webhooks(**defaults: Any) -> Change:
     usual = {"failurePolicy": "Fail", "timeoutSeconds": 10, **_SELECTORS, **defaults}
 
     def fill(webhook: Json) -> Json:
-        webhook = each(filled(webhook, usual), "rules", _rule)
-        return within(webhook, "clientConfig", _service_reference)
+        webhook = map_items(with_defaults(webhook, usual), "rules", _rule)
+        return map_field(webhook, "clientConfig", _service_reference)
 
-    return lambda obj: each(obj, "webhooks", fill)
+    return lambda obj: map_items(obj, "webhooks", fill)
 
 
 def _rule(rule: Json) -> Json:
-    return filled(rule, {"scope": "*"})
+    return with_defaults(rule, {"scope": "*"})
 
 
 def _service_reference(config: Json) -> Json:
-    return within(config, "service", lambda service: filled(service, {"port": 443}))
+    return map_field(config, "service", lambda service: with_defaults(service, {"port": 443}))
 
 
 def _policy(spec: Json) -> Json:
     def constraints(said: Json) -> Json:
-        return each(filled(said, _SELECTORS), ("resourceRules", "excludeResourceRules"), _rule)
+        return map_items(
+            with_defaults(said, _SELECTORS), ("resourceRules", "excludeResourceRules"), _rule
+        )
 
-    return within(filled(spec, {"failurePolicy": "Fail"}), "matchConstraints", constraints)
+    return map_field(
+        with_defaults(spec, {"failurePolicy": "Fail"}), "matchConstraints", constraints
+    )
 
 
 def _driver(spec: Json) -> Json:
     if not spec.get("volumeLifecycleModes"):
         spec = {**spec, "volumeLifecycleModes": ["Persistent"]}
-    return filled(
+    return with_defaults(
         spec,
         {
             "attachRequired": True,
@@ -316,7 +334,7 @@ def _driver(spec: Json) -> Json:
 
 
 def _ingress_class(spec: Json) -> Json:
-    return within(spec, "parameters", lambda said: filled(said, {"scope": "Cluster"}))
+    return map_field(spec, "parameters", lambda said: with_defaults(said, {"scope": "Cluster"}))
 
 
 def _load_balancer(obj: Json) -> Json:
@@ -341,12 +359,12 @@ def _endpoint_port(port: Json) -> Json:
 
 
 _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[Json], Json], ...]]] = {
-    ("", "Endpoints"): (lambda obj: each(obj, "subsets", _subset),),
+    ("", "Endpoints"): (lambda obj: map_items(obj, "subsets", _subset),),
     ("", "LimitRange"): (_items_in_spec("limits", _limit),),
     ("", "Namespace"): (_namespace, _spec_fills(), _status_fills(phase="Active")),
     ("", "Node"): (
-        lambda obj: within(obj, "spec", _node_networks),
-        lambda obj: within(obj, "status", _node_status),
+        lambda obj: map_field(obj, "spec", _node_networks),
+        lambda obj: map_field(obj, "status", _node_status),
     ),
     ("", "PersistentVolume"): (
         _spec_fills(persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem"),
@@ -354,7 +372,7 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[Json], Json], ...]]] = {
     ),
     ("", "PersistentVolumeClaim"): (_claim,),
     ("", "Pod"): (default_pod,),
-    ("", "PodTemplate"): (lambda obj: within(obj, "template", default_template, make=True),),
+    ("", "PodTemplate"): (lambda obj: map_field(obj, "template", default_template, make=True),),
     ("", "ReplicationController"): (
         _labels_of_template,
         _spec(_controller_selector),
@@ -410,7 +428,7 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[Json], Json], ...]]] = {
         _status_fills(),
     ),
     ("batch", "Job"): (_labels_of_template, _spec(_job), _spec(_template), _status_fills()),
-    ("discovery.k8s.io", "EndpointSlice"): (lambda obj: each(obj, "ports", _endpoint_port),),
+    ("discovery.k8s.io", "EndpointSlice"): (lambda obj: map_items(obj, "ports", _endpoint_port),),
     ("networking.k8s.io", "Ingress"): (_load_balancer,),
     ("networking.k8s.io", "IngressClass"): (_spec(_ingress_class),),
     ("networking.k8s.io", "NetworkPolicy"): (_spec(_network_policy),),

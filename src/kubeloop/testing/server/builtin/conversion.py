@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..values.editing import Json, at, each, within, without
+from ..values.editing import Json, map_field, map_items, value_at, without
 from .autoscaling import to_first, to_second
 
 __all__ = ["convert"]
@@ -78,20 +78,20 @@ def _device_form(obj: Json, kind: str, said: str, to_version: str) -> Json:
     device = _deep_device if flat_after else _flat_device
     match kind:
         case "ResourceClaim":
-            return within(obj, "spec", lambda spec: _requests(spec, request))
+            return map_field(obj, "spec", lambda spec: _requests(spec, request))
         case "ResourceClaimTemplate":
-            return within(
+            return map_field(
                 obj,
                 "spec",
-                lambda spec: within(spec, "spec", lambda below: _requests(below, request)),
+                lambda spec: map_field(spec, "spec", lambda below: _requests(below, request)),
             )
         case "ResourceSlice":
-            return within(obj, "spec", lambda spec: each(spec, "devices", device))
+            return map_field(obj, "spec", lambda spec: map_items(spec, "devices", device))
     return obj
 
 
 def _requests(spec: Json, change: Any) -> Json:
-    return within(spec, "devices", lambda devices: each(devices, "requests", change))
+    return map_field(spec, "devices", lambda devices: map_items(devices, "requests", change))
 
 
 def _deep_request(request: Json) -> Json:
@@ -100,12 +100,12 @@ def _deep_request(request: Json) -> Json:
 
 
 def _flat_request(request: Json) -> Json:
-    exactly = at(request, "exactly")
+    exactly = value_at(request, "exactly")
     return {**without(request, "exactly"), **exactly} if exactly else request
 
 
 def _flat_device(device: Json) -> Json:
-    basic = at(device, "basic")
+    basic = value_at(device, "basic")
     return {**without(device, "basic"), **basic} if basic is not None else device
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..values.editing import Json, each, filled, within
+from ..values.editing import Json, map_field, map_items, with_defaults
 from .remembering import remembered
 
 __all__ = ["default_pod", "default_pod_spec", "default_template", "pull_policy"]
@@ -42,8 +42,8 @@ _PROBE: Final = {
 
 def default_pod(obj: Json) -> Json:
     """A whole pod; some defaults are for pods alone and not for templates."""
-    obj = within(obj, "spec", _whole_pod_spec, make=True)
-    return within(obj, "status", _pod_ips)
+    obj = map_field(obj, "spec", _whole_pod_spec, make=True)
+    return map_field(obj, "status", _pod_ips)
 
 
 @remembered
@@ -52,17 +52,17 @@ def _whole_pod_spec(spec: Json) -> Json:
 
 
 def _pod_only(spec: Json) -> Json:
-    spec = filled(spec, {"enableServiceLinks": True})
+    spec = with_defaults(spec, {"enableServiceLinks": True})
     grace = spec.get("terminationGracePeriodSeconds")
     if isinstance(grace, int) and grace < 0:
         spec = {**spec, "terminationGracePeriodSeconds": 1}
     if spec.get("hostNetwork"):
-        spec = each(spec, ("containers", "initContainers"), _host_ports)
-    return each(spec, ("containers", "initContainers"), _requests_from_limits)
+        spec = map_items(spec, ("containers", "initContainers"), _host_ports)
+    return map_items(spec, ("containers", "initContainers"), _requests_from_limits)
 
 
 def _host_ports(container: Json) -> Json:
-    return each(
+    return map_items(
         container,
         "ports",
         lambda port: (
@@ -81,9 +81,9 @@ def _requests_from_limits(container: Json) -> Json:
         if not limits:
             return resources
         requests = resources.get("requests") or {}
-        return filled(resources, {"requests": {}}) | {"requests": {**limits, **requests}}
+        return with_defaults(resources, {"requests": {}}) | {"requests": {**limits, **requests}}
 
-    return within(container, "resources", fill)
+    return map_field(container, "resources", fill)
 
 
 def _pod_ips(status: Json) -> Json:
@@ -98,19 +98,19 @@ def _pod_ips(status: Json) -> Json:
 
 def default_template(obj: Json) -> Json:
     """A template of pods: `metadata` and `spec`."""
-    obj = filled(obj, {"metadata": {}})
-    return within(obj, "spec", default_pod_spec, make=True)
+    obj = with_defaults(obj, {"metadata": {}})
+    return map_field(obj, "spec", default_pod_spec, make=True)
 
 
 def default_pod_spec(spec: Json) -> Json:
     """The spec of a pod, its containers and its volumes."""
     account = spec.get("serviceAccountName") or spec.get("serviceAccount")
     if account:
-        spec = filled(spec, {"serviceAccountName": account})
+        spec = with_defaults(spec, {"serviceAccountName": account})
         spec = (
             spec if spec.get("serviceAccount") == account else {**spec, "serviceAccount": account}
         )
-    spec = filled(
+    spec = with_defaults(
         spec,
         {
             "dnsPolicy": "ClusterFirst",
@@ -120,12 +120,12 @@ def default_pod_spec(spec: Json) -> Json:
             "schedulerName": "default-scheduler",
         },
     )
-    spec = each(spec, _CONTAINERS, _container)
-    return each(spec, "volumes", _volume)
+    spec = map_items(spec, _CONTAINERS, _container)
+    return map_items(spec, "volumes", _volume)
 
 
 def _container(container: Json) -> Json:
-    container = filled(
+    container = with_defaults(
         container,
         {
             "imagePullPolicy": pull_policy(str(container.get("image") or "")),
@@ -134,11 +134,11 @@ def _container(container: Json) -> Json:
             "resources": {},
         },
     )
-    container = each(container, "ports", lambda port: filled(port, {"protocol": "TCP"}))
-    container = each(container, "env", _env)
+    container = map_items(container, "ports", lambda port: with_defaults(port, {"protocol": "TCP"}))
+    container = map_items(container, "env", _env)
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
-        container = within(container, name, _probe)
-    return within(container, "lifecycle", _lifecycle)
+        container = map_field(container, name, _probe)
+    return map_field(container, "lifecycle", _lifecycle)
 
 
 def pull_policy(image: str) -> str:
@@ -149,30 +149,32 @@ def pull_policy(image: str) -> str:
 
 
 def _env(variable: Json) -> Json:
-    return within(variable, "valueFrom", _field_source)
+    return map_field(variable, "valueFrom", _field_source)
 
 
 def _field_source(source: Json) -> Json:
-    source = within(source, "fieldRef", lambda ref: filled(ref, {"apiVersion": "v1"}))
-    return within(source, "resourceFieldRef", lambda ref: filled(ref, {"divisor": "0"}))
+    source = map_field(source, "fieldRef", lambda ref: with_defaults(ref, {"apiVersion": "v1"}))
+    return map_field(source, "resourceFieldRef", lambda ref: with_defaults(ref, {"divisor": "0"}))
 
 
 def _probe(probe: Json) -> Json:
     # A zero here means "not said", unlike elsewhere.
     said = {key: value for key, value in probe.items() if key not in _PROBE or value}
-    probe = filled(probe if len(said) == len(probe) else said, _PROBE)
+    probe = with_defaults(probe if len(said) == len(probe) else said, _PROBE)
     return _action(probe)
 
 
 def _action(action: Json) -> Json:
-    action = within(action, "httpGet", lambda get: filled(get, {"path": "/", "scheme": "HTTP"}))
-    return within(
+    action = map_field(
+        action, "httpGet", lambda get: with_defaults(get, {"path": "/", "scheme": "HTTP"})
+    )
+    return map_field(
         action, "grpc", lambda call: {"service": "", **call} if "service" not in call else call
     )
 
 
 def _lifecycle(lifecycle: Json) -> Json:
-    return within(within(lifecycle, "postStart", _action), "preStop", _action)
+    return map_field(map_field(lifecycle, "postStart", _action), "preStop", _action)
 
 
 # --- volumes
@@ -182,31 +184,33 @@ def _volume(volume: Json) -> Json:
     if not volume.keys() - {"name"}:
         return {**volume, "emptyDir": {}}
     for name, defaults in _VOLUME_SOURCES.items():
-        volume = within(volume, name, lambda source, said=defaults: filled(source, said))  # type: ignore[misc]
-    volume = within(volume, "downwardAPI", _downward)
-    volume = within(volume, "projected", lambda source: each(source, "sources", _projection))
-    volume = within(volume, "image", _image_volume)
-    return within(volume, "ephemeral", _ephemeral)
+        volume = map_field(volume, name, lambda source, said=defaults: with_defaults(source, said))  # type: ignore[misc]
+    volume = map_field(volume, "downwardAPI", _downward)
+    volume = map_field(
+        volume, "projected", lambda source: map_items(source, "sources", _projection)
+    )
+    volume = map_field(volume, "image", _image_volume)
+    return map_field(volume, "ephemeral", _ephemeral)
 
 
 def _downward(source: Json) -> Json:
-    return each(source, "items", _field_source)
+    return map_items(source, "items", _field_source)
 
 
 def _projection(source: Json) -> Json:
-    source = within(source, "downwardAPI", _downward)
+    source = map_field(source, "downwardAPI", _downward)
     token = {"expirationSeconds": 3600}
-    return within(source, "serviceAccountToken", lambda said: filled(said, token))
+    return map_field(source, "serviceAccountToken", lambda said: with_defaults(said, token))
 
 
 def _image_volume(source: Json) -> Json:
-    return filled(source, {"pullPolicy": pull_policy(str(source.get("reference") or ""))})
+    return with_defaults(source, {"pullPolicy": pull_policy(str(source.get("reference") or ""))})
 
 
 def _ephemeral(source: Json) -> Json:
     mode = {"volumeMode": "Filesystem"}
-    return within(
+    return map_field(
         source,
         "volumeClaimTemplate",
-        lambda claim: within(claim, "spec", lambda spec: filled(spec, mode)),
+        lambda claim: map_field(claim, "spec", lambda spec: with_defaults(spec, mode)),
     )

@@ -16,7 +16,7 @@ from kubeloop.wire import resources
 
 from ..statuses import Cause, Refusal, invalid
 from ..values import causes
-from ..values.editing import Json, at, each, filled, within, without
+from ..values.editing import Json, map_field, map_items, value_at, with_defaults, without
 from .allocation import Allocator
 from .builtin_defaults import default
 from .remembering import remembered
@@ -91,13 +91,13 @@ def _new_pod(obj: Json) -> Json:
 @remembered
 def _started(pod: Json) -> Json:
     """Of a pod, what follows from its spec alone."""
-    pod = within(pod, "spec", _admitted_spec)
+    pod = map_field(pod, "spec", _admitted_spec)
     return {**pod, "status": {"phase": "Pending", "qosClass": quality_of_service(pod)}}
 
 
 def _admitted_spec(spec: Json) -> Json:
     """What the server's own admission adds to every pod."""
-    spec = filled(spec, {"priority": 0, "preemptionPolicy": "PreemptLowerPriority"})
+    spec = with_defaults(spec, {"priority": 0, "preemptionPolicy": "PreemptLowerPriority"})
     known = spec.get("tolerations") or []
     missing = [
         {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
@@ -116,8 +116,8 @@ def quality_of_service(pod: Mapping[str, Any]) -> str:
     """`Guaranteed` when all containers are limited to what they ask for, `BestEffort` when
     nothing is asked for at all, else `Burstable`."""
     containers = [
-        *(at(pod, "spec", "containers") or ()),
-        *(at(pod, "spec", "initContainers") or ()),
+        *(value_at(pod, "spec", "containers") or ()),
+        *(value_at(pod, "spec", "initContainers") or ()),
     ]
     asked = [_asked(each) for each in containers]
     if not any(limits or requests for limits, requests in asked):
@@ -129,7 +129,7 @@ def quality_of_service(pod: Mapping[str, Any]) -> str:
 
 def _asked(container: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
     def of(name: str) -> dict[str, str]:
-        amounts = at(container, "resources", name) or {}
+        amounts = value_at(container, "resources", name) or {}
         return {key: str(said) for key, said in amounts.items() if key in {"cpu", "memory"}}
 
     return of("limits"), of("requests")
@@ -140,13 +140,13 @@ def _new_namespace(obj: Json) -> Json:
         known = spec.get("finalizers") or []
         return spec if "kubernetes" in known else {**spec, "finalizers": [*known, "kubernetes"]}
 
-    return {**within(obj, "spec", hold, make=True), "status": {"phase": "Active"}}
+    return {**map_field(obj, "spec", hold, make=True), "status": {"phase": "Active"}}
 
 
 def _new_job(obj: Json) -> Json:
     """Unless told otherwise a job selects its pods by its own uid."""
-    uid, name = at(obj, "metadata", "uid"), at(obj, "metadata", "name")
-    if at(obj, "spec", "manualSelector") or not uid:
+    uid, name = value_at(obj, "metadata", "uid"), value_at(obj, "metadata", "name")
+    if value_at(obj, "spec", "manualSelector") or not uid:
         return obj
     marks = {"controller-uid": uid, f"{_JOB}controller-uid": uid}
     if name:
@@ -158,17 +158,22 @@ def _new_job(obj: Json) -> Json:
     def select(spec: Json) -> Json:
         chosen = {"matchLabels": {f"{_JOB}controller-uid": uid}}
         spec = spec if spec.get("selector") else {**spec, "selector": chosen}
-        return within(spec, "template", lambda said: within(said, "metadata", mark, make=True))
+        return map_field(
+            spec, "template", lambda said: map_field(said, "metadata", mark, make=True)
+        )
 
-    made = within(obj, "spec", select)
-    own, inner = at(obj, "metadata", "labels"), at(obj, "spec", "template", "metadata", "labels")
+    made = map_field(obj, "spec", select)
+    own, inner = (
+        value_at(obj, "metadata", "labels"),
+        value_at(obj, "spec", "template", "metadata", "labels"),
+    )
     # A job that has no labels of its own has those of its pods.
-    return made if own and own != inner else within(made, "metadata", mark)
+    return made if own and own != inner else map_field(made, "metadata", mark)
 
 
 def _template_number(obj: Json) -> int:
     """Which template of a daemon set this is; it stands in an annotation."""
-    said = at(obj, "metadata", "annotations", _TEMPLATES) or ""
+    said = value_at(obj, "metadata", "annotations", _TEMPLATES) or ""
     return int(said) if _NUMBER.fullmatch(said) else 1
 
 
@@ -177,12 +182,12 @@ def _numbered(obj: Json, number: int) -> Json:
         notes = {**(meta.get("annotations") or {}), _TEMPLATES: str(number)}
         return {**meta, "annotations": notes}
 
-    return within(obj, "metadata", number_it)
+    return map_field(obj, "metadata", number_it)
 
 
 def _recounted(new: Json, old: Json) -> Json:
     number = _template_number(old)
-    same = at(new, "spec", "template") == at(old, "spec", "template")
+    same = value_at(new, "spec", "template") == value_at(old, "spec", "template")
     return _numbered(new, number if same else number + 1)
 
 
@@ -190,14 +195,14 @@ def dated_conditions(new: dict[str, Any], old: dict[str, Any], *, now: str) -> d
     """`new` with the times that its conditions do not say; those of a state that lasts stay."""
     known = {
         (one.get("type"), one.get("status")): one.get("lastTransitionTime")
-        for one in at(old, "status", "conditions") or ()
+        for one in value_at(old, "status", "conditions") or ()
     }
 
     def date(condition: Json) -> Json:
         since = known.get((condition.get("type"), condition.get("status"))) or now
-        return filled(condition, {"lastUpdateTime": now, "lastTransitionTime": since})
+        return with_defaults(condition, {"lastUpdateTime": now, "lastTransitionTime": since})
 
-    return within(new, "status", lambda status: each(status, "conditions", date))
+    return map_field(new, "status", lambda status: map_items(status, "conditions", date))
 
 
 # --- services
@@ -215,7 +220,7 @@ def prepare_for_update(
         return _recounted(new, old)
     if (group, kind) != ("", "Service"):
         return new
-    kept = within(new, "spec", lambda spec: _carried(spec, old.get("spec") or {}))
+    kept = map_field(new, "spec", lambda spec: _carried(spec, old.get("spec") or {}))
     if _moves(kept.get("spec") or {}, old.get("spec") or {}):
         return kept  # validation refuses that
     # What it keeps is its own to ask for again.
@@ -240,15 +245,15 @@ def _carried(spec: Json, before: Mapping[str, Any]) -> Json:
         return without(spec, "clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
     if before.get("type") != "ExternalName":
         names = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
-        spec = filled(spec, {key: before[key] for key in names if before.get(key)})
+        spec = with_defaults(spec, {key: before[key] for key in names if before.get(key)})
     known = {
         (port.get("protocol"), port.get("port")): port["nodePort"]
         for port in before.get("ports") or ()
         if port.get("nodePort")
     }
     if spec.get("type") == "ClusterIP":
-        return each(spec, "ports", lambda port: _without_old_node_port(port, known))
-    return each(spec, "ports", lambda port: _with_old_node_port(port, known))
+        return map_items(spec, "ports", lambda port: _without_old_node_port(port, known))
+    return map_items(spec, "ports", lambda port: _with_old_node_port(port, known))
 
 
 _Known: TypeAlias = Mapping[tuple[Any, Any], int]
@@ -269,13 +274,13 @@ def _allocated(obj: Json, allocator: Allocator) -> Json:
     """A service with its addresses and ports; when one cannot be had none is kept."""
     problems: list[Cause] = []
     before = obj
-    obj = within(obj, "spec", lambda spec: _with_addresses(spec, allocator, problems))
+    obj = map_field(obj, "spec", lambda spec: _with_addresses(spec, allocator, problems))
     if not problems:
-        obj = within(obj, "spec", lambda spec: _with_ports(spec, allocator, problems))
+        obj = map_field(obj, "spec", lambda spec: _with_ports(spec, allocator, problems))
     if problems:
         if obj is not before:
             allocator.release(obj)
-        raise invalid("", "Service", at(obj, "metadata", "name") or "", problems)
+        raise invalid("", "Service", value_at(obj, "metadata", "name") or "", problems)
     return obj
 
 
@@ -294,7 +299,7 @@ def _with_addresses(spec: Json, allocator: Allocator, problems: list[Cause]) -> 
             problems.append(causes.invalid("spec.clusterIPs", [wanted], detail))
         return spec
     family = {"ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack"}
-    return filled({**spec, "clusterIP": address, "clusterIPs": [address]}, family)
+    return with_defaults({**spec, "clusterIP": address, "clusterIPs": [address]}, family)
 
 
 def _with_ports(spec: Json, allocator: Allocator, problems: list[Cause]) -> Json:

@@ -1,6 +1,6 @@
-"""Changing JSON objects without changing them: each step gives a new one that shares the rest.
+"""Copy-on-write edits of JSON objects: the result shares everything that did not change.
 
-Promises: nothing given is modified; where nothing changes, the very object comes back.
+Guarantees: pure; an edit that changes nothing returns the same object, so that `is` tells.
 """
 
 from __future__ import annotations
@@ -8,33 +8,35 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
-__all__ = ["Change", "Json", "at", "each", "filled", "within", "without"]
+__all__ = ["Change", "Json", "map_field", "map_items", "value_at", "with_defaults", "without"]
 
 Json: TypeAlias = dict[str, Any]
 Change: TypeAlias = Callable[[Json], Json]
 
 
-def at(obj: Any, *path: str) -> Any:
-    """The value at a path of keys; None where nothing is."""
+def value_at(obj: Any, *path: str) -> Any:
+    """The value at a path of keys; None if there is none."""
     for step in path:
         obj = obj.get(step) if isinstance(obj, Mapping) else None
     return obj
 
 
-def filled(obj: Json, defaults: Mapping[str, Any]) -> Json:
-    """`obj` with `defaults` where it says nothing, null, or an empty string."""
-    missing = {key: said for key, said in defaults.items() if obj.get(key) in (None, "")}
-    changed = {key: said for key, said in missing.items() if key not in obj or obj[key] != said}
+def with_defaults(obj: Json, defaults: Mapping[str, Any]) -> Json:
+    """`obj` with `defaults` for keys that are missing, null, or an empty string."""
+    missing = {key: value for key, value in defaults.items() if obj.get(key) in (None, "")}
+    changed = {key: value for key, value in missing.items() if key not in obj or obj[key] != value}
     return {**obj, **changed} if changed else obj
 
 
 def without(obj: Json, *keys: str) -> Json:
     """`obj` without some keys."""
-    return {key: said for key, said in obj.items() if key not in keys} if obj.keys() & keys else obj
+    if not obj.keys() & keys:
+        return obj
+    return {key: value for key, value in obj.items() if key not in keys}
 
 
-def within(obj: Json, key: str, change: Change, *, make: bool = False) -> Json:
-    """`obj` with the object under `key` changed; with `make` also where there was none."""
+def map_field(obj: Json, key: str, change: Change, *, make: bool = False) -> Json:
+    """`obj` with the object under `key` changed; `make` starts from {} if there is none."""
     before = obj.get(key)
     if not isinstance(before, dict):
         if not make or before is not None:
@@ -44,7 +46,7 @@ def within(obj: Json, key: str, change: Change, *, make: bool = False) -> Json:
     return obj if after is obj.get(key) else {**obj, key: after}
 
 
-def each(obj: Json, keys: str | Iterable[str], change: Change) -> Json:
+def map_items(obj: Json, keys: str | Iterable[str], change: Change) -> Json:
     """`obj` with every element of the lists under `keys` changed."""
     for key in (keys,) if isinstance(keys, str) else keys:
         before = obj.get(key)
