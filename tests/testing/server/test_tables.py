@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,10 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubeloop.testing.server.registry import Registry, Served
-from kubeloop.testing.server.representations.human import human_duration, human_since
+from kubeloop.testing.server.representations.cell_text import human_duration, human_since
+from kubeloop.testing.server.representations.representation import PARTIAL, Representation
 from kubeloop.testing.server.representations.table_kinds import layout_of
-from kubeloop.testing.server.representations.tables import partial_list, table
+from kubeloop.testing.server.representations.tables import table
 from kubeloop.testing.server.schema.crds import CustomKind
+from kubeloop.testing.server.storage.store import Entry
 
 NOW = datetime(2024, 1, 10, 0, 0, 0, tzinfo=UTC)
 CREATED = "2024-01-06T20:00:00Z"  # 3d4h ago
@@ -141,9 +144,12 @@ def test_the_metadata_of_a_list_is_kept() -> None:
 
 
 def test_metadata_only_lists_keep_nothing_else() -> None:
-    """API-47."""
-    made = partial_list([_obj(spec={})], {"resourceVersion": "9"})
+    """API-47: PartialObjectMetadataList."""
+    entry = Entry("default/web", _obj(spec={}), b"", 7)
 
+    body = Representation(PODS, kind=PARTIAL).encode_list([entry], {"resourceVersion": "9"})
+
+    made = json.loads(body)
     assert made["kind"] == "PartialObjectMetadataList"
     assert [set(each) for each in made["items"]] == [{"kind", "apiVersion", "metadata"}]
 

@@ -22,7 +22,7 @@ import msgspec
 from kubeloop.kit import to_the_end
 from kubeloop.wire import KubeError
 
-from .representations.forms import head_of
+from .representations.representation import head_of
 from .storage.store import Change, Entry, Store
 
 __all__ = ["BadFile", "SqliteFile"]

@@ -4,7 +4,7 @@ Guarantees: pure; results share unchanged parts with the arguments. Every manage
 the current value of a field owns it; a manager that sets another value takes it from all of
 them, with apply only if `force` is set. A write that changes nothing keeps `managedFields`,
 including its times.
-Paths are assumed to be the json_equal in every version of a kind: `live` is in the version of the
+Paths are assumed to be the same in every version of a kind: `live` is in the version of the
 request.
 See also: set algebra (`fieldsets`), merging (`merging`), entries (`managers`), kubectl's
 annotation (`last_applied`); defaults, validation and storage come later (`verbs`).

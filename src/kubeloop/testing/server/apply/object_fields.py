@@ -70,7 +70,7 @@ def _items_tree(value: list[Any], shape: Shape) -> Tree:
     inside = shape.item()
     tree: Tree = {}
     for element, items in elements_of(value, shape).items():
-        # Elements with the json_equal key are owned together, because nothing distinguishes them.
+        # Elements with the same key are owned together, because nothing distinguishes them.
         is_unique = len(items) == 1
         tree[element] = union(LEAF, _tree(items[0], inside)) if is_unique else LEAF
     return tree

@@ -14,10 +14,15 @@ Json: TypeAlias = dict[str, Any]
 Change: TypeAlias = Callable[[Json], Json]
 
 
-def value_at(obj: Any, *path: str) -> Any:
-    """The value at a path of keys; None if there is none."""
+def value_at(obj: Any, *path: str | int) -> Any:
+    """The value at a path of keys and list indexes; None if there is none."""
     for step in path:
-        obj = obj.get(step) if isinstance(obj, Mapping) else None
+        if isinstance(obj, Mapping):
+            obj = obj.get(step)
+        elif isinstance(obj, list) and isinstance(step, int):
+            obj = obj[step] if len(obj) > step else None
+        else:
+            return None
     return obj
 
 
