@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeloop.testing.server.apply.fieldsets import EMPTY, FieldSet, path_text
-from kubeloop.testing.server.apply.object_fields import compare, fields_of, json_equal
+from kubeloop.testing.server.apply.object_fields import compare, fields_of
 from kubeloop.testing.server.apply.shapes import DEDUCED, Shape, shape_of
 from kubeloop.testing.server.schema.schemas import Schema
+from kubeloop.testing.server.values.json_values import json_equal
 from kubeloop.wire import FieldFacts, InvalidValue, TypeFacts, facts_of
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import Pod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubeloop.testing.server.schema.schema_formats import fits_format
+from kubeloop.testing.server.schema.schema_formats import has_format
 from kubeloop.testing.server.schema.schema_nodes import pattern_of
 
 
@@ -37,12 +37,12 @@ from kubeloop.testing.server.schema.schema_nodes import pattern_of
     ],
 )
 def test_a_format_tells_good_from_bad(name: str, good: str, bad: str) -> None:
-    assert fits_format(name, good)
-    assert not fits_format(name, bad)
+    assert has_format(name, good)
+    assert not has_format(name, bad)
 
 
 def test_a_format_that_nobody_knows_fits_everything() -> None:
-    assert fits_format("haiku", "anything")
+    assert has_format("haiku", "anything")
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ import msgspec
 from kubeloop.wire import InvalidValue, TypeFacts
 
 from ..statuses import Refusal, bad_request
+from ..values.json_values import json_equal
 from .fieldsets import EMPTY, FieldSet
 from .last_applied import client_side_fields, with_last_applied
 from .managers import (
@@ -33,7 +34,7 @@ from .managers import (
     without_fields,
 )
 from .merging import merge, problems_of, remove, without_nulls
-from .object_fields import compare, fields_of, json_equal
+from .object_fields import compare, fields_of
 from .shapes import Shape, shape_of
 
 __all__ = ["applied_name", "apply", "track"]

@@ -12,10 +12,11 @@ import msgspec
 
 from kubeloop.wire import InvalidValue
 
+from ..values.json_values import json_equal
 from .fieldsets import EMPTY, LEAF, FieldSet, Tree, key_element, union, value_element
 from .shapes import ABSENT, Shape
 
-__all__ = ["Comparison", "compare", "elements_of", "fields_of", "json_equal"]
+__all__ = ["Comparison", "compare", "elements_of", "fields_of"]
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -235,17 +236,3 @@ def _content(value: Any, shape: Shape) -> Tree:
         found = elements_of(value, shape)
         return {element: _all_items(items, inside) for element, items in found.items()}
     return {}
-
-
-def json_equal(one: Any, two: Any) -> bool:
-    """Whether two JSON values are equal as the API compares them: 1 is 1.0, but not true."""
-    if one is two:
-        return True
-    match one, two:
-        case dict(), dict():
-            return one.keys() == two.keys() and all(json_equal(one[key], two[key]) for key in one)
-        case list(), list():
-            return len(one) == len(two) and all(map(json_equal, one, two))
-        case (bool(), _) | (_, bool()):
-            return False  # equal booleans are identical objects
-    return bool(one == two)

@@ -10,7 +10,7 @@ import ipaddress
 from collections.abc import Mapping
 from typing import Any, final
 
-from ..values.editing import value_at
+from ..values.json_values import value_at
 
 __all__ = ["Allocator"]
 

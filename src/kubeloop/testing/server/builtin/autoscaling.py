@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..values.causes import as_json
-from ..values.editing import Json, map_field, value_at, without
+from ..values.json_values import Json, map_field, value_at, without
 
 __all__ = ["to_first", "to_second"]
 

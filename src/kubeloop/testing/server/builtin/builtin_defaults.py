@@ -12,7 +12,15 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..schema.crds import default_crd
-from ..values.editing import Change, Json, map_field, map_items, value_at, with_defaults, without
+from ..values.json_values import (
+    Change,
+    Json,
+    map_field,
+    map_items,
+    value_at,
+    with_defaults,
+    without,
+)
 from .pod_defaults import default_pod, default_template
 
 __all__ = ["default"]

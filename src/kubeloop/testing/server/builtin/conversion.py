@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..values.editing import Json, map_field, map_items, value_at, without
+from ..values.json_values import Json, map_field, map_items, value_at, without
 from .autoscaling import to_first, to_second
 
 __all__ = ["convert"]

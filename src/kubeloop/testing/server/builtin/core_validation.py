@@ -21,8 +21,8 @@ from kubeloop.machinery.names import (
     problems_of_label_key,
 )
 
-from ..schema.schema_validation import alike
 from ..values import causes
+from ..values.json_values import json_equal
 from .pod_validation import problems_of_pod, problems_of_pod_spec
 from .value_rules import (
     Found,
@@ -113,7 +113,7 @@ def _frozen(obj: _Raw, old: _Raw, *fields: str) -> Found:
     if not obj.get("immutable"):
         yield causes.forbidden("immutable", _FROZEN)
     for field in fields:
-        if not alike(obj.get(field) or {}, old.get(field) or {}):
+        if not json_equal(obj.get(field) or {}, old.get(field) or {}):
             yield causes.forbidden(field, _FROZEN)
 
 

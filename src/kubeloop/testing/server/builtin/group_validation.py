@@ -18,8 +18,8 @@ from kubeloop.machinery.names import (
 )
 
 from ..schema.crd_validation import problems_of_crd
-from ..schema.schema_validation import alike
 from ..values import causes
+from ..values.json_values import json_equal
 from .value_rules import (
     Found,
     choice,
@@ -338,7 +338,7 @@ def _client_config(client: _Raw, path: str) -> Found:
 
 
 def _definition(obj: _Raw, old: _Raw | None) -> Found:
-    if old is not None and alike(obj.get("spec"), old.get("spec")):
+    if old is not None and json_equal(obj.get("spec"), old.get("spec")):
         return  # only its status or metadata changed
     yield from problems_of_crd(obj, old)
 

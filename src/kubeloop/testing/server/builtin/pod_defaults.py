@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..values.editing import Json, map_field, map_items, with_defaults
+from ..values.json_values import Json, map_field, map_items, with_defaults
 from .remembering import remembered
 
 __all__ = ["default_pod", "default_pod_spec", "default_template", "pull_policy"]

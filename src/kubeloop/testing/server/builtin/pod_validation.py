@@ -12,8 +12,8 @@ from typing import Any, Final, TypeAlias
 
 from kubeloop.machinery.names import problems_of_dns_label, problems_of_dns_subdomain
 
-from ..schema.schema_validation import alike
 from ..values import causes
+from ..values.json_values import json_equal
 from .remembering import remembered_good
 from .value_rules import (
     Found,
@@ -301,7 +301,7 @@ def problems_of_pod_change(new: _Raw, old: _Raw, *, subresource: str | None = No
     yield from _deadline_problems(spec, before)
     yield from _lost_tolerations(spec.get("tolerations") or [], before.get("tolerations") or [])
     free = _written_by(subresource)
-    if not alike(_fixed(spec, before, free), _fixed(before, before, free)):
+    if not json_equal(_fixed(spec, before, free), _fixed(before, before, free)):
         yield causes.forbidden("spec", _CHANGEABLE)
 
 
@@ -314,7 +314,7 @@ def _lost_containers(spec: _Raw, before: _Raw) -> Found:
         if not same:
             rule = f"existing ephemeral containers {name} may not be removed\n"
             yield causes.forbidden(path, rule)
-        elif not alike(same[0], old):
+        elif not json_equal(same[0], old):
             rule = f"existing ephemeral containers {name} may not be changed\n"
             yield causes.forbidden(path, rule)
 

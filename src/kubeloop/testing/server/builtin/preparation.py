@@ -16,7 +16,7 @@ from kubeloop.wire import resources
 
 from ..statuses import Cause, Refusal, invalid
 from ..values import causes
-from ..values.editing import Json, map_field, map_items, value_at, with_defaults, without
+from ..values.json_values import Json, map_field, map_items, value_at, with_defaults, without
 from .allocation import Allocator
 from .builtin_defaults import default
 from .remembering import remembered

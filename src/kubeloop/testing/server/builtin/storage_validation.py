@@ -12,8 +12,8 @@ from typing import Any, Final, TypeAlias
 from kubeloop.machinery.names import problems_of_dns_subdomain
 from kubeloop.wire import InvalidValue, Quantity
 
-from ..schema.schema_validation import alike
 from ..values import causes
+from ..values.json_values import json_equal
 from .value_rules import Found, choice, name, not_changed, quantity, selector
 
 __all__ = ["STORAGE"]
@@ -69,7 +69,7 @@ def _claim_change(obj: _Raw, old: _Raw) -> Found:
         for spec in (new, before):
             spec.pop("resources", None)
             spec.pop("volumeAttributesClassName", None)
-    if not alike(new, before):
+    if not json_equal(new, before):
         yield causes.forbidden(
             "spec",
             "spec is immutable after creation except resources.requests and "
@@ -124,7 +124,7 @@ def _volume(obj: _Raw, old: _Raw | None) -> Found:
         yield causes.required("spec", "must specify a volume type")
     elif old is not None:
         before = old.get("spec") or {}
-        if any(not alike(spec.get(each), before.get(each)) for each in sources):
+        if any(not json_equal(spec.get(each), before.get(each)) for each in sources):
             rule = "spec.persistentvolumesource is immutable after creation"
             yield causes.forbidden("spec.persistentvolumesource", rule)
 

@@ -15,9 +15,9 @@ from typing import Any, Final, TypeAlias
 from kubeloop.machinery.names import problems_of_label_key, problems_of_label_value
 from kubeloop.wire import InvalidValue, Quantity
 
-from ..schema.schema_validation import alike
 from ..statuses import Cause
 from ..values import causes
+from ..values.json_values import json_equal
 
 __all__ = [
     "Found",
@@ -62,7 +62,7 @@ def not_below(path: str, value: Any, lowest: int = 0) -> Found:
 
 
 def not_changed(path: str, value: Any, before: Any) -> Found:
-    if not alike(value, before):
+    if not json_equal(value, before):
         yield causes.invalid(path, value, causes.IMMUTABLE)
 
 

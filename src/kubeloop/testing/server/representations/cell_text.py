@@ -15,7 +15,7 @@ from kubeloop.machinery.labels import selector_from_wire
 from kubeloop.wire import InvalidValue
 from kubeloop.wire.times import parse_time
 
-from ..values.editing import value_at
+from ..values.json_values import value_at
 
 __all__ = [
     "Cells",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..values.editing import value_at
+from ..values.json_values import value_at
 from .cell_text import (
     Cells,
     Obj,

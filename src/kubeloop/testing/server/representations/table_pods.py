@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, final
 
-from ..values.editing import value_at
+from ..values.json_values import value_at
 from .cell_text import condition_of, items_at, or_else
 
 __all__ = ["pod_cells", "pod_conditions"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..values.editing import value_at
+from ..values.json_values import value_at
 from .cell_text import Obj, Since, age_of, items_at, name_of, or_else
 
 __all__ = [

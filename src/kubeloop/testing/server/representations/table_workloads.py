@@ -10,7 +10,7 @@ from typing import Any, Final
 from kubeloop.wire import InvalidValue
 from kubeloop.wire.times import parse_time
 
-from ..values.editing import value_at
+from ..values.json_values import value_at
 from .cell_text import (
     Obj,
     Since,

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 from kubeloop.machinery.jsonpath import JSONPath, JSONPathError
 
 from ..registry import Served
-from ..values.editing import value_at
+from ..values.json_values import value_at
 from .cell_text import human_since
 from .table_kinds import Column, Layout, layout_of
 from .table_pods import pod_conditions

@@ -1,6 +1,7 @@
-"""Copy-on-write edits of JSON objects: the result shares everything that did not change.
+"""JSON values: access by path, equality, and copy-on-write edits.
 
-Guarantees: pure; an edit that changes nothing returns the same object, so that `is` tells.
+Guarantees: pure; the result of an edit shares everything that did not change, and an edit that
+changes nothing returns the same object, so that callers can compare with `is`.
 """
 
 from __future__ import annotations
@@ -8,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
-__all__ = ["Change", "Json", "map_field", "map_items", "value_at", "with_defaults", "without"]
+__all__ = [
+    "Change",
+    "Json",
+    "json_equal",
+    "map_field",
+    "map_items",
+    "value_at",
+    "with_defaults",
+    "without",
+]
 
 Json: TypeAlias = dict[str, Any]
 Change: TypeAlias = Callable[[Json], Json]
@@ -24,6 +34,17 @@ def value_at(obj: Any, *path: str | int) -> Any:
         else:
             return None
     return obj
+
+
+def json_equal(one: Any, two: Any) -> bool:
+    """Whether two JSON values are equal as the API compares them: 1 is 1.0, but not true."""
+    if one is two:
+        return True
+    if isinstance(one, dict) and isinstance(two, dict):
+        return one.keys() == two.keys() and all(json_equal(one[key], two[key]) for key in one)
+    if isinstance(one, list) and isinstance(two, list):
+        return len(one) == len(two) and all(map(json_equal, one, two))
+    return isinstance(one, bool) == isinstance(two, bool) and bool(one == two)
 
 
 def with_defaults(obj: Json, defaults: Mapping[str, Any]) -> Json:
