@@ -120,7 +120,7 @@ def test_a_service_that_stops_using_node_ports_gives_them_back(allocator: Alloca
     new = prepare_for_update("", "Service", said, old, allocator)
 
     assert "nodePort" not in new["spec"]["ports"][0]
-    assert allocator.port(number) == number
+    assert allocator.allocate_port(number) == number
 
 
 def test_a_restart_remembers_what_is_held(allocator: Allocator) -> None:
@@ -130,7 +130,7 @@ def test_a_restart_remembers_what_is_held(allocator: Allocator) -> None:
     after.adopt(held)
 
     with pytest.raises(ValueError, match="already allocated"):
-        after.address(held["spec"]["clusterIP"])
+        after.allocate_address(held["spec"]["clusterIP"])
 
 
 @given(st.lists(st.integers(0, 3), max_size=40))
@@ -141,7 +141,7 @@ def test_no_address_is_held_twice(steps: list[int]) -> None:
         if step == 0 and held:
             allocator.release({"spec": {"clusterIPs": [held.pop()]}})
         elif len(held) < 30:
-            held.append(allocator.address())
+            held.append(allocator.allocate_address())
 
     assert len(set(held)) == len(held)
 

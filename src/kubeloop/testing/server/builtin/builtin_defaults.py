@@ -1,8 +1,7 @@
-"""What the API server fills in for built-in kinds, as a table of small functions.
+"""The defaults of built-in kinds, as the `SetDefaults_*` functions of Kubernetes.
 
-Promises: objects are never changed in place; filling in twice is the same as once; a kind
-that is not in the table is let be.
-Elsewhere: pods (`pod_defaults`), what is only added at creation (`preparation`).
+Guarantees: pure and idempotent; a kind that is not in the table has no defaults.
+See also: pods (`pod_defaults`), what is only set at creation (`preparation`).
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _RBAC: Final = "rbac.authorization.k8s.io"
 
 
 def default(group: str, kind: str, obj: dict[str, Any]) -> dict[str, Any]:
-    """`obj` with what kube-apiserver fills in for its kind and version."""
+    """`obj` with the defaults of its kind and version."""
     for change in _CHANGES.get((group, kind), ()):
         obj = change(obj)
     return obj
@@ -39,17 +38,17 @@ def _spec(change: Change) -> Change:
     return lambda obj: map_field(obj, "spec", change, make=True)
 
 
-def _spec_fills(**defaults: Any) -> Change:
+def _spec_defaults(**defaults: Any) -> Change:
     return _spec(lambda spec: with_defaults(spec, defaults))
 
 
-def _status_fills(**defaults: Any) -> Change:
+def _status_defaults(**defaults: Any) -> Change:
     return lambda obj: map_field(
-        obj, "status", lambda said: with_defaults(said, defaults), make=True
+        obj, "status", lambda value: with_defaults(value, defaults), make=True
     )
 
 
-def _fills(**defaults: Any) -> Change:
+def _defaults(**defaults: Any) -> Change:
     return lambda obj: with_defaults(obj, defaults)
 
 
@@ -65,14 +64,14 @@ def _template(spec: Json) -> Json:
 
 
 def _rolling(key: str, **defaults: Any) -> Change:
-    """A strategy that rolls unless it says otherwise, and how it rolls."""
+    """The strategy `RollingUpdate` by default, with the defaults of its parameters."""
 
     def fill(strategy: Json) -> Json:
         strategy = with_defaults(strategy, {"type": "RollingUpdate"})
         if strategy["type"] != "RollingUpdate":
             return strategy
         return map_field(
-            strategy, "rollingUpdate", lambda said: with_defaults(said, defaults), make=True
+            strategy, "rollingUpdate", lambda value: with_defaults(value, defaults), make=True
         )
 
     return _spec(lambda spec: map_field(spec, key, fill, make=True))
@@ -89,9 +88,9 @@ def _claim_templates(spec: Json) -> Json:
 
 
 def _retention(spec: Json) -> Json:
-    kept = {"whenDeleted": "Retain", "whenScaled": "Retain"}
+    retain = {"whenDeleted": "Retain", "whenScaled": "Retain"}
     name = "persistentVolumeClaimRetentionPolicy"
-    return map_field(spec, name, lambda said: with_defaults(said, kept), make=True)
+    return map_field(spec, name, lambda value: with_defaults(value, retain), make=True)
 
 
 def _labels_of_template(obj: Json) -> Json:
@@ -110,7 +109,7 @@ def _job(spec: Json) -> Json:
     if spec.get("completions") is None and spec.get("parallelism") is None:
         spec = {**spec, "completions": 1}
     per_index = spec.get("backoffLimitPerIndex") is not None
-    strict = spec.get("podFailurePolicy") is not None
+    has_failure_policy = spec.get("podFailurePolicy") is not None
     spec = with_defaults(
         spec,
         {
@@ -118,7 +117,7 @@ def _job(spec: Json) -> Json:
             "backoffLimit": 2**31 - 1 if per_index else 6,
             "completionMode": "NonIndexed",
             "suspend": False,
-            "podReplacementPolicy": "Failed" if strict else "TerminatingOrFailed",
+            "podReplacementPolicy": "Failed" if has_failure_policy else "TerminatingOrFailed",
             "manualSelector": False,
         },
     )
@@ -145,11 +144,11 @@ def _job_template(spec: Json) -> Json:
 
 
 def _secret(obj: Json) -> Json:
-    """What is written as text is kept as bytes, and the text is not kept."""
+    # The strategy of secrets: `stringData` is write-only and overrides `data`.
     text = obj.get("stringData")
     if text is None:
         return obj
-    data = {key: base64.b64encode(said.encode()).decode() for key, said in text.items()}
+    data = {key: base64.b64encode(value.encode()).decode() for key, value in text.items()}
     merged = {**(obj.get("data") or {}), **data}
     rest = without(obj, "stringData")
     return {**rest, "data": merged} if merged else rest
@@ -159,7 +158,7 @@ def _claim(obj: Json) -> Json:
     obj = map_field(
         obj, "spec", lambda spec: with_defaults(spec, {"volumeMode": "Filesystem"}), make=True
     )
-    return _status_fills(phase="Pending")(obj)
+    return _status_defaults(phase="Pending")(obj)
 
 
 def _namespace(obj: Json) -> Json:
@@ -176,11 +175,11 @@ def _namespace(obj: Json) -> Json:
 
 
 def _node_networks(spec: Json) -> Json:
-    """The first network and the list of them say the same."""
-    one, many = spec.get("podCIDR"), spec.get("podCIDRs")
-    if one:
-        return with_defaults(spec, {"podCIDRs": [one]})
-    return {**spec, "podCIDR": many[0]} if many else spec
+    # The conversion from the internal version keeps both fields equal.
+    single, several = spec.get("podCIDR"), spec.get("podCIDRs")
+    if single:
+        return with_defaults(spec, {"podCIDRs": [single]})
+    return {**spec, "podCIDR": several[0]} if several else spec
 
 
 def _node_status(status: Json) -> Json:
@@ -191,10 +190,11 @@ def _node_status(status: Json) -> Json:
 def _limit(item: Json) -> Json:
     if item.get("type") != "Container":
         return item
-    usual = {**(item.get("max") or {}), **(item.get("default") or {})}
-    request = {**(item.get("min") or {}), **usual, **(item.get("defaultRequest") or {})}
-    made = {"default": usual, "defaultRequest": request}
-    changed = {key: said for key, said in made.items() if said and item.get(key) != said}
+    # Limits default to the maximum; requests to the limits, or to the minimum.
+    limits = {**(item.get("max") or {}), **(item.get("default") or {})}
+    requests = {**(item.get("min") or {}), **limits, **(item.get("defaultRequest") or {})}
+    defaults = {"default": limits, "defaultRequest": requests}
+    changed = {key: value for key, value in defaults.items() if value and item.get(key) != value}
     return {**item, **changed} if changed else item
 
 
@@ -236,10 +236,10 @@ def _service_port(port: Json) -> Json:
 
 
 def _autoscaler(obj: Json) -> Json:
-    obj = _spec_fills(minReplicas=1)(obj)
+    obj = _spec_defaults(minReplicas=1)(obj)
     if str(obj.get("apiVersion", "")).endswith("/v1"):
-        return _status_fills(currentReplicas=0, desiredReplicas=0)(obj)
-    obj = _status_fills(desiredReplicas=0)(obj)
+        return _status_defaults(currentReplicas=0, desiredReplicas=0)(obj)
+    obj = _status_defaults(desiredReplicas=0)(obj)
     return _spec(_scaling)(obj)
 
 
@@ -262,8 +262,8 @@ def _behavior(behavior: Json) -> Json:
         "policies": [_PODS, _PERCENT],
     }
     down = {"selectPolicy": "Max", "policies": [_PERCENT]}
-    behavior = map_field(behavior, "scaleUp", lambda said: with_defaults(said, up), make=True)
-    return map_field(behavior, "scaleDown", lambda said: with_defaults(said, down), make=True)
+    behavior = map_field(behavior, "scaleUp", lambda value: with_defaults(value, up), make=True)
+    return map_field(behavior, "scaleDown", lambda value: with_defaults(value, down), make=True)
 
 
 def _network_policy(spec: Json) -> Json:
@@ -297,10 +297,10 @@ _SELECTORS: Final = {"matchPolicy": "Equivalent", "namespaceSelector": {}, "obje
 
 
 def _webhooks(**defaults: Any) -> Change:
-    usual = {"failurePolicy": "Fail", "timeoutSeconds": 10, **_SELECTORS, **defaults}
+    all_defaults = {"failurePolicy": "Fail", "timeoutSeconds": 10, **_SELECTORS, **defaults}
 
     def fill(webhook: Json) -> Json:
-        webhook = map_items(with_defaults(webhook, usual), "rules", _rule)
+        webhook = map_items(with_defaults(webhook, all_defaults), "rules", _rule)
         return map_field(webhook, "clientConfig", _service_reference)
 
     return lambda obj: map_items(obj, "webhooks", fill)
@@ -315,9 +315,9 @@ def _service_reference(config: Json) -> Json:
 
 
 def _policy(spec: Json) -> Json:
-    def constraints(said: Json) -> Json:
+    def constraints(value: Json) -> Json:
         return map_items(
-            with_defaults(said, _SELECTORS), ("resourceRules", "excludeResourceRules"), _rule
+            with_defaults(value, _SELECTORS), ("resourceRules", "excludeResourceRules"), _rule
         )
 
     return map_field(
@@ -342,21 +342,21 @@ def _driver(spec: Json) -> Json:
 
 
 def _ingress_class(spec: Json) -> Json:
-    return map_field(spec, "parameters", lambda said: with_defaults(said, {"scope": "Cluster"}))
+    return map_field(spec, "parameters", lambda value: with_defaults(value, {"scope": "Cluster"}))
 
 
 def _load_balancer(obj: Json) -> Json:
-    return _status_fills(loadBalancer={})(obj)
+    return _status_defaults(loadBalancer={})(obj)
 
 
 def _budget_status(obj: Json) -> Json:
     names = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
-    return _status_fills(**dict.fromkeys(names, 0))(obj)
+    return _status_defaults(**dict.fromkeys(names, 0))(obj)
 
 
 def _daemon_status(obj: Json) -> Json:
     names = ("currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled")
-    return _status_fills(**dict.fromkeys((*names, "numberReady"), 0))(obj)
+    return _status_defaults(**dict.fromkeys((*names, "numberReady"), 0))(obj)
 
 
 _SERVICE_PORT: Final = {"name": "", "protocol": "TCP"}
@@ -369,14 +369,14 @@ def _endpoint_port(port: Json) -> Json:
 _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[Json], Json], ...]]] = {
     ("", "Endpoints"): (lambda obj: map_items(obj, "subsets", _subset),),
     ("", "LimitRange"): (_items_in_spec("limits", _limit),),
-    ("", "Namespace"): (_namespace, _spec_fills(), _status_fills(phase="Active")),
+    ("", "Namespace"): (_namespace, _spec_defaults(), _status_defaults(phase="Active")),
     ("", "Node"): (
         lambda obj: map_field(obj, "spec", _node_networks),
         lambda obj: map_field(obj, "status", _node_status),
     ),
     ("", "PersistentVolume"): (
-        _spec_fills(persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem"),
-        _status_fills(phase="Pending"),
+        _spec_defaults(persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem"),
+        _status_defaults(phase="Pending"),
     ),
     ("", "PersistentVolumeClaim"): (_claim,),
     ("", "Pod"): (default_pod,),
@@ -384,12 +384,12 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[Json], Json], ...]]] = {
     ("", "ReplicationController"): (
         _labels_of_template,
         _spec(_controller_selector),
-        _spec_fills(replicas=1),
+        _spec_defaults(replicas=1),
         _spec(_template),
-        _status_fills(replicas=0),
+        _status_defaults(replicas=0),
     ),
-    ("", "ResourceQuota"): (_status_fills(),),
-    ("", "Secret"): (_secret, _fills(type="Opaque")),
+    ("", "ResourceQuota"): (_status_defaults(),),
+    ("", "Secret"): (_secret, _defaults(type="Opaque")),
     ("", "Service"): (_spec(_service), _load_balancer),
     ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"): (_spec(_policy),),
     ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"): (
@@ -401,41 +401,41 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[Json], Json], ...]]] = {
     ("apiregistration.k8s.io", "APIService"): (_spec(_service_reference),),
     ("apps", "DaemonSet"): (
         _rolling("updateStrategy", maxUnavailable=1, maxSurge=0),
-        _spec_fills(revisionHistoryLimit=10),
+        _spec_defaults(revisionHistoryLimit=10),
         _spec(_template),
         _daemon_status,
     ),
     ("apps", "Deployment"): (
-        _spec_fills(replicas=1, revisionHistoryLimit=10, progressDeadlineSeconds=600),
+        _spec_defaults(replicas=1, revisionHistoryLimit=10, progressDeadlineSeconds=600),
         _rolling("strategy", maxUnavailable="25%", maxSurge="25%"),
         _spec(_template),
-        _status_fills(),
+        _status_defaults(),
     ),
     ("apps", "ReplicaSet"): (
-        _spec_fills(replicas=1),
+        _spec_defaults(replicas=1),
         _spec(_template),
-        _status_fills(replicas=0),
+        _status_defaults(replicas=0),
     ),
     ("apps", "StatefulSet"): (
-        _spec_fills(replicas=1, revisionHistoryLimit=10, podManagementPolicy="OrderedReady"),
+        _spec_defaults(replicas=1, revisionHistoryLimit=10, podManagementPolicy="OrderedReady"),
         _rolling("updateStrategy", partition=0, maxUnavailable=1),
         _spec(_retention),
         _spec(_claim_templates),
         _spec(_template),
-        _status_fills(replicas=0, availableReplicas=0),
+        _status_defaults(replicas=0, availableReplicas=0),
     ),
     ("autoscaling", "HorizontalPodAutoscaler"): (_autoscaler,),
     ("batch", "CronJob"): (
-        _spec_fills(
+        _spec_defaults(
             concurrencyPolicy="Allow",
             suspend=False,
             successfulJobsHistoryLimit=3,
             failedJobsHistoryLimit=1,
         ),
         _spec(_job_template),
-        _status_fills(),
+        _status_defaults(),
     ),
-    ("batch", "Job"): (_labels_of_template, _spec(_job), _spec(_template), _status_fills()),
+    ("batch", "Job"): (_labels_of_template, _spec(_job), _spec(_template), _status_defaults()),
     ("discovery.k8s.io", "EndpointSlice"): (lambda obj: map_items(obj, "ports", _endpoint_port),),
     ("networking.k8s.io", "Ingress"): (_load_balancer,),
     ("networking.k8s.io", "IngressClass"): (_spec(_ingress_class),),
@@ -443,9 +443,9 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[Json], Json], ...]]] = {
     ("policy", "PodDisruptionBudget"): (_budget_status,),
     (_RBAC, "ClusterRoleBinding"): (_binding,),
     (_RBAC, "RoleBinding"): (_binding,),
-    ("scheduling.k8s.io", "PriorityClass"): (_fills(preemptionPolicy="PreemptLowerPriority"),),
+    ("scheduling.k8s.io", "PriorityClass"): (_defaults(preemptionPolicy="PreemptLowerPriority"),),
     ("storage.k8s.io", "CSIDriver"): (_spec(_driver),),
     ("storage.k8s.io", "StorageClass"): (
-        _fills(reclaimPolicy="Delete", volumeBindingMode="Immediate"),
+        _defaults(reclaimPolicy="Delete", volumeBindingMode="Immediate"),
     ),
 }

@@ -1,22 +1,24 @@
-"""What the API server fills in where a pod, or a template of pods, says nothing.
+"""The defaults of pods and pod templates, as `SetDefaults_Pod` and `SetDefaults_PodSpec`.
 
-Promises: as `editing`: nothing given is changed. Filling in twice is the same as once.
-Elsewhere: the kinds that carry templates (`builtin_defaults`), what is added when a pod is
-created rather than read (`preparation`).
+Guarantees: pure and idempotent.
+See also: the kinds that have templates (`builtin_defaults`), what is only set at the creation of
+a pod (`preparation`).
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
 from typing import Final
 
 from ..values.json_values import Json, map_field, map_items, with_defaults
-from .remembering import remembered
+from .spec_cache import cached_by_content
 
 __all__ = ["default_pod", "default_pod_spec", "default_template", "pull_policy"]
 
 _CONTAINERS: Final = ("containers", "initContainers", "ephemeralContainers")
 _FILE_MODE: Final = 0o644
-_VOLUME_SOURCES: Final = {
+_VOLUME_SOURCES: Final[Mapping[str, Json]] = {
     "secret": {"defaultMode": _FILE_MODE},
     "configMap": {"defaultMode": _FILE_MODE},
     "downwardAPI": {"defaultMode": _FILE_MODE},
@@ -41,13 +43,13 @@ _PROBE: Final = {
 
 
 def default_pod(obj: Json) -> Json:
-    """A whole pod; some defaults are for pods alone and not for templates."""
-    obj = map_field(obj, "spec", _whole_pod_spec, make=True)
+    """The defaults of a pod; some of them do not apply to templates."""
+    obj = map_field(obj, "spec", _default_spec_of_pod, make=True)
     return map_field(obj, "status", _pod_ips)
 
 
-@remembered
-def _whole_pod_spec(spec: Json) -> Json:
+@cached_by_content
+def _default_spec_of_pod(spec: Json) -> Json:
     return default_pod_spec(_pod_only(spec))
 
 
@@ -87,23 +89,23 @@ def _requests_from_limits(container: Json) -> Json:
 
 
 def _pod_ips(status: Json) -> Json:
-    """One address and the list of them say the same."""
-    one, several = status.get("podIP"), status.get("podIPs")
-    if one and (not several or several[0].get("ip") != one):
-        return {**status, "podIPs": [{"ip": one}]}
-    if several and not one:
+    # The conversion from the internal version keeps both fields equal.
+    single, several = status.get("podIP"), status.get("podIPs")
+    if single and (not several or several[0].get("ip") != single):
+        return {**status, "podIPs": [{"ip": single}]}
+    if several and not single:
         return {**status, "podIP": several[0].get("ip")}
     return status
 
 
 def default_template(obj: Json) -> Json:
-    """A template of pods: `metadata` and `spec`."""
+    """The defaults of a pod template."""
     obj = with_defaults(obj, {"metadata": {}})
     return map_field(obj, "spec", default_pod_spec, make=True)
 
 
 def default_pod_spec(spec: Json) -> Json:
-    """The spec of a pod, its containers and its volumes."""
+    """The defaults of a pod's spec, its containers and its volumes."""
     account = spec.get("serviceAccountName") or spec.get("serviceAccount")
     if account:
         spec = with_defaults(spec, {"serviceAccountName": account})
@@ -142,7 +144,7 @@ def _container(container: Json) -> Json:
 
 
 def pull_policy(image: str) -> str:
-    """`Always` for the tag latest, said or meant; a digest without a tag is fixed."""
+    """`Always` for the tag latest, explicit or implied; not for a digest without a tag."""
     name, _, digest = image.partition("@")
     tag = name.rpartition("/")[2].partition(":")[2]
     return "Always" if tag == "latest" or (not tag and not digest) else "IfNotPresent"
@@ -158,9 +160,9 @@ def _field_source(source: Json) -> Json:
 
 
 def _probe(probe: Json) -> Json:
-    # A zero here means "not said", unlike elsewhere.
-    said = {key: value for key, value in probe.items() if key not in _PROBE or value}
-    probe = with_defaults(probe if len(said) == len(probe) else said, _PROBE)
+    # In a probe a zero counts as unset, because the Go fields are no pointers.
+    set_fields = {key: value for key, value in probe.items() if key not in _PROBE or value}
+    probe = with_defaults(probe if len(set_fields) == len(probe) else set_fields, _PROBE)
     return _action(probe)
 
 
@@ -184,7 +186,7 @@ def _volume(volume: Json) -> Json:
     if not volume.keys() - {"name"}:
         return {**volume, "emptyDir": {}}
     for name, defaults in _VOLUME_SOURCES.items():
-        volume = map_field(volume, name, lambda source, said=defaults: with_defaults(source, said))  # type: ignore[misc]
+        volume = map_field(volume, name, functools.partial(with_defaults, defaults=defaults))
     volume = map_field(volume, "downwardAPI", _downward)
     volume = map_field(
         volume, "projected", lambda source: map_items(source, "sources", _projection)
@@ -200,7 +202,7 @@ def _downward(source: Json) -> Json:
 def _projection(source: Json) -> Json:
     source = map_field(source, "downwardAPI", _downward)
     token = {"expirationSeconds": 3600}
-    return map_field(source, "serviceAccountToken", lambda said: with_defaults(said, token))
+    return map_field(source, "serviceAccountToken", lambda value: with_defaults(value, token))
 
 
 def _image_volume(source: Json) -> Json:
