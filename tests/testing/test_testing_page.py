@@ -1,4 +1,4 @@
-"""docs/testing.md is complete; its code runs in `test_pages`."""
+"""What docs/testing.md says is whole; its code runs in `test_pages`."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from kubeloop.testing.server.apply.fieldsets import EMPTY, FieldSet
 from kubeloop.testing.server.apply.managers import read_managers
 from kubeloop.testing.server.apply.object_fields import compare, fields_of
 from kubeloop.testing.server.apply.shapes import shape_of
-from tests.testing.server.apply_steps import (
+from tests.testing.server.apply_helpers import (
     KINDS,
     LATER,
     Object,
@@ -90,7 +90,7 @@ def owned_by(of: Object, manager: str, operation: str) -> FieldSet:
 
 
 @given(steps, bodies)
-def test_applying_twice_is_applying_once(
+def test_applying_is_idempotent(
     history: list[tuple[str, bool, Object]], body: Object
 ) -> None:
     once = apply(after_steps(history), body, force=True)
@@ -100,7 +100,7 @@ def test_applying_twice_is_applying_once(
 
 
 @given(steps, bodies)
-def test_what_was_applied_stands_in_the_object_and_is_owned(
+def test_applied_fields_are_in_the_object_and_owned(
     history: list[tuple[str, bool, Object]], body: Object
 ) -> None:
     after = apply(after_steps(history), body, force=True)
@@ -110,7 +110,7 @@ def test_what_was_applied_stands_in_the_object_and_is_owned(
 
 
 @given(steps, bodies)
-def test_after_force_nobody_else_owns_what_changed(
+def test_after_force_no_other_manager_owns_what_changed(
     history: list[tuple[str, bool, Object]], body: Object
 ) -> None:
     live = after_steps(history)
@@ -125,7 +125,7 @@ def test_after_force_nobody_else_owns_what_changed(
 
 
 @given(bodies, bodies)
-def test_an_applier_that_applies_nothing_takes_away_exactly_what_only_it_owned(
+def test_an_empty_apply_removes_exactly_what_only_its_manager_owned(
     theirs: Object, mine: Object
 ) -> None:
     live = apply(apply(None, theirs, "other"), mine, force=True)
@@ -154,7 +154,7 @@ def test_managers_of_different_fields_never_conflict(
 
 
 @given(steps)
-def test_every_owned_leaf_has_a_reader_and_every_entry_is_well_formed(
+def test_every_owned_path_exists_and_every_entry_is_well_formed(
     history: list[tuple[str, bool, Object]],
 ) -> None:
     live = after_steps(history)

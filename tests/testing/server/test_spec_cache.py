@@ -8,7 +8,7 @@ from typing import Any
 from kubeloop.testing.server.builtin.spec_cache import cached_by_content, cached_if_valid
 
 
-def test_a_change_is_worked_out_once_for_equal_specs() -> None:
+def test_a_change_is_computed_once_for_equal_specs() -> None:
     asked: list[Any] = []
 
     @cached_by_content
@@ -21,7 +21,7 @@ def test_a_change_is_worked_out_once_for_equal_specs() -> None:
     assert asked == [{"a": 1}, {"a": 2}]
 
 
-def test_a_large_spec_is_worked_out_every_time() -> None:
+def test_a_large_spec_is_not_cached() -> None:
     asked: list[Any] = []
 
     @cached_by_content
@@ -35,7 +35,7 @@ def test_a_large_spec_is_worked_out_every_time() -> None:
     assert len(asked) == 2
 
 
-def test_only_the_good_are_not_checked_again() -> None:
+def test_only_valid_specs_are_not_checked_again() -> None:
     asked: list[Any] = []
 
     @cached_if_valid
