@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
 from tests.conformance import servers
 from tests.conformance.differences import DIFFERENCES
 from tests.conformance.raw_client import RawClient
@@ -82,10 +82,10 @@ async def api(server: Server) -> RawClient:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def client(server: Server, api: RawClient) -> AsyncIterator[Client]:
+async def client(server: Server, api: RawClient) -> AsyncIterator[APIClient]:
     """kubeloop's client of the administrator, in the namespace of the test."""
     config = server.config(*ADMIN).replace(namespace=api.namespace)
-    async with Client(config) as connected:
+    async with APIClient(config) as connected:
         yield connected
 
 

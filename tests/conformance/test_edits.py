@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from kubeloop.clients import Client, ResourceClient
-from kubeloop.machinery import Conflict, InvalidValue
+from kubeloop.clients import APIClient, ResourceClient
+from kubeloop.errors import Conflict, InvalidArgument
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import ConfigMap
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -18,7 +18,7 @@ from tests.conformance.widgets import GROUP, CustomKind
 WRITERS, ROUNDS = 50, 4
 
 
-async def a_map(client: Client, **data: str) -> ResourceClient[ConfigMap]:
+async def a_map(client: APIClient, **data: str) -> ResourceClient[ConfigMap]:
     maps = client.resource(ConfigMap)
     await maps.create(ConfigMap(metadata=ObjectMeta(name="a"), data=data))
     return maps
@@ -33,7 +33,7 @@ def increase(found: ConfigMap) -> None:
 
 
 @pytest.mark.timeout(60)
-async def test_every_increment_by_edit_is_stored_or_a_conflict(client: Client) -> None:
+async def test_every_increment_by_edit_is_stored_or_a_conflict(client: APIClient) -> None:
     maps = await a_map(client, next="0")
     stored = 0
     refused: set[str | None] = set()
@@ -57,7 +57,7 @@ async def test_every_increment_by_edit_is_stored_or_a_conflict(client: Client) -
 
 
 @pytest.mark.timeout(60)
-async def test_modify_stores_every_increment(client: Client) -> None:
+async def test_modify_stores_every_increment(client: APIClient) -> None:
     maps = await a_map(client, next="0")
 
     async def writer() -> None:
@@ -70,7 +70,7 @@ async def test_modify_stores_every_increment(client: Client) -> None:
 
 
 @pytest.mark.timeout(60)
-async def test_edits_of_other_fields_are_all_stored(client: Client) -> None:
+async def test_edits_of_other_fields_are_all_stored(client: APIClient) -> None:
     maps = await a_map(client)
 
     async def writer(number: int) -> None:
@@ -90,7 +90,7 @@ async def leave(maps: ResourceClient[ConfigMap], doctor: str, *, strict: bool) -
             duty.data[doctor] = "off"
 
 
-async def test_of_two_doctors_only_one_leaves_with_a_strict_edit(client: Client) -> None:
+async def test_of_two_doctors_only_one_leaves_with_a_strict_edit(client: APIClient) -> None:
     maps = await a_map(client, ann="on", bob="on")
 
     with pytest.raises(Conflict, match="modified"):  # noqa: PT012 - raised at the end
@@ -103,7 +103,7 @@ async def test_of_two_doctors_only_one_leaves_with_a_strict_edit(client: Client)
     assert await data_of(maps) == {"ann": "on", "bob": "off"}
 
 
-async def test_a_strict_edit_that_changes_nothing_sends_nothing(client: Client) -> None:
+async def test_a_strict_edit_that_changes_nothing_sends_nothing(client: APIClient) -> None:
     maps = await a_map(client, k="1")
 
     async with maps.edit("a", strict=True):
@@ -112,7 +112,7 @@ async def test_a_strict_edit_that_changes_nothing_sends_nothing(client: Client) 
     assert await data_of(maps) == {"k": "2"}
 
 
-async def test_the_same_value_written_by_two_is_a_conflict(client: Client) -> None:
+async def test_the_same_value_written_by_two_is_a_conflict(client: APIClient) -> None:
     maps = await a_map(client, next="5")
 
     with pytest.raises(Conflict, match=r"changed data\.next since it was read") as caught:  # noqa: PT012
@@ -125,7 +125,9 @@ async def test_the_same_value_written_by_two_is_a_conflict(client: Client) -> No
     assert await data_of(maps) == {"next": "6"}
 
 
-async def test_another_container_is_merged_and_the_same_one_is_a_conflict(client: Client) -> None:
+async def test_another_container_is_merged_and_the_same_one_is_a_conflict(
+    client: APIClient,
+) -> None:
     deployments = client.resource(Deployment)
     made = deployment("web")
     containers = made["spec"]["template"]["spec"]["containers"]
@@ -151,7 +153,7 @@ async def test_another_container_is_merged_and_the_same_one_is_a_conflict(client
 
 
 async def test_a_custom_kind_is_edited_with_its_subresources(
-    client: Client, widgets: CustomKind
+    client: APIClient, widgets: CustomKind
 ) -> None:
     things = client.resource(f"{GROUP}/v1", widgets.kind)
     await things.create(
@@ -182,7 +184,7 @@ async def test_a_custom_kind_is_edited_with_its_subresources(
 
 
 async def test_a_recreated_object_is_a_conflict_that_names_the_reason(
-    client: Client,
+    client: APIClient,
 ) -> None:
     maps = await a_map(client, k="1")
 
@@ -196,7 +198,7 @@ async def test_a_recreated_object_is_a_conflict_that_names_the_reason(
 
 
 async def test_a_patch_with_the_version_and_uid_of_an_earlier_object_is_a_conflict(
-    client: Client,
+    client: APIClient,
 ) -> None:
     maps = await a_map(client, k="1")
     old = await maps.get("a")
@@ -210,7 +212,7 @@ async def test_a_patch_with_the_version_and_uid_of_an_earlier_object_is_a_confli
             await maps.patch("a", patch, type=kind)
 
 
-async def test_a_stale_object_is_rejected_as_an_update_and_as_a_patch(client: Client) -> None:
+async def test_a_stale_object_is_rejected_as_an_update_and_as_a_patch(client: APIClient) -> None:
     maps = await a_map(client, k="1")
     stale = await maps.get("a")
     await maps.patch("a", {"data": {"theirs": "x"}}, type="merge")
@@ -225,11 +227,13 @@ async def test_a_stale_object_is_rejected_as_an_update_and_as_a_patch(client: Cl
     assert await data_of(maps) == {"k": "1", "theirs": "x"}
 
 
-async def test_an_object_without_a_version_replaces_another_only_on_demand(client: Client) -> None:
+async def test_an_object_without_a_version_replaces_another_only_on_demand(
+    client: APIClient,
+) -> None:
     maps = await a_map(client, k="1")
     mine = ConfigMap(metadata=ObjectMeta(name="a"), data={"k": "2"})
 
-    with pytest.raises(InvalidValue, match="no resourceVersion"):
+    with pytest.raises(InvalidArgument, match="no resourceVersion"):
         await maps.update(mine)
     assert await data_of(maps) == {"k": "1"}
 
@@ -242,14 +246,14 @@ async def test_an_object_without_a_version_replaces_another_only_on_demand(clien
     assert await data_of(maps) == {"k": "2"}
 
 
-async def test_a_change_that_the_server_would_ignore_is_rejected(client: Client) -> None:
+async def test_a_change_that_the_server_would_ignore_is_rejected(client: APIClient) -> None:
     deployments = client.resource(Deployment)
     await client.resource("apps/v1", "Deployment").create(deployment("web"))
 
-    with pytest.raises(InvalidValue, match=r"ignores changes of status .*\.status"):
+    with pytest.raises(InvalidArgument, match=r"ignores changes of status .*\.status"):
         async with deployments.edit("web") as web:
             web.status.replicas = 7
-    with pytest.raises(InvalidValue, match="ignores changes of spec here"):
+    with pytest.raises(InvalidArgument, match="ignores changes of spec here"):
         async with deployments.status.edit("web") as web:
             web.spec.replicas = 7
 

@@ -13,7 +13,7 @@ from typing import Any, final
 import msgspec
 from aiohttp import web
 
-from kubeloop.kit import listening
+from kubeloop.kit import listen
 from kubeloop.testing.server.access.certs import Authority, server_context
 
 __all__ = ["FakeWebhook", "patch_of", "running_webhook"]
@@ -67,7 +67,7 @@ async def running_webhook() -> AsyncIterator[FakeWebhook]:
 
     server = web.Server(handle)
     context = server_context(authority.server())
-    async with listening(
+    async with listen(
         server, "127.0.0.1", 0, finish=lambda: server.shutdown(1), tls=context
     ) as port:
         hook.url = f"https://127.0.0.1:{port}/admit"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.machinery.errors import InvalidValue
-from kubeloop.machinery.names import (
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import (
     ANNOTATIONS_LIMIT,
     check_annotations,
     check_dns_1035_label,
@@ -43,7 +43,7 @@ def test_a_dns_label_is_made_of_lower_case_letters_digits_and_dashes(name: str) 
 @pytest.mark.parametrize("name", ["", "-a", "a-", "A", "a.b", "a_b", "ä", "a\n", "a" * 64])
 def test_what_is_no_dns_label_is_refused(name: str) -> None:
     """API-48."""
-    with pytest.raises(InvalidValue, match="name"):
+    with pytest.raises(InvalidArgument, match="name"):
         check_dns_label(name)
 
 
@@ -58,7 +58,7 @@ def test_a_dns_subdomain_is_labels_joined_by_dots(name: str) -> None:
 @pytest.mark.parametrize("name", ["", ".", "a..b", "a.", ".a", "a.-b", "a/b", "a" * 254])
 def test_what_is_no_dns_subdomain_is_refused(name: str) -> None:
     """API-48."""
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         check_dns_subdomain(name)
 
 
@@ -66,7 +66,7 @@ def test_a_dns_1035_label_starts_with_a_letter() -> None:
     """API-48."""
     check_dns_1035_label("web-1")
 
-    with pytest.raises(InvalidValue, match="starts with a letter"):
+    with pytest.raises(InvalidArgument, match="starts with a letter"):
         check_dns_1035_label("1-web")
     assert len(problems_of_dns_1035_label("1" * 64)) == 2
 
@@ -122,7 +122,7 @@ def test_a_label_key_is_a_name_after_an_optional_domain(key: str) -> None:
 )
 def test_the_part_of_a_label_key_that_is_wrong_is_named(key: str, problem: str) -> None:
     """API-8."""
-    with pytest.raises(InvalidValue, match=problem):
+    with pytest.raises(InvalidArgument, match=problem):
         check_label_key(key)
 
 
@@ -137,14 +137,14 @@ def test_a_label_value_may_be_empty(value: str) -> None:
 @pytest.mark.parametrize("value", [".", "-a", "a-", "a b", "a/b", "1" * 64, "\n"])
 def test_what_is_no_label_value_is_refused(value: str) -> None:
     """API-8."""
-    with pytest.raises(InvalidValue, match="label value"):
+    with pytest.raises(InvalidArgument, match="label value"):
         check_label_value(value)
 
 
 @pytest.mark.parametrize("segment", [".", "..", "test/segment", "test%2bsegment"])
 def test_a_path_segment_cannot_lead_elsewhere(segment: str) -> None:
     """REST-C5."""
-    with pytest.raises(InvalidValue, match="path segment"):
+    with pytest.raises(InvalidArgument, match="path segment"):
         check_path_segment(segment)
 
 
@@ -160,7 +160,7 @@ def test_all_annotations_together_have_a_limit_in_bytes() -> None:
 
     check_annotations(just_right)
 
-    with pytest.raises(InvalidValue, match="at most 262144 bytes"):
+    with pytest.raises(InvalidArgument, match="at most 262144 bytes"):
         check_annotations({"note": "ä" * (ANNOTATIONS_LIMIT // 2)})
 
 

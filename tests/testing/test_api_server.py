@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from kubeloop import NotFound, TransportError, Unauthorized
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
 from kubeloop.config import ClusterConfig
-from kubeloop.machinery import TooManyRequests
+from kubeloop.errors import TooManyRequests
 from kubeloop.testing import APIServer, Match, Refusal, Reply, SeenRequest, User
 from kubeloop.testing.server.statuses import bad_request
 from kubeloop.wire.core.v1 import ConfigMap
@@ -78,7 +78,7 @@ async def test_an_invalid_manifest_is_reported_and_stops_the_server(tmp_path: Pa
         async with server:
             pass
 
-    async with Client(ClusterConfig(server=server.url)) as client:
+    async with APIClient(ClusterConfig(server=server.url)) as client:
         with pytest.raises(TransportError):
             await client.core_v1.namespaces().list()
 
@@ -89,7 +89,7 @@ async def test_an_invalid_manifest_is_reported_and_stops_the_server(tmp_path: Pa
 async def test_the_kubeconfig_has_the_content_of_the_config(options: dict[str, Any]) -> None:
     async with APIServer(**options) as server:
         config = ClusterConfig.from_kubeconfig(server.kubeconfig())
-        async with Client(config) as client:
+        async with APIClient(config) as client:
             await client.core_v1.namespaces().get("default")
 
         ours = server.config

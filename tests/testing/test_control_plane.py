@@ -12,9 +12,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
 from kubeloop.config import ClusterConfig
-from kubeloop.machinery import InvalidValue
+from kubeloop.errors import InvalidArgument
 from kubeloop.testing import ControlPlane, ControlPlaneFailed, assets_folder, supervisor
 from kubeloop.testing.control_plane import _reserve_ports
 from kubeloop.wire.core.v1 import Namespace
@@ -57,7 +57,7 @@ async def test_a_control_plane_serves_its_administrator_and_removes_its_files(
         namespaces = plane.client().core_v1.namespaces()
         await namespaces.get("shop")
         await namespaces.create(Namespace(metadata=ObjectMeta(name="other")))
-        async with Client(ClusterConfig.from_kubeconfig(plane.kubeconfig())) as other:
+        async with APIClient(ClusterConfig.from_kubeconfig(plane.kubeconfig())) as other:
             await other.core_v1.namespaces().get("other")
         folder = plane._folder
         assert "etcd" in plane.log("etcd")
@@ -193,7 +193,7 @@ async def test_a_restarted_server_is_a_new_process_with_the_same_data() -> None:
 @slow
 async def test_only_a_running_process_can_be_restarted() -> None:
     async with ControlPlane() as plane:
-        with pytest.raises(InvalidValue, match="running: etcd, kube-apiserver"):
+        with pytest.raises(InvalidArgument, match="running: etcd, kube-apiserver"):
             await plane.restart("kube-controller-manager")
 
     with pytest.raises(RuntimeError, match="not running"):

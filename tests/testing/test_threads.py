@@ -14,7 +14,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
 from kubeloop.testing import APIServer, Match, running_in_thread
 from kubeloop.testing.threads import LoopThread, ServerLoop
 
@@ -113,7 +113,7 @@ def test_blocking_code_can_use_the_server() -> None:
 
 async def test_a_client_of_another_loop_can_use_the_server() -> None:
     with running_in_thread(APIServer()) as server:
-        async with Client(server.config) as client:
+        async with APIClient(server.config) as client:
             await client.core_v1.namespaces().get("default")
 
 
@@ -131,14 +131,14 @@ async def test_a_server_can_be_restarted_from_any_loop() -> None:
         await server.accept_connections()
 
         assert server.url == before
-        async with Client(server.config) as client:
+        async with APIClient(server.config) as client:
             await client.core_v1.namespaces().get("default")
 
 
 async def test_held_responses_can_be_released_from_another_thread() -> None:
     with running_in_thread(APIServer()) as server:
         release = server.faults.hold(Match(verb="list", resource="pods"))
-        async with Client(server.config) as client:
+        async with APIClient(server.config) as client:
             pending = asyncio.create_task(client.core_v1.pods("default").list())
             # A later request has its response, so the earlier one is being held now.
             while not any(seen.verb == "list" for seen in server.requests):

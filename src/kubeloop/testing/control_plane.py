@@ -26,8 +26,8 @@ import aiohttp
 import msgspec
 
 from kubeloop.config import ClusterConfig
-from kubeloop.kit import Clock, SystemClock, cancel_and_wait, to_the_end
-from kubeloop.machinery import InvalidValue, KubeError
+from kubeloop.errors import InvalidArgument, KubeError
+from kubeloop.kit import Clock, SystemClock, cancel_and_wait, run_to_completion
 from kubeloop.runtime import Client
 
 from . import supervisor
@@ -192,7 +192,7 @@ class ControlPlane:
             await self._wait_ready()
             await self.load(*self._manifests)
         except BaseException:
-            await to_the_end(self._stop())
+            await run_to_completion(self._stop())
             shutil.rmtree(self._folder, ignore_errors=True)  # if the supervisor never ran
             raise
         return self
@@ -203,7 +203,7 @@ class ControlPlane:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        await to_the_end(self._stop())
+        await run_to_completion(self._stop())
 
     async def _start(self, assets: Path) -> None:
         # Started first: from now on the folder is removed even if this process is killed.
@@ -289,7 +289,7 @@ class ControlPlane:
 
     async def _restart(self, name: str) -> None:
         if name not in self._names:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"restart {name}: no such process; running: {', '.join(self._names)}"
             )
         self._restarted.clear()

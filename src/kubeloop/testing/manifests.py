@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
 from kubeloop.config import ClusterConfig
 
 __all__ = ["MANAGER", "apply_files"]
@@ -18,6 +18,6 @@ async def apply_files(config: ClusterConfig, manifests: Iterable[str | Path]) ->
     files = tuple(manifests)
     if not files:
         return
-    async with Client(config, field_manager=MANAGER) as client:
+    async with APIClient(config, field_manager=MANAGER) as client:
         for file in files:
             await client.apply(Path(file), force=True)

@@ -160,7 +160,7 @@ def pytest_fixture_post_finalizer(
 
 
 def _point_at(state: _PluginState, server: Any) -> None:
-    from kubeloop.machinery import ConfigError
+    from kubeloop.errors import ConfigError
 
     try:
         state.environment.point_at(server)
@@ -383,18 +383,18 @@ def kube_blocking_client(kube_config: ClusterConfig) -> Iterator[Any]:
 
 
 async def _create_namespace(config: ClusterConfig, name: str) -> None:
-    from kubeloop.clients import Client
+    from kubeloop.clients import APIClient
     from kubeloop.wire.core.v1 import Namespace
     from kubeloop.wire.meta.v1 import ObjectMeta
 
-    async with Client(config) as client:
+    async with APIClient(config) as client:
         await client.core_v1.namespaces().create(Namespace(metadata=ObjectMeta(name=name)))
 
 
 async def _delete_namespace(config: ClusterConfig, name: str) -> None:
-    from kubeloop.clients import Client
-    from kubeloop.machinery import NotFound
+    from kubeloop.clients import APIClient
+    from kubeloop.errors import NotFound
 
-    async with Client(config) as client:
+    async with APIClient(config) as client:
         with contextlib.suppress(NotFound):  # the test has deleted it
             await client.core_v1.namespaces().delete(name)

@@ -90,9 +90,7 @@ def owned_by(of: Object, manager: str, operation: str) -> FieldSet:
 
 
 @given(steps, bodies)
-def test_applying_is_idempotent(
-    history: list[tuple[str, bool, Object]], body: Object
-) -> None:
+def test_applying_is_idempotent(history: list[tuple[str, bool, Object]], body: Object) -> None:
     once = apply(after_steps(history), body, force=True)
 
     assert apply(once, body, force=True, now=LATER) is once

@@ -189,9 +189,7 @@ def test_defaulting_a_definition_is_pure_and_idempotent() -> None:
         ),
     ],
 )
-def test_an_invalid_definition_is_reported(
-    definition: Json, field: str, message: str
-) -> None:
+def test_an_invalid_definition_is_reported(definition: Json, field: str, message: str) -> None:
     assert message in problems(definition)[field]
 
 

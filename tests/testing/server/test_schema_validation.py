@@ -96,7 +96,9 @@ def test_a_wrong_type_is_reported(rules: Json, value: Any, message: str) -> None
         ),
     ],
 )
-def test_a_limit_is_reported_with_the_servers_message(rules: Json, value: Any, message: str) -> None:
+def test_a_limit_is_reported_with_the_servers_message(
+    rules: Json, value: Any, message: str
+) -> None:
     found = schema({"type": "object", "properties": {"a": rules}}).validate(website(a=value))
 
     assert told(found) == [("spec.a", message)]

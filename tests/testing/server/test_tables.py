@@ -248,7 +248,9 @@ TWO_INITS = [{"name": "a"}, {"name": "b"}]
         ),
     ],
 )
-def test_the_status_of_a_pod_summarizes_its_containers(pod: dict[str, Any], ready: str, status: str) -> None:
+def test_the_status_of_a_pod_summarizes_its_containers(
+    pod: dict[str, Any], ready: str, status: str
+) -> None:
     row = _row(PODS, pod)
 
     assert (row["Ready"], row["Status"]) == (ready, status)

@@ -92,9 +92,7 @@ def test_unknown_fields_are_dropped_and_reported_by_path() -> None:
         ),
     ],
 )
-def test_a_decoding_error_has_the_servers_message(
-    cls: Any, obj: Json, problem: str
-) -> None:
+def test_a_decoding_error_has_the_servers_message(cls: Any, obj: Json, problem: str) -> None:
     assert check_types(cls, obj).problems == [problem]
 
 

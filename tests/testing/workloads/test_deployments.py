@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kubeloop.cache import Change
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import is_condition_true
+from kubeloop.meta import is_condition_true
 from kubeloop.runtime import Client
 from kubeloop.testing import Workloads
 from kubeloop.testing.workloads import OUTCOME
@@ -19,7 +19,7 @@ REVISION = "deployment.kubernetes.io/revision"
 async def test_a_deployment_runs_pods_on_all_nodes(client: Client, wait_until: WaitUntil) -> None:
     deployment = await roll_out(client, wait_until, a_deployment(6))
 
-    pods = list(await client.resource(Pod).list(labels="app=web"))
+    pods = list(await client.resource(Pod).list(selector="app=web"))
     assert sorted(str(pod.spec.node_name) for pod in pods) == sorted(
         ["node-1", "node-2", "node-3"] * 2
     )

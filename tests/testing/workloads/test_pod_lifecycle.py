@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop.machinery import is_condition_true
+from kubeloop.meta import is_condition_true
 from kubeloop.testing.workloads.pod_lifecycle import OUTCOME, next_step
 from kubeloop.wire.core.v1 import Pod
 

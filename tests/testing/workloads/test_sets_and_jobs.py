@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from kubeloop.machinery import is_condition_true
+from kubeloop.meta import is_condition_true
 from kubeloop.runtime import Client
 from kubeloop.testing.workloads import OUTCOME
 from kubeloop.wire.apps.v1 import DaemonSet, StatefulSet

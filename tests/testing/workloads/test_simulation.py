@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import InvalidValue
 from kubeloop.runtime import Client
 from kubeloop.testing import APIServer, Workloads
 from kubeloop.wire.apps.v1 import Deployment
@@ -27,14 +27,14 @@ async def test_a_service_has_the_addresses_of_its_pods(
 
     async def is_complete() -> bool:
         slices = list(
-            await client.resource(EndpointSlice).list(labels="kubernetes.io/service-name=web")
+            await client.resource(EndpointSlice).list(selector="kubernetes.io/service-name=web")
         )
         ready = [each.conditions.ready for each in slices[0].endpoints] if slices else []
         return ready == [True, True]
 
     await wait_until(is_complete)
 
-    (found,) = await client.resource(EndpointSlice).list(labels="kubernetes.io/service-name=web")
+    (found,) = await client.resource(EndpointSlice).list(selector="kubernetes.io/service-name=web")
     pods = await client.resource(Pod).list()
     assert {each.addresses[0] for each in found.endpoints} == {pod.status.pod_ip for pod in pods}
     assert [port.port for port in found.ports] == [80]
@@ -98,7 +98,7 @@ async def test_many_pods_cost_a_few_requests_each(server: APIServer, wait_until:
 
 @pytest.mark.parametrize(("nodes", "delay"), [(-1, 0.1), (3, -0.1), (3, float("nan"))])
 def test_negative_options_are_rejected(server: APIServer, nodes: int, delay: float) -> None:
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         Workloads(server.config, nodes=nodes, delay=delay)
 
 

@@ -19,7 +19,7 @@ from typing import final
 
 import msgspec
 
-from kubeloop.kit import to_the_end
+from kubeloop.kit import run_to_completion
 from kubeloop.wire import KubeError
 
 from .representations.representation import head_of
@@ -108,7 +108,7 @@ class SqliteFile:
         goal = self._noted
         if self._safe >= goal:
             return
-        await to_the_end(self._flush(goal))
+        await run_to_completion(self._flush(goal))
 
     async def run(self) -> None:
         """Put on disk what nobody waits for, until cancelled."""

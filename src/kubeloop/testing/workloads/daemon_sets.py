@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from kubeloop.machinery import ObjectKey, scaled_value
+from kubeloop.meta import ObjectKey
 from kubeloop.runtime import Context, Result
+from kubeloop.wire import scaled_value
 from kubeloop.wire.apps.v1 import DaemonSet, DaemonSetStatus
 from kubeloop.wire.core.v1 import Node, Pod
 

@@ -14,15 +14,9 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from kubeloop.machinery import (
-    NotFound,
-    ObjectKey,
-    Owner,
-    controller_ref,
-    find_condition,
-    is_condition_true,
-)
-from kubeloop.runtime import Context, Result, written_status
+from kubeloop.errors import NotFound
+from kubeloop.meta import ObjectKey, Owner, controller_ref, find_condition, is_condition_true
+from kubeloop.runtime import Context, Result, update_status
 from kubeloop.wire import Model, Resource
 from kubeloop.wire.core.v1 import Pod, PodTemplateSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -152,7 +146,7 @@ async def delete_pods(ctx: Context, pods: Sequence[Pod]) -> None:
 
     async def delete(number: int) -> None:
         metadata = pods[number].metadata
-        await at.delete(str(metadata.name), uid=str(metadata.uid), missing_ok=True)
+        await at.delete(str(metadata.name), expected_uid=str(metadata.uid), missing_ok=True)
 
     await parallelize(delete, len(pods), workers=PARALLEL_REQUESTS)
 
@@ -170,4 +164,4 @@ async def save_status(ctx: Context, obj: Resource, status: Model) -> None:
     metadata = {"name": key.name, "namespace": key.namespace}
     new = type(obj).from_dict({"metadata": metadata, "status": status.to_dict()})
     with contextlib.suppress(NotFound):  # deleted in the meantime
-        await written_status(ctx.client, new, before=obj)
+        await update_status(ctx.client, new, before=obj)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kubeloop.machinery import scaled_value
+from kubeloop.wire import scaled_value
 from kubeloop.wire.apps.v1 import Deployment
 
 __all__ = ["Bounds", "Size", "bounds_of", "next_sizes"]

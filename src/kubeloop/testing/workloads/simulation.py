@@ -16,9 +16,10 @@ import msgspec
 
 from kubeloop import clients
 from kubeloop.config import ClusterConfig
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import Clock, SystemClock, running
-from kubeloop.machinery import InvalidValue, ObjectKey
-from kubeloop.runtime import Manager, Watch
+from kubeloop.meta import ObjectKey
+from kubeloop.runtime import Manager, WatchSource
 from kubeloop.wire.apps.v1 import DaemonSet, Deployment, ReplicaSet, StatefulSet
 from kubeloop.wire.batch.v1 import Job
 from kubeloop.wire.core.v1 import Node, Pod, Service
@@ -65,14 +66,14 @@ class Workloads:
 
     def __init__(
         self,
-        cluster: clients.Client | ClusterConfig,
+        cluster: clients.APIClient | ClusterConfig,
         *,
         nodes: int = 3,
         delay: float = 0.1,
         clock: Clock | None = None,
     ) -> None:
         if nodes < 0 or not delay >= 0:
-            raise InvalidValue(f"Workloads(nodes={nodes}, delay={delay}): negative value")
+            raise InvalidArgument(f"Workloads(nodes={nodes}, delay={delay}): negative value")
         clock = clock or SystemClock()
         self._nodes = nodes
         self._manager = Manager(
@@ -90,7 +91,7 @@ class Workloads:
         self._declare_pods(Kubelet(delay=delay, clock=clock), Jobs(delay=delay, clock=clock))
 
     def stats(self) -> WorkloadsStats:
-        """A snapshot. Raises: InvalidValue before the block."""
+        """A snapshot. Raises: InvalidArgument before the block."""
         controllers = self._manager.stats().controllers
         return WorkloadsStats(
             nodes=len(self._manager.lister(Node)),
@@ -123,22 +124,24 @@ class Workloads:
     def _declare_caches(self) -> None:
         # Every controller reads pods all the time: decode them once, and never modify them.
         index = {"owner": owner_uid, "node": lambda pod: [pod.spec.node_name or ""]}
-        self._manager.cache(Pod, keeping="objects", index=index)
+        self._manager.cache(Pod, store_as="objects", index=index)
 
     def _declare_sets(self) -> None:
         declare = self._manager.controller
         declare(Deployment, owns=[ReplicaSet], workers=4)(reconcile_deployment)
         declare(ReplicaSet, owns=[Pod], workers=4)(reconcile_replica_set)
         declare(StatefulSet, owns=[Pod], workers=4)(reconcile_stateful_set)
-        everywhere = Watch(Node, to=lambda _: self._manager.lister(DaemonSet).keys())
+        everywhere = WatchSource(Node, to=lambda _: self._manager.lister(DaemonSet).keys())
         declare(DaemonSet, owns=[Pod], watches=[everywhere])(reconcile_daemon_set)
 
     def _declare_pods(self, kubelet: Kubelet, jobs: Jobs) -> None:
         declare = self._manager.controller
         declare(Node)(reconcile_node)
-        declare(Pod, watches=[Watch(Node, to=self._unbound)], workers=KUBELETS)(kubelet.reconcile)
+        declare(Pod, watches=[WatchSource(Node, to=self._unbound)], workers=KUBELETS)(
+            kubelet.reconcile
+        )
         declare(Job, owns=[Pod], workers=4)(jobs.reconcile)
-        pods = Watch(Pod, to=self._services)
+        pods = WatchSource(Pod, to=self._services)
         declare(Service, owns=[EndpointSlice], watches=[pods])(reconcile_service)
 
     def _unbound(self, _: Node) -> list[ObjectKey]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import final
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 
 __all__ = ["Stages", "backoff_steps"]
 

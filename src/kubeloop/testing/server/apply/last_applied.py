@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidArgument
 
 from .fieldsets import EMPTY, FieldSet
 from .object_fields import compare, fields_of
@@ -32,7 +32,7 @@ def client_side_fields(stored: dict[str, Any], shape: Shape, *, api_version: str
             return EMPTY
         change = compare(last, stored, shape)
         return fields_of(last, shape) - change.new_values - change.removed
-    except (msgspec.DecodeError, InvalidValue):
+    except (msgspec.DecodeError, InvalidArgument):
         return EMPTY
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubeloop.wire import InvalidValue, TypeFacts
+from kubeloop.wire import InvalidArgument, TypeFacts
 
 from ..statuses import Refusal, bad_request
 from ..values.json_values import json_equal
@@ -101,7 +101,7 @@ def apply(
     _check_lists(request)
     try:
         return _apply(live, request, force=force)
-    except InvalidValue as error:
+    except InvalidArgument as error:
         raise _merge_error(f"failed to merge config: {error}") from error
 
 
@@ -131,7 +131,7 @@ def track(
         me = Identity(manager or "unknown", "Update", api_version, subresource)
         after = without_nulls(_bare(new, ignored), shape)
         found = _update_owners(managers, before, after, shape=shape, me=me, now=now)
-    except InvalidValue:
+    except InvalidArgument:
         found = _valid_owners(old)
     return _with_managers(new, found)
 
@@ -201,7 +201,7 @@ def _types_of(obj: dict[str, Any]) -> dict[str, Any]:
 def _owners(obj: dict[str, Any] | None) -> Managers:
     try:
         return read_managers(_metadata(obj).get("managedFields"))
-    except InvalidValue as error:
+    except InvalidArgument as error:
         raise _merge_error(f"failed to decode managed fields: {error}") from error
 
 
@@ -209,7 +209,7 @@ def _valid_owners(obj: dict[str, Any] | None) -> Managers:
     """The owners; none if `managedFields` is invalid: an update must not fail because of it."""
     try:
         return read_managers(_metadata(obj).get("managedFields"))
-    except InvalidValue:
+    except InvalidArgument:
         return {}
 
 

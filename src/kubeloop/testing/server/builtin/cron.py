@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from kubeloop.wire import Duration, InvalidValue
+from kubeloop.wire import Duration, InvalidArgument
 
 __all__ = ["problem_of_schedule"]
 
@@ -52,7 +52,7 @@ def _problem_of_name(text: str) -> str:
     if text.startswith("@every "):
         try:
             Duration.parse(text.removeprefix("@every ").strip())
-        except InvalidValue:
+        except InvalidArgument:
             return f"failed to parse duration {text}"
         return ""
     return f"unrecognized descriptor: {text}"

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
-from kubeloop.machinery.labels import selector_from_wire
-from kubeloop.wire import InvalidValue
+from kubeloop.selectors import selector_from_wire
+from kubeloop.wire import InvalidArgument
 from kubeloop.wire.times import parse_time
 
 from ..values.json_values import value_at
@@ -80,7 +80,7 @@ def human_since(timestamp: object, now: datetime) -> str:
         return "<unknown>"
     try:
         return human_duration((now - parse_time(timestamp)).total_seconds())
-    except InvalidValue:
+    except InvalidArgument:
         return "<invalid>"
 
 
@@ -114,7 +114,7 @@ def selector_text(selector: Any, *, none: str = "<none>") -> str:
     """A LabelSelector as `kubectl` prints it; `none` if it selects everything or nothing."""
     try:
         return str(selector_from_wire(selector)) or none
-    except InvalidValue:
+    except InvalidArgument:
         return "<error>" if none else "<invalid>"
 
 

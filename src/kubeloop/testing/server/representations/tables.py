@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
-from kubeloop.machinery.jsonpath import JSONPath, JSONPathError
+from kubeloop.jsonpath import JSONPath, JSONPathError
 
 from ..registry import Served
 from ..values.json_values import value_at

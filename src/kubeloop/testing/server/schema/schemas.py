@@ -13,9 +13,8 @@ import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, final
 
-from kubeloop.machinery.identity import GroupVersion
-from kubeloop.machinery.names import problems_of_dns_1035_label
-from kubeloop.wire import NO_FACTS, FieldFacts, InvalidValue, TypeFacts, facts_of
+from kubeloop.meta import GroupVersion, problems_of_dns_1035_label
+from kubeloop.wire import NO_FACTS, FieldFacts, InvalidArgument, TypeFacts, facts_of
 from kubeloop.wire.meta.v1 import ObjectMeta
 
 from ..statuses import Cause, bad_request
@@ -384,7 +383,7 @@ def _kind_problems(name: str, text: str, where: str) -> Iterator[Cause]:
     if name == "apiVersion":
         try:
             GroupVersion.parse(text)
-        except InvalidValue:
+        except InvalidArgument:
             yield causes.invalid(where, text, f"unexpected GroupVersion string: {text}")
         return
     problems = problems_of_dns_1035_label(text.lower())

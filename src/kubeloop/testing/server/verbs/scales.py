@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, final
 
-from kubeloop.machinery import selector_from_wire
-from kubeloop.wire import InvalidValue, Subresource, class_for
+from kubeloop.selectors import selector_from_wire
+from kubeloop.wire import InvalidArgument, Subresource, class_for
 
 from ..apply.managed import applied_name
 from ..registry import Served
@@ -182,5 +182,5 @@ def _selector(obj: Object) -> str:
     wire = said if {"matchLabels", "matchExpressions"} & said.keys() else {"matchLabels": said}
     try:
         return str(selector_from_wire(wire))
-    except InvalidValue:
+    except InvalidArgument:
         return ""

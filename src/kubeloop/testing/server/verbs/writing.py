@@ -14,7 +14,7 @@ from typing import final
 import msgspec
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import generate_name
+from kubeloop.meta import generate_name
 
 from ..apply.managed import applied_name, apply
 from ..apply.tracking import Tracker
