@@ -22,7 +22,7 @@ from kubeloop.selectors import NOTHING, Label
         {"limit": -1},
     ],
 )
-def test_list_options_that_contradict_each_other_are_refused(options: dict[str, Any]) -> None:
+def test_list_options_that_contradict_each_other_are_rejected(options: dict[str, Any]) -> None:
     """TYP-13."""
     with pytest.raises(InvalidArgument):
         ListOptions(**options)
@@ -47,7 +47,7 @@ def test_a_selector_that_cannot_be_sent_is_never_everything(selection: Any) -> N
 
 
 @pytest.mark.parametrize("selection", [["app=web"], 7, ("a", "b")])
-def test_what_is_no_selector_at_all_is_named(selection: Any) -> None:
+def test_what_is_not_a_selector_at_all_is_named(selection: Any) -> None:
     with pytest.raises(InvalidArgument, match=r"label selector .*expected text"):
         ListOptions.of(selector=selection)
     with pytest.raises(InvalidArgument, match=r"field selector .*expected text"):
@@ -75,7 +75,7 @@ def test_a_watch_says_a_match_only_with_initial_events() -> None:
         {"propagation": "Later"},
     ],
 )
-def test_delete_options_that_no_server_takes_are_refused(options: dict[str, Any]) -> None:
+def test_delete_options_that_no_server_takes_are_rejected(options: dict[str, Any]) -> None:
     """TYP-10."""
     with pytest.raises(InvalidArgument):
         delete_options(**options)

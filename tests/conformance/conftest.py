@@ -1,7 +1,7 @@
-"""One server for the whole run, a fresh namespace for each test, and a second server with
-controllers for the few tests that are about them.
+"""One server for the whole run, a new namespace for each test, and a second server with
+controllers for the few tests that need them.
 
-`--kube embedded` (the default) or `--kube envtest` chooses; the tests do not know.
+`--kube embedded` (the default) or `--kube envtest` selects the server.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import pytest_asyncio
 
 from kubeloop.clients import APIClient
 from tests.conformance import servers
-from tests.conformance.caller import Caller
 from tests.conformance.differences import DIFFERENCES
-from tests.conformance.scene import build_scene, look_at_scene
+from tests.conformance.raw_client import RawClient
+from tests.conformance.sample_cluster import create_objects, read_objects
 from tests.conformance.servers import Server
-from tests.conformance.widgets import Defined, define
+from tests.conformance.widgets import CustomKind, define
 
 ADMIN = ("admin", ("system:masters",))
 _numbers = itertools.count(1)
@@ -33,7 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.parent == Path(__file__).parent:
-            _prepare(item, _chosen(config))
+            _prepare(item, _selected_server(config))
 
 
 def _prepare(item: pytest.Item, server: str) -> None:
@@ -47,26 +47,26 @@ def _prepare(item: pytest.Item, server: str) -> None:
         item.add_marker(pytest.mark.xfail(strict=True, raises=AssertionError, reason=why))
 
 
-def _chosen(config: pytest.Config) -> str:
-    """Which server: the plugin's own option, of which a kubeconfig context is no choice here."""
-    chosen = str(config.getoption("kube", default=None) or config.getini("kube") or "embedded")
-    if chosen not in {"embedded", "envtest"}:
+def _selected_server(config: pytest.Config) -> str:
+    """The value of the plugin's option `--kube`; a kubeconfig context is not supported here."""
+    name = str(config.getoption("kube", default=None) or config.getini("kube") or "embedded")
+    if name not in {"embedded", "envtest"}:
         raise pytest.UsageError("the conformance suite runs with --kube embedded or envtest")
-    return chosen
+    return name
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def server(request: pytest.FixtureRequest) -> AsyncIterator[Server]:
-    start = servers.embedded if _chosen(request.config) == "embedded" else servers.envtest
+    start = servers.embedded if _selected_server(request.config) == "embedded" else servers.envtest
     async with start() as server:
         yield server
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def controlled(server: Server) -> AsyncIterator[Server]:
-    """A server on which garbage is collected and namespaces end.
+    """A server with garbage collection and namespace finalization.
 
-    The real one is another: what its controllers do must not surprise the other tests.
+    With real binaries it is a second one: its controllers must not affect the other tests.
     """
     if server.name == "embedded":
         yield server
@@ -76,54 +76,54 @@ async def controlled(server: Server) -> AsyncIterator[Server]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def api(server: Server) -> Caller:
-    """The administrator, in a namespace of the test's own."""
-    return await _in_own_namespace(server)
+async def api(server: Server) -> RawClient:
+    """A client of the administrator, in the namespace of the test."""
+    return await _in_new_namespace(server)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def client(server: Server, api: Caller) -> AsyncIterator[APIClient]:
-    """kubeloop's own client as the administrator, in the namespace of the test."""
+async def client(server: Server, api: RawClient) -> AsyncIterator[APIClient]:
+    """kubeloop's client of the administrator, in the namespace of the test."""
     config = server.config(*ADMIN).replace(namespace=api.namespace)
     async with APIClient(config) as connected:
         yield connected
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def owners(controlled: Server) -> Caller:
-    """The same where the controllers run."""
-    return await _in_own_namespace(controlled)
+async def owners(controlled: Server) -> RawClient:
+    """The same on the server with controllers."""
+    return await _in_new_namespace(controlled)
 
 
-async def _in_own_namespace(server: Server) -> Caller:
+async def _in_new_namespace(server: Server) -> RawClient:
     name = f"case-{next(_numbers)}"
-    caller = Caller(await server.session(*ADMIN), server.url, name)
+    client = RawClient(await server.session(*ADMIN), server.url, name)
     body = {"metadata": {"name": name, "labels": {"conformance": "yes"}}}
-    await caller.create("/api/v1/namespaces", body)
-    return caller
+    await client.create("/api/v1/namespaces", body)
+    return client
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def stranger(server: Server, api: Caller) -> Caller:
-    """Somebody without credentials; a bearer token may be sent in a header."""
-    return Caller(await server.session(), server.url, api.namespace)
+async def anonymous(server: Server, api: RawClient) -> RawClient:
+    """A client without credentials; a bearer token may be sent in a header."""
+    return RawClient(await server.session(), server.url, api.namespace)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def widgets(server: Server) -> Defined:
-    """The kind of our own that most tests use."""
-    caller = Caller(await server.session(*ADMIN), server.url, "default")
-    return await define(caller, plural="widgets")
+async def widgets(server: Server) -> CustomKind:
+    """The custom kind that most tests use."""
+    client = RawClient(await server.session(*ADMIN), server.url, "default")
+    return await define(client, plural="widgets")
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def scene(server: Server, widgets: Defined) -> AsyncIterator[Caller]:
-    """The administrator, in the namespace that the tables of refusals speak about.
+async def populated(server: Server, widgets: CustomKind) -> AsyncIterator[RawClient]:
+    """A client of the administrator, in the namespace with the objects of `sample_cluster`.
 
-    When all rows are done, the namespace is as it was: whatever is refused changes nothing.
+    At the end the namespace must be unchanged, because rejected requests change nothing.
     """
-    caller = Caller(await server.session(*ADMIN), server.url, "scene")
-    await caller.create("/api/v1/namespaces", {"metadata": {"name": "scene"}})
-    before = await build_scene(caller)
-    yield caller
-    assert await look_at_scene(caller) == before
+    client = RawClient(await server.session(*ADMIN), server.url, "populated")
+    await client.create("/api/v1/namespaces", {"metadata": {"name": "populated"}})
+    before = await create_objects(client)
+    yield client
+    assert await read_objects(client) == before

@@ -1,8 +1,8 @@
-"""The two servers the suite runs against, behind one small interface.
+"""The two servers of the suite, behind one small interface.
 
-Promises: whatever a test asks of a server here, both can do; a server lives for the whole
-run, and what the tests leave in it goes with it.
-Elsewhere: speaking to it (`caller`).
+Guarantees: both servers support the whole interface; a server runs for the whole run, and its
+data is discarded with it.
+See also: sending requests (`raw_client`).
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from kubeloop.testing.server.access.certs import KeyPair, load_into
 
 __all__ = ["CONTROLLERS", "UNCACHED", "Server", "embedded", "envtest"]
 
-# kube-apiserver serves this one straight from etcd, so that history can be expired.
+# kube-apiserver runs without a watch cache for this resource, so that its history can expire.
 UNCACHED = "podtemplates"
-# What the embedded server does by itself, and kube-controller-manager beside kube-apiserver.
+# The embedded server has these built in; kube-apiserver needs kube-controller-manager.
 CONTROLLERS = ("garbage-collector-controller", "namespace-controller")
 
 
 class Server(Protocol):
-    """What the suite needs of a server beside HTTP."""
+    """What the suite needs of a server in addition to HTTP."""
 
     name: str
     url: str
 
     async def session(self, user: str = "", groups: tuple[str, ...] = ()) -> aiohttp.ClientSession:
-        """A way in for a user with a certificate; without a user, with no credentials at all."""
+        """A session of a user with a certificate; without a user, without credentials."""
         ...
 
     def config(self, user: str, groups: tuple[str, ...]) -> ClusterConfig:
-        """What a client of kubeloop needs to be that user."""
+        """The configuration of a kubeloop client of that user."""
         ...
 
     async def expire(self, version: str) -> None:
-        """Forget the history of `UNCACHED` up to `version`."""
+        """Compact the history of `UNCACHED` up to `version`."""
         ...
 
 
@@ -122,9 +122,9 @@ class _Envtest:
         etcd = f"{self._plane.etcd_url}/v3/kv/compaction"
         async with (
             aiohttp.ClientSession() as session,
-            session.post(etcd, json={"revision": version, "physical": True}) as answer,
+            session.post(etcd, json={"revision": version, "physical": True}) as response,
         ):
-            assert answer.status == 200, await answer.text()
+            assert response.status == 200, await response.text()
 
 
 @asynccontextmanager
@@ -137,7 +137,7 @@ async def embedded() -> AsyncIterator[Server]:
 
 @asynccontextmanager
 async def envtest(*, controllers: Sequence[str] = ()) -> AsyncIterator[Server]:
-    """A real kube-apiserver with an etcd of its own."""
+    """A real kube-apiserver with its own etcd."""
     async with AsyncExitStack() as stack:
         plane = ControlPlane(
             api_server_flags=[f"--watch-cache-sizes={UNCACHED}#0"], controllers=controllers

@@ -1,4 +1,4 @@
-"""Who may do what: roles, bindings, impersonation, reviews of access."""
+"""Authorization: roles, bindings, impersonation, access reviews."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.caller import Caller
 from tests.conformance.differences import differs
+from tests.conformance.raw_client import RawClient
 from tests.conformance.samples import config_map
 from tests.conformance.servers import Server
 
@@ -32,22 +32,22 @@ def subject(kind: str, name: str, **more: str) -> Object:
     return {"kind": kind, "name": name, **group, **more}
 
 
-async def grant(api: Caller, *rules: Object, to: Object | None = None) -> None:
-    """A role with these rules in the namespace, for jane unless told otherwise."""
+async def grant(api: RawClient, *rules: Object, to: Object | None = None) -> None:
+    """A role with these rules in the namespace, for jane unless `to` is another subject."""
     to = to or subject("User", "jane")
     await api.create(api.at(ROLES), {"metadata": {"name": "some"}, "rules": list(rules)})
     await bind(api, to, kind="Role", name="some")
-    while not await seen(api, rules[0], to):  # kube-apiserver learns of it by a watch
+    while not await seen(api, rules[0], to):  # kube-apiserver caches roles with a watch
         pass
 
 
-async def bind(api: Caller, to: Object, *, kind: str, name: str) -> None:
+async def bind(api: RawClient, to: Object, *, kind: str, name: str) -> None:
     role = {"apiGroup": RBAC, "kind": kind, "name": name}
     body = {"metadata": {"name": "some"}, "roleRef": role, "subjects": [to]}
     await api.create(api.at(BINDINGS), body)
 
 
-async def seen(api: Caller, first: Object, to: Object) -> bool:
+async def seen(api: RawClient, first: Object, to: Object) -> bool:
     """Whether the first rule of a grant is in force."""
     name = to["name"]
     if to["kind"] == "ServiceAccount":
@@ -67,14 +67,14 @@ async def seen(api: Caller, first: Object, to: Object) -> bool:
     return bool(reply.body["status"]["allowed"])
 
 
-async def allowed(api: Caller, verb: str, resource: str, user: str) -> bool:
+async def allowed(api: RawClient, verb: str, resource: str, user: str) -> bool:
     attributes = {"namespace": api.namespace, "verb": verb, "resource": resource}
     body = {"spec": {"resourceAttributes": attributes, "user": user}}
     reply = await api.create(f"{REVIEWS}/subjectaccessreviews", body)
     return bool(reply.body["status"]["allowed"])
 
 
-async def test_a_user_without_rights_is_refused(api: Caller) -> None:
+async def test_a_user_without_rights_is_rejected(api: RawClient) -> None:
     reply = await api("GET", api.at("configmaps"), as_user="jane")
 
     assert (reply.code, reply.reason) == (403, "Forbidden")
@@ -85,7 +85,7 @@ async def test_a_user_without_rights_is_refused(api: Caller) -> None:
     assert reply.details == {"kind": "configmaps"}
 
 
-async def test_a_refusal_names_the_object(api: Caller) -> None:
+async def test_a_rejection_names_the_object(api: RawClient) -> None:
     reply = await api("GET", api.at("apps/v1/deployments", "web"), as_user="jane")
 
     assert reply.message == (
@@ -95,7 +95,7 @@ async def test_a_refusal_names_the_object(api: Caller) -> None:
     assert reply.details == {"name": "web", "group": "apps", "kind": "deployments"}
 
 
-async def test_a_refusal_at_the_cluster_says_so(api: Caller) -> None:
+async def test_a_rejection_at_cluster_scope_names_the_scope(api: RawClient) -> None:
     reply = await api("GET", "/api/v1/nodes", as_user="jane")
 
     assert reply.message == (
@@ -104,21 +104,21 @@ async def test_a_refusal_at_the_cluster_says_so(api: Caller) -> None:
     )
 
 
-async def test_a_refusal_names_the_part(api: Caller) -> None:
+async def test_a_rejection_names_the_subresource(api: RawClient) -> None:
     reply = await api("GET", api.at("pods", "web", "log"), as_user="jane")
 
     assert reply.code == 403
     assert 'cannot get resource "pods/log"' in reply.message
 
 
-async def test_a_refusal_of_a_path_names_the_path(api: Caller) -> None:
+async def test_a_rejection_of_a_path_names_the_path(api: RawClient) -> None:
     reply = await api("GET", "/metrics", as_user="jane")
 
     assert (reply.code, reply.reason) == (403, "Forbidden")
     assert reply.message == 'forbidden: User "jane" cannot get path "/metrics"'
 
 
-async def test_rights_come_before_existence(api: Caller) -> None:
+async def test_authorization_comes_before_existence(api: RawClient) -> None:
     missing = await api("GET", api.at("configmaps", "nope"), as_user="jane")
     strange = await api("GET", "/apis/nope.example.com/v1/things", as_user="jane")
 
@@ -130,7 +130,7 @@ async def test_rights_come_before_existence(api: Caller) -> None:
     [("POST", "create"), ("GET", "list"), ("DELETE", "deletecollection")],
 )
 async def test_a_request_to_a_collection_needs_its_verb(
-    api: Caller, method: str, verb: str
+    api: RawClient, method: str, verb: str
 ) -> None:
     reply = await api(method, api.at("configmaps"), {}, as_user="jane")
 
@@ -141,19 +141,21 @@ async def test_a_request_to_a_collection_needs_its_verb(
     ("method", "verb"),
     [("PUT", "update"), ("GET", "get"), ("DELETE", "delete"), ("PATCH", "patch")],
 )
-async def test_a_request_to_an_object_needs_its_verb(api: Caller, method: str, verb: str) -> None:
+async def test_a_request_to_an_object_needs_its_verb(
+    api: RawClient, method: str, verb: str
+) -> None:
     reply = await api(method, api.at("configmaps", "a"), {}, as_user="jane")
 
     assert (reply.code, f'cannot {verb} resource "configmaps"' in reply.message) == (403, True)
 
 
-async def test_a_watch_needs_its_verb(api: Caller) -> None:
+async def test_a_watch_needs_its_verb(api: RawClient) -> None:
     reply = await api("GET", api.at("configmaps"), query={"watch": 1}, as_user="jane")
 
     assert (reply.code, 'cannot watch resource "configmaps"' in reply.message) == (403, True)
 
 
-async def test_a_role_lets_its_subject_in(api: Caller) -> None:
+async def test_a_role_allows_its_subject(api: RawClient) -> None:
     await grant(api, rule("list,create", "configmaps"))
 
     created = await api("POST", api.at("configmaps"), config_map("a"), as_user="jane")
@@ -162,13 +164,13 @@ async def test_a_role_lets_its_subject_in(api: Caller) -> None:
     assert (created.code, listed.names) == (201, ["a"])
 
 
-async def test_a_role_lets_nobody_else_in(api: Caller) -> None:
+async def test_a_role_allows_no_other_user(api: RawClient) -> None:
     await grant(api, rule("list", "configmaps"))
 
     assert (await api("GET", api.at("configmaps"), as_user="john")).code == 403
 
 
-async def test_a_role_is_good_in_its_namespace_only(api: Caller) -> None:
+async def test_a_role_applies_to_its_namespace_only(api: RawClient) -> None:
     await grant(api, rule("list", "configmaps"))
 
     other = await api("GET", "/api/v1/namespaces/default/configmaps", as_user="jane")
@@ -177,7 +179,7 @@ async def test_a_role_is_good_in_its_namespace_only(api: Caller) -> None:
     assert (other.code, everywhere.code) == (403, 403)
 
 
-async def test_a_role_may_name_objects(api: Caller) -> None:
+async def test_a_role_may_name_objects(api: RawClient) -> None:
     await api.create(api.at("configmaps"), config_map("a"))
     await api.create(api.at("configmaps"), config_map("b"))
     await grant(api, rule("get", "configmaps", resourceNames=["a"]))
@@ -188,7 +190,7 @@ async def test_a_role_may_name_objects(api: Caller) -> None:
     assert (named.code, other.code) == (200, 403)
 
 
-async def test_a_list_of_one_named_object_is_covered_by_its_name(api: Caller) -> None:
+async def test_a_list_of_one_named_object_is_covered_by_its_name(api: RawClient) -> None:
     await api.create(api.at("configmaps"), config_map("a"))
     await grant(api, rule("list", "configmaps", resourceNames=["a"]))
 
@@ -199,21 +201,21 @@ async def test_a_list_of_one_named_object_is_covered_by_its_name(api: Caller) ->
     assert (named.code, all_of_them.code) == (200, 403)
 
 
-async def test_a_part_needs_a_right_of_its_own(api: Caller) -> None:
+async def test_a_subresource_needs_its_own_permission(api: RawClient) -> None:
     await grant(api, rule("get", "pods"))
 
     assert (await api("GET", api.at("pods", "web"), as_user="jane")).code == 404
     assert (await api("GET", api.at("pods", "web", "status"), as_user="jane")).code == 403
 
 
-async def test_a_part_of_every_resource_may_be_granted(api: Caller) -> None:
+async def test_a_subresource_of_every_resource_may_be_granted(api: RawClient) -> None:
     await grant(api, rule("get", "pods/status"))
 
     assert (await api("GET", api.at("pods", "web", "status"), as_user="jane")).code == 404
     assert (await api("GET", api.at("pods", "web"), as_user="jane")).code == 403
 
 
-async def test_a_star_grants_all_resources_of_a_group(api: Caller) -> None:
+async def test_a_star_grants_all_resources_of_a_group(api: RawClient) -> None:
     await grant(api, rule("get", "*"))
 
     assert (await api("GET", api.at("pods", "web"), as_user="jane")).code == 404
@@ -221,7 +223,7 @@ async def test_a_star_grants_all_resources_of_a_group(api: Caller) -> None:
     assert (await api("GET", api.at("apps/v1/deployments", "web"), as_user="jane")).code == 403
 
 
-async def test_a_role_may_be_bound_to_a_group(api: Caller) -> None:
+async def test_a_role_may_be_bound_to_a_group(api: RawClient) -> None:
     await grant(api, rule("list", "configmaps"), to=subject("Group", "readers"))
 
     reply = await api("GET", api.at("configmaps"), as_user="jane", as_groups=("readers",))
@@ -229,7 +231,7 @@ async def test_a_role_may_be_bound_to_a_group(api: Caller) -> None:
     assert reply.code == 200
 
 
-async def test_a_role_may_be_bound_to_a_service_account(api: Caller) -> None:
+async def test_a_role_may_be_bound_to_a_service_account(api: RawClient) -> None:
     account = subject("ServiceAccount", "robot", namespace=api.namespace)
     await grant(api, rule("list", "configmaps"), to=account)
 
@@ -239,7 +241,7 @@ async def test_a_role_may_be_bound_to_a_service_account(api: Caller) -> None:
     assert reply.code == 200
 
 
-async def test_a_cluster_role_may_be_bound_in_a_namespace(api: Caller) -> None:
+async def test_a_cluster_role_may_be_bound_in_a_namespace(api: RawClient) -> None:
     name = f"{api.namespace}-readers"
     rules = [rule("list", "configmaps"), rule("list", "nodes")]
     path = f"/apis/{RBAC}/v1/clusterroles"
@@ -254,13 +256,13 @@ async def test_a_cluster_role_may_be_bound_in_a_namespace(api: Caller) -> None:
     assert (maps.code, nodes.code) == (200, 403)
 
 
-async def test_a_binding_to_a_role_that_is_not_there_grants_nothing(api: Caller) -> None:
+async def test_a_binding_to_a_missing_role_grants_nothing(api: RawClient) -> None:
     await bind(api, subject("User", "jane"), kind="Role", name="nope")
 
     assert (await api("GET", api.at("configmaps"), as_user="jane")).code == 403
 
 
-async def test_nobody_grants_what_they_do_not_have(api: Caller) -> None:
+async def test_a_user_cannot_grant_permissions_they_do_not_have(api: RawClient) -> None:
     await grant(api, rule("create", "roles", RBAC))
     body = {"metadata": {"name": "more"}, "rules": [rule("get", "secrets")]}
 
@@ -270,7 +272,7 @@ async def test_nobody_grants_what_they_do_not_have(api: Caller) -> None:
     assert "is attempting to grant RBAC permissions not currently held" in reply.message
 
 
-async def test_nobody_binds_a_role_they_do_not_have(api: Caller) -> None:
+async def test_a_user_cannot_bind_a_role_they_do_not_have(api: RawClient) -> None:
     await grant(api, rule("create", "rolebindings", RBAC))
     binding = {
         "metadata": {"name": "admins"},
@@ -283,7 +285,7 @@ async def test_nobody_binds_a_role_they_do_not_have(api: Caller) -> None:
     assert (reply.code, reply.reason) == (403, "Forbidden")
 
 
-async def test_everybody_may_read_discovery_and_health(api: Caller) -> None:
+async def test_every_user_may_read_discovery_and_health(api: RawClient) -> None:
     for path in ("/version", "/healthz", "/apis", "/api/v1", "/openapi/v3"):
         assert (await api("GET", path, as_user="jane")).code == 200, path
 
@@ -291,7 +293,7 @@ async def test_everybody_may_read_discovery_and_health(api: Caller) -> None:
 # --- impersonation
 
 
-async def test_the_user_who_is_impersonated_is_who_is_judged(api: Caller) -> None:
+async def test_the_impersonated_user_is_authorized(api: RawClient) -> None:
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
 
     reply = await api(
@@ -311,7 +313,7 @@ async def test_the_user_who_is_impersonated_is_who_is_judged(api: Caller) -> Non
     }
 
 
-async def test_a_service_account_that_is_impersonated_has_its_groups(api: Caller) -> None:
+async def test_an_impersonated_service_account_has_its_groups(api: RawClient) -> None:
     user = "system:serviceaccount:shop:robot"
 
     reply = await api("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {}, as_user=user)
@@ -323,8 +325,8 @@ async def test_a_service_account_that_is_impersonated_has_its_groups(api: Caller
     ]
 
 
-async def test_impersonation_needs_a_right(api: Caller, server: Server) -> None:
-    jane = Caller(await server.session("jane"), server.url, api.namespace)
+async def test_impersonation_needs_a_permission(api: RawClient, server: Server) -> None:
+    jane = RawClient(await server.session("jane"), server.url, api.namespace)
 
     reply = await jane("GET", api.at("configmaps"), as_user="john")
 
@@ -333,15 +335,17 @@ async def test_impersonation_needs_a_right(api: Caller, server: Server) -> None:
 
 
 @differs("narrow impersonation")
-async def test_a_refused_impersonation_names_the_narrow_verb(api: Caller, server: Server) -> None:
-    jane = Caller(await server.session("jane"), server.url, api.namespace)
+async def test_a_rejected_impersonation_names_the_narrow_verb(
+    api: RawClient, server: Server
+) -> None:
+    jane = RawClient(await server.session("jane"), server.url, api.namespace)
 
     reply = await jane("GET", api.at("configmaps"), as_user="john")
 
     assert "cannot impersonate-on:user-info:list resource" in reply.message
 
 
-async def test_groups_are_not_impersonated_without_a_user(api: Caller) -> None:
+async def test_groups_are_not_impersonated_without_a_user(api: RawClient) -> None:
     reply = await api("GET", api.at("configmaps"), as_groups=("readers",))
 
     assert reply.code in {400, 403, 500}
@@ -351,7 +355,7 @@ async def test_groups_are_not_impersonated_without_a_user(api: Caller) -> None:
 # --- reviews
 
 
-async def test_a_review_of_oneself_says_yes(api: Caller) -> None:
+async def test_a_self_review_can_be_allowed(api: RawClient) -> None:
     attributes = {"namespace": api.namespace, "verb": "get", "resource": "pods"}
     body = {"spec": {"resourceAttributes": attributes}}
 
@@ -360,7 +364,7 @@ async def test_a_review_of_oneself_says_yes(api: Caller) -> None:
     assert reply.body["status"]["allowed"] is True
 
 
-async def test_a_review_of_oneself_says_no(api: Caller) -> None:
+async def test_a_self_review_can_be_denied(api: RawClient) -> None:
     attributes = {"namespace": api.namespace, "verb": "get", "resource": "pods"}
     body = {"spec": {"resourceAttributes": attributes}}
 
@@ -369,14 +373,14 @@ async def test_a_review_of_oneself_says_no(api: Caller) -> None:
     assert (reply.code, reply.body["status"]) == (201, {"allowed": False})
 
 
-async def test_a_review_of_another_is_decided_by_roles(api: Caller) -> None:
+async def test_a_review_of_another_user_is_decided_by_roles(api: RawClient) -> None:
     await grant(api, rule("get", "configmaps"))
 
     assert await allowed(api, "get", "configmaps", "jane")
     assert not await allowed(api, "delete", "configmaps", "jane")
 
 
-async def test_a_review_in_a_namespace_is_asked_there(api: Caller) -> None:
+async def test_a_local_review_is_created_in_its_namespace(api: RawClient) -> None:
     attributes = {"namespace": api.namespace, "verb": "get", "resource": "pods"}
     body = {"spec": {"user": "jane", "resourceAttributes": attributes}}
 
@@ -385,7 +389,7 @@ async def test_a_review_in_a_namespace_is_asked_there(api: Caller) -> None:
     assert reply.body["status"]["allowed"] is False
 
 
-async def test_a_review_of_a_path(api: Caller) -> None:
+async def test_a_review_of_a_path(api: RawClient) -> None:
     body = {
         "spec": {
             "user": "jane",
@@ -411,15 +415,15 @@ async def test_a_review_of_a_path(api: Caller) -> None:
             "nonResourceAttributes": {"path": "/"},
         },
     ],
-    ids=["nothing", "no-question", "nobody", "two-questions"],
+    ids=["empty", "no-attributes", "no-user", "two-attributes"],
 )
-async def test_a_review_that_asks_nothing_is_refused(api: Caller, spec: Object) -> None:
+async def test_a_review_without_a_question_is_rejected(api: RawClient, spec: Object) -> None:
     reply = await api("POST", f"{REVIEWS}/subjectaccessreviews", {"spec": spec})
 
     assert (reply.code, reply.reason) == (422, "Invalid")
 
 
-async def test_a_review_of_rules_lists_what_one_may_do(api: Caller) -> None:
+async def test_a_rules_review_lists_the_permissions_of_the_user(api: RawClient) -> None:
     await grant(api, rule("get,list", "configmaps", resourceNames=["a"]))
 
     reply = await api(

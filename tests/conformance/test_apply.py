@@ -6,30 +6,30 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.caller import Caller, Reply
 from tests.conformance.differences import differs
+from tests.conformance.raw_client import RawClient, Response
 from tests.conformance.samples import config_map, deployment, pod, service
-from tests.conformance.widgets import WIDGETS, Defined
+from tests.conformance.widgets import WIDGETS, CustomKind
 
 Object = dict[str, Any]
 
 
-def owners(reply: Reply) -> dict[tuple[str, str, str], Any]:
-    """Who owns what: (manager, operation, subresource) -> fields."""
+def owners(reply: Response) -> dict[tuple[str, str, str], Any]:
+    """The owned fields by (manager, operation, subresource)."""
     return {
         (each["manager"], each["operation"], each.get("subresource", "")): each["fieldsV1"]
         for each in reply.meta.get("managedFields", [])
     }
 
 
-async def test_applying_what_is_not_there_creates_it(api: Caller) -> None:
+async def test_applying_a_missing_object_creates_it(api: RawClient) -> None:
     """API-38"""
     reply = await api.apply(api.at("configmaps", "a"), config_map("a", x="1"))
 
     assert (reply.code, reply.body["data"]) == (201, {"x": "1"})
 
 
-async def test_applying_again_is_an_update(api: Caller) -> None:
+async def test_applying_again_is_an_update(api: RawClient) -> None:
     await api.apply(api.at("configmaps", "a"), config_map("a", x="1"))
 
     reply = await api.apply(api.at("configmaps", "a"), config_map("a", x="2"))
@@ -37,7 +37,7 @@ async def test_applying_again_is_an_update(api: Caller) -> None:
     assert (reply.code, reply.body["data"]) == (200, {"x": "2"})
 
 
-async def test_applying_the_same_again_changes_nothing(api: Caller) -> None:
+async def test_applying_the_same_again_changes_nothing(api: RawClient) -> None:
     first = await api.apply(api.at("configmaps", "a"), config_map("a", x="1"))
 
     second = await api.apply(api.at("configmaps", "a"), config_map("a", x="1"))
@@ -45,12 +45,12 @@ async def test_applying_the_same_again_changes_nothing(api: Caller) -> None:
     assert second.body == first.body
 
 
-async def test_an_entry_of_managed_fields_has_this_shape(api: Caller) -> None:
+async def test_an_entry_of_managed_fields_has_these_fields(api: RawClient) -> None:
     """API-36, API-37"""
     reply = await api.apply(api.at("configmaps", "a"), config_map("a", x="1"))
 
     (entry,) = reply.meta["managedFields"]
-    # Fields are assigned before the object is filled in, and a second may end in between.
+    # Ownership is computed before the object gets its times: a second may pass in between.
     assert entry.pop("time") <= reply.meta["creationTimestamp"]
     assert entry == {
         "manager": "tester",
@@ -61,20 +61,20 @@ async def test_an_entry_of_managed_fields_has_this_shape(api: Caller) -> None:
     }
 
 
-async def test_a_create_is_owned_by_the_user_agent(api: Caller) -> None:
+async def test_a_create_is_owned_by_the_user_agent(api: RawClient) -> None:
     """API-36"""
     reply = await api.create(api.at("configmaps"), config_map("a", x="1"))
 
     assert owners(reply) == {("conformance", "Update", ""): {"f:data": {".": {}, "f:x": {}}}}
 
 
-async def test_a_create_may_name_its_manager(api: Caller) -> None:
+async def test_a_create_may_name_its_manager(api: RawClient) -> None:
     reply = await api.create(api.at("configmaps"), config_map("a", x="1"), fieldManager="me")
 
     assert list(owners(reply)) == [("me", "Update", "")]
 
 
-async def test_an_update_owns_what_it_changed(api: Caller) -> None:
+async def test_an_update_owns_what_it_changed(api: RawClient) -> None:
     await api.create(api.at("configmaps"), config_map("a", x="1", y="1"), fieldManager="one")
 
     body = config_map("a", x="1", y="2")
@@ -86,7 +86,7 @@ async def test_an_update_owns_what_it_changed(api: Caller) -> None:
     }
 
 
-async def test_a_patch_owns_what_it_changed(api: Caller) -> None:
+async def test_a_patch_owns_what_it_changed(api: RawClient) -> None:
     await api.create(api.at("configmaps"), config_map("a", x="1"), fieldManager="one")
 
     reply = await api.patch(api.at("configmaps", "a"), {"data": {"y": "2"}}, fieldManager="two")
@@ -94,7 +94,7 @@ async def test_a_patch_owns_what_it_changed(api: Caller) -> None:
     assert owners(reply)["two", "Update", ""] == {"f:data": {"f:y": {}}}
 
 
-async def test_labels_and_annotations_are_owned_one_by_one(api: Caller) -> None:
+async def test_labels_and_annotations_are_owned_one_by_one(api: RawClient) -> None:
     body = config_map("a", labels={"x": "1"})
     body["metadata"]["annotations"] = {"y": "2"}
 
@@ -104,7 +104,7 @@ async def test_labels_and_annotations_are_owned_one_by_one(api: Caller) -> None:
     assert fields["f:metadata"] == {"f:annotations": {"f:y": {}}, "f:labels": {"f:x": {}}}
 
 
-async def test_what_is_no_longer_applied_is_removed(api: Caller) -> None:
+async def test_what_is_no_longer_applied_is_removed(api: RawClient) -> None:
     """API-38"""
     await api.apply(api.at("configmaps", "a"), config_map("a", x="1", y="1"))
 
@@ -113,7 +113,7 @@ async def test_what_is_no_longer_applied_is_removed(api: Caller) -> None:
     assert reply.body["data"] == {"x": "1"}
 
 
-async def test_what_somebody_else_owns_as_well_is_kept(api: Caller) -> None:
+async def test_what_another_manager_owns_as_well_is_kept(api: RawClient) -> None:
     """API-38"""
     await api.apply(api.at("configmaps", "a"), config_map("a", x="1"), "one")
     await api.apply(api.at("configmaps", "a"), config_map("a", x="1"), "two")
@@ -124,7 +124,7 @@ async def test_what_somebody_else_owns_as_well_is_kept(api: Caller) -> None:
     assert [manager for manager, _, _ in owners(reply)] == ["two"]
 
 
-async def test_what_nobody_applied_is_not_removed(api: Caller) -> None:
+async def test_a_field_that_was_never_applied_is_not_removed(api: RawClient) -> None:
     await api.create(api.at("configmaps"), config_map("a", x="1"))
 
     reply = await api.apply(api.at("configmaps", "a"), config_map("a", y="2"))
@@ -132,7 +132,7 @@ async def test_what_nobody_applied_is_not_removed(api: Caller) -> None:
     assert reply.body["data"] == {"x": "1", "y": "2"}
 
 
-async def test_another_value_for_a_field_of_somebody_else_is_a_conflict(api: Caller) -> None:
+async def test_another_value_for_a_field_of_another_manager_is_a_conflict(api: RawClient) -> None:
     await api.apply(api.at("configmaps", "a"), config_map("a", x="1"), "one")
 
     reply = await api.apply(api.at("configmaps", "a"), config_map("a", x="2"), "two")
@@ -144,7 +144,7 @@ async def test_another_value_for_a_field_of_somebody_else_is_a_conflict(api: Cal
     ]
 
 
-async def test_a_conflict_with_an_update_names_the_version_it_used(api: Caller) -> None:
+async def test_a_conflict_with_an_update_names_the_version_it_used(api: RawClient) -> None:
     await api.create(api.at("configmaps"), config_map("a", x="1"), fieldManager="one")
 
     reply = await api.apply(api.at("configmaps", "a"), config_map("a", x="2"), "two")
@@ -152,7 +152,7 @@ async def test_a_conflict_with_an_update_names_the_version_it_used(api: Caller) 
     assert reply.details["causes"][0]["message"] == 'conflict with "one" using v1'
 
 
-async def test_conflicts_with_several_are_all_named(api: Caller) -> None:
+async def test_conflicts_with_several_managers_are_all_named(api: RawClient) -> None:
     await api.apply(api.at("configmaps", "a"), config_map("a", x="1"), "one")
     await api.apply(api.at("configmaps", "a"), config_map("a", y="1"), "two")
 
@@ -165,7 +165,7 @@ async def test_conflicts_with_several_are_all_named(api: Caller) -> None:
     ]
 
 
-async def test_the_same_value_is_owned_together(api: Caller) -> None:
+async def test_the_same_value_is_owned_together(api: RawClient) -> None:
     await api.apply(api.at("configmaps", "a"), config_map("a", x="1"), "one")
 
     reply = await api.apply(api.at("configmaps", "a"), config_map("a", x="1"), "two")
@@ -174,7 +174,7 @@ async def test_the_same_value_is_owned_together(api: Caller) -> None:
     assert {manager for manager, _, _ in owners(reply)} == {"one", "two"}
 
 
-async def test_force_takes_the_field_away(api: Caller) -> None:
+async def test_force_takes_the_ownership_of_the_field(api: RawClient) -> None:
     await api.apply(api.at("configmaps", "a"), config_map("a", x="1"), "one")
 
     reply = await api.apply(api.at("configmaps", "a"), config_map("a", x="2"), "two", force=True)
@@ -183,7 +183,7 @@ async def test_force_takes_the_field_away(api: Caller) -> None:
     assert owners(reply) == {("two", "Apply", ""): {"f:data": {"f:x": {}}}}
 
 
-async def test_an_update_takes_a_field_away_without_force(api: Caller) -> None:
+async def test_an_update_takes_the_ownership_without_force(api: RawClient) -> None:
     await api.apply(api.at("configmaps", "a"), config_map("a", x="1", y="1"), "one")
 
     reply = await api.patch(api.at("configmaps", "a"), {"data": {"x": "2"}}, fieldManager="two")
@@ -194,7 +194,7 @@ async def test_an_update_takes_a_field_away_without_force(api: Caller) -> None:
     }
 
 
-async def test_lists_are_owned_by_the_keys_of_their_elements(api: Caller) -> None:
+async def test_lists_are_owned_by_the_keys_of_their_elements(api: RawClient) -> None:
     """API-37"""
     reply = await api.apply(api.at("apps/v1/deployments", "web"), deployment())
 
@@ -203,7 +203,7 @@ async def test_lists_are_owned_by_the_keys_of_their_elements(api: Caller) -> Non
     assert containers == {'k:{"name":"main"}': {".": {}, "f:image": {}, "f:name": {}}}
 
 
-async def test_two_managers_add_elements_to_one_list(api: Caller) -> None:
+async def test_two_managers_add_elements_to_one_list(api: RawClient) -> None:
     await api.apply(api.at("apps/v1/deployments", "web"), deployment(), "one")
     body = deployment()
     body["spec"]["template"]["spec"]["containers"] = [{"name": "side", "image": "s:1"}]
@@ -215,7 +215,7 @@ async def test_two_managers_add_elements_to_one_list(api: Caller) -> None:
     assert (reply.code, found) == (200, ["main", "side"])
 
 
-async def test_an_element_that_is_no_longer_applied_is_removed(api: Caller) -> None:
+async def test_an_element_that_is_no_longer_applied_is_removed(api: RawClient) -> None:
     body = deployment()
     body["spec"]["template"]["spec"]["containers"].append({"name": "side", "image": "s:1"})
     await api.apply(api.at("apps/v1/deployments", "web"), body)
@@ -226,7 +226,7 @@ async def test_an_element_that_is_no_longer_applied_is_removed(api: Caller) -> N
     assert found == ["main"]
 
 
-async def test_ports_have_two_keys_of_which_one_is_defaulted(api: Caller) -> None:
+async def test_ports_have_two_keys_and_one_has_a_default(api: RawClient) -> None:
     """API-37"""
     reply = await api.apply(api.at("services", "web"), service())
 
@@ -236,7 +236,7 @@ async def test_ports_have_two_keys_of_which_one_is_defaulted(api: Caller) -> Non
     }
 
 
-async def test_sets_are_owned_by_their_values(api: Caller) -> None:
+async def test_sets_are_owned_by_their_values(api: RawClient) -> None:
     """API-37"""
     body = config_map("a")
     body["metadata"]["finalizers"] = ["example.com/x"]
@@ -247,14 +247,14 @@ async def test_sets_are_owned_by_their_values(api: Caller) -> None:
     assert fields["f:metadata"]["f:finalizers"] == {'v:"example.com/x"': {}}
 
 
-async def test_atomic_fields_are_owned_whole(api: Caller) -> None:
+async def test_atomic_fields_are_owned_as_a_whole(api: RawClient) -> None:
     reply = await api.apply(api.at("apps/v1/deployments", "web"), deployment())
 
     (fields,) = owners(reply).values()
     assert fields["f:spec"]["f:selector"] == {}
 
 
-async def test_the_status_has_owners_of_its_own(api: Caller) -> None:
+async def test_the_status_has_separate_owners(api: RawClient) -> None:
     """API-36"""
     await api.create(api.at("pods"), pod())
     body = {
@@ -270,7 +270,7 @@ async def test_the_status_has_owners_of_its_own(api: Caller) -> None:
     assert owners(reply)["kubelet", "Apply", "status"] == {"f:status": {"f:podIP": {}}}
 
 
-async def test_an_update_of_the_status_is_owned_under_the_subresource(api: Caller) -> None:
+async def test_an_update_of_the_status_is_owned_under_the_subresource(api: RawClient) -> None:
     await api.create(api.at("pods"), pod())
 
     reply = await api.patch(
@@ -282,7 +282,9 @@ async def test_an_update_of_the_status_is_owned_under_the_subresource(api: Calle
 
 
 @pytest.mark.parametrize("reset", [[], [{}]], ids=["empty-list", "empty-entry"])
-async def test_managed_fields_are_reset_by_emptying_them(api: Caller, reset: list[Object]) -> None:
+async def test_managed_fields_are_reset_by_emptying_them(
+    api: RawClient, reset: list[Object]
+) -> None:
     """API-38"""
     await api.create(api.at("configmaps"), config_map("a", x="1"))
 
@@ -292,14 +294,14 @@ async def test_managed_fields_are_reset_by_emptying_them(api: Caller, reset: lis
     assert "managedFields" not in reply.meta
 
 
-async def test_defaults_are_not_owned_by_who_applied(api: Caller) -> None:
+async def test_defaults_are_not_owned_by_the_applier(api: RawClient) -> None:
     reply = await api.apply(api.at("apps/v1/deployments", "web"), deployment())
 
     (fields,) = owners(reply).values()
     assert set(fields["f:spec"]) == {"f:replicas", "f:selector", "f:template"}
 
 
-async def test_a_manager_without_fields_left_is_forgotten(api: Caller) -> None:
+async def test_a_manager_without_fields_is_removed(api: RawClient) -> None:
     await api.apply(api.at("configmaps", "a"), config_map("a", x="1"), "one")
     await api.apply(api.at("configmaps", "a"), config_map("a", y="1"), "two")
 
@@ -309,7 +311,7 @@ async def test_a_manager_without_fields_left_is_forgotten(api: Caller) -> None:
     assert reply.body["data"] == {"y": "1"}
 
 
-async def test_a_kind_of_our_own_is_merged_by_its_schema(api: Caller, widgets: Defined) -> None:
+async def test_a_custom_kind_is_merged_by_its_schema(api: RawClient, widgets: CustomKind) -> None:
     one = widgets.new("a", spec={"size": 1, "ports": [{"name": "http", "port": 80}]})
     two = widgets.new("a", spec={"ports": [{"name": "https", "port": 443}]})
     await api.apply(api.at(WIDGETS, "a"), one, "one")
@@ -322,7 +324,9 @@ async def test_a_kind_of_our_own_is_merged_by_its_schema(api: Caller, widgets: D
     }
 
 
-async def test_a_list_of_our_own_without_keys_is_owned_whole(api: Caller, widgets: Defined) -> None:
+async def test_a_custom_list_without_keys_is_owned_as_a_whole(
+    api: RawClient, widgets: CustomKind
+) -> None:
     body = widgets.new("a", spec={"size": 1, "tags": ["x", "y"]})
 
     reply = await api.apply(api.at(WIDGETS, "a"), body)
@@ -331,7 +335,7 @@ async def test_a_list_of_our_own_without_keys_is_owned_whole(api: Caller, widget
     assert fields["f:spec"]["f:tags"] == {}
 
 
-async def test_a_set_of_our_own_is_owned_by_values(api: Caller, widgets: Defined) -> None:
+async def test_a_custom_set_is_owned_by_values(api: RawClient, widgets: CustomKind) -> None:
     await api.apply(
         api.at(WIDGETS, "a"), widgets.new("a", spec={"size": 1, "unique": ["x"]}), "one"
     )
@@ -343,8 +347,8 @@ async def test_a_set_of_our_own_is_owned_by_values(api: Caller, widgets: Defined
 
 
 @differs("types in an apply")
-async def test_a_wrong_type_in_an_apply_of_our_own_kind_is_found_before_the_schema(
-    api: Caller, widgets: Defined
+async def test_a_wrong_type_in_an_apply_of_a_custom_kind_is_found_before_the_schema(
+    api: RawClient, widgets: CustomKind
 ) -> None:
     reply = await api.apply(api.at(WIDGETS, "a"), widgets.new("a", spec={"size": "x"}))
 
@@ -352,7 +356,7 @@ async def test_a_wrong_type_in_an_apply_of_our_own_kind_is_found_before_the_sche
     assert ".spec.size: expected numeric (int or float), got string" in reply.message
 
 
-async def test_an_apply_may_be_written_in_yaml(api: Caller) -> None:
+async def test_an_apply_may_be_written_in_yaml(api: RawClient) -> None:
     text = b"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: 'on'\n"
 
     reply = await api.apply(api.at("configmaps", "a"), text)
@@ -360,7 +364,7 @@ async def test_an_apply_may_be_written_in_yaml(api: Caller) -> None:
     assert reply.body["data"] == {"x": "on"}
 
 
-async def test_an_apply_needs_a_name_in_its_body(api: Caller) -> None:
+async def test_an_apply_needs_a_name_in_its_body(api: RawClient) -> None:
     """API-38"""
     body = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"x": "1"}}
 
@@ -369,7 +373,7 @@ async def test_an_apply_needs_a_name_in_its_body(api: Caller) -> None:
     assert (reply.code, reply.reason) == (400, "BadRequest")
 
 
-async def test_an_apply_with_a_version_is_refused_when_it_is_old(api: Caller) -> None:
+async def test_an_apply_with_a_stale_version_is_a_conflict(api: RawClient) -> None:
     first = await api.apply(api.at("configmaps", "a"), config_map("a", x="1"))
     await api.apply(api.at("configmaps", "a"), config_map("a", x="2"))
     body = config_map("a", x="3")
@@ -380,7 +384,7 @@ async def test_an_apply_with_a_version_is_refused_when_it_is_old(api: Caller) ->
     assert (reply.code, reply.reason) == (409, "Conflict")
 
 
-async def test_the_scale_is_a_manager_of_replicas(api: Caller) -> None:
+async def test_the_scale_is_a_manager_of_replicas(api: RawClient) -> None:
     await api.apply(api.at("apps/v1/deployments", "web"), deployment(), "one")
 
     await api.patch(

@@ -1,4 +1,4 @@
-"""Kinds of our own: defining them, versions, parts, and their end."""
+"""Custom kinds: definitions, versions, subresources, deletion."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.caller import Caller, Reply
+from tests.conformance.raw_client import RawClient, Response
 from tests.conformance.widgets import (
     DEFINITIONS,
     GROUP,
     WIDGETS,
-    Defined,
+    CustomKind,
     define,
     definition,
     version,
@@ -21,19 +21,19 @@ from tests.conformance.widgets import (
 Object = dict[str, Any]
 
 
-async def conditions(api: Caller, path: str) -> dict[str, str]:
+async def conditions(api: RawClient, path: str) -> dict[str, str]:
     found = (await api.get(path)).body["status"]["conditions"]
     return {each["type"]: each["status"] for each in found}
 
 
-async def gone(api: Caller, path: str) -> Reply:
-    """The answer at a path once nothing is there any more."""
+async def gone(api: RawClient, path: str) -> Response:
+    """The response at a path once it no longer exists."""
     while (reply := await api.get(path)).code == 200:
         await asyncio.sleep(0.02)
     return reply
 
 
-async def test_a_definition_is_filled_in(api: Caller, widgets: Defined) -> None:
+async def test_a_definition_is_defaulted(api: RawClient, widgets: CustomKind) -> None:
     reply = await api.get(widgets.path)
 
     assert reply.spec["names"] == {
@@ -45,40 +45,44 @@ async def test_a_definition_is_filled_in(api: Caller, widgets: Defined) -> None:
     assert reply.spec["conversion"] == {"strategy": "None"}
 
 
-async def test_a_definition_says_when_it_is_established(api: Caller, widgets: Defined) -> None:
+async def test_a_definition_has_the_condition_established(
+    api: RawClient, widgets: CustomKind
+) -> None:
     found = await conditions(api, widgets.path)
 
     assert found == {"NamesAccepted": "True", "Established": "True"}
 
 
-async def test_a_definition_says_what_is_stored_and_accepted(api: Caller, widgets: Defined) -> None:
+async def test_a_definition_has_stored_versions_and_accepted_names(
+    api: RawClient, widgets: CustomKind
+) -> None:
     status = (await api.get(widgets.path)).body["status"]
 
     assert status["storedVersions"] == ["v1"]
     assert status["acceptedNames"]["kind"] == "Widget"
 
 
-async def test_an_object_is_created_with_its_defaults(api: Caller, widgets: Defined) -> None:
+async def test_an_object_is_created_with_its_defaults(api: RawClient, widgets: CustomKind) -> None:
     reply = await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 1, "inner": {}}))
 
     assert reply.spec == {"size": 1, "color": "blue", "inner": {"depth": 3}}
     assert reply.meta["generation"] == 1
 
 
-async def test_a_null_where_a_default_is_takes_the_default(api: Caller, widgets: Defined) -> None:
+async def test_a_null_is_replaced_by_the_default(api: RawClient, widgets: CustomKind) -> None:
     reply = await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 1, "color": None}))
 
     assert reply.spec["color"] == "blue"
 
 
-async def test_a_null_is_kept_where_it_is_allowed(api: Caller, widgets: Defined) -> None:
+async def test_a_null_is_kept_if_nullable(api: RawClient, widgets: CustomKind) -> None:
     reply = await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 1, "nothing": None}))
 
     assert reply.spec["nothing"] is None
 
 
-async def test_unknown_fields_are_kept_where_the_schema_says_so(
-    api: Caller, widgets: Defined
+async def test_unknown_fields_are_kept_if_the_schema_preserves_them(
+    api: RawClient, widgets: CustomKind
 ) -> None:
     free = {"anything": {"goes": [1, "x", None, 1.5]}}
 
@@ -88,8 +92,8 @@ async def test_unknown_fields_are_kept_where_the_schema_says_so(
 
 
 @pytest.mark.parametrize("limit", [5, "50%"])
-async def test_a_field_may_be_a_number_or_a_text(
-    api: Caller, widgets: Defined, limit: object
+async def test_a_field_may_be_int_or_string(
+    api: RawClient, widgets: CustomKind, limit: object
 ) -> None:
     reply = await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 1, "limit": limit}))
 
@@ -192,8 +196,8 @@ async def test_a_field_may_be_a_number_or_a_text(
         "array", "int-or-string",
     ],
 )  # fmt: skip
-async def test_what_the_schema_forbids_is_refused(
-    api: Caller, widgets: Defined, spec: Object, causes: list[tuple[str, str]], says: str
+async def test_an_object_that_violates_its_schema_is_rejected(
+    api: RawClient, widgets: CustomKind, spec: Object, causes: list[tuple[str, str]], says: str
 ) -> None:
     reply = await api("POST", api.at(WIDGETS), widgets.new("a", spec=spec))
 
@@ -204,7 +208,7 @@ async def test_what_the_schema_forbids_is_refused(
     assert says in reply.message
 
 
-async def test_every_fault_is_named(api: Caller, widgets: Defined) -> None:
+async def test_every_problem_is_reported(api: RawClient, widgets: CustomKind) -> None:
     body = widgets.new("a", spec={"size": 11, "color": "green", "name": "A1"})
 
     reply = await api("POST", api.at(WIDGETS), body)
@@ -212,7 +216,7 @@ async def test_every_fault_is_named(api: Caller, widgets: Defined) -> None:
     assert [field for field, _ in reply.causes] == ["spec.color", "spec.name", "spec.size"]
 
 
-async def test_a_patch_is_held_to_the_schema(api: Caller, widgets: Defined) -> None:
+async def test_a_patch_is_validated_by_the_schema(api: RawClient, widgets: CustomKind) -> None:
     await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 1}))
 
     reply = await api.patch(api.at(WIDGETS, "a"), {"spec": {"size": 11}})
@@ -220,7 +224,7 @@ async def test_a_patch_is_held_to_the_schema(api: Caller, widgets: Defined) -> N
     assert (reply.code, reply.causes) == (422, [("spec.size", "FieldValueInvalid")])
 
 
-async def test_what_was_wrong_before_may_stay_as_it_is(api: Caller) -> None:
+async def test_a_value_that_was_invalid_before_may_stay(api: RawClient) -> None:
     loose = {"type": "object", "properties": {"size": {"type": "integer"}, "x": {"type": "string"}}}
     defined = await define(api, versions=[version(spec=loose, selectableFields=[])])
     await api.create(api.at(defined.resource), defined.new("a", spec={"size": 99}))
@@ -246,16 +250,18 @@ async def test_what_was_wrong_before_may_stay_as_it_is(api: Caller) -> None:
     assert (same.code, worse.code) == (200, 422)
 
 
-# --- parts
+# --- subresources
 
 
-async def test_a_status_is_not_written_with_the_object(api: Caller, widgets: Defined) -> None:
+async def test_a_write_of_the_object_ignores_the_status(
+    api: RawClient, widgets: CustomKind
+) -> None:
     body = widgets.new("a", spec={"size": 1}, status={"note": "x"})
 
     assert "status" not in (await api.create(api.at(WIDGETS), body)).body
 
 
-async def test_a_status_is_written_at_its_own_path(api: Caller, widgets: Defined) -> None:
+async def test_the_status_is_written_at_its_own_path(api: RawClient, widgets: CustomKind) -> None:
     await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 1}))
 
     reply = await api.patch(
@@ -266,7 +272,9 @@ async def test_a_status_is_written_at_its_own_path(api: Caller, widgets: Defined
     assert reply.meta["generation"] == 1
 
 
-async def test_a_change_of_the_spec_is_a_generation(api: Caller, widgets: Defined) -> None:
+async def test_a_change_of_the_spec_increments_the_generation(
+    api: RawClient, widgets: CustomKind
+) -> None:
     await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 1}))
 
     spec = await api.patch(api.at(WIDGETS, "a"), {"spec": {"size": 2}})
@@ -275,7 +283,9 @@ async def test_a_change_of_the_spec_is_a_generation(api: Caller, widgets: Define
     assert (spec.meta["generation"], label.meta["generation"]) == (2, 2)
 
 
-async def test_the_scale_of_our_own_kind_reads_its_paths(api: Caller, widgets: Defined) -> None:
+async def test_the_scale_of_a_custom_kind_is_read_from_its_paths(
+    api: RawClient, widgets: CustomKind
+) -> None:
     await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 3}))
     status = {"status": {"replicas": 2, "selector": "app=a"}}
     await api.patch(api.at(WIDGETS, "a", "status"), status)
@@ -287,7 +297,7 @@ async def test_the_scale_of_our_own_kind_reads_its_paths(api: Caller, widgets: D
     assert reply.body["status"] == {"replicas": 2, "selector": "app=a"}
 
 
-async def test_the_scale_of_our_own_kind_is_written(api: Caller, widgets: Defined) -> None:
+async def test_the_scale_of_a_custom_kind_is_written(api: RawClient, widgets: CustomKind) -> None:
     await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 3}))
 
     reply = await api.patch(api.at(WIDGETS, "a", "scale"), {"spec": {"replicas": 7}})
@@ -296,8 +306,8 @@ async def test_the_scale_of_our_own_kind_is_written(api: Caller, widgets: Define
     assert (await api.get(api.at(WIDGETS, "a"))).spec["size"] == 7
 
 
-async def test_the_scale_of_our_own_kind_is_held_to_the_schema(
-    api: Caller, widgets: Defined
+async def test_the_scale_of_a_custom_kind_is_validated_by_the_schema(
+    api: RawClient, widgets: CustomKind
 ) -> None:
     await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 3}))
 
@@ -306,7 +316,9 @@ async def test_the_scale_of_our_own_kind_is_held_to_the_schema(
     assert (reply.code, reply.causes) == (422, [("spec.size", "FieldValueInvalid")])
 
 
-async def test_a_kind_without_parts_writes_its_status_with_the_object(api: Caller) -> None:
+async def test_a_kind_without_subresources_writes_its_status_with_the_object(
+    api: RawClient,
+) -> None:
     defined = await define(api, versions=[version(subresources={})])
     body = defined.new("a", spec={"size": 1}, status={"note": "x"})
 
@@ -317,10 +329,10 @@ async def test_a_kind_without_parts_writes_its_status_with_the_object(api: Calle
     assert part.code == 404
 
 
-# --- versions, scope, life
+# --- versions, scope, deletion
 
 
-async def test_an_object_is_seen_in_every_served_version(api: Caller) -> None:
+async def test_an_object_can_be_read_in_every_served_version(api: RawClient) -> None:
     versions = [version("v1"), version("v2", storage=False)]
     defined = await define(api, versions=versions)
     await api.create(api.at(defined.resource), defined.new("a", spec={"size": 1}))
@@ -331,7 +343,7 @@ async def test_an_object_is_seen_in_every_served_version(api: Caller) -> None:
     assert reply.spec["size"] == 1
 
 
-async def test_each_version_prunes_by_its_own_schema(api: Caller) -> None:
+async def test_each_version_prunes_by_its_own_schema(api: RawClient) -> None:
     narrow = {"type": "object", "properties": {"size": {"type": "integer"}}}
     versions = [version("v1"), version("v2", storage=False, spec=narrow, selectableFields=[])]
     defined = await define(api, versions=versions)
@@ -342,14 +354,14 @@ async def test_each_version_prunes_by_its_own_schema(api: Caller) -> None:
     assert reply.spec == {"size": 1}
 
 
-async def test_a_version_that_is_not_served_is_not_found(api: Caller) -> None:
+async def test_a_version_that_is_not_served_is_not_found(api: RawClient) -> None:
     versions = [version("v1"), version("v2", storage=False, served=False)]
     defined = await define(api, versions=versions)
 
     assert (await api.get(api.at(f"{GROUP}/v2/{defined.plural}"))).code == 404
 
 
-async def test_a_deprecated_version_warns(api: Caller) -> None:
+async def test_a_deprecated_version_warns(api: RawClient) -> None:
     defined = await define(
         api,
         versions=[version("v1", deprecated=True), version("v2", storage=False)],
@@ -361,14 +373,14 @@ async def test_a_deprecated_version_warns(api: Caller) -> None:
     assert reply.warnings == [f"{GROUP}/v1 {kind} is deprecated; use {GROUP}/v2 {kind}"]
 
 
-async def test_a_deprecated_version_warns_in_its_own_words(api: Caller) -> None:
+async def test_a_deprecated_version_may_have_its_own_warning(api: RawClient) -> None:
     first = version("v1", deprecated=True, deprecationWarning="use v2")
     defined = await define(api, versions=[first, version("v2", storage=False)])
 
     assert (await api.get(api.at(defined.resource))).warnings == ["use v2"]
 
 
-async def test_a_kind_of_the_cluster_has_no_namespace(api: Caller) -> None:
+async def test_a_cluster_scoped_kind_has_no_namespace(api: RawClient) -> None:
     defined = await define(api, scope="Cluster")
     path = f"/apis/{GROUP}/v1/{defined.plural}"
 
@@ -379,19 +391,19 @@ async def test_a_kind_of_the_cluster_has_no_namespace(api: Caller) -> None:
     assert placed.code == 404
 
 
-async def test_a_kind_goes_with_its_definition(api: Caller) -> None:
+async def test_a_kind_is_removed_with_its_definition(api: RawClient) -> None:
     defined = await define(api)
     await api.create(api.at(defined.resource), defined.new("a", spec={"size": 1}))
 
     deleted = await api("DELETE", defined.path)
     await gone(api, defined.path)
-    answer = await gone(api, api.at(defined.resource))
+    response = await gone(api, api.at(defined.resource))
 
     assert deleted.code == 200
-    assert answer.code == 404
+    assert response.code == 404
 
 
-async def test_objects_do_not_come_back_with_a_new_definition(api: Caller) -> None:
+async def test_objects_do_not_come_back_with_a_new_definition(api: RawClient) -> None:
     defined = await define(api)
     await api.create(api.at(defined.resource), defined.new("a", spec={"size": 1}))
     await api("DELETE", defined.path)
@@ -406,21 +418,21 @@ async def test_objects_do_not_come_back_with_a_new_definition(api: Caller) -> No
     assert reply.items == []
 
 
-async def test_names_that_are_taken_are_not_accepted(api: Caller, widgets: Defined) -> None:
+async def test_names_in_use_are_not_accepted(api: RawClient, widgets: CustomKind) -> None:
     body = definition("others", "Other", names={"plural": "others", "kind": "Widget"})
     await api.create(DEFINITIONS, body)
     path = f"{DEFINITIONS}/others.{GROUP}"
 
     while not (found := (await api.get(path)).body["status"].get("conditions")):
         await asyncio.sleep(0.02)
-    said = {each["type"]: (each["status"], each["reason"]) for each in found}
+    by_type = {each["type"]: (each["status"], each["reason"]) for each in found}
     await api("DELETE", path)
 
-    assert said["NamesAccepted"] == ("False", "ListKindConflict")
-    assert said["Established"] == ("False", "NotAccepted")
+    assert by_type["NamesAccepted"] == ("False", "ListKindConflict")
+    assert by_type["Established"] == ("False", "NotAccepted")
 
 
-async def test_a_schema_that_keeps_everything_prunes_nothing(api: Caller) -> None:
+async def test_a_schema_that_preserves_unknown_fields_prunes_nothing(api: RawClient) -> None:
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     defined = await define(
         api,
@@ -439,7 +451,7 @@ async def test_a_schema_that_keeps_everything_prunes_nothing(api: Caller) -> Non
     assert (reply.body["anything"], reply.warnings) == ({"x": [1]}, [])
 
 
-async def test_an_embedded_object_keeps_its_metadata(api: Caller) -> None:
+async def test_an_embedded_object_keeps_its_metadata(api: RawClient) -> None:
     embedded = {
         "type": "object",
         "x-kubernetes-embedded-resource": True,
@@ -454,7 +466,7 @@ async def test_an_embedded_object_keeps_its_metadata(api: Caller) -> None:
     assert reply.spec["template"] == inner
 
 
-async def test_an_embedded_object_needs_its_kind(api: Caller) -> None:
+async def test_an_embedded_object_needs_its_kind(api: RawClient) -> None:
     embedded = {"type": "object", "x-kubernetes-embedded-resource": True}
     spec = {
         "type": "object",

@@ -1,4 +1,4 @@
-"""What the server fills in, and how it writes quantities and times."""
+"""Defaults, and the canonical form of quantities and times."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.caller import Caller
+from tests.conformance.raw_client import RawClient
 from tests.conformance.samples import deployment, pod, service
 
 
-async def test_a_pod_is_filled_in(api: Caller) -> None:
+async def test_a_pod_is_defaulted(api: RawClient) -> None:
     reply = await api.create(api.at("pods"), pod())
 
     spec = reply.spec
@@ -37,7 +37,7 @@ async def test_a_pod_is_filled_in(api: Caller) -> None:
     assert reply.body["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
 
 
-async def test_a_pod_tolerates_nodes_that_are_lost_for_five_minutes(api: Caller) -> None:
+async def test_a_pod_tolerates_lost_nodes_for_five_minutes(api: RawClient) -> None:
     reply = await api.create(api.at("pods"), pod())
 
     assert reply.spec["tolerations"] == [
@@ -62,7 +62,7 @@ async def test_a_pod_tolerates_nodes_that_are_lost_for_five_minutes(api: Caller)
     ],
 )
 async def test_the_tag_of_an_image_decides_when_it_is_pulled(
-    api: Caller, image: str, policy: str
+    api: RawClient, image: str, policy: str
 ) -> None:
     body = pod()
     body["spec"]["containers"][0]["image"] = image
@@ -82,7 +82,7 @@ async def test_the_tag_of_an_image_decides_when_it_is_pulled(
     ],
 )
 async def test_the_resources_decide_the_quality_of_service(
-    api: Caller, resources: Any, quality: str
+    api: RawClient, resources: Any, quality: str
 ) -> None:
     body = pod()
     body["spec"]["containers"][0]["resources"] = resources
@@ -92,7 +92,7 @@ async def test_the_resources_decide_the_quality_of_service(
     assert reply.body["status"]["qosClass"] == quality
 
 
-async def test_limits_stand_in_for_missing_requests(api: Caller) -> None:
+async def test_missing_requests_default_to_the_limits(api: RawClient) -> None:
     body = pod()
     body["spec"]["containers"][0]["resources"] = {"limits": {"cpu": "1", "memory": "1Gi"}}
 
@@ -102,7 +102,7 @@ async def test_limits_stand_in_for_missing_requests(api: Caller) -> None:
     assert reply.spec["containers"][0]["resources"] == {"limits": wanted, "requests": wanted}
 
 
-async def test_a_deployment_is_filled_in(api: Caller) -> None:
+async def test_a_deployment_is_defaulted(api: RawClient) -> None:
     reply = await api.create(api.at("apps/v1/deployments"), deployment())
 
     spec = reply.spec
@@ -119,7 +119,7 @@ async def test_a_deployment_is_filled_in(api: Caller) -> None:
     }
 
 
-async def test_a_service_is_filled_in(api: Caller) -> None:
+async def test_a_service_is_defaulted(api: RawClient) -> None:
     reply = await api.create(api.at("services"), service())
 
     spec = reply.spec
@@ -136,7 +136,7 @@ async def test_a_service_is_filled_in(api: Caller) -> None:
     }
 
 
-async def test_a_probe_is_filled_in(api: Caller) -> None:
+async def test_a_probe_is_defaulted(api: RawClient) -> None:
     body = pod()
     body["spec"]["containers"][0]["livenessProbe"] = {"httpGet": {"port": 80}}
 
@@ -151,7 +151,7 @@ async def test_a_probe_is_filled_in(api: Caller) -> None:
     }
 
 
-async def test_a_job_is_filled_in(api: Caller) -> None:
+async def test_a_job_is_defaulted(api: RawClient) -> None:
     template = {"spec": {"containers": pod()["spec"]["containers"], "restartPolicy": "Never"}}
     body = {"metadata": {"name": "a"}, "spec": {"template": template}}
 
@@ -175,7 +175,7 @@ async def test_a_job_is_filled_in(api: Caller) -> None:
     }
 
 
-async def test_a_cron_job_is_filled_in(api: Caller) -> None:
+async def test_a_cron_job_is_defaulted(api: RawClient) -> None:
     template = {"spec": {"containers": pod()["spec"]["containers"], "restartPolicy": "Never"}}
     body = {
         "metadata": {"name": "a"},
@@ -195,7 +195,7 @@ async def test_a_cron_job_is_filled_in(api: Caller) -> None:
     }
 
 
-async def test_a_claim_is_filled_in(api: Caller) -> None:
+async def test_a_claim_is_defaulted(api: RawClient) -> None:
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     body = {"metadata": {"name": "a"}, "spec": spec}
 
@@ -205,7 +205,7 @@ async def test_a_claim_is_filled_in(api: Caller) -> None:
     assert reply.body["status"] == {"phase": "Pending"}
 
 
-async def test_a_role_binding_knows_the_group_of_its_role_and_subjects(api: Caller) -> None:
+async def test_the_api_groups_of_a_role_binding_are_defaulted(api: RawClient) -> None:
     body = {
         "metadata": {"name": "a"},
         "roleRef": {"kind": "Role", "name": "reader"},
@@ -237,8 +237,8 @@ async def test_a_role_binding_knows_the_group_of_its_role_and_subjects(api: Call
         ("1000M", "1G"),
     ],
 )
-async def test_quantities_are_kept_in_their_canonical_text(
-    api: Caller, sent: object, kept: str
+async def test_quantities_are_stored_in_canonical_form(
+    api: RawClient, sent: object, kept: str
 ) -> None:
     """V-2, API-19"""
     body = {"metadata": {"name": "a"}, "spec": {"hard": {"limits.memory": sent}}}
@@ -248,7 +248,7 @@ async def test_quantities_are_kept_in_their_canonical_text(
     assert (reply.code, reply.spec["hard"]) == (201, {"limits.memory": kept})
 
 
-async def test_a_time_is_kept_in_utc_and_whole_seconds(api: Caller) -> None:
+async def test_a_time_is_stored_in_utc_and_whole_seconds(api: RawClient) -> None:
     """API-23, API-C6"""
     body = pod()
     await api.create(api.at("pods"), body)
@@ -266,7 +266,7 @@ async def test_a_time_is_kept_in_utc_and_whole_seconds(api: Caller) -> None:
 
 
 @pytest.mark.parametrize("digits", ["", ".123", ".123456", ".123456789"])
-async def test_a_time_may_have_any_number_of_digits(api: Caller, digits: str) -> None:
+async def test_a_time_may_have_any_number_of_digits(api: RawClient, digits: str) -> None:
     """V-3"""
     body = {
         "metadata": {"name": "a"},
@@ -282,7 +282,7 @@ async def test_a_time_may_have_any_number_of_digits(api: Caller, digits: str) ->
 @pytest.mark.parametrize(
     ("digits", "code"), [("", 400), (".123", 400), (".123456", 201), (".123456789", 400)]
 )
-async def test_a_micro_time_has_six_digits(api: Caller, digits: str, code: int) -> None:
+async def test_a_micro_time_has_six_digits(api: RawClient, digits: str, code: int) -> None:
     """V-3, API-24"""
     body = {"metadata": {"name": "a"}, "spec": {"renewTime": f"2024-01-02T03:04:05{digits}Z"}}
 
@@ -291,7 +291,7 @@ async def test_a_micro_time_has_six_digits(api: Caller, digits: str, code: int) 
     assert reply.code == code
 
 
-async def test_a_job_without_labels_has_those_of_its_pods(api: Caller) -> None:
+async def test_a_job_without_labels_has_those_of_its_pods(api: RawClient) -> None:
     template = {"metadata": {"labels": {"app": "web"}}, "spec": pod()["spec"]}
     template["spec"]["restartPolicy"] = "Never"
     jobs = api.at("batch/v1/jobs")
@@ -306,7 +306,7 @@ async def test_a_job_without_labels_has_those_of_its_pods(api: Caller) -> None:
     assert own.meta["labels"] == {"own": "1"}
 
 
-async def test_a_daemon_set_counts_its_templates_in_an_annotation(api: Caller) -> None:
+async def test_a_daemon_set_counts_its_templates_in_an_annotation(api: RawClient) -> None:
     number = "deprecated.daemonset.template.generation"
     body = deployment()
     body["spec"].pop("replicas", None)
@@ -321,7 +321,7 @@ async def test_a_daemon_set_counts_its_templates_in_an_annotation(api: Caller) -
     assert [each.meta["annotations"][number] for each in replies] == ["1", "1", "2"]
 
 
-async def test_the_networks_of_a_node_are_said_one_and_many(api: Caller) -> None:
+async def test_the_first_network_of_a_node_equals_the_single_one(api: RawClient) -> None:
     name = f"node-of-{api.namespace}"
     body = {"metadata": {"name": name}, "spec": {"podCIDR": "10.9.0.0/24"}}
     reply = await api.create("/api/v1/nodes", body)
@@ -330,7 +330,7 @@ async def test_the_networks_of_a_node_are_said_one_and_many(api: Caller) -> None
     assert reply.spec["podCIDRs"] == ["10.9.0.0/24"]
 
 
-async def test_a_quota_starts_with_an_empty_status(api: Caller) -> None:
+async def test_a_quota_starts_with_an_empty_status(api: RawClient) -> None:
     body = {"metadata": {"name": "q"}, "spec": {"hard": {"pods": "3"}}}
     reply = await api.create(api.at("resourcequotas"), body)
 

@@ -1,14 +1,14 @@
-"""The end of a kind of one's own: its definition goes after its objects."""
+"""Deletion of a custom kind: its definition is removed after its objects."""
 
 from __future__ import annotations
 
-from tests.conformance.caller import Caller
+from tests.conformance.raw_client import RawClient
 from tests.conformance.widgets import define
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 
 
-async def test_a_definition_is_held_from_its_deletion_on(api: Caller) -> None:
+async def test_a_deleted_definition_has_a_finalizer(api: RawClient) -> None:
     gadgets = await define(api)
     body = gadgets.new("a", spec={"size": 1})
     body["metadata"]["finalizers"] = ["example.com/hold"]
@@ -22,7 +22,7 @@ async def test_a_definition_is_held_from_its_deletion_on(api: Caller) -> None:
     assert after.meta["finalizers"] == [CLEANUP]
 
 
-async def test_nothing_is_created_of_a_kind_that_is_going_away(api: Caller) -> None:
+async def test_no_object_of_a_terminating_kind_can_be_created(api: RawClient) -> None:
     gadgets = await define(api)
     body = gadgets.new("a", spec={"size": 1})
     body["metadata"]["finalizers"] = ["example.com/hold"]

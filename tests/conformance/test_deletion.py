@@ -1,4 +1,4 @@
-"""Deleting: what is answered, what waits, what goes with it."""
+"""Deletion: responses, finalizers, grace periods, propagation."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.caller import Caller
+from tests.conformance.raw_client import RawClient
 from tests.conformance.samples import config_map, deployment, pod
-from tests.conformance.widgets import WIDGETS, Defined
+from tests.conformance.widgets import WIDGETS, CustomKind
 
 Object = dict[str, Any]
 MAPS = "configmaps"
@@ -24,7 +24,7 @@ def options(**more: Any) -> Object:
     return {"kind": "DeleteOptions", "apiVersion": "v1", **more}
 
 
-async def test_a_deletion_that_is_done_is_answered_with_success(api: Caller) -> None:
+async def test_a_finished_deletion_returns_success(api: RawClient) -> None:
     created = await api.create(api.at(MAPS), config_map("a"))
 
     reply = await api("DELETE", api.at(MAPS, "a"))
@@ -34,7 +34,7 @@ async def test_a_deletion_that_is_done_is_answered_with_success(api: Caller) -> 
     assert reply.details == {"name": "a", "kind": MAPS, "uid": created.meta["uid"]}
 
 
-async def test_success_of_a_group_names_the_group(api: Caller) -> None:
+async def test_success_of_a_group_names_the_group(api: RawClient) -> None:
     created = await api.create(api.at("apps/v1/deployments"), deployment())
 
     reply = await api("DELETE", api.at("apps/v1/deployments", "web"))
@@ -43,7 +43,7 @@ async def test_success_of_a_group_names_the_group(api: Caller) -> None:
     assert reply.details == {"name": "web", "group": "apps", "kind": "deployments", "uid": uid}
 
 
-async def test_what_was_deleted_is_not_found(api: Caller) -> None:
+async def test_a_deleted_object_is_not_found(api: RawClient) -> None:
     await api.create(api.at(MAPS), config_map("a"))
     await api("DELETE", api.at(MAPS, "a"))
 
@@ -51,7 +51,7 @@ async def test_what_was_deleted_is_not_found(api: Caller) -> None:
     assert (await api("DELETE", api.at(MAPS, "a"))).code == 404
 
 
-async def test_an_object_created_again_is_another_one(api: Caller) -> None:
+async def test_a_recreated_object_has_another_uid(api: RawClient) -> None:
     first = await api.create(api.at(MAPS), config_map("a"))
     await api("DELETE", api.at(MAPS, "a"))
 
@@ -60,7 +60,7 @@ async def test_an_object_created_again_is_another_one(api: Caller) -> None:
     assert second.meta["uid"] != first.meta["uid"]
 
 
-async def test_an_object_with_finalizers_stays_with_a_time_of_deletion(api: Caller) -> None:
+async def test_an_object_with_finalizers_stays_with_a_deletion_timestamp(api: RawClient) -> None:
     await api.create(api.at(MAPS), held())
 
     reply = await api("DELETE", api.at(MAPS, "a"))
@@ -71,7 +71,7 @@ async def test_an_object_with_finalizers_stays_with_a_time_of_deletion(api: Call
     assert (await api.get(api.at(MAPS, "a"))).body == reply.body
 
 
-async def test_a_second_deletion_changes_nothing(api: Caller) -> None:
+async def test_a_second_deletion_changes_nothing(api: RawClient) -> None:
     await api.create(api.at(MAPS), held())
     first = await api("DELETE", api.at(MAPS, "a"))
 
@@ -80,7 +80,7 @@ async def test_a_second_deletion_changes_nothing(api: Caller) -> None:
     assert second.body == first.body
 
 
-async def test_the_object_goes_with_its_last_finalizer(api: Caller) -> None:
+async def test_the_object_is_removed_with_its_last_finalizer(api: RawClient) -> None:
     await api.create(api.at(MAPS), held("a", "example.com/x", "example.com/y"))
     await api("DELETE", api.at(MAPS, "a"))
 
@@ -92,7 +92,7 @@ async def test_the_object_goes_with_its_last_finalizer(api: Caller) -> None:
     assert (await api.get(api.at(MAPS, "a"))).code == 404
 
 
-async def test_the_last_finalizer_may_go_with_an_update(api: Caller) -> None:
+async def test_the_last_finalizer_may_be_removed_by_an_update(api: RawClient) -> None:
     await api.create(api.at(MAPS), held())
     deleted = await api("DELETE", api.at(MAPS, "a"))
     body = deleted.body
@@ -104,7 +104,7 @@ async def test_the_last_finalizer_may_go_with_an_update(api: Caller) -> None:
     assert (await api.get(api.at(MAPS, "a"))).code == 404
 
 
-async def test_an_object_that_is_being_deleted_takes_no_new_finalizers(api: Caller) -> None:
+async def test_a_terminating_object_accepts_no_new_finalizers(api: RawClient) -> None:
     await api.create(api.at(MAPS), held())
     await api("DELETE", api.at(MAPS, "a"))
 
@@ -116,7 +116,7 @@ async def test_an_object_that_is_being_deleted_takes_no_new_finalizers(api: Call
     assert "no new finalizers can be added if the object is being deleted" in reply.message
 
 
-async def test_an_object_that_is_being_deleted_can_still_be_changed(api: Caller) -> None:
+async def test_a_terminating_object_can_still_be_updated(api: RawClient) -> None:
     await api.create(api.at(MAPS), held())
     await api("DELETE", api.at(MAPS, "a"))
 
@@ -125,7 +125,7 @@ async def test_an_object_that_is_being_deleted_can_still_be_changed(api: Caller)
     assert (reply.code, reply.body["data"]) == (200, {"x": "1"})
 
 
-async def test_a_name_is_taken_until_its_object_is_gone(api: Caller) -> None:
+async def test_a_name_is_in_use_until_its_object_is_removed(api: RawClient) -> None:
     await api.create(api.at(MAPS), held())
     await api("DELETE", api.at(MAPS, "a"))
 
@@ -135,7 +135,7 @@ async def test_a_name_is_taken_until_its_object_is_gone(api: Caller) -> None:
     assert reply.message.startswith("object is being deleted: configmaps")
 
 
-async def test_a_time_of_deletion_cannot_be_set_or_taken_back(api: Caller) -> None:
+async def test_a_deletion_timestamp_cannot_be_set_or_removed(api: RawClient) -> None:
     await api.create(api.at(MAPS), held())
     deleted = await api("DELETE", api.at(MAPS, "a"))
 
@@ -144,7 +144,7 @@ async def test_a_time_of_deletion_cannot_be_set_or_taken_back(api: Caller) -> No
     assert reply.meta["deletionTimestamp"] == deleted.meta["deletionTimestamp"]
 
 
-async def test_a_time_of_deletion_counts_as_a_generation(api: Caller) -> None:
+async def test_a_deletion_timestamp_increments_the_generation(api: RawClient) -> None:
     body = deployment()
     body["metadata"]["finalizers"] = ["example.com/hold"]
     await api.create(api.at("apps/v1/deployments"), body)
@@ -154,7 +154,7 @@ async def test_a_time_of_deletion_counts_as_a_generation(api: Caller) -> None:
     assert reply.meta["generation"] == 2
 
 
-async def test_preconditions_that_hold_let_the_deletion_through(api: Caller) -> None:
+async def test_a_deletion_with_matching_preconditions_succeeds(api: RawClient) -> None:
     meta = (await api.create(api.at(MAPS), config_map("a"))).meta
     conditions = {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}
 
@@ -163,7 +163,7 @@ async def test_preconditions_that_hold_let_the_deletion_through(api: Caller) -> 
     assert reply.code == 200
 
 
-async def test_a_pod_without_a_node_goes_at_once(api: Caller) -> None:
+async def test_a_pod_without_a_node_is_removed_immediately(api: RawClient) -> None:
     await api.create(api.at("pods"), pod())
 
     reply = await api("DELETE", api.at("pods", "web"))
@@ -172,13 +172,13 @@ async def test_a_pod_without_a_node_goes_at_once(api: Caller) -> None:
     assert (await api.get(api.at("pods", "web"))).code == 404
 
 
-async def bound(api: Caller) -> None:
+async def bound(api: RawClient) -> None:
     body = pod()
     body["spec"]["nodeName"] = "node-1"
     await api.create(api.at("pods"), body)
 
 
-async def test_a_pod_on_a_node_gets_its_grace_period(api: Caller) -> None:
+async def test_a_pod_on_a_node_gets_its_grace_period(api: RawClient) -> None:
     await bound(api)
 
     reply = await api("DELETE", api.at("pods", "web"))
@@ -188,7 +188,7 @@ async def test_a_pod_on_a_node_gets_its_grace_period(api: Caller) -> None:
     assert reply.meta["deletionTimestamp"] > reply.meta["creationTimestamp"]
 
 
-async def test_a_grace_period_may_be_given(api: Caller) -> None:
+async def test_a_grace_period_may_be_set(api: RawClient) -> None:
     await bound(api)
 
     reply = await api("DELETE", api.at("pods", "web"), query={"gracePeriodSeconds": 7})
@@ -196,7 +196,7 @@ async def test_a_grace_period_may_be_given(api: Caller) -> None:
     assert reply.meta["deletionGracePeriodSeconds"] == 7
 
 
-async def test_a_grace_period_may_be_shortened(api: Caller) -> None:
+async def test_a_grace_period_may_be_shortened(api: RawClient) -> None:
     await bound(api)
     await api("DELETE", api.at("pods", "web"), options(gracePeriodSeconds=20))
 
@@ -205,7 +205,7 @@ async def test_a_grace_period_may_be_shortened(api: Caller) -> None:
     assert reply.meta["deletionGracePeriodSeconds"] == 5
 
 
-async def test_a_grace_period_is_not_made_longer(api: Caller) -> None:
+async def test_a_grace_period_is_not_made_longer(api: RawClient) -> None:
     await bound(api)
     await api("DELETE", api.at("pods", "web"), options(gracePeriodSeconds=5))
 
@@ -214,7 +214,9 @@ async def test_a_grace_period_is_not_made_longer(api: Caller) -> None:
     assert reply.meta["deletionGracePeriodSeconds"] == 5
 
 
-async def test_a_pod_on_a_node_goes_at_once_with_a_grace_period_of_zero(api: Caller) -> None:
+async def test_a_pod_on_a_node_is_removed_immediately_with_a_grace_period_of_zero(
+    api: RawClient,
+) -> None:
     await bound(api)
 
     reply = await api("DELETE", api.at("pods", "web"), options(gracePeriodSeconds=0))
@@ -223,7 +225,7 @@ async def test_a_pod_on_a_node_goes_at_once_with_a_grace_period_of_zero(api: Cal
     assert (await api.get(api.at("pods", "web"))).code == 404
 
 
-async def test_a_deletion_in_the_foreground_waits_with_a_finalizer(api: Caller) -> None:
+async def test_a_foreground_deletion_adds_a_finalizer(api: RawClient) -> None:
     owner = await api.create(api.at(MAPS), config_map("owner"))
     await api.create(api.at(MAPS), owned_by(owner.body, block=True))
 
@@ -234,7 +236,7 @@ async def test_a_deletion_in_the_foreground_waits_with_a_finalizer(api: Caller) 
     assert reply.meta["deletionTimestamp"]
 
 
-async def test_a_deletion_that_orphans_waits_with_a_finalizer(api: Caller) -> None:
+async def test_an_orphaning_deletion_adds_a_finalizer(api: RawClient) -> None:
     await api.create(api.at(MAPS), config_map("owner"))
 
     reply = await api("DELETE", api.at(MAPS, "owner"), options(propagationPolicy="Orphan"))
@@ -243,7 +245,7 @@ async def test_a_deletion_that_orphans_waits_with_a_finalizer(api: Caller) -> No
     assert reply.meta["deletionTimestamp"]
 
 
-async def test_the_policy_may_stand_in_the_query(api: Caller) -> None:
+async def test_the_propagation_policy_may_be_in_the_query(api: RawClient) -> None:
     await api.create(api.at(MAPS), config_map("owner"))
 
     reply = await api("DELETE", api.at(MAPS, "owner"), query={"propagationPolicy": "Orphan"})
@@ -251,7 +253,7 @@ async def test_the_policy_may_stand_in_the_query(api: Caller) -> None:
     assert reply.meta["finalizers"] == ["orphan"]
 
 
-async def test_a_deletion_in_the_background_is_done_at_once(api: Caller) -> None:
+async def test_a_background_deletion_is_done_immediately(api: RawClient) -> None:
     owner = await api.create(api.at(MAPS), config_map("owner"))
     await api.create(api.at(MAPS), owned_by(owner.body))
 
@@ -273,7 +275,7 @@ def owned_by(owner: Object, *, block: bool = False) -> Object:
     return body
 
 
-async def test_deleting_a_collection_deletes_all_of_it(api: Caller) -> None:
+async def test_deleting_a_collection_deletes_all_of_it(api: RawClient) -> None:
     for name in "abc":
         await api.create(api.at(MAPS), config_map(name))
 
@@ -284,7 +286,7 @@ async def test_deleting_a_collection_deletes_all_of_it(api: Caller) -> None:
     assert (await api.get(api.at(MAPS))).names == []
 
 
-async def test_deleting_a_collection_stays_within_the_selection(api: Caller) -> None:
+async def test_deleting_a_collection_respects_the_selector(api: RawClient) -> None:
     await api.create(api.at(MAPS), config_map("a", labels={"x": "y"}))
     await api.create(api.at(MAPS), config_map("b"))
 
@@ -293,7 +295,7 @@ async def test_deleting_a_collection_stays_within_the_selection(api: Caller) -> 
     assert (await api.get(api.at(MAPS))).names == ["b"]
 
 
-async def test_deleting_a_collection_respects_finalizers(api: Caller) -> None:
+async def test_deleting_a_collection_respects_finalizers(api: RawClient) -> None:
     await api.create(api.at(MAPS), held())
     await api.create(api.at(MAPS), config_map("b"))
 
@@ -304,13 +306,13 @@ async def test_deleting_a_collection_respects_finalizers(api: Caller) -> None:
     assert left.items[0]["metadata"]["deletionTimestamp"]
 
 
-async def test_deleting_an_empty_collection_is_fine(api: Caller) -> None:
+async def test_deleting_an_empty_collection_succeeds(api: RawClient) -> None:
     reply = await api("DELETE", api.at(MAPS))
 
     assert (reply.code, reply.items) == (200, [])
 
 
-async def test_a_kind_of_our_own_is_deleted_like_any_other(api: Caller, widgets: Defined) -> None:
+async def test_a_custom_kind_is_deleted_like_any_other(api: RawClient, widgets: CustomKind) -> None:
     created = await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 1}))
 
     reply = await api("DELETE", api.at(WIDGETS, "a"))
@@ -324,7 +326,7 @@ async def test_a_kind_of_our_own_is_deleted_like_any_other(api: Caller, widgets:
     }
 
 
-async def test_a_deletion_may_ask_in_the_body_for_a_dry_run(api: Caller) -> None:
+async def test_a_deletion_may_request_a_dry_run_in_the_body(api: RawClient) -> None:
     await api.create(api.at(MAPS), config_map("a"))
 
     reply = await api("DELETE", api.at(MAPS, "a"), options(dryRun=["All"]))
@@ -333,7 +335,7 @@ async def test_a_deletion_may_ask_in_the_body_for_a_dry_run(api: Caller) -> None
     assert (await api.get(api.at(MAPS, "a"))).code == 200
 
 
-async def test_a_namespace_that_is_deleted_is_terminating(api: Caller) -> None:
+async def test_a_deleted_namespace_is_terminating(api: RawClient) -> None:
     reply = await api("DELETE", "/api/v1/namespaces/{ns}")
 
     assert reply.code == 200
@@ -342,8 +344,8 @@ async def test_a_namespace_that_is_deleted_is_terminating(api: Caller) -> None:
     assert reply.meta["deletionTimestamp"]
 
 
-async def test_nothing_is_created_in_a_namespace_that_is_terminating(api: Caller) -> None:
-    await api.create(api.at(MAPS), held())  # so that it cannot end
+async def test_no_object_can_be_created_in_a_terminating_namespace(api: RawClient) -> None:
+    await api.create(api.at(MAPS), held())  # so that the namespace cannot be finalized
     await api("DELETE", "/api/v1/namespaces/{ns}")
 
     reply = await api("POST", api.at(MAPS), config_map("b"))
@@ -363,14 +365,16 @@ async def test_nothing_is_created_in_a_namespace_that_is_terminating(api: Caller
 
 
 @pytest.mark.parametrize("name", ["default", "kube-system", "kube-public"])
-async def test_some_namespaces_cannot_be_deleted(api: Caller, name: str) -> None:
+async def test_some_namespaces_cannot_be_deleted(api: RawClient, name: str) -> None:
     reply = await api("DELETE", f"/api/v1/namespaces/{name}")
 
     assert (reply.code, reply.reason) == (403, "Forbidden")
     assert reply.message == (f'namespaces "{name}" is forbidden: this namespace may not be deleted')
 
 
-async def test_a_pod_that_goes_at_once_is_seen_marked_before_it_goes(api: Caller) -> None:
+async def test_a_watch_sees_the_deletion_timestamp_of_a_pod_before_its_removal(
+    api: RawClient,
+) -> None:
     created = await api.create(api.at("pods"), pod())
 
     version = created.meta["resourceVersion"]

@@ -11,13 +11,13 @@ HERE = Path(__file__).parent
 DOCUMENT = HERE.parents[1] / "docs" / "reference" / "conformance.md"
 
 
-async def test_every_difference_is_held_by_a_test() -> None:
+async def test_every_difference_has_a_test() -> None:
     sources = "".join(path.read_text() for path in HERE.glob("test_*.py"))
 
     assert set(re.findall(r'differs\("([^"]+)"\)', sources)) == set(DIFFERENCES)
 
 
-async def test_the_document_lists_the_differences_that_the_tests_hold() -> None:
+async def test_the_document_lists_the_differences_of_the_tests() -> None:
     text = DOCUMENT.read_text().partition("## Known differences")[2]
 
     rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", text, re.MULTILINE)

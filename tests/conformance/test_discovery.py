@@ -1,4 +1,4 @@
-"""What the server says about itself: versions, groups, resources, schemas, health."""
+"""Discovery, OpenAPI, the version, and health checks."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.caller import Caller
-from tests.conformance.widgets import GROUP, Defined
+from tests.conformance.raw_client import RawClient
+from tests.conformance.widgets import GROUP, CustomKind
 
 Object = dict[str, Any]
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz"])
-async def test_health_is_one_word(api: Caller, path: str) -> None:
+async def test_a_health_check_returns_ok(api: RawClient, path: str) -> None:
     reply = await api.get(path)
 
     assert (reply.code, reply.raw) == (200, b"ok")
@@ -23,13 +23,13 @@ async def test_health_is_one_word(api: Caller, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/healthz/ping", "/livez/ping", "/readyz/ping"])
-async def test_one_part_of_the_health_can_be_asked(api: Caller, path: str) -> None:
+async def test_one_health_check_can_be_requested(api: RawClient, path: str) -> None:
     reply = await api.get(path)
 
     assert (reply.code, reply.raw) == (200, b"ok")
 
 
-async def test_health_in_many_words_lists_the_checks(api: Caller) -> None:
+async def test_a_verbose_health_check_lists_the_checks(api: RawClient) -> None:
     reply = await api.get("/readyz", verbose=1)
 
     lines = reply.raw.decode().splitlines()
@@ -37,7 +37,7 @@ async def test_health_in_many_words_lists_the_checks(api: Caller) -> None:
     assert lines[-1] == "readyz check passed"
 
 
-async def test_the_version_is_told(api: Caller) -> None:
+async def test_the_version_can_be_read(api: RawClient) -> None:
     reply = await api.get("/version")
 
     assert (reply.body["major"], reply.body["minor"]) == ("1", "37")
@@ -45,19 +45,19 @@ async def test_the_version_is_told(api: Caller) -> None:
     assert {"gitCommit", "platform", "goVersion", "buildDate", "compiler"} <= reply.body.keys()
 
 
-async def test_the_root_lists_paths(api: Caller) -> None:
+async def test_the_root_lists_paths(api: RawClient) -> None:
     paths = (await api.get("/")).body["paths"]
 
     assert {"/api", "/api/v1", "/apis", "/apis/apps/v1", "/version", "/openapi/v2"} <= set(paths)
 
 
-async def test_the_core_group_has_one_version(api: Caller) -> None:
+async def test_the_core_group_has_one_version(api: RawClient) -> None:
     body = (await api.get("/api")).body
 
     assert (body["kind"], body["versions"]) == ("APIVersions", ["v1"])
 
 
-async def test_every_group_names_its_versions_and_its_preferred_one(api: Caller) -> None:
+async def test_every_group_names_its_versions_and_its_preferred_one(api: RawClient) -> None:
     body = (await api.get("/apis")).body
 
     assert (body["kind"], body["apiVersion"]) == ("APIGroupList", "v1")
@@ -69,14 +69,14 @@ async def test_every_group_names_its_versions_and_its_preferred_one(api: Caller)
     assert groups["autoscaling"]["preferredVersion"]["version"] == "v2"
 
 
-async def test_one_group_can_be_asked_for(api: Caller) -> None:
+async def test_one_group_can_be_read(api: RawClient) -> None:
     body = (await api.get("/apis/apps")).body
 
     assert body["kind"] == "APIGroup"
     assert (body["name"], body["preferredVersion"]["groupVersion"]) == ("apps", "apps/v1")
 
 
-async def resource(api: Caller, path: str, name: str) -> Object:
+async def resource(api: RawClient, path: str, name: str) -> Object:
     body = (await api.get(path)).body
     assert body["kind"] == "APIResourceList"
     (found,) = [each for each in body["resources"] if each["name"] == name]
@@ -154,11 +154,13 @@ VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update
     ],
     ids=lambda value: value["name"].replace("/", "-") if isinstance(value, dict) else None,
 )  # fmt: skip
-async def test_a_built_in_resource_is_described(api: Caller, path: str, expected: Object) -> None:
+async def test_a_built_in_resource_is_described(
+    api: RawClient, path: str, expected: Object
+) -> None:
     assert await resource(api, path, expected["name"]) == expected
 
 
-async def test_a_kind_of_our_own_is_described(api: Caller, widgets: Defined) -> None:
+async def test_a_custom_kind_is_described(api: RawClient, widgets: CustomKind) -> None:
     found = await resource(api, f"/apis/{GROUP}/v1", "widgets")
 
     assert sorted(found.pop("verbs")) == VERBS
@@ -170,7 +172,9 @@ async def test_a_kind_of_our_own_is_described(api: Caller, widgets: Defined) -> 
     }
 
 
-async def test_parts_of_our_own_kind_are_described(api: Caller, widgets: Defined) -> None:
+async def test_subresources_of_a_custom_kind_are_described(
+    api: RawClient, widgets: CustomKind
+) -> None:
     status = await resource(api, f"/apis/{GROUP}/v1", "widgets/status")
     scale = await resource(api, f"/apis/{GROUP}/v1", "widgets/scale")
 
@@ -178,7 +182,7 @@ async def test_parts_of_our_own_kind_are_described(api: Caller, widgets: Defined
     assert (scale["group"], scale["version"], scale["kind"]) == ("autoscaling", "v1", "Scale")
 
 
-async def test_aggregated_discovery_is_given_to_those_who_accept_it(api: Caller) -> None:
+async def test_aggregated_discovery_is_returned_if_accepted(api: RawClient) -> None:
     reply = await api("GET", "/apis", headers={"Accept": AGGREGATED})
 
     assert reply.body["kind"] == "APIGroupDiscoveryList"
@@ -188,7 +192,9 @@ async def test_aggregated_discovery_is_given_to_those_who_accept_it(api: Caller)
     assert {"apps", "batch"} <= set(names)
 
 
-async def test_aggregated_discovery_describes_a_resource_with_its_parts(api: Caller) -> None:
+async def test_aggregated_discovery_describes_a_resource_with_its_subresources(
+    api: RawClient,
+) -> None:
     reply = await api("GET", "/api", headers={"Accept": AGGREGATED})
 
     (core,) = reply.body["items"]
@@ -211,7 +217,7 @@ async def test_aggregated_discovery_describes_a_resource_with_its_parts(api: Cal
     }
 
 
-async def test_aggregated_discovery_is_not_sent_twice(api: Caller) -> None:
+async def test_aggregated_discovery_is_not_sent_twice(api: RawClient) -> None:
     headers = {"Accept": AGGREGATED}
     first = await api("GET", "/api", headers=headers)
 
@@ -220,16 +226,18 @@ async def test_aggregated_discovery_is_not_sent_twice(api: Caller) -> None:
     assert (again.code, again.raw) == (304, b"")
 
 
-async def test_openapi_v3_has_a_document_for_each_version(api: Caller, widgets: Defined) -> None:
+async def test_openapi_v3_has_a_document_for_each_version(
+    api: RawClient, widgets: CustomKind
+) -> None:
     while f"apis/{GROUP}/v1" not in (paths := (await api.get("/openapi/v3")).body["paths"]):
-        await asyncio.sleep(0.02)  # kube-apiserver describes what it serves in its own time
+        await asyncio.sleep(0.02)  # kube-apiserver updates its OpenAPI documents asynchronously
 
     assert {"api/v1", "apis/apps/v1"} <= set(paths)
     url = paths["apis/apps/v1"]["serverRelativeURL"]
     assert url.startswith("/openapi/v3/apis/apps/v1?hash=")
 
 
-async def test_openapi_v3_describes_a_kind(api: Caller) -> None:
+async def test_openapi_v3_describes_a_kind(api: RawClient) -> None:
     body = (await api.get("/openapi/v3/apis/apps/v1")).body
 
     assert body["openapi"].startswith("3.0")
@@ -240,7 +248,7 @@ async def test_openapi_v3_describes_a_kind(api: Caller) -> None:
     assert {"apiVersion", "kind", "metadata", "spec", "status"} == schema["properties"].keys()
 
 
-async def test_openapi_v3_describes_paths_with_their_action(api: Caller) -> None:
+async def test_openapi_v3_describes_paths_with_their_action(api: RawClient) -> None:
     paths = (await api.get("/openapi/v3/apis/apps/v1")).body["paths"]
 
     operation = paths["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"]
@@ -252,7 +260,7 @@ async def test_openapi_v3_describes_paths_with_their_action(api: Caller) -> None
     }
 
 
-async def test_openapi_v2_describes_merge_keys(api: Caller) -> None:
+async def test_openapi_v2_describes_merge_keys(api: RawClient) -> None:
     body = (await api.get("/openapi/v2")).body
 
     containers = body["definitions"]["io.k8s.api.core.v1.PodSpec"]["properties"]["containers"]
@@ -260,12 +268,12 @@ async def test_openapi_v2_describes_merge_keys(api: Caller) -> None:
     assert containers["x-kubernetes-patch-strategy"] == "merge"
 
 
-async def schemas_of(api: Caller, path: str) -> Object:
+async def schemas_of(api: RawClient, path: str) -> Object:
     reply = await api.get(path)
     return dict(reply.body["components"]["schemas"]) if reply.code == 200 else {}
 
 
-async def test_openapi_v3_describes_a_kind_of_our_own(api: Caller, widgets: Defined) -> None:
+async def test_openapi_v3_describes_a_custom_kind(api: RawClient, widgets: CustomKind) -> None:
     name = "com.example.conformance.v1.Widget"
     while name not in (schemas := await schemas_of(api, f"/openapi/v3/apis/{GROUP}/v1")):
         await asyncio.sleep(0.02)  # as above
@@ -276,5 +284,5 @@ async def test_openapi_v3_describes_a_kind_of_our_own(api: Caller, widgets: Defi
 
 
 @pytest.mark.parametrize("path", ["/nope", "/apis/nope.example.com", "/openapi/v9", "/api/v7"])
-async def test_a_document_that_is_not_there_is_404(api: Caller, path: str) -> None:
+async def test_a_missing_document_is_404(api: RawClient, path: str) -> None:
     assert (await api.get(path)).code == 404

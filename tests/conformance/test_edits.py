@@ -1,4 +1,4 @@
-"""Writers that change one object at once: what is reported as done is what is stored."""
+"""Concurrent writers of one object: a write that is reported as successful is stored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import ConfigMap
 from kubeloop.wire.meta.v1 import ObjectMeta
 from tests.conformance.samples import deployment
-from tests.conformance.widgets import GROUP, Defined
+from tests.conformance.widgets import GROUP, CustomKind
 
 WRITERS, ROUNDS = 50, 4
 
@@ -115,7 +115,7 @@ async def test_a_strict_edit_that_changes_nothing_sends_nothing(client: APIClien
 async def test_the_same_value_written_by_two_is_a_conflict(client: APIClient) -> None:
     maps = await a_map(client, next="5")
 
-    with pytest.raises(Conflict, match=r"changed data\.next since it was read") as caught:  # noqa: PT012
+    with pytest.raises(Conflict, match=r"changed data\.next since the object was read") as caught:  # noqa: PT012
         async with maps.edit("a") as mine:
             increase(mine)
             async with maps.edit("a") as theirs:
@@ -125,7 +125,9 @@ async def test_the_same_value_written_by_two_is_a_conflict(client: APIClient) ->
     assert await data_of(maps) == {"next": "6"}
 
 
-async def test_another_container_is_carried_over_and_the_same_one_named(client: APIClient) -> None:
+async def test_another_container_is_merged_and_the_same_one_is_a_conflict(
+    client: APIClient,
+) -> None:
     deployments = client.resource(Deployment)
     made = deployment("web")
     containers = made["spec"]["template"]["spec"]["containers"]
@@ -150,7 +152,9 @@ async def test_another_container_is_carried_over_and_the_same_one_named(client: 
     assert found.spec.replicas == 2
 
 
-async def test_a_custom_kind_is_edited_with_its_parts(client: APIClient, widgets: Defined) -> None:
+async def test_a_custom_kind_is_edited_with_its_subresources(
+    client: APIClient, widgets: CustomKind
+) -> None:
     things = client.resource(f"{GROUP}/v1", widgets.kind)
     await things.create(
         {
@@ -179,12 +183,12 @@ async def test_a_custom_kind_is_edited_with_its_parts(client: APIClient, widgets
     assert (mine["spec"]["size"], mine["status"]["note"]) == (3, "seen")
 
 
-async def test_an_object_created_again_under_its_name_is_a_conflict_that_says_so(
+async def test_a_recreated_object_is_a_conflict_that_names_the_reason(
     client: APIClient,
 ) -> None:
     maps = await a_map(client, k="1")
 
-    with pytest.raises(Conflict, match="deleted and created again since it was read"):  # noqa: PT012
+    with pytest.raises(Conflict, match="deleted and created again since the object was read"):  # noqa: PT012
         async with maps.edit("a") as mine:
             mine.data["mine"] = "x"
             await maps.delete("a")
@@ -208,7 +212,7 @@ async def test_a_patch_with_the_version_and_uid_of_an_earlier_object_is_a_confli
             await maps.patch("a", patch, type=kind)
 
 
-async def test_a_stale_object_is_refused_as_an_update_and_as_a_patch(client: APIClient) -> None:
+async def test_a_stale_object_is_rejected_as_an_update_and_as_a_patch(client: APIClient) -> None:
     maps = await a_map(client, k="1")
     stale = await maps.get("a")
     await maps.patch("a", {"data": {"theirs": "x"}}, type="merge")
@@ -242,7 +246,7 @@ async def test_an_object_without_a_version_replaces_another_only_on_demand(
     assert await data_of(maps) == {"k": "2"}
 
 
-async def test_a_change_that_the_server_would_ignore_is_refused(client: APIClient) -> None:
+async def test_a_change_that_the_server_would_ignore_is_rejected(client: APIClient) -> None:
     deployments = client.resource(Deployment)
     await client.resource("apps/v1", "Deployment").create(deployment("web"))
 

@@ -1,10 +1,10 @@
-"""History that is gone: 410, and how a client may go on."""
+"""Expired history: 410, and how a client can continue."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tests.conformance.caller import Caller, Reply
+from tests.conformance.raw_client import RawClient, Response
 from tests.conformance.servers import UNCACHED, Server
 
 
@@ -13,8 +13,8 @@ def template(name: str) -> dict[str, Any]:
     return {"metadata": {"name": name}, "template": {"spec": spec}}
 
 
-async def first_page(api: Caller, server: Server) -> Reply:
-    """The first of two pages; when it returns, its version is history."""
+async def first_page(api: RawClient, server: Server) -> Response:
+    """The first of two pages; its version has expired when this returns."""
     for name in "abcd":
         await api.create(api.at(UNCACHED), template(name))
     page = await api.get(api.at(UNCACHED), limit=2)
@@ -23,8 +23,8 @@ async def first_page(api: Caller, server: Server) -> Reply:
     return page
 
 
-async def test_an_expired_page_is_answered_with_410_and_a_token_to_go_on(
-    api: Caller, server: Server
+async def test_an_expired_page_is_410_with_a_new_continue_token(
+    api: RawClient, server: Server
 ) -> None:
     """API-42"""
     page = await first_page(api, server)
@@ -38,8 +38,8 @@ async def test_an_expired_page_is_answered_with_410_and_a_token_to_go_on(
     assert reply.meta["continue"]
 
 
-async def test_the_token_of_an_expired_page_goes_on_after_it_with_what_is_there_now(
-    api: Caller, server: Server
+async def test_the_token_of_an_expired_page_continues_with_the_current_state(
+    api: RawClient, server: Server
 ) -> None:
     """API-42"""
     page = await first_page(api, server)
@@ -50,7 +50,7 @@ async def test_the_token_of_an_expired_page_goes_on_after_it_with_what_is_there_
     assert reply.names == ["c", "d", "e"]
 
 
-async def test_an_exact_list_of_expired_history_is_410(api: Caller, server: Server) -> None:
+async def test_an_exact_list_of_expired_history_is_410(api: RawClient, server: Server) -> None:
     """API-42"""
     page = await first_page(api, server)
 
@@ -64,8 +64,8 @@ async def test_an_exact_list_of_expired_history_is_410(api: Caller, server: Serv
     assert reply.message.startswith("The resourceVersion for the provided list is too old")
 
 
-async def test_a_watch_from_expired_history_is_told_410_within_the_stream(
-    api: Caller, server: Server
+async def test_a_watch_from_expired_history_gets_410_as_an_event(
+    api: RawClient, server: Server
 ) -> None:
     """API-42, API-44"""
     page = await first_page(api, server)
@@ -82,7 +82,7 @@ async def test_a_watch_from_expired_history_is_told_410_within_the_stream(
 
 
 async def test_a_list_not_older_than_expired_history_is_the_newest(
-    api: Caller, server: Server
+    api: RawClient, server: Server
 ) -> None:
     """API-42"""
     page = await first_page(api, server)

@@ -1,4 +1,4 @@
-"""Finalizers that are added to what is there: which names are good."""
+"""Names of finalizers that are added to an existing object."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.caller import Caller
+from tests.conformance.raw_client import RawClient
 from tests.conformance.samples import deployment
 
 
@@ -18,8 +18,8 @@ from tests.conformance.samples import deployment
         ("rbac.authorization.k8s.io/v1/roles", {"rules": []}),
     ],
 )
-async def test_a_finalizer_without_a_domain_is_refused_when_it_is_added_later(
-    api: Caller, resource: str, body: dict[str, Any]
+async def test_a_finalizer_without_a_domain_is_rejected_in_an_update(
+    api: RawClient, resource: str, body: dict[str, Any]
 ) -> None:
     await api.create(api.at(resource), {**body, "metadata": {"name": "a"}})
 
@@ -29,7 +29,7 @@ async def test_a_finalizer_without_a_domain_is_refused_when_it_is_added_later(
     assert reply.causes == [("metadata.finalizers[0]", "FieldValueInvalid")]
 
 
-async def test_a_lease_takes_finalizers_without_a_domain(api: Caller) -> None:
+async def test_a_lease_accepts_finalizers_without_a_domain(api: RawClient) -> None:
     leases = api.at("coordination.k8s.io/v1/leases")
     created = await api.create(leases, {"metadata": {"name": "a"}, "spec": {}})
 

@@ -1,15 +1,15 @@
-"""Generations: what makes a new one, and what does not."""
+"""Generations: which writes increment them."""
 
 from __future__ import annotations
 
-from tests.conformance.caller import JSON_PATCH, Caller
+from tests.conformance.raw_client import JSON_PATCH, RawClient
 from tests.conformance.samples import deployment
-from tests.conformance.widgets import WIDGETS, Defined
+from tests.conformance.widgets import WIDGETS, CustomKind
 
 DEPLOYMENTS = "apps/v1/deployments"
 
 
-async def test_an_update_that_leaves_defaults_unsaid_is_no_news(api: Caller) -> None:
+async def test_an_update_without_defaults_changes_nothing(api: RawClient) -> None:
     await api.create(api.at(DEPLOYMENTS), deployment())
 
     body = {**deployment(), "metadata": {"name": "web", "labels": {"app": "web"}}}
@@ -18,8 +18,8 @@ async def test_an_update_that_leaves_defaults_unsaid_is_no_news(api: Caller) -> 
     assert (reply.code, reply.meta["generation"]) == (200, 1)
 
 
-async def test_an_update_of_an_own_kind_without_its_defaults_is_no_news(
-    api: Caller, widgets: Defined
+async def test_an_update_of_a_custom_kind_without_its_defaults_changes_nothing(
+    api: RawClient, widgets: CustomKind
 ) -> None:
     created = await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 1}))
 
@@ -30,8 +30,8 @@ async def test_an_update_of_an_own_kind_without_its_defaults_is_no_news(
     assert (reply.code, reply.meta["generation"]) == (200, 1)
 
 
-async def test_an_apply_that_gives_up_defaults_is_no_news(api: Caller) -> None:
-    """As when kubectl turns a client-side apply into a server-side one."""
+async def test_an_apply_that_drops_defaults_changes_nothing(api: RawClient) -> None:
+    """As when kubectl migrates from client-side to server-side apply."""
     created = await api.create(api.at(DEPLOYMENTS), deployment(), fieldManager="tester")
     entry = {**created.meta["managedFields"][0], "operation": "Apply"}
     patch = [{"op": "replace", "path": "/metadata/managedFields", "value": [entry]}]
@@ -43,7 +43,7 @@ async def test_an_apply_that_gives_up_defaults_is_no_news(api: Caller) -> None:
     assert reply.spec == created.spec
 
 
-async def test_autoscalers_count_the_changes_of_their_spec(api: Caller) -> None:
+async def test_the_generation_of_an_autoscaler_counts_changes_of_its_spec(api: RawClient) -> None:
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
     spec = {"scaleTargetRef": target, "maxReplicas": 3}
     autoscalers = api.at("autoscaling/v2/horizontalpodautoscalers")

@@ -1,4 +1,4 @@
-"""Who comes in: certificates, tokens of service accounts, strangers."""
+"""Authentication: certificates, tokens of service accounts, anonymous clients."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.caller import Caller, Reply
+from tests.conformance.raw_client import RawClient, Response
 from tests.conformance.samples import pod
 from tests.conformance.servers import Server
 
@@ -18,8 +18,8 @@ TOKEN_REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
 WHOAMI = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
 
-async def token(api: Caller, **spec: Any) -> Reply:
-    """A token for the service account `robot`, which is made when it is not there."""
+async def token(api: RawClient, **spec: Any) -> Response:
+    """A token for the service account `robot`, which is created if missing."""
     await api("POST", api.at("serviceaccounts"), {"metadata": {"name": "robot"}})
     path = api.at("serviceaccounts", "robot", "token")
     reply = await api("POST", path, {"spec": spec})
@@ -37,8 +37,8 @@ def bearing(text: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {text}"}
 
 
-async def test_a_certificate_says_who_one_is(api: Caller, server: Server) -> None:
-    jane = Caller(await server.session("jane", ("readers",)), server.url, api.namespace)
+async def test_a_certificate_authenticates_its_user(api: RawClient, server: Server) -> None:
+    jane = RawClient(await server.session("jane", ("readers",)), server.url, api.namespace)
 
     reply = await jane.create(WHOAMI, {})
 
@@ -46,33 +46,37 @@ async def test_a_certificate_says_who_one_is(api: Caller, server: Server) -> Non
     assert (info["username"], info["groups"]) == ("jane", ["readers", "system:authenticated"])
 
 
-async def test_a_stranger_is_anonymous(stranger: Caller) -> None:
-    reply = await stranger.get("/api/v1/nodes")
+async def test_a_client_without_credentials_is_anonymous(anonymous: RawClient) -> None:
+    reply = await anonymous.get("/api/v1/nodes")
 
     assert (reply.code, reply.reason) == (403, "Forbidden")
     assert 'User "system:anonymous" cannot list resource "nodes"' in reply.message
 
 
 @pytest.mark.parametrize("path", ["/version", "/healthz", "/livez", "/readyz"])
-async def test_a_stranger_may_ask_for_health_and_version(stranger: Caller, path: str) -> None:
-    assert (await stranger.get(path)).code == 200
+async def test_an_anonymous_client_may_read_health_and_version(
+    anonymous: RawClient, path: str
+) -> None:
+    assert (await anonymous.get(path)).code == 200
 
 
-async def test_a_stranger_may_not_read_discovery(stranger: Caller) -> None:
-    assert (await stranger.get("/apis")).code == 403
+async def test_an_anonymous_client_may_not_read_discovery(anonymous: RawClient) -> None:
+    assert (await anonymous.get("/apis")).code == 403
 
 
 @pytest.mark.parametrize("text", ["nonsense", "a.b.c"])
-async def test_a_token_that_nobody_gave_is_401(stranger: Caller, text: str) -> None:
-    reply = await stranger("GET", "/version", headers=bearing(text))
+async def test_an_unknown_token_is_401(anonymous: RawClient, text: str) -> None:
+    reply = await anonymous("GET", "/version", headers=bearing(text))
 
     assert (reply.code, reply.reason, reply.message) == (401, "Unauthorized", "Unauthorized")
 
 
-async def test_a_token_of_a_service_account_is_its_way_in(api: Caller, stranger: Caller) -> None:
+async def test_a_token_of_a_service_account_authenticates_it(
+    api: RawClient, anonymous: RawClient
+) -> None:
     text = (await token(api)).body["status"]["token"]
 
-    reply = await stranger("POST", WHOAMI, {}, headers=bearing(text))
+    reply = await anonymous("POST", WHOAMI, {}, headers=bearing(text))
 
     info = reply.body["status"]["userInfo"]
     assert info["username"] == f"system:serviceaccount:{api.namespace}:robot"
@@ -83,7 +87,7 @@ async def test_a_token_of_a_service_account_is_its_way_in(api: Caller, stranger:
     ]
 
 
-async def test_a_token_request_is_answered_with_token_and_end(api: Caller) -> None:
+async def test_a_token_request_returns_token_and_expiration(api: RawClient) -> None:
     reply = await token(api)
 
     assert (reply.body["kind"], reply.meta["name"]) == ("TokenRequest", "robot")
@@ -91,7 +95,7 @@ async def test_a_token_request_is_answered_with_token_and_end(api: Caller) -> No
     assert reply.body["status"].keys() == {"token", "expirationTimestamp"}
 
 
-async def test_a_token_carries_these_claims(api: Caller) -> None:
+async def test_a_token_has_these_claims(api: RawClient) -> None:
     text = (await token(api, audiences=["shop"], expirationSeconds=900)).body["status"]["token"]
 
     found = claims(text)
@@ -102,25 +106,29 @@ async def test_a_token_carries_these_claims(api: Caller) -> None:
     assert found["kubernetes.io"]["serviceaccount"]["name"] == "robot"
 
 
-async def test_a_token_for_somebody_else_is_no_way_in(api: Caller, stranger: Caller) -> None:
+async def test_a_token_for_another_audience_is_rejected(
+    api: RawClient, anonymous: RawClient
+) -> None:
     text = (await token(api, audiences=["shop"])).body["status"]["token"]
 
-    assert (await stranger("GET", "/version", headers=bearing(text))).code == 401
+    assert (await anonymous("GET", "/version", headers=bearing(text))).code == 401
 
 
 @pytest.mark.timeout(60)
-async def test_a_token_dies_with_its_service_account(api: Caller, stranger: Caller) -> None:
+async def test_a_token_is_invalid_after_its_service_account_is_deleted(
+    api: RawClient, anonymous: RawClient
+) -> None:
     text = (await token(api)).body["status"]["token"]
     await api("DELETE", api.at("serviceaccounts", "robot"))
 
-    # kube-apiserver learns of it by a watch; who asks before that is believed for 10 s more.
-    while (code := (await stranger("GET", "/version", headers=bearing(text))).code) == 200:
+    # kube-apiserver caches accounts with a watch, and successful authentications for 10 s.
+    while (code := (await anonymous("GET", "/version", headers=bearing(text))).code) == 200:
         await asyncio.sleep(0.1)
 
     assert code == 401
 
 
-async def test_a_token_may_be_bound_to_a_pod(api: Caller) -> None:
+async def test_a_token_may_be_bound_to_a_pod(api: RawClient) -> None:
     body = pod()
     body["spec"]["serviceAccountName"] = "robot"
     created = await api.create(api.at("pods"), body)
@@ -132,7 +140,7 @@ async def test_a_token_may_be_bound_to_a_pod(api: Caller) -> None:
     assert found["kubernetes.io"]["pod"] == {"name": "web", "uid": created.meta["uid"]}
 
 
-async def test_a_token_is_not_bound_to_a_pod_of_another_account(api: Caller) -> None:
+async def test_a_token_is_not_bound_to_a_pod_of_another_account(api: RawClient) -> None:
     await api.create(api.at("pods"), pod())
     await token(api)
     bound = {"apiVersion": "v1", "kind": "Pod", "name": "web"}
@@ -144,7 +152,7 @@ async def test_a_token_is_not_bound_to_a_pod_of_another_account(api: Caller) -> 
     assert (reply.code, reply.reason) == (400, "BadRequest")
 
 
-async def test_a_token_lives_ten_minutes_at_least(api: Caller) -> None:
+async def test_a_token_is_valid_for_ten_minutes_at_least(api: RawClient) -> None:
     await token(api)
 
     reply = await api(
@@ -155,14 +163,14 @@ async def test_a_token_lives_ten_minutes_at_least(api: Caller) -> None:
     assert reply.causes == [("spec.expirationSeconds", "FieldValueInvalid")]
 
 
-async def test_a_token_for_an_account_that_is_not_there_is_404(api: Caller) -> None:
+async def test_a_token_for_a_missing_account_is_404(api: RawClient) -> None:
     reply = await api("POST", api.at("serviceaccounts", "nope", "token"), {"spec": {}})
 
     assert reply.code == 404
     assert reply.details["kind"] == "serviceaccounts"
 
 
-async def test_a_review_of_a_good_token_says_whose_it_is(api: Caller) -> None:
+async def test_a_review_of_a_valid_token_returns_its_user(api: RawClient) -> None:
     text = (await token(api)).body["status"]["token"]
 
     reply = await api.create(TOKEN_REVIEWS, {"spec": {"token": text}})
@@ -174,7 +182,7 @@ async def test_a_review_of_a_good_token_says_whose_it_is(api: Caller) -> None:
     assert status["audiences"] == [issuer]
 
 
-async def test_a_review_of_a_bad_token_says_no(api: Caller) -> None:
+async def test_a_review_of_an_invalid_token_is_not_authenticated(api: RawClient) -> None:
     reply = await api.create(TOKEN_REVIEWS, {"spec": {"token": "nonsense"}})
 
     status = reply.body["status"]
@@ -182,13 +190,13 @@ async def test_a_review_of_a_bad_token_says_no(api: Caller) -> None:
     assert "error" in status
 
 
-async def test_a_review_of_no_token_is_refused(api: Caller) -> None:
+async def test_a_review_without_a_token_is_rejected(api: RawClient) -> None:
     reply = await api("POST", TOKEN_REVIEWS, {"spec": {}})
 
     assert (reply.code, reply.reason) == (400, "BadRequest")
 
 
-async def test_a_review_may_ask_for_an_audience(api: Caller) -> None:
+async def test_a_review_may_require_an_audience(api: RawClient) -> None:
     text = (await token(api, audiences=["shop"])).body["status"]["token"]
 
     theirs = await api.create(TOKEN_REVIEWS, {"spec": {"token": text, "audiences": ["shop"]}})
@@ -199,7 +207,7 @@ async def test_a_review_may_ask_for_an_audience(api: Caller) -> None:
     assert not others.body["status"].get("authenticated")
 
 
-async def test_the_keys_of_tokens_are_published(api: Caller) -> None:
+async def test_the_keys_of_tokens_are_published(api: RawClient) -> None:
     keys = await api.get("/openid/v1/jwks")
     about = await api.get("/.well-known/openid-configuration")
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance.caller import Caller
+from tests.conformance.raw_client import RawClient
 from tests.conformance.samples import config_map
 
 MAPS = "configmaps"
 
 
-async def several(api: Caller, names: str = "abcde") -> list[str]:
+async def several(api: RawClient, names: str = "abcde") -> list[str]:
     """Create objects, and return the versions they got."""
     return [
         (await api.create(api.at(MAPS), config_map(name))).meta["resourceVersion"] for name in names
     ]
 
 
-async def test_a_list_has_the_kind_of_a_list_and_a_version(api: Caller) -> None:
+async def test_a_list_has_the_kind_of_a_list_and_a_version(api: RawClient) -> None:
     versions = await several(api)
 
     reply = await api.get(api.at(MAPS))
@@ -26,7 +26,7 @@ async def test_a_list_has_the_kind_of_a_list_and_a_version(api: Caller) -> None:
     assert int(reply.meta["resourceVersion"]) >= int(versions[-1])
 
 
-async def test_items_of_a_list_have_no_kind_and_no_version(api: Caller) -> None:
+async def test_items_of_a_list_have_no_kind_and_no_version(api: RawClient) -> None:
     """API-43"""
     await several(api, "a")
 
@@ -35,17 +35,17 @@ async def test_items_of_a_list_have_no_kind_and_no_version(api: Caller) -> None:
     assert not {"kind", "apiVersion"} & item.keys()
 
 
-async def test_an_empty_list_has_an_empty_array(api: Caller) -> None:
+async def test_an_empty_list_has_an_empty_array(api: RawClient) -> None:
     assert (await api.get(api.at(MAPS))).body["items"] == []
 
 
-async def test_a_list_is_in_the_order_of_names(api: Caller) -> None:
+async def test_a_list_is_in_the_order_of_names(api: RawClient) -> None:
     await several(api, "cabed")
 
     assert (await api.get(api.at(MAPS))).names == list("abcde")
 
 
-async def test_a_list_over_all_namespaces_holds_them_all(api: Caller) -> None:
+async def test_a_list_over_all_namespaces_has_all_objects(api: RawClient) -> None:
     await several(api, "a")
     other = f"{api.namespace}-other"
     await api.create("/api/v1/namespaces", {"metadata": {"name": other}})
@@ -57,13 +57,13 @@ async def test_a_list_over_all_namespaces_holds_them_all(api: Caller) -> None:
     assert {(api.namespace, "a"), (other, "b")} <= places
 
 
-async def test_a_list_of_a_namespace_that_is_not_there_is_empty(api: Caller) -> None:
+async def test_a_list_of_a_missing_namespace_is_empty(api: RawClient) -> None:
     reply = await api.get(f"/api/v1/namespaces/nowhere/{MAPS}")
 
     assert (reply.code, reply.items) == (200, [])
 
 
-async def test_a_page_holds_what_the_limit_allows_and_says_what_remains(api: Caller) -> None:
+async def test_a_page_has_limit_items_and_the_remaining_count(api: RawClient) -> None:
     await several(api)
 
     page = await api.get(api.at(MAPS), limit=2)
@@ -73,7 +73,7 @@ async def test_a_page_holds_what_the_limit_allows_and_says_what_remains(api: Cal
     assert page.meta["continue"]
 
 
-async def test_pages_together_are_the_list(api: Caller) -> None:
+async def test_pages_together_are_the_list(api: RawClient) -> None:
     await several(api)
 
     names, token = [], ""
@@ -87,7 +87,7 @@ async def test_pages_together_are_the_list(api: Caller) -> None:
     assert names == list("abcde")
 
 
-async def test_the_last_page_has_no_token_and_nothing_remaining(api: Caller) -> None:
+async def test_the_last_page_has_no_token_and_no_remaining_count(api: RawClient) -> None:
     await several(api)
     first = await api.get(api.at(MAPS), limit=3)
 
@@ -96,7 +96,7 @@ async def test_the_last_page_has_no_token_and_nothing_remaining(api: Caller) -> 
     assert not {"continue", "remainingItemCount"} & last.meta.keys()
 
 
-async def test_a_limit_that_fits_exactly_leaves_no_token(api: Caller) -> None:
+async def test_a_limit_that_fits_exactly_leaves_no_token(api: RawClient) -> None:
     await several(api)
 
     page = await api.get(api.at(MAPS), limit=5)
@@ -104,7 +104,7 @@ async def test_a_limit_that_fits_exactly_leaves_no_token(api: Caller) -> None:
     assert not {"continue", "remainingItemCount"} & page.meta.keys()
 
 
-async def test_later_pages_show_the_moment_of_the_first(api: Caller) -> None:
+async def test_later_pages_show_the_version_of_the_first(api: RawClient) -> None:
     await several(api)
     first = await api.get(api.at(MAPS), limit=2)
     await api("DELETE", api.at(MAPS, "d"))
@@ -116,7 +116,7 @@ async def test_later_pages_show_the_moment_of_the_first(api: Caller) -> None:
     assert second.meta["resourceVersion"] == first.meta["resourceVersion"]
 
 
-async def test_a_page_of_a_selection_does_not_say_what_remains(api: Caller) -> None:
+async def test_a_page_with_a_selector_has_no_remaining_count(api: RawClient) -> None:
     """API-43"""
     for name in "abc":
         await api.create(api.at(MAPS), config_map(name, labels={"x": "y"}))
@@ -128,7 +128,7 @@ async def test_a_page_of_a_selection_does_not_say_what_remains(api: Caller) -> N
     assert page.meta["continue"]
 
 
-async def test_pages_of_a_selection_skip_what_is_not_selected(api: Caller) -> None:
+async def test_pages_of_a_selection_skip_what_is_not_selected(api: RawClient) -> None:
     for name in "abcdef":
         await api.create(api.at(MAPS), config_map(name, labels={"x": str("ace".count(name))}))
 
@@ -141,13 +141,13 @@ async def test_pages_of_a_selection_skip_what_is_not_selected(api: Caller) -> No
     assert "continue" not in second.meta
 
 
-async def test_a_limit_of_zero_is_no_limit(api: Caller) -> None:
+async def test_a_limit_of_zero_is_no_limit(api: RawClient) -> None:
     await several(api)
 
     assert (await api.get(api.at(MAPS), limit=0)).names == list("abcde")
 
 
-async def test_an_exact_list_shows_that_moment(api: Caller) -> None:
+async def test_an_exact_list_shows_that_version(api: RawClient) -> None:
     """API-42"""
     versions = await several(api)
 
@@ -157,7 +157,7 @@ async def test_an_exact_list_shows_that_moment(api: Caller) -> None:
     assert reply.meta["resourceVersion"] == versions[2]
 
 
-async def test_an_exact_page_shows_that_moment_to_the_end(api: Caller) -> None:
+async def test_the_pages_of_an_exact_list_show_that_version(api: RawClient) -> None:
     """API-42"""
     versions = await several(api)
 
@@ -170,7 +170,7 @@ async def test_an_exact_page_shows_that_moment_to_the_end(api: Caller) -> None:
 
 
 @pytest.mark.parametrize("match", ["NotOlderThan", ""])
-async def test_a_list_not_older_than_a_version_has_it(api: Caller, match: str) -> None:
+async def test_a_list_not_older_than_a_version_has_it(api: RawClient, match: str) -> None:
     """API-42"""
     versions = await several(api)
 
@@ -180,7 +180,7 @@ async def test_a_list_not_older_than_a_version_has_it(api: Caller, match: str) -
     assert reply.names == list("abcde")
 
 
-async def test_a_list_of_version_zero_is_answered(api: Caller) -> None:
+async def test_a_list_at_version_zero_succeeds(api: RawClient) -> None:
     """API-42"""
     reply = await api.get(api.at(MAPS), resourceVersion="0")
 
@@ -188,7 +188,7 @@ async def test_a_list_of_version_zero_is_answered(api: Caller) -> None:
     assert reply.meta["resourceVersion"] != "0"
 
 
-async def test_a_get_not_older_than_a_version_has_it(api: Caller) -> None:
+async def test_a_get_not_older_than_a_version_has_it(api: RawClient) -> None:
     versions = await several(api, "a")
 
     reply = await api.get(api.at(MAPS, "a"), resourceVersion=versions[0])
@@ -196,7 +196,7 @@ async def test_a_get_not_older_than_a_version_has_it(api: Caller) -> None:
     assert (reply.code, reply.meta["name"]) == (200, "a")
 
 
-async def test_a_get_of_a_version_in_the_future_is_refused(api: Caller) -> None:
+async def test_a_get_at_a_future_version_is_rejected(api: RawClient) -> None:
     await several(api, "a")
 
     reply = await api.get(api.at(MAPS, "a"), resourceVersion="99999999")
@@ -205,7 +205,9 @@ async def test_a_get_of_a_version_in_the_future_is_refused(api: Caller) -> None:
     assert reply.causes == [("", "ResourceVersionTooLarge")]
 
 
-async def test_a_list_of_a_kind_of_our_own_names_its_items(api: Caller, widgets: object) -> None:
+async def test_items_in_a_list_of_a_custom_kind_have_their_kind(
+    api: RawClient, widgets: object
+) -> None:
     path = api.at("conformance.example.com/v1/widgets")
     version = "conformance.example.com/v1"
     body = {"apiVersion": version, "kind": "Widget", "metadata": {"name": "a"}, "spec": {"size": 1}}
@@ -217,7 +219,7 @@ async def test_a_list_of_a_kind_of_our_own_names_its_items(api: Caller, widgets:
     assert (reply.items[0]["kind"], reply.items[0]["apiVersion"]) == ("Widget", version)
 
 
-async def test_a_selection_by_name_is_a_list_of_one(api: Caller) -> None:
+async def test_a_selection_by_name_is_a_list_of_one(api: RawClient) -> None:
     await several(api)
 
     assert (await api.get(api.at(MAPS), fieldSelector="metadata.name=c")).names == ["c"]

@@ -1,4 +1,4 @@
-"""The end of a namespace: what goes with it, what holds it, and what it says meanwhile."""
+"""Deletion of a namespace: its content, its finalizers, its conditions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.caller import Caller
+from tests.conformance.raw_client import RawClient
 from tests.conformance.samples import config_map, deployment, pod
 
 Object = dict[str, Any]
@@ -23,18 +23,18 @@ def held(name: str) -> Object:
     return body
 
 
-async def end(api: Caller) -> str:
-    """Ask for the end; returns the version from which on to look at what follows."""
+async def end(api: RawClient) -> str:
+    """Delete the namespace; return the version from which to watch."""
     reply = await api("DELETE", NAMESPACE)
     assert reply.code == 200, reply
     return str(reply.meta["resourceVersion"])
 
 
-async def follow(api: Caller, since: str, *wanted: str) -> list[Object]:
-    """Every event of the namespace itself up to the last of these types."""
+async def follow(api: RawClient, since: str, *expected: str) -> list[Object]:
+    """Every event of the namespace itself until these types have come."""
     only: Object = {"fieldSelector": "metadata.name={ns}", "resourceVersion": since}
     async with api.watch("/api/v1/namespaces", **only) as watch:
-        return await watch.until(*((kind, api.namespace) for kind in wanted))
+        return await watch.until(*((kind, api.namespace) for kind in expected))
 
 
 def conditions(namespace: Object) -> dict[str, tuple[str, str]]:
@@ -42,8 +42,8 @@ def conditions(namespace: Object) -> dict[str, tuple[str, str]]:
     return {each["type"]: (each["status"], each["reason"]) for each in found}
 
 
-async def waiting(api: Caller, since: str, kind: str) -> Object:
-    """The namespace once it says of this condition that it is so."""
+async def waiting(api: RawClient, since: str, kind: str) -> Object:
+    """The namespace once this condition is true."""
     only: Object = {"fieldSelector": "metadata.name={ns}", "resourceVersion": since}
     async with api.watch("/api/v1/namespaces", **only) as watch:
         while True:
@@ -53,7 +53,7 @@ async def waiting(api: Caller, since: str, kind: str) -> Object:
                 return found
 
 
-async def test_an_empty_namespace_goes(owners: Caller) -> None:
+async def test_an_empty_namespace_is_removed(owners: RawClient) -> None:
     since = await end(owners)
 
     await follow(owners, since, "DELETED")
@@ -61,7 +61,7 @@ async def test_an_empty_namespace_goes(owners: Caller) -> None:
     assert (await owners.get(NAMESPACE)).code == 404
 
 
-async def test_everything_in_a_namespace_goes_before_it(owners: Caller) -> None:
+async def test_everything_in_a_namespace_is_removed_before_it(owners: RawClient) -> None:
     await owners.create(owners.at(MAPS), config_map("a"))
     await owners.create(owners.at("secrets"), {"metadata": {"name": "b"}})
     await owners.create(owners.at("pods"), pod("c"))
@@ -74,7 +74,7 @@ async def test_everything_in_a_namespace_goes_before_it(owners: Caller) -> None:
         assert (await owners.get(owners.at(resource))).names == []
 
 
-async def test_who_watches_an_object_sees_it_go_with_its_namespace(owners: Caller) -> None:
+async def test_a_watch_sees_an_object_removed_with_its_namespace(owners: RawClient) -> None:
     made = await owners.create(owners.at(MAPS), config_map("a"))
 
     await end(owners)
@@ -84,7 +84,7 @@ async def test_who_watches_an_object_sees_it_go_with_its_namespace(owners: Calle
         await watch.until(("DELETED", "a"))
 
 
-async def test_other_namespaces_keep_what_they_have(owners: Caller) -> None:
+async def test_other_namespaces_keep_what_they_have(owners: RawClient) -> None:
     name = f"{owners.namespace}-b"
     await owners.create("/api/v1/namespaces", {"metadata": {"name": name}})
     await owners.create(f"/api/v1/namespaces/{name}/{MAPS}", config_map("a"))
@@ -94,7 +94,7 @@ async def test_other_namespaces_keep_what_they_have(owners: Caller) -> None:
     assert (await owners.get(f"/api/v1/namespaces/{name}/{MAPS}/a")).code == 200
 
 
-async def test_a_name_is_free_again_and_the_namespace_empty(owners: Caller) -> None:
+async def test_a_recreated_namespace_is_empty(owners: RawClient) -> None:
     await owners.create(owners.at(MAPS), config_map("a"))
     await follow(owners, await end(owners), "DELETED")
 
@@ -104,7 +104,9 @@ async def test_a_name_is_free_again_and_the_namespace_empty(owners: Caller) -> N
     assert (await owners.get(owners.at(MAPS))).names == []
 
 
-async def test_an_object_that_is_held_holds_its_namespace_which_says_so(owners: Caller) -> None:
+async def test_an_object_with_a_finalizer_blocks_its_namespace_which_reports_it(
+    owners: RawClient,
+) -> None:
     await owners.create(owners.at(MAPS), held("a"))
     await owners.create(owners.at(MAPS), config_map("b"))
 
@@ -129,7 +131,7 @@ async def test_an_object_that_is_held_holds_its_namespace_which_says_so(owners: 
     assert (await owners.get(owners.at(MAPS))).names == ["a"]
 
 
-async def test_the_namespace_goes_with_the_last_object_that_was_held(owners: Caller) -> None:
+async def test_the_namespace_is_removed_with_its_last_blocked_object(owners: RawClient) -> None:
     await owners.create(owners.at(MAPS), held("a"))
     since = await end(owners)
     await waiting(owners, since, "NamespaceContentRemaining")
@@ -139,8 +141,8 @@ async def test_the_namespace_goes_with_the_last_object_that_was_held(owners: Cal
     await follow(owners, since, "DELETED")
 
 
-async def test_a_finalizer_of_the_namespace_itself_holds_it_when_it_is_empty(
-    owners: Caller,
+async def test_a_finalizer_of_the_namespace_itself_blocks_it_when_it_is_empty(
+    owners: RawClient,
 ) -> None:
     patch = {"metadata": {"finalizers": ["example.com/hold"]}}
     await owners.patch(NAMESPACE, patch)
@@ -156,7 +158,7 @@ async def test_a_finalizer_of_the_namespace_itself_holds_it_when_it_is_empty(
     await follow(owners, since, "DELETED")
 
 
-async def test_a_finalizer_in_the_spec_is_taken_away_by_finalize(owners: Caller) -> None:
+async def test_a_finalizer_in_the_spec_is_removed_by_finalize(owners: RawClient) -> None:
     name = f"{owners.namespace}-b"
     spec = {"finalizers": ["example.com/hold"]}
     body = {"metadata": {"name": name}, "spec": spec}

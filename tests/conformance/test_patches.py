@@ -1,4 +1,4 @@
-"""The three ways to patch; the golden values are those of behaviour.md, section 17."""
+"""The three types of patches; the rules are in docs/rules."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from kubeloop.clients import APIClient
 from kubeloop.errors import Invalid
 from kubeloop.wire.core.v1 import ConfigMap
 from kubeloop.wire.meta.v1 import ObjectMeta
-from tests.conformance.caller import JSON_PATCH, MERGE, STRATEGIC, Caller
 from tests.conformance.differences import differs
+from tests.conformance.raw_client import JSON_PATCH, MERGE, STRATEGIC, RawClient
 from tests.conformance.samples import config_map, deployment, pod
-from tests.conformance.widgets import WIDGETS, Defined
+from tests.conformance.widgets import WIDGETS, CustomKind
 
 Object = dict[str, Any]
 DEPLOYMENTS = "apps/v1/deployments"
 
 
-async def patched(api: Caller, operations: list[Object]) -> Object:
+async def patched(api: RawClient, operations: list[Object]) -> Object:
     await api.create(api.at("configmaps"), config_map("a", x="1", y="2"))
     reply = await api.patch(api.at("configmaps", "a"), operations, JSON_PATCH)
     assert reply.code == 200, reply
@@ -53,20 +53,20 @@ async def patched(api: Caller, operations: list[Object]) -> Object:
         "many",
     ],
 )  # fmt: skip
-async def test_a_json_patch_is_carried_out_step_by_step(
-    api: Caller, operations: list[Object], data: Object
+async def test_a_json_patch_applies_its_operations_in_order(
+    api: RawClient, operations: list[Object], data: Object
 ) -> None:
     """API-28"""
     assert await patched(api, operations) == data
 
 
-async def test_a_json_patch_replaces_a_key_that_is_not_there(api: Caller) -> None:
+async def test_a_json_patch_can_replace_a_missing_key(api: RawClient) -> None:
     operation = {"op": "replace", "path": "/data/z", "value": "3"}
 
     assert await patched(api, [operation]) == {"x": "1", "y": "2", "z": "3"}
 
 
-async def test_a_json_patch_copies_and_tests_what_is_not_there_as_null(api: Caller) -> None:
+async def test_a_json_patch_copies_and_tests_a_missing_value_as_null(api: RawClient) -> None:
     operations: list[Object] = [
         {"op": "test", "path": "/data/nope", "value": None},
         {"op": "test", "path": "/data/nope"},
@@ -88,8 +88,8 @@ async def test_a_json_patch_copies_and_tests_what_is_not_there_as_null(api: Call
         ({"op": "add", "path": "/data/new"}, "ab"),
     ],
 )
-async def test_a_json_patch_counts_from_the_end_and_reads_paths_leniently(
-    api: Caller, operation: Object, finalizers: str
+async def test_a_json_patch_accepts_negative_indexes_and_lenient_paths(
+    api: RawClient, operation: Object, finalizers: str
 ) -> None:
     made = config_map("a", x="1")
     made["metadata"]["finalizers"] = ["a.io/a", "a.io/b"]
@@ -120,7 +120,7 @@ async def test_a_json_patch_counts_from_the_end_and_reads_paths_leniently(
     ],
 )
 async def test_a_json_patch_that_cannot_be_applied_is_unprocessable(
-    api: Caller, operation: Object | None
+    api: RawClient, operation: Object | None
 ) -> None:
     await api.create(api.at("configmaps"), config_map("a", x="1"))
 
@@ -134,7 +134,7 @@ async def test_a_json_patch_that_cannot_be_applied_is_unprocessable(
     ["add", 3, ["add"], {"op": ["add"], "path": "/a"}, {"op": "remove", "path": 3}],
 )
 async def test_a_json_patch_of_the_wrong_types_is_a_bad_request(
-    api: Caller, operation: Any
+    api: RawClient, operation: Any
 ) -> None:
     await api.create(api.at("configmaps"), config_map("a", x="1"))
 
@@ -144,10 +144,10 @@ async def test_a_json_patch_of_the_wrong_types_is_a_bad_request(
     assert "error decoding patch" in reply.body["message"]
 
 
-async def test_a_value_that_our_client_tests_is_found_whatever_characters_it_has(
+async def test_a_test_by_our_client_matches_values_with_any_characters(
     client: APIClient,
 ) -> None:
-    """A test compares texts, and the server escapes some characters in its own."""
+    """`test` compares encoded texts, and the server escapes some characters."""
     maps, text = client.resource(ConfigMap), '<a href="x">&\u2028\u00e9\U0001f600\x7f\n</a>'
     await maps.create(ConfigMap(metadata=ObjectMeta(name="a"), data={"x": text}))
 
@@ -157,7 +157,7 @@ async def test_a_value_that_our_client_tests_is_found_whatever_characters_it_has
 
 
 @differs("tests of JSON patches")
-async def test_a_json_patch_tests_the_text_of_a_value(api: Caller, client: APIClient) -> None:
+async def test_a_json_patch_tests_the_text_of_a_value(api: RawClient, client: APIClient) -> None:
     await api.create(api.at("configmaps"), config_map("a", x="<a>"))
     maps, patch = client.resource(ConfigMap), b'[{"op":"test","path":"/data/x","value":"<a>"}]'
 
@@ -171,7 +171,7 @@ async def test_a_json_patch_tests_the_text_of_a_value(api: Caller, client: APICl
     assert refused
 
 
-async def test_a_json_patch_that_fails_in_the_middle_changes_nothing(api: Caller) -> None:
+async def test_a_json_patch_that_fails_in_the_middle_changes_nothing(api: RawClient) -> None:
     """API-28"""
     created = await api.create(api.at("configmaps"), config_map("a", x="1"))
     operations = [
@@ -188,8 +188,8 @@ async def test_a_json_patch_that_fails_in_the_middle_changes_nothing(api: Caller
 @pytest.mark.parametrize(
     ("path", "names"), [("-", "abx"), ("0", "xab"), ("1", "axb"), ("2", "abx")]
 )
-async def test_a_json_patch_adds_to_a_list_where_it_says(
-    api: Caller, path: str, names: str
+async def test_a_json_patch_inserts_into_a_list_at_the_index(
+    api: RawClient, path: str, names: str
 ) -> None:
     """API-28"""
     body = pod()
@@ -214,7 +214,7 @@ async def test_a_json_patch_adds_to_a_list_where_it_says(
     ],
     ids=["change", "delete", "delete-missing", "add", "delete-all", "nothing"],
 )
-async def test_a_merge_patch_merges(api: Caller, patch: Object, data: Object | None) -> None:
+async def test_a_merge_patch_merges(api: RawClient, patch: Object, data: Object | None) -> None:
     """API-27, API-C11"""
     await api.create(api.at("configmaps"), config_map("a", x="1", y="2"))
 
@@ -223,7 +223,7 @@ async def test_a_merge_patch_merges(api: Caller, patch: Object, data: Object | N
     assert (reply.code, reply.body.get("data")) == (200, data)
 
 
-async def test_a_merge_patch_replaces_lists(api: Caller) -> None:
+async def test_a_merge_patch_replaces_lists(api: RawClient) -> None:
     """API-27, API-C9"""
     body = deployment()
     body["spec"]["template"]["spec"]["containers"].append({"name": "side", "image": "other:1"})
@@ -235,7 +235,7 @@ async def test_a_merge_patch_replaces_lists(api: Caller) -> None:
     assert names_of(reply.spec) == ["new"]
 
 
-async def test_a_merge_patch_carries_its_version_as_a_condition(api: Caller) -> None:
+async def test_a_resource_version_in_a_merge_patch_is_a_precondition(api: RawClient) -> None:
     created = await api.create(api.at("configmaps"), config_map("a", x="1"))
     version = created.meta["resourceVersion"]
     patch = {"metadata": {"resourceVersion": version}, "data": {"x": "2"}}
@@ -250,8 +250,8 @@ def names_of(spec: Object) -> list[str]:
     return [each["name"] for each in spec["template"]["spec"]["containers"]]
 
 
-async def strategic(api: Caller, containers: str, pod_spec: Object) -> Object:
-    """What becomes of a deployment with these containers under a strategic patch."""
+async def strategic(api: RawClient, containers: str, pod_spec: Object) -> Object:
+    """The pod spec of a deployment with these containers after a strategic patch."""
     body = deployment()
     body["spec"]["template"]["spec"]["containers"] = [
         {"name": name, "image": f"{name}:1", "env": [{"name": "A", "value": "1"}]}
@@ -290,12 +290,12 @@ def order(names: str) -> list[Object]:
         "reorder", "nothing",
     ],
 )  # fmt: skip
-async def test_a_strategic_patch_of_containers(api: Caller, patch: Object, names: str) -> None:
+async def test_a_strategic_patch_of_containers(api: RawClient, patch: Object, names: str) -> None:
     """V-1, API-30, API-31, API-32, API-C10"""
     assert names_of(await strategic(api, "ab", patch)) == list(names)
 
 
-async def test_a_strategic_patch_merges_the_variables_of_a_container(api: Caller) -> None:
+async def test_a_strategic_patch_merges_the_variables_of_a_container(api: RawClient) -> None:
     """API-C9"""
     patch = {"containers": [{"name": "a", "env": [{"name": "B", "value": "2"}]}]}
 
@@ -306,7 +306,7 @@ async def test_a_strategic_patch_merges_the_variables_of_a_container(api: Caller
     assert container["image"] == "a:1"
 
 
-async def test_a_strategic_patch_puts_new_finalizers_first(api: Caller) -> None:
+async def test_a_strategic_patch_puts_new_finalizers_first(api: RawClient) -> None:
     """V-1"""
     body = config_map("a")
     body["metadata"]["finalizers"] = ["example.com/x", "example.com/y"]
@@ -318,7 +318,7 @@ async def test_a_strategic_patch_puts_new_finalizers_first(api: Caller) -> None:
     assert reply.meta["finalizers"] == ["example.com/z", "example.com/x", "example.com/y"]
 
 
-async def test_a_strategic_patch_deletes_from_a_list_of_words(api: Caller) -> None:
+async def test_a_strategic_patch_deletes_from_a_primitive_list(api: RawClient) -> None:
     """API-32"""
     body = config_map("a")
     body["metadata"]["finalizers"] = ["example.com/x", "example.com/y"]
@@ -330,7 +330,7 @@ async def test_a_strategic_patch_deletes_from_a_list_of_words(api: Caller) -> No
     assert reply.meta["finalizers"] == ["example.com/y"]
 
 
-async def test_a_strategic_patch_replaces_lists_that_have_no_key(api: Caller) -> None:
+async def test_a_strategic_patch_replaces_lists_that_have_no_key(api: RawClient) -> None:
     """API-29, API-35"""
     toleration = {"key": "a", "operator": "Exists"}
     spec = await strategic(api, "a", {"tolerations": [toleration]})
@@ -342,7 +342,7 @@ async def test_a_strategic_patch_replaces_lists_that_have_no_key(api: Caller) ->
     assert [each["key"] for each in reply.spec["template"]["spec"]["tolerations"]] == ["b"]
 
 
-async def test_a_strategic_patch_replaces_a_map_when_told(api: Caller) -> None:
+async def test_a_strategic_patch_with_a_directive_replaces_a_map(api: RawClient) -> None:
     """API-31"""
     await api.create(api.at("configmaps"), config_map("a", x="1"))
 
@@ -352,7 +352,7 @@ async def test_a_strategic_patch_replaces_a_map_when_told(api: Caller) -> None:
     assert reply.body["data"] == {"y": "2"}
 
 
-async def test_a_strategic_patch_empties_a_map_when_told(api: Caller) -> None:
+async def test_a_strategic_patch_with_a_directive_empties_a_map(api: RawClient) -> None:
     """API-31"""
     await api.create(api.at("configmaps"), config_map("a", x="1"))
 
@@ -361,7 +361,7 @@ async def test_a_strategic_patch_empties_a_map_when_told(api: Caller) -> None:
     assert not reply.body.get("data")
 
 
-async def test_a_strategic_patch_keeps_only_the_keys_it_retains(api: Caller) -> None:
+async def test_a_strategic_patch_keeps_only_the_keys_it_retains(api: RawClient) -> None:
     """API-32"""
     await api.create(api.at(DEPLOYMENTS), deployment())
 
@@ -371,7 +371,7 @@ async def test_a_strategic_patch_keeps_only_the_keys_it_retains(api: Caller) -> 
     assert (reply.code, reply.spec["strategy"]) == (200, {"type": "Recreate"})
 
 
-async def test_a_strategic_patch_deletes_with_null(api: Caller) -> None:
+async def test_a_strategic_patch_deletes_with_null(api: RawClient) -> None:
     """API-33"""
     await api.create(api.at("configmaps"), config_map("a", x="1", y="2"))
 
@@ -380,7 +380,7 @@ async def test_a_strategic_patch_deletes_with_null(api: Caller) -> None:
     assert reply.body["data"] == {"y": "2"}
 
 
-async def test_ports_of_a_service_are_merged_by_their_number(api: Caller) -> None:
+async def test_ports_of_a_service_are_merged_by_their_number(api: RawClient) -> None:
     """API-35"""
     ports = [{"name": "a", "port": 80}, {"name": "b", "port": 81}]
     await api.create(api.at("services"), {"metadata": {"name": "web"}, "spec": {"ports": ports}})
@@ -394,7 +394,7 @@ async def test_ports_of_a_service_are_merged_by_their_number(api: Caller) -> Non
     ]
 
 
-async def test_conditions_are_merged_by_their_type(api: Caller) -> None:
+async def test_conditions_are_merged_by_their_type(api: RawClient) -> None:
     """API-35"""
     await api.create(api.at("pods"), pod())
     path = api.at("pods", "web", "status")
@@ -408,8 +408,8 @@ async def test_conditions_are_merged_by_their_type(api: Caller) -> None:
     assert sorted(found) == ["Initialized", "Ready"]
 
 
-async def test_a_kind_of_our_own_takes_json_and_merge_patches(
-    api: Caller, widgets: Defined
+async def test_a_custom_kind_accepts_json_and_merge_patches(
+    api: RawClient, widgets: CustomKind
 ) -> None:
     """API-29"""
     await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 1, "tags": ["x"]}))
@@ -424,8 +424,8 @@ async def test_a_kind_of_our_own_takes_json_and_merge_patches(
     assert stepped.spec["tags"] == ["w", "y", "z"]
 
 
-async def test_a_merge_patch_leaves_nulls_out_of_objects_in_a_list_unless_it_replaces_an_object(
-    api: Caller, widgets: Defined
+async def test_a_merge_patch_drops_nulls_of_objects_in_a_list_unless_it_replaces_an_object(
+    api: RawClient, widgets: CustomKind
 ) -> None:
     before = {"size": 1, "free": {"was_object": {"x": 1}, "was_list": [1]}}
     await api.create(api.at(WIDGETS), widgets.new("a", spec=before))
@@ -438,7 +438,7 @@ async def test_a_merge_patch_leaves_nulls_out_of_objects_in_a_list_unless_it_rep
     assert reply.spec["free"] == {"was_object": given, "was_list": pruned, "new": pruned}
 
 
-async def test_a_patch_defaults_what_it_adds(api: Caller, widgets: Defined) -> None:
+async def test_a_patch_defaults_what_it_adds(api: RawClient, widgets: CustomKind) -> None:
     await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 1}))
 
     reply = await api.patch(api.at(WIDGETS, "a"), {"spec": {"ports": [{"name": "http"}]}})

@@ -1,4 +1,4 @@
-"""Scales that are applied, refused, and shown as tables."""
+"""Scales that are applied, rejected, and returned as tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.caller import Caller
+from tests.conformance.raw_client import RawClient
 from tests.conformance.samples import deployment
 
 Object = dict[str, Any]
@@ -22,7 +22,7 @@ def _scale(replicas: int) -> Object:
     }
 
 
-async def test_whoever_applies_a_scale_owns_the_replicas(api: Caller) -> None:
+async def test_the_applier_of_a_scale_owns_the_replicas(api: RawClient) -> None:
     body = deployment()
     del body["spec"]["replicas"]
     await api.apply(api.at(DEPLOYMENTS, "web"), body, "owner")
@@ -37,7 +37,7 @@ async def test_whoever_applies_a_scale_owns_the_replicas(api: Caller) -> None:
     assert found.spec["replicas"] == 5
 
 
-async def test_applying_a_scale_that_somebody_else_owns_is_a_conflict(api: Caller) -> None:
+async def test_applying_a_scale_of_another_manager_is_a_conflict(api: RawClient) -> None:
     await api.apply(api.at(DEPLOYMENTS, "web"), deployment(replicas=2), "owner")
 
     reply = await api.apply(api.at(DEPLOYMENTS, "web", "scale"), _scale(5), "scaler")
@@ -46,7 +46,7 @@ async def test_applying_a_scale_that_somebody_else_owns_is_a_conflict(api: Calle
     assert reply.causes == [(".spec.replicas", "FieldManagerConflict")]
 
 
-async def test_a_scale_is_shown_as_a_table(api: Caller) -> None:
+async def test_a_scale_can_be_returned_as_a_table(api: RawClient) -> None:
     await api.create(api.at(DEPLOYMENTS), deployment(replicas=3))
 
     table = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
@@ -57,7 +57,7 @@ async def test_a_scale_is_shown_as_a_table(api: Caller) -> None:
     assert reply.body["rows"][0]["cells"][:3] == ["web", 3, 0]
 
 
-async def test_replicas_that_nobody_applies_any_more_are_none(api: Caller) -> None:
+async def test_replicas_that_are_no_longer_applied_are_removed(api: RawClient) -> None:
     await api.create(api.at(DEPLOYMENTS), deployment(replicas=3))
     path = api.at(DEPLOYMENTS, "web", "scale")
     await api.apply(path, _scale(5), "scaler", force="true")
@@ -78,8 +78,8 @@ async def test_replicas_that_nobody_applies_any_more_are_none(api: Caller) -> No
         ({"spec": {"replicas": -5}}, 422),
     ],
 )
-async def test_what_is_applied_to_a_scale_must_be_one(
-    api: Caller, change: Object, code: int
+async def test_only_a_scale_can_be_applied_to_a_scale(
+    api: RawClient, change: Object, code: int
 ) -> None:
     await api.create(api.at(DEPLOYMENTS), deployment(replicas=3))
 

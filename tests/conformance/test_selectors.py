@@ -1,12 +1,12 @@
-"""Which objects a selector finds."""
+"""Which objects a selector matches."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.conformance.caller import Caller
+from tests.conformance.raw_client import RawClient
 from tests.conformance.samples import config_map, pod
-from tests.conformance.widgets import WIDGETS, Defined
+from tests.conformance.widgets import WIDGETS, CustomKind
 
 LABELS: dict[str, dict[str, str]] = {
     "a": {"env": "prod", "n": "1"},
@@ -45,7 +45,7 @@ LABELS: dict[str, dict[str, str]] = {
         ("", "abcde"),
     ],
 )
-async def test_a_label_selector_finds(api: Caller, selector: str, names: str) -> None:
+async def test_a_label_selector_finds(api: RawClient, selector: str, names: str) -> None:
     """API-1, API-2, API-3, API-4, API-5, API-6, API-C1, API-C2"""
     for name, labels in LABELS.items():
         await api.create(api.at("configmaps"), config_map(name, labels=labels))
@@ -62,7 +62,7 @@ async def test_a_label_selector_finds(api: Caller, selector: str, names: str) ->
         "x=a||y=b", "x==a==b", "!x=a", "x<a", "a in xyz", "x=a b",
     ],
 )  # fmt: skip
-async def test_a_label_selector_that_cannot_be_read_is_400(api: Caller, selector: str) -> None:
+async def test_an_invalid_label_selector_is_400(api: RawClient, selector: str) -> None:
     """API-C1"""
     reply = await api.get(api.at("configmaps"), labelSelector=selector)
 
@@ -89,7 +89,7 @@ async def test_a_label_selector_that_cannot_be_read_is_400(api: Caller, selector
         ("", "abc"),
     ],
 )
-async def test_a_field_selector_finds_pods(api: Caller, selector: str, names: str) -> None:
+async def test_a_field_selector_finds_pods(api: RawClient, selector: str, names: str) -> None:
     """API-11, API-13, API-14, API-C4"""
     for name in "abc":
         body = pod(name)
@@ -114,7 +114,7 @@ async def test_a_field_selector_finds_pods(api: Caller, selector: str, names: st
     ],
 )
 async def test_these_kinds_can_be_selected_by_these_fields(
-    api: Caller, resource: str, selector: str
+    api: RawClient, resource: str, selector: str
 ) -> None:
     """API-14"""
     reply = await api.get(api.at(resource), fieldSelector=selector)
@@ -126,8 +126,8 @@ async def test_these_kinds_can_be_selected_by_these_fields(
     ("selector", "names"),
     [("spec.color=red", "b"), ("spec.color!=red", "a"), ("metadata.name=a", "a")],
 )
-async def test_a_kind_of_our_own_is_selected_by_the_fields_it_declares(
-    api: Caller, widgets: Defined, selector: str, names: str
+async def test_a_custom_kind_is_selected_by_the_fields_it_declares(
+    api: RawClient, widgets: CustomKind, selector: str, names: str
 ) -> None:
     """API-14"""
     await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 1}))
@@ -138,7 +138,7 @@ async def test_a_kind_of_our_own_is_selected_by_the_fields_it_declares(
     assert reply.names == list(names)
 
 
-async def test_both_selectors_must_match(api: Caller) -> None:
+async def test_both_selectors_must_match(api: RawClient) -> None:
     for name, labels in LABELS.items():
         await api.create(api.at("configmaps"), config_map(name, labels=labels))
 

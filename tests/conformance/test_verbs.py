@@ -1,4 +1,4 @@
-"""Create, get and update: what an object is given, keeps and loses."""
+"""Create, get and update."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.caller import Caller
+from tests.conformance.raw_client import RawClient
 from tests.conformance.samples import config_map, deployment, pod, service
 
 CONFIG_MAPS = "configmaps"
 
 
-async def test_a_created_object_is_answered_with_201_and_its_kind(api: Caller) -> None:
+async def test_a_created_object_is_returned_with_201_and_its_kind(api: RawClient) -> None:
     reply = await api("POST", api.at(CONFIG_MAPS), {"metadata": {"name": "a"}})
 
     assert reply.code == 201
     assert (reply.body["kind"], reply.body["apiVersion"]) == ("ConfigMap", "v1")
 
 
-async def test_a_created_object_gets_uid_version_time_and_namespace(api: Caller) -> None:
+async def test_a_created_object_gets_uid_version_time_and_namespace(api: RawClient) -> None:
     meta = (await api.create(api.at(CONFIG_MAPS), config_map("a"))).meta
 
     assert re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", meta["uid"])
@@ -29,7 +29,7 @@ async def test_a_created_object_gets_uid_version_time_and_namespace(api: Caller)
     assert meta["namespace"] == api.namespace
 
 
-async def test_what_only_the_server_decides_cannot_be_set_on_create(api: Caller) -> None:
+async def test_fields_of_the_server_cannot_be_set_on_create(api: RawClient) -> None:
     body = config_map("a")
     body["metadata"] |= {
         "uid": "11111111-1111-1111-1111-111111111111",
@@ -45,20 +45,20 @@ async def test_what_only_the_server_decides_cannot_be_set_on_create(api: Caller)
     assert not {"deletionTimestamp", "selfLink"} & meta.keys()
 
 
-async def test_a_kind_without_generations_keeps_the_one_it_was_given(api: Caller) -> None:
+async def test_a_kind_without_generations_keeps_the_one_it_was_given(api: RawClient) -> None:
     body = config_map("a")
     body["metadata"]["generation"] = 77
 
     assert (await api.create(api.at(CONFIG_MAPS), body)).meta["generation"] == 77
 
 
-async def test_what_is_read_is_what_the_create_answered(api: Caller) -> None:
+async def test_a_get_returns_the_object_of_the_create(api: RawClient) -> None:
     created = await api.create(api.at(CONFIG_MAPS), config_map("a", color="blue"))
 
     assert (await api.get(api.at(CONFIG_MAPS, "a"))).body == created.body
 
 
-async def test_kind_and_version_may_be_left_out_of_a_built_in_kind(api: Caller) -> None:
+async def test_kind_and_version_may_be_omitted_for_built_in_kinds(api: RawClient) -> None:
     reply = await api(
         "POST",
         api.at("apps/v1/deployments"),
@@ -68,7 +68,7 @@ async def test_kind_and_version_may_be_left_out_of_a_built_in_kind(api: Caller) 
     assert (reply.code, reply.body["kind"]) == (201, "Deployment")
 
 
-async def test_a_null_in_the_body_is_as_if_it_were_not_there(api: Caller) -> None:
+async def test_a_null_in_the_body_is_dropped(api: RawClient) -> None:
     meta: dict[str, Any] = {"name": "a", "labels": None, "annotations": {}}
     body = {"metadata": meta, "data": None}
 
@@ -78,7 +78,7 @@ async def test_a_null_in_the_body_is_as_if_it_were_not_there(api: Caller) -> Non
     assert "data" not in reply.body
 
 
-async def test_a_generated_name_is_the_base_and_five_characters(api: Caller) -> None:
+async def test_a_generated_name_is_the_prefix_and_five_characters(api: RawClient) -> None:
     """API-48"""
     reply = await api.create(api.at(CONFIG_MAPS), {"metadata": {"generateName": "web-"}})
 
@@ -86,14 +86,14 @@ async def test_a_generated_name_is_the_base_and_five_characters(api: Caller) -> 
     assert reply.meta["generateName"] == "web-"
 
 
-async def test_a_long_base_of_a_name_is_cut_to_63(api: Caller) -> None:
+async def test_a_long_generate_name_is_cut_to_63(api: RawClient) -> None:
     """API-48"""
     reply = await api.create(api.at(CONFIG_MAPS), {"metadata": {"generateName": "x" * 80}})
 
     assert re.fullmatch(r"x{58}[a-z0-9]{5}", reply.meta["name"])
 
 
-async def test_a_base_of_a_name_is_validated_with_the_name_it_makes(api: Caller) -> None:
+async def test_a_generate_name_is_validated_with_the_generated_name(api: RawClient) -> None:
     reply = await api("POST", api.at(CONFIG_MAPS), {"metadata": {"generateName": "Web-"}})
 
     assert (reply.code, reply.reason) == (422, "Invalid")
@@ -103,13 +103,13 @@ async def test_a_base_of_a_name_is_validated_with_the_name_it_makes(api: Caller)
     ]
 
 
-async def test_a_name_wins_over_a_base_of_a_name(api: Caller) -> None:
+async def test_a_name_takes_precedence_over_a_generate_name(api: RawClient) -> None:
     body = {"metadata": {"name": "fixed", "generateName": "web-"}}
 
     assert (await api.create(api.at(CONFIG_MAPS), body)).meta["name"] == "fixed"
 
 
-async def test_a_name_that_is_taken_is_refused_also_beside_a_base(api: Caller) -> None:
+async def test_a_name_in_use_is_rejected_also_with_a_generate_name(api: RawClient) -> None:
     body = {"metadata": {"name": "fixed", "generateName": "web-"}}
     await api.create(api.at(CONFIG_MAPS), body)
 
@@ -118,7 +118,7 @@ async def test_a_name_that_is_taken_is_refused_also_beside_a_base(api: Caller) -
     assert (reply.code, reply.reason) == (409, "AlreadyExists")
 
 
-async def test_every_write_moves_the_version_forward(api: Caller) -> None:
+async def test_every_write_increases_the_resource_version(api: RawClient) -> None:
     path = api.at(CONFIG_MAPS, "a")
     first = await api.create(api.at(CONFIG_MAPS), config_map("a", n="1"))
     second = await api("PUT", path, config_map("a", n="2"))
@@ -128,7 +128,7 @@ async def test_every_write_moves_the_version_forward(api: Caller) -> None:
     assert versions == sorted(set(versions))
 
 
-async def test_an_update_that_changes_nothing_keeps_the_version(api: Caller) -> None:
+async def test_an_update_that_changes_nothing_keeps_the_version(api: RawClient) -> None:
     created = await api.create(api.at(CONFIG_MAPS), config_map("a", n="1"))
 
     reply = await api("PUT", api.at(CONFIG_MAPS, "a"), created.body)
@@ -137,7 +137,7 @@ async def test_an_update_that_changes_nothing_keeps_the_version(api: Caller) -> 
     assert reply.meta["resourceVersion"] == created.meta["resourceVersion"]
 
 
-async def test_a_patch_that_changes_nothing_keeps_the_version(api: Caller) -> None:
+async def test_a_patch_that_changes_nothing_keeps_the_version(api: RawClient) -> None:
     created = await api.create(api.at(CONFIG_MAPS), config_map("a", n="1"))
 
     reply = await api.patch(api.at(CONFIG_MAPS, "a"), {"data": {"n": "1"}})
@@ -145,7 +145,7 @@ async def test_a_patch_that_changes_nothing_keeps_the_version(api: Caller) -> No
     assert reply.meta["resourceVersion"] == created.meta["resourceVersion"]
 
 
-async def test_an_update_with_the_current_version_goes_through(api: Caller) -> None:
+async def test_an_update_with_the_current_version_succeeds(api: RawClient) -> None:
     created = await api.create(api.at(CONFIG_MAPS), config_map("a", n="1"))
 
     reply = await api("PUT", api.at(CONFIG_MAPS, "a"), {**created.body, "data": {"n": "2"}})
@@ -153,7 +153,7 @@ async def test_an_update_with_the_current_version_goes_through(api: Caller) -> N
     assert (reply.code, reply.body["data"]) == (200, {"n": "2"})
 
 
-async def test_an_update_from_an_old_version_is_a_conflict(api: Caller) -> None:
+async def test_an_update_from_an_old_version_is_a_conflict(api: RawClient) -> None:
     created = await api.create(api.at(CONFIG_MAPS), config_map("a", n="1"))
     await api.patch(api.at(CONFIG_MAPS, "a"), {"data": {"n": "2"}})
 
@@ -163,7 +163,7 @@ async def test_an_update_from_an_old_version_is_a_conflict(api: Caller) -> None:
     assert reply.message.endswith("please apply your changes to the latest version and try again")
 
 
-async def test_an_update_without_a_version_wins_over_whatever_is_there(api: Caller) -> None:
+async def test_an_update_without_a_version_is_unconditional(api: RawClient) -> None:
     await api.create(api.at(CONFIG_MAPS), config_map("a", n="1"))
 
     reply = await api("PUT", api.at(CONFIG_MAPS, "a"), config_map("a", m="2"))
@@ -171,7 +171,7 @@ async def test_an_update_without_a_version_wins_over_whatever_is_there(api: Call
     assert (reply.code, reply.body["data"]) == (200, {"m": "2"})
 
 
-async def test_an_update_keeps_uid_and_time_of_creation(api: Caller) -> None:
+async def test_an_update_keeps_uid_and_time_of_creation(api: RawClient) -> None:
     created = await api.create(api.at(CONFIG_MAPS), config_map("a"))
     body = config_map("a", n="1")
     body["metadata"]["creationTimestamp"] = "2001-01-01T00:00:00Z"
@@ -182,13 +182,13 @@ async def test_an_update_keeps_uid_and_time_of_creation(api: Caller) -> None:
     assert reply.meta["creationTimestamp"] == created.meta["creationTimestamp"]
 
 
-async def test_an_update_drops_labels_it_does_not_name(api: Caller) -> None:
+async def test_an_update_drops_labels_it_does_not_name(api: RawClient) -> None:
     await api.create(api.at(CONFIG_MAPS), config_map("a", labels={"x": "y"}))
 
     assert "labels" not in (await api("PUT", api.at(CONFIG_MAPS, "a"), config_map("a"))).meta
 
 
-async def test_a_lease_is_created_by_an_update(api: Caller) -> None:
+async def test_a_lease_is_created_by_an_update(api: RawClient) -> None:
     body = {"metadata": {"name": "lock"}, "spec": {"holderIdentity": "me"}}
 
     reply = await api("PUT", api.at("coordination.k8s.io/v1/leases", "lock"), body)
@@ -197,7 +197,7 @@ async def test_a_lease_is_created_by_an_update(api: Caller) -> None:
     assert reply.spec == {"holderIdentity": "me"}
 
 
-async def test_the_generation_begins_at_one(api: Caller) -> None:
+async def test_the_generation_begins_at_one(api: RawClient) -> None:
     reply = await api.create(api.at("apps/v1/deployments"), deployment())
 
     assert reply.meta["generation"] == 1
@@ -214,8 +214,8 @@ async def test_the_generation_begins_at_one(api: Caller) -> None:
     ],
     ids=["spec", "labels", "annotations", "status", "generation"],
 )
-async def test_the_generation_of_a_deployment_counts_changes_that_matter(
-    api: Caller, change: Any, generation: int
+async def test_the_generation_of_a_deployment_counts_changes_of_its_spec(
+    api: RawClient, change: Any, generation: int
 ) -> None:
     await api.create(api.at("apps/v1/deployments"), deployment())
 
@@ -224,7 +224,7 @@ async def test_the_generation_of_a_deployment_counts_changes_that_matter(
     assert (reply.code, reply.meta["generation"]) == (200, generation)
 
 
-async def test_a_status_sent_with_a_create_is_not_kept(api: Caller) -> None:
+async def test_a_status_sent_with_a_create_is_not_kept(api: RawClient) -> None:
     body = {**pod(), "status": {"phase": "Running", "podIP": "1.2.3.4"}}
 
     reply = await api.create(api.at("pods"), body)
@@ -233,7 +233,7 @@ async def test_a_status_sent_with_a_create_is_not_kept(api: Caller) -> None:
     assert "podIP" not in reply.body["status"]
 
 
-async def test_a_status_sent_with_an_update_is_not_kept(api: Caller) -> None:
+async def test_a_status_sent_with_an_update_is_not_kept(api: RawClient) -> None:
     created = await api.create(api.at("apps/v1/deployments"), deployment())
     body = {**created.body, "status": {"replicas": 7}}
 
@@ -242,7 +242,7 @@ async def test_a_status_sent_with_an_update_is_not_kept(api: Caller) -> None:
     assert reply.body["status"] == {}
 
 
-async def test_an_update_of_the_status_changes_nothing_else(api: Caller) -> None:
+async def test_an_update_of_the_status_changes_nothing_else(api: RawClient) -> None:
     created = await api.create(api.at("apps/v1/deployments"), deployment())
     body = {**created.body, "status": {"replicas": 7}}
     body["spec"] = {**body["spec"], "replicas": 9}
@@ -254,7 +254,7 @@ async def test_an_update_of_the_status_changes_nothing_else(api: Caller) -> None
     assert reply.meta["generation"] == 1
 
 
-async def test_a_patch_of_the_status_changes_the_status(api: Caller) -> None:
+async def test_a_patch_of_the_status_changes_the_status(api: RawClient) -> None:
     await api.create(api.at("pods"), pod())
 
     reply = await api.patch(api.at("pods", "web", "status"), {"status": {"podIP": "10.0.0.1"}})
@@ -262,13 +262,13 @@ async def test_a_patch_of_the_status_changes_the_status(api: Caller) -> None:
     assert (reply.code, reply.body["status"]["podIP"]) == (200, "10.0.0.1")
 
 
-async def test_the_status_is_read_as_the_whole_object(api: Caller) -> None:
+async def test_the_status_is_read_as_the_whole_object(api: RawClient) -> None:
     created = await api.create(api.at("pods"), pod())
 
     assert (await api.get(api.at("pods", "web", "status"))).body == created.body
 
 
-async def test_secrets_take_plain_text_and_give_it_back_encoded(api: Caller) -> None:
+async def test_secrets_accept_plain_text_and_return_it_encoded(api: RawClient) -> None:
     body = {"metadata": {"name": "a"}, "stringData": {"word": "open"}}
 
     reply = await api.create(api.at("secrets"), body)
@@ -278,7 +278,7 @@ async def test_secrets_take_plain_text_and_give_it_back_encoded(api: Caller) -> 
     assert reply.body["type"] == "Opaque"
 
 
-async def test_a_namespace_labels_itself_with_its_name(api: Caller) -> None:
+async def test_a_namespace_labels_itself_with_its_name(api: RawClient) -> None:
     reply = await api.get("/api/v1/namespaces/{ns}")
 
     assert reply.meta["labels"]["kubernetes.io/metadata.name"] == api.namespace
@@ -286,14 +286,14 @@ async def test_a_namespace_labels_itself_with_its_name(api: Caller) -> None:
     assert reply.body["status"] == {"phase": "Active"}
 
 
-async def test_a_service_is_given_an_address(api: Caller) -> None:
+async def test_a_service_gets_an_address(api: RawClient) -> None:
     reply = await api.create(api.at("services"), service())
 
     assert reply.spec["clusterIP"].startswith("10.")
     assert reply.spec["clusterIPs"] == [reply.spec["clusterIP"]]
 
 
-async def test_a_service_keeps_its_address_when_an_update_does_not_name_it(api: Caller) -> None:
+async def test_a_service_keeps_its_address_when_an_update_does_not_name_it(api: RawClient) -> None:
     created = await api.create(api.at("services"), service())
     body = service(selector={"app": "other"})
 
@@ -303,19 +303,19 @@ async def test_a_service_keeps_its_address_when_an_update_does_not_name_it(api: 
     assert reply.spec["clusterIP"] == created.spec["clusterIP"]
 
 
-async def test_a_headless_service_has_no_address(api: Caller) -> None:
+async def test_a_headless_service_has_no_address(api: RawClient) -> None:
     reply = await api.create(api.at("services"), service(clusterIP="None"))
 
     assert (reply.spec["clusterIP"], reply.spec["clusterIPs"]) == ("None", ["None"])
 
 
-async def test_a_service_of_type_node_port_is_given_a_port(api: Caller) -> None:
+async def test_a_service_of_type_node_port_gets_a_port(api: RawClient) -> None:
     reply = await api.create(api.at("services"), service(type="NodePort"))
 
     assert 30000 <= reply.spec["ports"][0]["nodePort"] <= 32767
 
 
-async def test_one_object_is_seen_through_every_version_of_its_group(api: Caller) -> None:
+async def test_one_object_can_be_read_in_every_version_of_its_group(api: RawClient) -> None:
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
     body = {"metadata": {"name": "a"}, "spec": {"maxReplicas": 3, "scaleTargetRef": target}}
     await api.create(api.at("autoscaling/v2/horizontalpodautoscalers"), body)
@@ -326,7 +326,7 @@ async def test_one_object_is_seen_through_every_version_of_its_group(api: Caller
     assert reply.spec["maxReplicas"] == 3
 
 
-async def test_the_metrics_of_an_autoscaler_are_translated_between_versions(api: Caller) -> None:
+async def test_the_metrics_of_an_autoscaler_are_converted_between_versions(api: RawClient) -> None:
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
     spec = {"maxReplicas": 3, "scaleTargetRef": target, "targetCPUUtilizationPercentage": 70}
     body = {"metadata": {"name": "a"}, "spec": spec}
@@ -340,7 +340,7 @@ async def test_the_metrics_of_an_autoscaler_are_translated_between_versions(api:
     ]
 
 
-async def test_an_event_of_one_group_is_seen_in_the_other(api: Caller) -> None:
+async def test_an_event_of_one_group_can_be_read_in_the_other(api: RawClient) -> None:
     about = {"kind": "Pod", "name": "web", "namespace": api.namespace}
     body = {
         "metadata": {"name": "a"},
@@ -356,7 +356,7 @@ async def test_an_event_of_one_group_is_seen_in_the_other(api: Caller) -> None:
     assert (reply.body["note"], reply.body["regarding"]) == ("so", about)
 
 
-async def test_head_is_not_a_way_to_ask_for_an_object(api: Caller) -> None:
+async def test_head_is_not_supported_for_objects(api: RawClient) -> None:
     await api.create(api.at(CONFIG_MAPS), config_map("a"))
 
     assert (await api("HEAD", api.at(CONFIG_MAPS, "a"))).code == 405

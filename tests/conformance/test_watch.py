@@ -1,4 +1,4 @@
-"""Watches: what is told, in which order, and when they end."""
+"""Watches: which events come, in which order, and when they end."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.caller import Caller
+from tests.conformance.raw_client import RawClient
 from tests.conformance.samples import config_map, pod
-from tests.conformance.widgets import WIDGETS, Defined
+from tests.conformance.widgets import WIDGETS, CustomKind
 
 MAPS = "configmaps"
 INITIAL: dict[str, Any] = {
@@ -20,25 +20,25 @@ INITIAL: dict[str, Any] = {
 END = "k8s.io/initial-events-end"
 
 
-async def test_a_watch_without_a_version_begins_with_what_is_there(api: Caller) -> None:
+async def test_a_watch_without_a_version_begins_with_the_current_state(api: RawClient) -> None:
     """API-42"""
     await api.create(api.at(MAPS), config_map("a"))
     await api.create(api.at(MAPS), config_map("b"))
 
     async with api.watch(api.at(MAPS)) as watch:
-        assert sorted(await watch.story(2)) == [("ADDED", "a"), ("ADDED", "b")]
+        assert sorted(await watch.types_and_names(2)) == [("ADDED", "a"), ("ADDED", "b")]
 
 
-async def test_a_watch_from_version_zero_begins_with_what_is_there(api: Caller) -> None:
+async def test_a_watch_from_version_zero_begins_with_the_current_state(api: RawClient) -> None:
     """API-42"""
     await api.create(api.at(MAPS), config_map("a"))
-    await api.get(api.at(MAPS))  # whatever answers version 0 has seen it after this
+    await api.get(api.at(MAPS))  # after this, the watch cache that serves version 0 has the object
 
     async with api.watch(api.at(MAPS), resourceVersion="0") as watch:
-        assert await watch.story(1) == [("ADDED", "a")]
+        assert await watch.types_and_names(1) == [("ADDED", "a")]
 
 
-async def test_a_watch_tells_the_life_of_an_object(api: Caller) -> None:
+async def test_a_watch_reports_add_modify_and_delete(api: RawClient) -> None:
     """API-44"""
     start = (await api.get(api.at(MAPS))).meta["resourceVersion"]
 
@@ -47,10 +47,14 @@ async def test_a_watch_tells_the_life_of_an_object(api: Caller) -> None:
         await api.patch(api.at(MAPS, "a"), {"data": {"n": "1"}})
         await api("DELETE", api.at(MAPS, "a"))
 
-        assert await watch.story(3) == [("ADDED", "a"), ("MODIFIED", "a"), ("DELETED", "a")]
+        assert await watch.types_and_names(3) == [
+            ("ADDED", "a"),
+            ("MODIFIED", "a"),
+            ("DELETED", "a"),
+        ]
 
 
-async def test_a_watch_from_a_version_tells_what_came_after_it(api: Caller) -> None:
+async def test_a_watch_from_a_version_reports_later_changes(api: RawClient) -> None:
     """API-42"""
     created = await api.create(api.at(MAPS), config_map("a"))
     await api.create(api.at(MAPS), config_map("b"))
@@ -58,18 +62,18 @@ async def test_a_watch_from_a_version_tells_what_came_after_it(api: Caller) -> N
 
     version = created.meta["resourceVersion"]
     async with api.watch(api.at(MAPS), resourceVersion=version) as watch:
-        assert await watch.story(2) == [("ADDED", "b"), ("DELETED", "a")]
+        assert await watch.types_and_names(2) == [("ADDED", "b"), ("DELETED", "a")]
 
 
-async def test_the_objects_in_events_have_their_kind(api: Caller) -> None:
+async def test_the_objects_in_events_have_their_kind(api: RawClient) -> None:
     created = await api.create(api.at(MAPS), config_map("a"))
 
     async with api.watch(api.at(MAPS)) as watch:
         assert (await watch.next())["object"] == created.body
 
 
-async def test_a_deletion_carries_the_last_state_and_the_version_of_the_deletion(
-    api: Caller,
+async def test_a_delete_event_has_the_last_state_and_the_version_of_the_deletion(
+    api: RawClient,
 ) -> None:
     """API-44"""
     created = await api.create(api.at(MAPS), config_map("a", n="1"))
@@ -83,7 +87,7 @@ async def test_a_deletion_carries_the_last_state_and_the_version_of_the_deletion
     assert int(event["object"]["metadata"]["resourceVersion"]) > int(version)
 
 
-async def test_versions_of_events_only_go_forward(api: Caller) -> None:
+async def test_versions_of_events_increase(api: RawClient) -> None:
     start = (await api.get(api.at(MAPS))).meta["resourceVersion"]
     for number in range(5):
         await api.create(api.at(MAPS), config_map(f"n{number}"))
@@ -95,40 +99,40 @@ async def test_versions_of_events_only_go_forward(api: Caller) -> None:
     assert versions == sorted(set(versions))
 
 
-async def test_an_update_that_changes_nothing_is_not_told(api: Caller) -> None:
+async def test_an_update_that_changes_nothing_is_not_reported(api: RawClient) -> None:
     created = await api.create(api.at(MAPS), config_map("a"))
     await api("PUT", api.at(MAPS, "a"), created.body)
     await api.create(api.at(MAPS), config_map("b"))
 
     async with api.watch(api.at(MAPS), resourceVersion=created.meta["resourceVersion"]) as watch:
-        assert await watch.story(1) == [("ADDED", "b")]
+        assert await watch.types_and_names(1) == [("ADDED", "b")]
 
 
-async def test_a_watch_of_one_name_tells_of_that_object(api: Caller) -> None:
+async def test_a_watch_of_one_name_reports_that_object_only(api: RawClient) -> None:
     start = (await api.get(api.at(MAPS))).meta["resourceVersion"]
     await api.create(api.at(MAPS), config_map("a"))
     await api.create(api.at(MAPS), config_map("b"))
 
     query = {"fieldSelector": "metadata.name=b", "resourceVersion": start}
     async with api.watch(api.at(MAPS), **query) as watch:
-        assert await watch.story(1) == [("ADDED", "b")]
+        assert await watch.types_and_names(1) == [("ADDED", "b")]
 
 
-async def test_a_watch_asked_for_at_the_path_of_an_object_is_a_get(api: Caller) -> None:
+async def test_a_watch_at_the_path_of_an_object_is_a_get(api: RawClient) -> None:
     created = await api.create(api.at(MAPS), config_map("a"))
 
     assert (await api.get(api.at(MAPS, "a"), watch=1)).body == created.body
 
 
-async def test_the_old_prefix_watches_one_object_too(api: Caller) -> None:
+async def test_the_legacy_watch_prefix_watches_one_object_too(api: RawClient) -> None:
     await api.create(api.at(MAPS), config_map("a"))
     await api.create(api.at(MAPS), config_map("b"))
 
     async with api.watch("/api/v1/watch/namespaces/{ns}/configmaps/b") as watch:
-        assert await watch.story(1) == [("ADDED", "b")]
+        assert await watch.types_and_names(1) == [("ADDED", "b")]
 
 
-async def test_a_watch_over_all_namespaces_sees_this_one(api: Caller) -> None:
+async def test_a_watch_over_all_namespaces_sees_this_one(api: RawClient) -> None:
     start = (await api.get(api.at(MAPS))).meta["resourceVersion"]
     await api.create(api.at(MAPS), config_map("a"))
 
@@ -138,14 +142,14 @@ async def test_a_watch_over_all_namespaces_sees_this_one(api: Caller) -> None:
     assert event["object"]["metadata"]["namespace"] == api.namespace
 
 
-async def test_the_old_prefix_for_watches_still_works(api: Caller) -> None:
+async def test_the_legacy_watch_prefix_still_works(api: RawClient) -> None:
     await api.create(api.at(MAPS), config_map("a"))
 
     async with api.watch("/api/v1/watch/namespaces/{ns}/configmaps") as watch:
-        assert await watch.story(1) == [("ADDED", "a")]
+        assert await watch.types_and_names(1) == [("ADDED", "a")]
 
 
-async def test_an_object_that_leaves_the_selection_is_told_as_deleted(api: Caller) -> None:
+async def test_an_object_that_no_longer_matches_is_reported_as_deleted(api: RawClient) -> None:
     """API-45, API-C16"""
     created = await api.create(api.at(MAPS), config_map("a", labels={"x": "y"}))
 
@@ -157,8 +161,8 @@ async def test_an_object_that_leaves_the_selection_is_told_as_deleted(api: Calle
     assert event["type"] == "DELETED"
 
 
-async def test_the_one_that_left_carries_its_last_labels_within_and_the_new_version(
-    api: Caller,
+async def test_the_deleted_object_has_its_last_matching_labels_and_the_new_version(
+    api: RawClient,
 ) -> None:
     """API-C16"""
     created = await api.create(api.at(MAPS), config_map("a", labels={"x": "y"}))
@@ -172,7 +176,7 @@ async def test_the_one_that_left_carries_its_last_labels_within_and_the_new_vers
     assert meta["resourceVersion"] == changed.meta["resourceVersion"]
 
 
-async def test_an_object_that_enters_the_selection_is_told_as_added(api: Caller) -> None:
+async def test_an_object_that_starts_to_match_is_reported_as_added(api: RawClient) -> None:
     """API-45"""
     created = await api.create(api.at(MAPS), config_map("a", labels={"x": "z"}))
 
@@ -180,10 +184,10 @@ async def test_an_object_that_enters_the_selection_is_told_as_added(api: Caller)
     async with api.watch(api.at(MAPS), **query) as watch:
         await api.patch(api.at(MAPS, "a"), {"metadata": {"labels": {"x": "y"}}})
 
-        assert await watch.story(1) == [("ADDED", "a")]
+        assert await watch.types_and_names(1) == [("ADDED", "a")]
 
 
-async def test_what_happens_outside_of_the_selection_is_not_told(api: Caller) -> None:
+async def test_changes_of_objects_that_do_not_match_are_not_reported(api: RawClient) -> None:
     start = (await api.get(api.at(MAPS))).meta["resourceVersion"]
     await api.create(api.at(MAPS), config_map("a"))
     await api("DELETE", api.at(MAPS, "a"))
@@ -191,10 +195,10 @@ async def test_what_happens_outside_of_the_selection_is_not_told(api: Caller) ->
 
     query = {"labelSelector": "x=y", "resourceVersion": start}
     async with api.watch(api.at(MAPS), **query) as watch:
-        assert await watch.story(1) == [("ADDED", "b")]
+        assert await watch.types_and_names(1) == [("ADDED", "b")]
 
 
-async def test_a_field_selector_works_on_a_watch_like_a_label_selector(api: Caller) -> None:
+async def test_a_field_selector_works_on_a_watch_like_a_label_selector(api: RawClient) -> None:
     """API-45"""
     created = await api.create(api.at("pods"), pod())
 
@@ -205,10 +209,10 @@ async def test_a_field_selector_works_on_a_watch_like_a_label_selector(api: Call
     async with api.watch(api.at("pods"), **query) as watch:
         await api.patch(api.at("pods", "web", "status"), {"status": {"phase": "Running"}})
 
-        assert await watch.story(1) == [("DELETED", "web")]
+        assert await watch.types_and_names(1) == [("DELETED", "web")]
 
 
-async def test_a_watch_ends_after_the_time_it_was_given(api: Caller) -> None:
+async def test_a_watch_ends_after_its_timeout(api: RawClient) -> None:
     await api.create(api.at(MAPS), config_map("a"))
 
     async with api.watch(api.at(MAPS), timeoutSeconds=1) as watch:
@@ -217,7 +221,7 @@ async def test_a_watch_ends_after_the_time_it_was_given(api: Caller) -> None:
     assert [event["type"] for event in events] == ["ADDED"]
 
 
-async def test_initial_events_end_with_a_bookmark_that_says_so(api: Caller) -> None:
+async def test_initial_events_end_with_an_annotated_bookmark(api: RawClient) -> None:
     """API-44"""
     await api.create(api.at(MAPS), config_map("a"))
     last = await api.create(api.at(MAPS), config_map("b"))
@@ -231,7 +235,7 @@ async def test_initial_events_end_with_a_bookmark_that_says_so(api: Caller) -> N
     assert int(meta["resourceVersion"]) >= int(last.meta["resourceVersion"])
 
 
-async def test_a_bookmark_is_an_object_of_the_kind_with_a_version_only(api: Caller) -> None:
+async def test_a_bookmark_is_an_object_of_the_kind_with_a_version_only(api: RawClient) -> None:
     """API-44"""
     async with api.watch(api.at(MAPS), **INITIAL) as watch:
         bookmark = (await watch.next())["object"]
@@ -241,25 +245,25 @@ async def test_a_bookmark_is_an_object_of_the_kind_with_a_version_only(api: Call
     assert "data" not in bookmark
 
 
-async def test_initial_events_come_in_the_order_of_names(api: Caller) -> None:
+async def test_initial_events_come_in_the_order_of_names(api: RawClient) -> None:
     for name in "cab":
         await api.create(api.at(MAPS), config_map(name))
 
     async with api.watch(api.at(MAPS), **INITIAL) as watch:
-        story = await watch.story(3)
+        types_and_names = await watch.types_and_names(3)
 
-    assert story == [("ADDED", "a"), ("ADDED", "b"), ("ADDED", "c")]
+    assert types_and_names == [("ADDED", "a"), ("ADDED", "b"), ("ADDED", "c")]
 
 
-async def test_changes_follow_after_the_initial_events(api: Caller) -> None:
+async def test_changes_follow_after_the_initial_events(api: RawClient) -> None:
     async with api.watch(api.at(MAPS), **INITIAL) as watch:
         await watch.next()
         await api.create(api.at(MAPS), config_map("a"))
 
-        assert await watch.story(1) == [("ADDED", "a")]
+        assert await watch.types_and_names(1) == [("ADDED", "a")]
 
 
-async def test_initial_events_of_a_selection_are_the_selection(api: Caller) -> None:
+async def test_initial_events_respect_the_selector(api: RawClient) -> None:
     await api.create(api.at(MAPS), config_map("a", labels={"x": "y"}))
     await api.create(api.at(MAPS), config_map("b"))
 
@@ -269,7 +273,7 @@ async def test_initial_events_of_a_selection_are_the_selection(api: Caller) -> N
     assert [event["type"] for event in events] == ["ADDED", "BOOKMARK"]
 
 
-async def test_initial_events_may_be_declined(api: Caller) -> None:
+async def test_initial_events_may_be_declined(api: RawClient) -> None:
     await api.create(api.at(MAPS), config_map("a"))
     version = (await api.get(api.at(MAPS))).meta["resourceVersion"]
 
@@ -277,10 +281,10 @@ async def test_initial_events_may_be_declined(api: Caller) -> None:
     async with api.watch(api.at(MAPS), **query) as watch:
         await api.create(api.at(MAPS), config_map("b"))
 
-        assert await watch.story(1) == [("ADDED", "b")]
+        assert await watch.types_and_names(1) == [("ADDED", "b")]
 
 
-async def test_without_bookmarks_nothing_marks_the_end_of_initial_events(api: Caller) -> None:
+async def test_without_bookmarks_nothing_marks_the_end_of_initial_events(api: RawClient) -> None:
     await api.create(api.at(MAPS), config_map("a"))
 
     query = {**INITIAL, "allowWatchBookmarks": False, "timeoutSeconds": 1}
@@ -290,18 +294,18 @@ async def test_without_bookmarks_nothing_marks_the_end_of_initial_events(api: Ca
     assert [event["type"] for event in events] == ["ADDED"]
 
 
-async def test_a_kind_of_our_own_is_watched_like_any_other(api: Caller, widgets: Defined) -> None:
+async def test_a_custom_kind_is_watched_like_any_other(api: RawClient, widgets: CustomKind) -> None:
     async with api.watch(api.at(WIDGETS), **INITIAL) as watch:
         bookmark = await watch.next()
         await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 1}))
-        story = await watch.story(1)
+        types_and_names = await watch.types_and_names(1)
 
     assert (bookmark["type"], bookmark["object"]["kind"]) == ("BOOKMARK", "Widget")
-    assert story == [("ADDED", "a")]
+    assert types_and_names == [("ADDED", "a")]
 
 
-async def test_an_object_with_finalizers_is_told_as_modified_and_then_as_deleted(
-    api: Caller,
+async def test_an_object_with_finalizers_is_reported_as_modified_and_then_as_deleted(
+    api: RawClient,
 ) -> None:
     body = config_map("a")
     body["metadata"]["finalizers"] = ["example.com/hold"]
@@ -312,10 +316,10 @@ async def test_an_object_with_finalizers_is_told_as_modified_and_then_as_deleted
         await api("DELETE", api.at(MAPS, "a"))
         await api.patch(api.at(MAPS, "a"), {"metadata": {"finalizers": None}})
 
-        assert await watch.story(2) == [("MODIFIED", "a"), ("DELETED", "a")]
+        assert await watch.types_and_names(2) == [("MODIFIED", "a"), ("DELETED", "a")]
 
 
-async def test_a_watch_as_partial_metadata_leaves_the_rest_out(api: Caller) -> None:
+async def test_a_watch_as_partial_metadata_has_metadata_only(api: RawClient) -> None:
     """API-47"""
     await api.create(api.at(MAPS), config_map("a", n="1"))
 
@@ -328,7 +332,7 @@ async def test_a_watch_as_partial_metadata_leaves_the_rest_out(api: Caller) -> N
     assert "data" not in found
 
 
-async def test_a_watch_as_a_table_describes_its_columns_once(api: Caller) -> None:
+async def test_a_watch_as_a_table_describes_its_columns_once(api: RawClient) -> None:
     """API-46"""
     await api.create(api.at(MAPS), config_map("a"))
     await api.create(api.at(MAPS), config_map("b"))
@@ -342,7 +346,7 @@ async def test_a_watch_as_a_table_describes_its_columns_once(api: Caller) -> Non
     assert sorted([first["rows"][0]["cells"][0], second["rows"][0]["cells"][0]]) == ["a", "b"]
 
 
-async def test_two_watches_see_the_same_events(api: Caller) -> None:
+async def test_two_watches_see_the_same_events(api: RawClient) -> None:
     start = (await api.get(api.at(MAPS))).meta["resourceVersion"]
 
     async with (
@@ -356,13 +360,13 @@ async def test_two_watches_see_the_same_events(api: Caller) -> None:
 
 
 @pytest.mark.parametrize("flag", ["1", "true", "yes"])
-async def test_a_watch_is_asked_for_by_any_word_but_no(api: Caller, flag: str) -> None:
+async def test_a_watch_is_requested_by_any_value_but_false(api: RawClient, flag: str) -> None:
     await api.create(api.at(MAPS), config_map("a"))
 
     async with api.watch(api.at(MAPS), watch=flag) as watch:
-        assert await watch.story(1) == [("ADDED", "a")]
+        assert await watch.types_and_names(1) == [("ADDED", "a")]
 
 
 @pytest.mark.parametrize("flag", ["0", "false"])
-async def test_a_watch_that_is_declined_is_a_list(api: Caller, flag: str) -> None:
+async def test_a_watch_that_is_declined_is_a_list(api: RawClient, flag: str) -> None:
     assert (await api.get(api.at(MAPS), watch=flag)).body["kind"] == "ConfigMapList"

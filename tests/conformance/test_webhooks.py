@@ -1,4 +1,4 @@
-"""Admission webhooks: when they are asked, with what, and what their word is worth."""
+"""Admission webhooks: when they are called, with what, and the effect of their response."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.conformance.caller import Caller
+from tests.conformance.raw_client import RawClient
 from tests.conformance.samples import config_map, deployment
-from tests.conformance.webhook import Hook, hooked, patch_of
+from tests.conformance.webhook import FakeWebhook, patch_of, running_webhook
 
 Object = dict[str, Any]
 MAPS = "configmaps"
@@ -18,22 +18,22 @@ PATH = "/apis/admissionregistration.k8s.io/v1"
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def hook() -> AsyncIterator[Hook]:
-    async with hooked() as hook:
+async def hook() -> AsyncIterator[FakeWebhook]:
+    async with running_webhook() as hook:
         yield hook
 
 
 async def register(
-    api: Caller,
-    hook: Hook,
-    sort: str = "validating",
+    api: RawClient,
+    hook: FakeWebhook,
+    kind: str = "validating",
     *,
     operations: tuple[str, ...] = ("CREATE", "UPDATE", "DELETE"),
     resources: tuple[str, ...] = ("configmaps",),
     groups: tuple[str, ...] = ("",),
     **more: Any,
 ) -> str:
-    """Register the webhook for this namespace, and wait until it is asked."""
+    """Register the webhook for this namespace, and wait until it is called."""
     rule = {
         "operations": list(operations),
         "apiGroups": list(groups),
@@ -49,85 +49,87 @@ async def register(
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": api.namespace}},
         **more,
     }
-    path = f"{PATH}/{sort}webhookconfigurations"
+    path = f"{PATH}/{kind}webhookconfigurations"
     created = await api.create(
         path, {"metadata": {"generateName": "conformance-"}, "webhooks": [webhook]}
     )
-    await until_asked(api, hook, operations, resources)
+    await wait_until_called(api, hook, operations, resources)
     return f"{path}/{created.meta['name']}"
 
 
-async def until_asked(
-    api: Caller, hook: Hook, operations: tuple[str, ...], resources: tuple[str, ...]
+async def wait_until_called(
+    api: RawClient, hook: FakeWebhook, operations: tuple[str, ...], resources: tuple[str, ...]
 ) -> None:
-    """kube-apiserver learns of a registration by a watch; a dry run finds out."""
+    """Send dry runs until the webhook is called: kube-apiserver caches registrations."""
     if "CREATE" not in operations or MAPS not in resources:
         return
-    while not hook.asked:
+    while not hook.reviews:
         await api("POST", api.at(MAPS), config_map("probe"), query={"dryRun": "All"})
-    hook.asked.clear()
+    hook.reviews.clear()
 
 
-def refuse(**status: Any) -> Any:
+def deny(**status: Any) -> Any:
     return lambda _: {"allowed": False, "status": status}
 
 
-async def test_a_webhook_that_agrees_lets_the_write_through(api: Caller, hook: Hook) -> None:
+async def test_a_webhook_that_allows_the_write_lets_it_succeed(
+    api: RawClient, hook: FakeWebhook
+) -> None:
     await register(api, hook)
 
     await api.create(api.at(MAPS), config_map("a"))
 
-    assert len(hook.asked) == 1
+    assert len(hook.reviews) == 1
 
 
-async def test_a_review_says_what_is_asked_for(api: Caller, hook: Hook) -> None:
+async def test_a_review_describes_the_request(api: RawClient, hook: FakeWebhook) -> None:
     await register(api, hook)
 
     await api.create(api.at(MAPS), config_map("a", x="1"))
 
-    (asked,) = hook.asked
-    assert asked["kind"] == {"group": "", "version": "v1", "kind": "ConfigMap"}
-    assert asked["resource"] == {"group": "", "version": "v1", "resource": "configmaps"}
-    assert (asked["operation"], asked["namespace"], asked["name"]) == (
+    (review,) = hook.reviews
+    assert review["kind"] == {"group": "", "version": "v1", "kind": "ConfigMap"}
+    assert review["resource"] == {"group": "", "version": "v1", "resource": "configmaps"}
+    assert (review["operation"], review["namespace"], review["name"]) == (
         "CREATE",
         api.namespace,
         "a",
     )
-    assert asked["userInfo"]["username"] == "admin"
-    assert asked["dryRun"] is False
-    assert asked["object"]["data"] == {"x": "1"}
-    assert asked["oldObject"] is None
-    assert asked["options"]["kind"] == "CreateOptions"
+    assert review["userInfo"]["username"] == "admin"
+    assert review["dryRun"] is False
+    assert review["object"]["data"] == {"x": "1"}
+    assert review["oldObject"] is None
+    assert review["options"]["kind"] == "CreateOptions"
 
 
-async def test_a_review_of_an_update_shows_both_objects(api: Caller, hook: Hook) -> None:
+async def test_a_review_of_an_update_has_both_objects(api: RawClient, hook: FakeWebhook) -> None:
     await register(api, hook)
     await api.create(api.at(MAPS), config_map("a", x="1"))
-    hook.asked.clear()
+    hook.reviews.clear()
 
     await api.patch(api.at(MAPS, "a"), {"data": {"x": "2"}})
 
-    (asked,) = hook.asked
-    assert asked["operation"] == "UPDATE"
-    assert (asked["oldObject"]["data"], asked["object"]["data"]) == ({"x": "1"}, {"x": "2"})
-    assert asked["options"]["kind"] == "UpdateOptions"
+    (review,) = hook.reviews
+    assert review["operation"] == "UPDATE"
+    assert (review["oldObject"]["data"], review["object"]["data"]) == ({"x": "1"}, {"x": "2"})
+    assert review["options"]["kind"] == "UpdateOptions"
 
 
-async def test_a_review_of_a_deletion_shows_the_old_object(api: Caller, hook: Hook) -> None:
+async def test_a_review_of_a_deletion_has_the_old_object(api: RawClient, hook: FakeWebhook) -> None:
     await register(api, hook)
     await api.create(api.at(MAPS), config_map("a", x="1"))
-    hook.asked.clear()
+    hook.reviews.clear()
 
     await api("DELETE", api.at(MAPS, "a"))
 
-    (asked,) = hook.asked
-    assert (asked["operation"], asked["object"]) == ("DELETE", None)
-    assert asked["oldObject"]["data"] == {"x": "1"}
+    (review,) = hook.reviews
+    assert (review["operation"], review["object"]) == ("DELETE", None)
+    assert review["oldObject"]["data"] == {"x": "1"}
 
 
-async def test_a_webhook_that_refuses_is_the_end_of_it(api: Caller, hook: Hook) -> None:
+async def test_a_webhook_can_deny_a_write(api: RawClient, hook: FakeWebhook) -> None:
     await register(api, hook)
-    hook.answer = refuse(message="not today")
+    hook.response = deny(message="not today")
 
     reply = await api("POST", api.at(MAPS), config_map("a"))
 
@@ -138,9 +140,9 @@ async def test_a_webhook_that_refuses_is_the_end_of_it(api: Caller, hook: Hook) 
     assert (await api.get(api.at(MAPS, "a"))).code == 404
 
 
-async def test_a_webhook_that_refuses_without_a_word(api: Caller, hook: Hook) -> None:
+async def test_a_webhook_can_deny_without_a_message(api: RawClient, hook: FakeWebhook) -> None:
     await register(api, hook)
-    hook.answer = lambda _: {"allowed": False}
+    hook.response = lambda _: {"allowed": False}
 
     reply = await api("POST", api.at(MAPS), config_map("a"))
 
@@ -150,19 +152,19 @@ async def test_a_webhook_that_refuses_without_a_word(api: Caller, hook: Hook) ->
     )
 
 
-async def test_a_webhook_chooses_code_and_reason(api: Caller, hook: Hook) -> None:
+async def test_a_webhook_chooses_code_and_reason(api: RawClient, hook: FakeWebhook) -> None:
     await register(api, hook)
-    hook.answer = refuse(message="busy", code=429, reason="TooManyRequests")
+    hook.response = deny(message="busy", code=429, reason="TooManyRequests")
 
     reply = await api("POST", api.at(MAPS), config_map("a"))
 
     assert (reply.code, reply.reason) == (429, "TooManyRequests")
 
 
-async def test_a_webhook_may_refuse_a_deletion(api: Caller, hook: Hook) -> None:
+async def test_a_webhook_can_deny_a_deletion(api: RawClient, hook: FakeWebhook) -> None:
     await register(api, hook)
     await api.create(api.at(MAPS), config_map("a"))
-    hook.answer = refuse(message="it is needed")
+    hook.response = deny(message="it is needed")
 
     reply = await api("DELETE", api.at(MAPS, "a"))
 
@@ -170,18 +172,18 @@ async def test_a_webhook_may_refuse_a_deletion(api: Caller, hook: Hook) -> None:
     assert (await api.get(api.at(MAPS, "a"))).code == 200
 
 
-async def test_a_webhook_warns(api: Caller, hook: Hook) -> None:
+async def test_a_webhook_warns(api: RawClient, hook: FakeWebhook) -> None:
     await register(api, hook)
-    hook.answer = lambda _: {"allowed": True, "warnings": ["mind the gap"]}
+    hook.response = lambda _: {"allowed": True, "warnings": ["mind the gap"]}
 
     reply = await api.create(api.at(MAPS), config_map("a"))
 
     assert reply.warnings == ["mind the gap"]
 
 
-async def test_a_mutating_webhook_changes_what_is_stored(api: Caller, hook: Hook) -> None:
+async def test_a_mutating_webhook_changes_what_is_stored(api: RawClient, hook: FakeWebhook) -> None:
     await register(api, hook, "mutating")
-    hook.answer = lambda _: patch_of({"op": "add", "path": "/data", "value": {"y": "2"}})
+    hook.response = lambda _: patch_of({"op": "add", "path": "/data", "value": {"y": "2"}})
 
     reply = await api.create(api.at(MAPS), config_map("a", x="1"))
 
@@ -189,34 +191,34 @@ async def test_a_mutating_webhook_changes_what_is_stored(api: Caller, hook: Hook
     assert (await api.get(api.at(MAPS, "a"))).body["data"] == {"y": "2"}
 
 
-async def test_what_a_webhook_made_is_validated(api: Caller, hook: Hook) -> None:
+async def test_the_result_of_a_webhook_is_validated(api: RawClient, hook: FakeWebhook) -> None:
     await register(api, hook, "mutating")
-    hook.answer = lambda _: patch_of({"op": "add", "path": "/data", "value": {"a/b": "2"}})
+    hook.response = lambda _: patch_of({"op": "add", "path": "/data", "value": {"a/b": "2"}})
 
     reply = await api("POST", api.at(MAPS), config_map("a"))
 
     assert (reply.code, reply.reason) == (422, "Invalid")
 
 
-async def test_what_a_webhook_made_is_defaulted(api: Caller, hook: Hook) -> None:
+async def test_the_result_of_a_webhook_is_defaulted(api: RawClient, hook: FakeWebhook) -> None:
     await register(
         api, hook, "mutating", resources=("deployments", "configmaps"), groups=("apps", "")
     )
-    hook.answer = lambda _: patch_of({"op": "remove", "path": "/spec/strategy"})
+    hook.response = lambda _: patch_of({"op": "remove", "path": "/spec/strategy"})
 
     reply = await api.create(api.at("apps/v1/deployments"), deployment())
 
     assert reply.spec["strategy"]["type"] == "RollingUpdate"
 
 
-async def test_what_a_webhook_changes_in_a_spec_makes_a_new_generation(
-    api: Caller, hook: Hook
+async def test_a_change_of_the_spec_by_a_webhook_increments_the_generation(
+    api: RawClient, hook: FakeWebhook
 ) -> None:
     await api.create(api.at("apps/v1/deployments"), deployment())
     await register(
         api, hook, "mutating", resources=("deployments", "configmaps"), groups=("apps", "")
     )
-    hook.answer = lambda _: patch_of({"op": "replace", "path": "/spec/replicas", "value": 7})
+    hook.response = lambda _: patch_of({"op": "replace", "path": "/spec/replicas", "value": 7})
 
     patch = {"metadata": {"labels": {"touched": "yes"}}}
     reply = await api.patch(api.at("apps/v1/deployments", "web"), patch)
@@ -224,58 +226,62 @@ async def test_what_a_webhook_changes_in_a_spec_makes_a_new_generation(
     assert (reply.spec["replicas"], reply.meta["generation"]) == (7, 2)
 
 
-async def test_a_validating_webhook_sees_what_a_mutating_one_made(api: Caller, hook: Hook) -> None:
+async def test_a_validating_webhook_gets_the_result_of_a_mutating_one(
+    api: RawClient, hook: FakeWebhook
+) -> None:
     await register(api, hook, "mutating")
-    async with hooked() as second:
+    async with running_webhook() as second:
         await register(api, second)
-        hook.asked.clear()
-        hook.answer = lambda _: patch_of({"op": "add", "path": "/data", "value": {"y": "2"}})
-        second.asked.clear()
+        hook.reviews.clear()
+        hook.response = lambda _: patch_of({"op": "add", "path": "/data", "value": {"y": "2"}})
+        second.reviews.clear()
 
         await api.create(api.at(MAPS), config_map("a", x="1"))
 
-        assert second.asked[0]["object"]["data"] == {"y": "2"}
+        assert second.reviews[0]["object"]["data"] == {"y": "2"}
 
 
-async def test_a_webhook_is_asked_for_its_operations_only(api: Caller, hook: Hook) -> None:
+async def test_a_webhook_is_called_for_its_operations_only(
+    api: RawClient, hook: FakeWebhook
+) -> None:
     await register(api, hook, operations=("CREATE",))
     await api.create(api.at(MAPS), config_map("a"))
-    hook.asked.clear()
+    hook.reviews.clear()
 
     await api.patch(api.at(MAPS, "a"), {"data": {"x": "2"}})
     await api("DELETE", api.at(MAPS, "a"))
 
-    assert hook.asked == []
+    assert hook.reviews == []
 
 
-async def test_a_webhook_is_asked_for_its_objects_only(api: Caller, hook: Hook) -> None:
+async def test_a_webhook_is_called_for_its_objects_only(api: RawClient, hook: FakeWebhook) -> None:
     path = await register(api, hook)
     selector = {"webhooks": [{"objectSelector": {"matchLabels": {"watch": "me"}}}]}
     body = (await api.get(path)).body
     body["webhooks"][0] |= selector["webhooks"][0]
     await api("PUT", path, body)
-    while True:  # until the selector is seen
-        hook.asked.clear()
+    while True:  # until kube-apiserver has the selector
+        hook.reviews.clear()
         await api("POST", api.at(MAPS), config_map("probe"), query={"dryRun": "All"})
-        if not hook.asked:
+        if not hook.reviews:
             break
 
     await api.create(api.at(MAPS), config_map("a"))
     await api.create(api.at(MAPS), config_map("b", labels={"watch": "me"}))
 
-    assert [asked["name"] for asked in hook.asked] == ["b"]
+    assert [review["name"] for review in hook.reviews] == ["b"]
 
 
-async def test_a_webhook_is_told_of_a_dry_run(api: Caller, hook: Hook) -> None:
+async def test_the_review_of_a_dry_run_says_so(api: RawClient, hook: FakeWebhook) -> None:
     await register(api, hook)
 
     await api.create(api.at(MAPS), config_map("a"), dryRun="All")
 
-    assert hook.asked[0]["dryRun"] is True
+    assert hook.reviews[0]["dryRun"] is True
 
 
-async def test_a_webhook_with_side_effects_is_not_asked_in_a_dry_run(
-    api: Caller, hook: Hook
+async def test_a_webhook_with_side_effects_is_not_called_in_a_dry_run(
+    api: RawClient, hook: FakeWebhook
 ) -> None:
     path = f"{PATH}/validatingwebhookconfigurations"
     rule = {
@@ -297,9 +303,9 @@ async def test_a_webhook_with_side_effects_is_not_asked_in_a_dry_run(
     )
 
 
-async def test_a_webhook_that_fails_refuses_by_default(api: Caller, hook: Hook) -> None:
+async def test_a_failing_webhook_denies_by_default(api: RawClient, hook: FakeWebhook) -> None:
     await register(api, hook)
-    hook.answer = lambda _: None
+    hook.response = lambda _: None
 
     reply = await api("POST", api.at(MAPS), config_map("a"))
 
@@ -307,48 +313,54 @@ async def test_a_webhook_that_fails_refuses_by_default(api: Caller, hook: Hook) 
     assert 'failed calling webhook "hook.conformance.example.com"' in reply.message
 
 
-async def test_a_webhook_that_fails_may_be_ignored(api: Caller, hook: Hook) -> None:
+async def test_a_failing_webhook_may_be_ignored(api: RawClient, hook: FakeWebhook) -> None:
     await register(api, hook, failurePolicy="Ignore")
-    hook.answer = lambda _: None
+    hook.response = lambda _: None
 
     assert (await api("POST", api.at(MAPS), config_map("a"))).code == 201
 
 
-async def test_an_apply_is_asked_about_like_a_create(api: Caller, hook: Hook) -> None:
+async def test_a_webhook_is_called_for_an_apply_as_for_a_create(
+    api: RawClient, hook: FakeWebhook
+) -> None:
     await register(api, hook)
 
     await api.apply(api.at(MAPS, "a"), config_map("a"))
 
-    assert [(each["operation"], each["options"]["kind"]) for each in hook.asked] == [
+    assert [(each["operation"], each["options"]["kind"]) for each in hook.reviews] == [
         ("CREATE", "CreateOptions")
     ]
 
 
-async def test_each_deletion_of_a_collection_is_asked_about(api: Caller, hook: Hook) -> None:
+async def test_a_webhook_is_called_for_each_deletion_of_a_collection(
+    api: RawClient, hook: FakeWebhook
+) -> None:
     await register(api, hook)
     for name in "ab":
         await api.create(api.at(MAPS), config_map(name))
-    hook.asked.clear()
+    hook.reviews.clear()
 
     await api("DELETE", api.at(MAPS))
 
-    assert sorted(asked["oldObject"]["metadata"]["name"] for asked in hook.asked) == ["a", "b"]
+    assert sorted(review["oldObject"]["metadata"]["name"] for review in hook.reviews) == ["a", "b"]
 
 
-async def test_a_webhook_for_parts_is_asked_for_parts(api: Caller, hook: Hook) -> None:
+async def test_a_webhook_for_subresources_is_called_for_subresources(
+    api: RawClient, hook: FakeWebhook
+) -> None:
     await register(api, hook, resources=("deployments/status", "configmaps"), groups=("apps", ""))
     await api.create(api.at("apps/v1/deployments"), deployment())
-    hook.asked.clear()
+    hook.reviews.clear()
 
     await api.patch(api.at("apps/v1/deployments", "web", "status"), {"status": {"replicas": 1}})
 
-    (asked,) = hook.asked
-    assert (asked["subResource"], asked["operation"]) == ("status", "UPDATE")
+    (review,) = hook.reviews
+    assert (review["subResource"], review["operation"]) == ("status", "UPDATE")
 
 
-@pytest.mark.parametrize("sort", ["mutating", "validating"])
-async def test_a_registration_is_filled_in(api: Caller, hook: Hook, sort: str) -> None:
-    path = await register(api, hook, sort)
+@pytest.mark.parametrize("kind", ["mutating", "validating"])
+async def test_a_registration_is_defaulted(api: RawClient, hook: FakeWebhook, kind: str) -> None:
+    path = await register(api, hook, kind)
 
     (webhook,) = (await api.get(path)).body["webhooks"]
 

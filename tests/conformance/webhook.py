@@ -1,6 +1,6 @@
-"""An HTTPS server that answers admission reviews as a test tells it to.
+"""An HTTPS server that responds to admission reviews as a test configures it.
 
-Promises: it listens on loopback on a port of its own, with a certificate made on the spot.
+Guarantees: it listens on loopback on a free port, with a newly generated certificate.
 """
 
 from __future__ import annotations
@@ -16,54 +16,54 @@ from aiohttp import web
 from kubeloop.kit import listen
 from kubeloop.testing.server.access.certs import Authority, server_context
 
-__all__ = ["Hook", "hooked", "patch_of"]
+__all__ = ["FakeWebhook", "patch_of", "running_webhook"]
 
 Object = dict[str, Any]
 
 
 @final
-class Hook:
-    """What was asked, and what is answered: a response without its uid."""
+class FakeWebhook:
+    """The received reviews, and the configured response without its uid."""
 
     def __init__(self, url: str, ca: bytes) -> None:
         self.url = url
         self.ca = base64.b64encode(ca).decode()
-        self.asked: list[Object] = []
-        self.answer: Callable[[Object], Object | None] = lambda _: {"allowed": True}
+        self.reviews: list[Object] = []
+        self.response: Callable[[Object], Object | None] = lambda _: {"allowed": True}
 
     def client_config(self) -> Object:
         return {"url": self.url, "caBundle": self.ca}
 
     def respond(self, review: Object) -> Object | None:
         request = review["request"]
-        self.asked.append(request)
-        answer = self.answer(request)
-        if answer is None:
+        self.reviews.append(request)
+        response = self.response(request)
+        if response is None:
             return None
         return {
             "apiVersion": "admission.k8s.io/v1",
             "kind": "AdmissionReview",
-            "response": {"uid": request["uid"], **answer},
+            "response": {"uid": request["uid"], **response},
         }
 
 
 def patch_of(*operations: Object) -> Object:
-    """A response that lets through with a JSON patch."""
+    """A response that allows the request with a JSON patch."""
     text = base64.b64encode(msgspec.json.encode(operations)).decode()
     return {"allowed": True, "patchType": "JSONPatch", "patch": text}
 
 
 @asynccontextmanager
-async def hooked() -> AsyncIterator[Hook]:
+async def running_webhook() -> AsyncIterator[FakeWebhook]:
     """A running webhook."""
     authority = Authority("hooks")
-    hook = Hook("", authority.pem)
+    hook = FakeWebhook("", authority.pem)
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
-        answer = hook.respond(msgspec.json.decode(await request.read()))
-        if answer is None:
+        response = hook.respond(msgspec.json.decode(await request.read()))
+        if response is None:
             return web.Response(status=500, text="out of order")
-        return web.json_response(answer)
+        return web.json_response(response)
 
     server = web.Server(handle)
     context = server_context(authority.server())

@@ -1,6 +1,6 @@
-"""Kinds of our own that the tests define: one for all, and fresh ones on request.
+"""Custom kinds of the tests: a shared one, and new ones on request.
 
-Promises: a definition that `define` returns from is served.
+Guarantees: a kind is served when `define` returns.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any, final
 
 import msgspec
 
-from tests.conformance.caller import Caller
+from tests.conformance.raw_client import RawClient
 
-__all__ = ["DEFINITIONS", "GROUP", "WIDGETS", "Defined", "define", "definition", "version"]
+__all__ = ["DEFINITIONS", "GROUP", "WIDGETS", "CustomKind", "define", "definition", "version"]
 
 GROUP = "conformance.example.com"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -116,8 +116,8 @@ def definition(
 
 
 @final
-class Defined(msgspec.Struct, frozen=True):
-    """A kind that is served."""
+class CustomKind(msgspec.Struct, frozen=True):
+    """A custom kind that is served."""
 
     plural: str
     kind: str
@@ -136,15 +136,15 @@ class Defined(msgspec.Struct, frozen=True):
         return {"apiVersion": version, "kind": self.kind, "metadata": {"name": name}, **body}
 
 
-async def define(api: Caller, *, plural: str = "", **spec: Any) -> Defined:
-    """Define a kind, by default under a name of its own, and wait until it is served."""
+async def define(api: RawClient, *, plural: str = "", **spec: Any) -> CustomKind:
+    """Define a kind, by default with a unique name, and wait until it is served."""
     number = next(_numbers)
     plural = plural or f"gadgets{number}"
     kind = plural.capitalize().rstrip("s") if plural == "widgets" else f"Gadget{number}"
     body = definition(plural, kind, **spec)
     await api.create(DEFINITIONS, body)
     names = tuple(each["name"] for each in body["spec"]["versions"] if each["served"])
-    defined = Defined(plural, kind, names)
+    defined = CustomKind(plural, kind, names)
     for name in names:
         while (await api.get(f"/apis/{GROUP}/{name}/{plural}")).code != 200:
             await asyncio.sleep(0.02)

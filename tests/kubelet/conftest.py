@@ -46,7 +46,7 @@ async def plane(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Contr
 
 @asynccontextmanager
 async def kubelet(plane: ControlPlane, folder: Path) -> AsyncIterator[int]:
-    """The port of a stand-in kubelet that runs while the block lasts, and not longer."""
+    """The port of a stand-in kubelet that runs while the block lasts."""
     certificate, key = plane.server_certificate().write(folder, "kubelet")
     (folder / "ca.crt").write_bytes(plane.ca)
     process = await asyncio.create_subprocess_exec(
@@ -62,7 +62,7 @@ async def kubelet(plane: ControlPlane, folder: Path) -> AsyncIterator[int]:
     try:
         yield int(await process.stdout.readline())
     finally:
-        process.stdin.close()  # this is how it is told
+        process.stdin.close()  # it exits at the end of its input
         await process.wait()
 
 

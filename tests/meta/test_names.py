@@ -169,7 +169,7 @@ def test_annotation_keys_are_checked_and_may_have_an_upper_case_domain() -> None
     assert "key 'a b'" in problems_of_annotations({"a b": ""})[0]
 
 
-def test_a_generated_name_is_the_base_and_five_characters() -> None:
+def test_a_generated_name_is_the_prefix_and_five_characters() -> None:
     """API-48."""
     name = generate_name("web-", source=random.Random(7))
 

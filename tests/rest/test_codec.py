@@ -31,7 +31,7 @@ def test_models_and_plain_data_are_encoded_alike() -> None:
     assert json.loads(JsonCodec().encode(Pod.from_dict(data))) == data
 
 
-def test_what_json_cannot_say_is_refused() -> None:
+def test_what_json_cannot_say_is_rejected() -> None:
     """REST-23."""
     with pytest.raises(InvalidArgument, match="cannot encode a body of type dict"):
         JsonCodec().encode({"a": object()})
@@ -61,13 +61,13 @@ def test_the_codec_says_what_it_reads(media_type: str, reads: bool) -> None:
         ("text", "text"),
     ],
 )
-def test_a_media_type_stands_before_its_parameters(header: str, found: str) -> None:
+def test_a_media_type_precedes_its_parameters(header: str, found: str) -> None:
     """REST-47."""
     assert media_type_of(header) == found
 
 
 @pytest.mark.parametrize("header", ["/", "a/", ";x=y", "a b", "a/b/c", "é/x"])
-def test_what_is_no_media_type_is_refused(header: str) -> None:
+def test_what_is_not_a_media_type_is_rejected(header: str) -> None:
     """REST-47."""
     with pytest.raises(DecodeError):
         media_type_of(header)
@@ -136,7 +136,7 @@ async def test_a_codec_decides_media_types_decoding_and_framing_of_a_rest_client
     assert server.asked[0].body == b'magic{"b": 2}'
 
 
-async def test_a_415_is_an_answer_and_nothing_falls_back(server: Script) -> None:
+async def test_a_415_is_a_response_and_nothing_falls_back(server: Script) -> None:
     """REST-48, REST-49."""
     server.says(reply(415))
     async with client_for(server, codec=OtherCodec()) as rest:

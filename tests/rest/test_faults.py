@@ -70,7 +70,7 @@ async def test_a_connection_that_does_not_come_about_ends_in_time() -> None:
             each.close()
 
 
-async def test_a_server_that_never_answers_is_given_up(server: Script, clock: ManualClock) -> None:
+async def test_a_server_that_never_responds_ends(server: Script, clock: ManualClock) -> None:
     """Needs 4."""
     server.says(hang)
     async with client_for(server, clock=clock) as rest:
@@ -84,7 +84,7 @@ async def test_a_server_that_never_answers_is_given_up(server: Script, clock: Ma
         await server.until(lambda seen: seen.closed == 1)
 
 
-async def test_a_body_that_goes_silent_is_given_up(server: Script, clock: ManualClock) -> None:
+async def test_a_silent_body_ends_with_an_error(server: Script, clock: ManualClock) -> None:
     server.says(chunked(b'{"a":', end="hang"))
     async with client_for(server, clock=clock) as rest:
         task = asyncio.create_task(rest.send(POST))

@@ -91,7 +91,7 @@ async def test_compression_is_not_asked_for_when_it_is_disabled(server: Script) 
     assert server.asked[0].header("Accept-Encoding") is None
 
 
-async def test_a_compressed_answer_is_read(server: Script) -> None:
+async def test_a_compressed_response_is_read(server: Script) -> None:
     """TRN-12."""
     server.says(reply(body=gzip.compress(b'{"a":1}'), headers={"Content-Encoding": "gzip"}))
     async with client_for(server) as rest:
@@ -166,7 +166,7 @@ async def test_a_request_s_own_authorization_is_sent_unchanged(server: Script) -
     assert credentials.refusals == []
 
 
-async def test_after_a_401_the_credentials_are_renewed_and_the_request_repeated_once(
+async def test_after_a_401_the_credentials_are_refreshed_and_the_request_repeated_once(
     server: Script,
 ) -> None:
     """TRN-18: and better, the failed request itself is repeated."""
@@ -182,7 +182,7 @@ async def test_after_a_401_the_credentials_are_renewed_and_the_request_repeated_
     assert server.connections == 1
 
 
-async def test_a_second_401_is_the_answer(server: Script) -> None:
+async def test_a_second_401_is_the_response(server: Script) -> None:
     """TRN-18."""
     server.says(reply(401))
     async with client_for(server, credentials=Renewable("a", "b", "c")) as rest:
@@ -192,7 +192,7 @@ async def test_a_second_401_is_the_answer(server: Script) -> None:
     assert len(server.asked) == 2
 
 
-async def test_a_401_to_what_cannot_be_renewed_is_the_answer(server: Script) -> None:
+async def test_a_401_to_what_cannot_be_refreshed_is_the_response(server: Script) -> None:
     """TRN-18."""
     server.says(reply(401))
     async with client_for(server, config={"token": "x"}) as rest:
@@ -202,7 +202,7 @@ async def test_a_401_to_what_cannot_be_renewed_is_the_answer(server: Script) -> 
     assert len(server.asked) == 1
 
 
-async def test_a_watch_is_opened_with_renewed_credentials_too(server: Script) -> None:
+async def test_a_watch_is_opened_with_refreshed_credentials_too(server: Script) -> None:
     """TRN-18, X-3."""
     server.says(reply(401), chunked())
     async with (

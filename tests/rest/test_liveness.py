@@ -57,7 +57,7 @@ from .test_watch import WATCH, event
 # --- the decision
 
 
-def test_a_stream_is_probed_after_30_seconds_of_silence_and_given_up_after_150() -> None:
+def test_a_stream_is_probed_after_30_seconds_of_silence_and_ended_after_150() -> None:
     limits = SilenceLimits(Timeouts().probe_after, Timeouts().idle)
 
     assert limits.first_wait() == Wait(30, is_last=False)
@@ -81,7 +81,7 @@ def test_a_silent_stream_relies_on_a_probe_that_another_one_needed() -> None:
 
 
 @pytest.mark.parametrize("probed", [1, 15, 29.999])
-def test_a_dead_server_is_noticed_45_seconds_after_its_last_answer_whatever_is_shared(
+def test_a_dead_server_is_detected_45_seconds_after_its_last_response_whatever_is_shared(
     probed: float,
 ) -> None:
     limits = SilenceLimits(30, 150)
@@ -126,7 +126,7 @@ def _untrusted() -> ssl.SSLCertVerificationError:
         (aiohttp.ClientHttpProxyError(_INFO, (), status=403, message="no"), False),
     ],
 )
-def test_only_the_lack_of_an_answer_shows_that_a_server_is_gone(
+def test_only_the_lack_of_a_response_shows_that_a_server_is_gone(
     error: Exception, expected: bool
 ) -> None:
     failure = failure_of(error, action="GET x", server="h", timeouts=Timeouts())
@@ -189,7 +189,7 @@ async def refusing_later() -> AsyncIterator[tuple[str, asyncio.Server]]:
         await listener.wait_closed()
 
 
-async def test_a_watch_ends_after_30_seconds_when_the_server_refuses_connections(
+async def test_a_watch_ends_after_30_seconds_when_the_server_rejectsconnections(
     clock: ManualClock,
 ) -> None:
     async with refusing_later() as (url, listener):
@@ -297,7 +297,7 @@ async def test_a_watch_that_becomes_silent_later_relies_on_the_probe_before(
 
 
 @pytest.mark.parametrize("code", [200, 302, 401, 403, 404, 429, 500, 503])
-async def test_a_quiet_watch_lasts_while_the_server_answers_probes_whatever_it_says(
+async def test_a_quiet_watch_lasts_while_the_server_responds_to_probes_whatever_it_says(
     code: int, server: Script, clock: ManualClock
 ) -> None:
     """No bookmarks, no events: the idle timeout of 150 s is all that ends it."""
@@ -450,7 +450,7 @@ class Strict:
         self.refusals += 1
 
 
-async def test_a_probe_neither_runs_plugins_nor_renews_credentials(
+async def test_a_probe_neither_runs_plugins_nor_refreshes_credentials(
     server: Script, clock: ManualClock
 ) -> None:
     """It shows the token of the last request; a 401 shows that the server is alive."""
@@ -599,7 +599,7 @@ async def test_closing_the_client_during_a_probe_ends_the_watch_and_leaves_no_ta
 # --- opening
 
 
-async def test_a_watch_that_is_never_accepted_is_given_up_after_70_seconds(
+async def test_a_watch_that_is_never_accepted_ends_after_70_seconds(
     server: Script, clock: ManualClock
 ) -> None:
     """Ten retries of a timeout would be 13 minutes; the caller resumes, with its own backoff."""

@@ -66,7 +66,7 @@ def deaf_server(tmp_path: Path) -> Iterator[DeafServer]:
 
 
 @pytest.mark.parametrize("new_loop", [new_event_loop, asyncio.new_event_loop])
-def test_an_answer_that_is_given_up_leaves_no_connection_to_the_loop(
+def test_a_cancelled_response_leaves_no_connection_to_the_loop(
     deaf_server: DeafServer, new_loop: Callable[[], asyncio.AbstractEventLoop]
 ) -> None:
     async def read_a_little() -> bytes:
@@ -82,7 +82,7 @@ def test_an_answer_that_is_given_up_leaves_no_connection_to_the_loop(
 
 
 @pytest.mark.parametrize("new_loop", [new_event_loop, asyncio.new_event_loop])
-def test_a_request_that_is_given_up_leaves_no_connection_to_the_loop(
+def test_a_cancelled_request_leaves_no_connection_to_the_loop(
     deaf_server: DeafServer, new_loop: Callable[[], asyncio.AbstractEventLoop]
 ) -> None:
     deaf_server.says = b""

@@ -52,7 +52,7 @@ async def test_attempts_retries_sizes_and_durations_are_counted(
     assert value("rest_client_response_size_bytes_sum", place) == 5
 
 
-async def test_an_attempt_without_an_answer_has_a_code_of_its_own(
+async def test_an_attempt_without_a_response_has_a_code_of_its_own(
     server: Script, registry: prometheus_client.CollectorRegistry
 ) -> None:
     """REST-81."""

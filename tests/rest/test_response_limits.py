@@ -124,7 +124,7 @@ async def test_an_error_in_an_encoding_that_was_not_requested_keeps_its_code(
             await rest.send(GET)
 
 
-async def test_a_body_is_unpacked_in_pieces_with_the_event_loop_running_in_between(
+async def test_a_body_is_decompressed_in_pieces_with_the_event_loop_running_in_between(
     server: Script,
 ) -> None:
     """Counted in turns of the loop, which do not depend on how busy the machine is."""
@@ -216,7 +216,7 @@ async def test_gzip_members_that_hold_nothing_are_an_error(server: Script) -> No
         ("gzip", b"{}", "cannot decompress"),
     ],
 )
-async def test_a_body_that_cannot_be_unpacked_is_a_transport_error(
+async def test_a_body_that_cannot_be_decompressed_is_a_transport_error(
     encoding: str, body: bytes, match: str, server: Script
 ) -> None:
     server.says(reply(body=body, headers={"Content-Encoding": encoding}))
@@ -287,7 +287,7 @@ async def test_informational_responses_without_end_are_an_error_when_the_time_is
             await rest.send(GET)
 
 
-async def test_what_a_proxy_answers_to_connect_is_bounded() -> None:
+async def test_what_a_proxy_sends_for_connect_is_bounded() -> None:
     async def babble(_: Asked, line: Line) -> None:
         await line.send(b"HTTP/1.1 200 OK\r\n")
         while True:
@@ -370,7 +370,7 @@ async def test_discovery_is_bounded(server: Script) -> None:
                 await call()
 
 
-async def test_what_an_issuer_answers_is_bounded_after_decompression(server: Script) -> None:
+async def test_what_an_issuer_sends_is_bounded_after_decompression(server: Script) -> None:
     server.says(reply(body=bomb(10 * MIB), headers=GZIP))
 
     with pytest.raises(ResponseTooLarge, match="larger than"):
@@ -409,7 +409,7 @@ DEEP = b"[" * 200_000 + b"]" * 200_000
     ],
     ids=["bare", "list", "event", "event-lines", "fields"],
 )
-async def test_json_that_is_nested_too_deeply_is_an_error_of_ours(
+async def test_json_that_is_nested_too_deeply_is_a_kubeloop_error(
     ask: Callable[[RESTClient], Any], body: bytes, server: Script
 ) -> None:
     server.says(reply(body=body))
@@ -441,7 +441,7 @@ async def test_an_error_that_is_nested_too_deeply_keeps_its_code(
 
 
 @pytest.mark.parametrize("option", ResponseLimits.__struct_fields__)
-def test_a_limit_that_allows_nothing_is_refused(option: str) -> None:
+def test_a_limit_that_allows_nothing_is_rejected(option: str) -> None:
     with pytest.raises(InvalidArgument, match=f"{option}=0"):
         ResponseLimits(**{option: 0})
 

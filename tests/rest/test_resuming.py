@@ -133,7 +133,7 @@ async def test_an_expired_version_ends_it_and_is_raised(
     assert len(server.asked) == 1
 
 
-async def test_a_version_that_is_refused_on_opening_is_never_asked_for_again(
+async def test_a_version_that_is_rejected_on_opening_is_never_asked_for_again(
     server: Script, hurried: InstantClock
 ) -> None:
     """WTC-4, WTC-C3, needs 7: client-go would repeat it for ever; a refusal is told here."""
@@ -183,7 +183,7 @@ async def test_the_server_s_delay_is_kept(server: Script, hurried: InstantClock)
 
 
 @pytest.mark.parametrize(("code", "kind"), [(401, Unauthorized), (403, Forbidden)])
-async def test_a_refusal_that_would_be_repeated_ends_it(
+async def test_a_rejection_that_would_be_repeated_ends_it(
     code: int, kind: type[Exception], server: Script, hurried: InstantClock
 ) -> None:
     """WTC-4."""

@@ -16,7 +16,7 @@ LOG = resource_request("get", PODS, namespace="shop", name="web", subresource="l
 LIST = resource_request("list", PODS)
 
 
-async def test_lines_come_whole_wherever_they_were_cut(server: Script) -> None:
+async def test_lines_come_whole_however_they_were_chunked(server: Script) -> None:
     server.says(chunked(b"on", b"e\ntwo\n\nfo", b"ur", b"\nlast"))
     async with client_for(server) as rest, rest.stream(LOG) as log:
         lines = [line async for line in log.lines()]
@@ -44,7 +44,9 @@ async def test_a_stream_is_any_2xx(status: int, fine: bool, server: Script) -> N
                 await rest.stream(LOG).read()
 
 
-async def test_a_stream_that_breaks_off_is_an_error_and_not_a_short_answer(server: Script) -> None:
+async def test_a_stream_that_breaks_off_is_an_error_and_not_a_short_response(
+    server: Script,
+) -> None:
     server.says(chunked(b"one\n", end="cut"))
     async with client_for(server) as rest:
         lines = rest.stream(LOG).lines()
@@ -111,7 +113,7 @@ async def test_items_can_be_had_in_batches(server: Script) -> None:
 
 
 @pytest.mark.parametrize("end", ["cut", "whole"])
-async def test_a_list_that_is_cut_off_is_never_a_short_list(end: str, server: Script) -> None:
+async def test_a_list_that_is_truncated_is_never_a_short_list(end: str, server: Script) -> None:
     server.says(chunked(b'{"items":[{"a":1},{"a":2},', end=end))
     async with client_for(server) as rest, rest.items(LIST) as pods:
         with pytest.raises((StreamBroken, DecodeError), match="incomplete"):
@@ -137,7 +139,9 @@ async def test_a_stream_that_is_left_in_the_middle_closes_its_connection(server:
 
 
 @pytest.mark.parametrize("body", [b"{}", b'{"kind":"Status","status":"Failure","code":404}'])
-async def test_what_is_no_list_does_not_stream_as_an_empty_one(body: bytes, server: Script) -> None:
+async def test_what_is_not_a_list_does_not_stream_as_an_empty_one(
+    body: bytes, server: Script
+) -> None:
     """REST-55: a cache would take it for "there are none"."""
     server.says(reply(body=body))
 

@@ -139,7 +139,7 @@ async def test_a_redirect_within_the_server_is_followed_for_reading(server: Scri
         ("GET", "/\u00e9"),
     ],
 )
-async def test_other_redirects_are_answers(method: str, location: str, server: Script) -> None:
+async def test_other_redirects_are_responses(method: str, location: str, server: Script) -> None:
     """Credentials go to nobody else, a write is not repeated, rubbish is not followed."""
     server.says(reply(302, headers={"Location": location}))
     async with client_for(server, config={"token": "t"}) as rest:
@@ -240,7 +240,7 @@ async def test_a_missing_proxy_is_reported() -> None:
             await rest.send(GET)
 
 
-async def test_a_kind_of_proxy_that_we_do_not_speak_is_refused() -> None:
+async def test_an_unsupported_kind_of_proxy_is_rejected() -> None:
     """TRN-11."""
     config = ClusterConfig(server="http://api.example", proxy_url="socks5://u:p@127.0.0.1:1")
     rest = RESTClient(config)
@@ -260,13 +260,13 @@ async def test_a_kind_of_proxy_that_we_do_not_speak_is_refused() -> None:
         ({}, "http://localhost/x"),
     ],
 )
-def test_every_url_stands_below_the_server_s_address(config: dict[str, Any], url: str) -> None:
+def test_every_url_is_below_the_server_s_address(config: dict[str, Any], url: str) -> None:
     """REST-2, REST-3, REST-5, REST-C1."""
     assert RESTClient(ClusterConfig(**config)).url(GET) == url
 
 
 @pytest.mark.parametrize("server", ["host/server", "http://h:port"])
-def test_what_is_no_address_is_refused_before_anything_is_opened(server: str) -> None:
+def test_what_is_not_an_address_is_rejected_before_anything_is_opened(server: str) -> None:
     """REST-1, REST-C1."""
     with pytest.raises(ConfigError):
         RESTClient(ClusterConfig(server=server))
@@ -302,7 +302,7 @@ async def test_a_user_in_the_address_yields_to_the_credentials(server: Script) -
         {"server": f"http://{'a' * 300}:1"},
     ],
 )
-async def test_what_cannot_be_sent_is_an_error_of_ours(
+async def test_what_cannot_be_sent_is_a_kubeloop_error(
     config: dict[str, Any], server: Script
 ) -> None:
     server.says(reply())
@@ -313,7 +313,7 @@ async def test_what_cannot_be_sent_is_an_error_of_ours(
     assert not server.asked
 
 
-async def test_a_user_agent_that_no_header_carries_is_an_error_of_ours(server: Script) -> None:
+async def test_a_user_agent_that_no_header_carries_is_a_kubeloop_error(server: Script) -> None:
     server.says(reply())
     config = ClusterConfig(server=server.url)
     async with RESTClient(config, user_agent="a\r\nb") as rest:

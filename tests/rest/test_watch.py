@@ -202,7 +202,7 @@ async def test_a_silent_stream_ends_at_the_idle_deadline(
     assert Timeouts().idle == 150
 
 
-async def test_a_watch_does_not_outlive_its_life_even_if_the_server_lets_it(
+async def test_a_watch_does_not_outlive_its_duration_even_if_the_server_lets_it(
     server: Script, clock: ManualClock
 ) -> None:
     """Needs 13, REST-43: the server is told, and ended for it a little later."""
@@ -233,7 +233,7 @@ def test_a_watch_lasts_between_five_and_ten_minutes(chance: float, seconds: int)
     assert (SHORTEST_WATCH, LONGEST_WATCH) == (300, 600)
 
 
-def test_a_life_that_the_request_names_is_kept() -> None:
+def test_a_duration_of_the_request_is_kept() -> None:
     """REST-42."""
     assert with_timeout(WATCH) == (WATCH, 400 + GRACE)
 
@@ -338,7 +338,7 @@ async def test_closing_the_client_ends_its_watches(server: Script) -> None:
         await waiting
 
 
-async def test_a_watch_that_breaks_before_its_answer_ends_empty(server: Script) -> None:
+async def test_a_watch_that_breaks_before_its_response_ends_empty(server: Script) -> None:
     """REST-72."""
     server.says(cut)
     async with client_for(server, max_retries=0) as rest:

@@ -69,7 +69,7 @@ async def test_a_message_of_a_websocket_is_bounded_by_the_limit_for_an_object(
     assert socket.close_code == aiohttp.WSCloseCode.MESSAGE_TOO_BIG
 
 
-async def test_a_refusal_is_the_server_s_error(server: Script) -> None:
+async def test_a_rejection_is_the_server_s_error(server: Script) -> None:
     server.says(reply(403))
     async with client_for(server) as rest:
         with pytest.raises(Forbidden, match="GET pods/web/exec in shop: 403"):
@@ -77,7 +77,7 @@ async def test_a_refusal_is_the_server_s_error(server: Script) -> None:
 
 
 @pytest.mark.parametrize(("step", "kind"), [(cut, TransportError), (hang, TimeoutExceeded)])
-async def test_no_answer_is_an_error_of_ours(
+async def test_no_response_is_a_kubeloop_error(
     step: Any, kind: type[TransportError], server: Script
 ) -> None:
     server.says(step)

@@ -1,4 +1,4 @@
-"""The command lines of a control plane: what runs, and whose flags win."""
+"""The command lines of a control plane: the processes, and which flags take precedence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_only_the_controllers_that_are_named_run() -> None:
     assert "--controllers=garbage-collector,namespace" in flags
 
 
-def test_flags_of_the_user_stand_last() -> None:
+def test_flags_of_the_user_come_last() -> None:
     commands = Commands(Path("/t"), PORTS, etcd_flags=["--x=1"], api_server_flags=["--y=2"])
 
     assert [flags[-1] for _, flags in commands.all()] == ["--x=1", "--y=2"]

@@ -1,4 +1,4 @@
-"""A real control plane: that it starts, answers, fails loudly and leaves nothing behind."""
+"""A real control plane starts, serves, reports failures and removes all it created."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pytest
 from kubeloop.clients import APIClient
 from kubeloop.config import ClusterConfig
 from kubeloop.errors import InvalidArgument
-from kubeloop.testing import ControlPlane, ControlPlaneFailed, assets_folder, guardian
-from kubeloop.testing.control_plane import _held_ports
+from kubeloop.testing import ControlPlane, ControlPlaneFailed, assets_folder, supervisor
+from kubeloop.testing.control_plane import _reserve_ports
 from kubeloop.wire.core.v1 import Namespace
 from kubeloop.wire.meta.v1 import ObjectMeta
 
@@ -36,9 +36,9 @@ from kubeloop.testing import ControlPlane
 
 async def main():
     async with ControlPlane() as plane:
-        guardian = plane._guardian.pid
-        children = Path(f"/proc/{guardian}/task/{guardian}/children").read_text().split()
-        print(plane._folder, guardian, *children, flush=True)
+        supervisor = plane._supervisor.pid
+        children = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split()
+        print(plane._folder, supervisor, *children, flush=True)
         await asyncio.Event().wait()
 
 asyncio.run(main())
@@ -47,7 +47,9 @@ asyncio.run(main())
 
 @real
 @slow
-async def test_it_serves_an_administrator_and_leaves_nothing(tmp_path: Path) -> None:
+async def test_a_control_plane_serves_its_administrator_and_removes_its_files(
+    tmp_path: Path,
+) -> None:
     manifest = tmp_path / "shop.yaml"
     manifest.write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}")
 
@@ -66,7 +68,7 @@ async def test_it_serves_an_administrator_and_leaves_nothing(tmp_path: Path) -> 
 @real
 @slow
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
-def test_killed_it_leaves_no_process_and_no_folder() -> None:
+def test_a_killed_control_plane_leaves_no_process_and_no_folder() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", VICTIM], stdout=subprocess.PIPE, text=True
     ) as victim:
@@ -87,34 +89,36 @@ def test_killed_it_leaves_no_process_and_no_folder() -> None:
     assert not Path(folder).exists()
 
 
-@pytest.mark.timeout(60)  # an interpreter of its own
-def test_a_guardian_whose_parent_died_before_a_word_removes_the_folder(tmp_path: Path) -> None:
+@pytest.mark.timeout(60)  # starts a Python process
+def test_a_supervisor_whose_parent_died_before_any_command_removes_the_folder(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "plane"
     folder.mkdir()
     (folder / "admin.key").touch()
 
-    command = [sys.executable, "-I", guardian.__file__, str(folder)]
-    said = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    command = [sys.executable, "-I", supervisor.__file__, str(folder)]
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
 
-    assert (said.stdout, said.stderr) == (b"", b"")
+    assert (result.stdout, result.stderr) == (b"", b"")
     assert not folder.exists()
 
 
 @real
 @slow
-async def test_a_flag_that_is_wrong_is_shown_with_the_log() -> None:
+async def test_an_unknown_flag_is_reported_with_the_log() -> None:
     plane = ControlPlane(api_server_flags=["--no-such-flag"])
 
     with pytest.raises(ControlPlaneFailed) as raised:
         async with plane:
             pass
 
-    assert "kube-apiserver ended with 1" in str(raised.value)
+    assert "kube-apiserver exited with code 1" in str(raised.value)
     assert "unknown flag: --no-such-flag" in str(raised.value)
     assert not plane._folder.exists()
 
 
-async def test_missing_binaries_are_said_with_where_they_were_looked_for(
+async def test_missing_binaries_are_reported_with_the_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("KUBEBUILDER_ASSETS", raising=False)
@@ -143,7 +147,7 @@ def test_a_folder_without_binaries_is_not_replaced_by_another(
         assets_folder(tmp_path / "other")
 
 
-def test_a_folder_that_is_given_comes_first(
+def test_an_explicit_folder_takes_precedence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KUBEBUILDER_ASSETS", str(tmp_path))
@@ -156,8 +160,8 @@ def test_a_folder_that_is_given_comes_first(
     assert assets_folder() == tmp_path
 
 
-def test_a_port_that_is_held_is_given_to_those_who_share_and_to_nobody_else() -> None:
-    with _held_ports() as ports:
+def test_a_reserved_port_can_only_be_bound_with_reuse_port() -> None:
+    with _reserve_ports() as ports:
         for port in msgspec.structs.astuple(ports):
             with socket.socket() as other, pytest.raises(OSError, match="in use"):
                 other.bind(("127.0.0.1", port))
@@ -167,14 +171,14 @@ def test_a_port_that_is_held_is_given_to_those_who_share_and_to_nobody_else() ->
                 ours.listen()
 
 
-def test_before_it_runs_there_is_nothing_to_connect_to() -> None:
+def test_a_control_plane_has_no_kubeconfig_before_it_runs() -> None:
     with pytest.raises(RuntimeError, match="async with"):
         ControlPlane().kubeconfig()
 
 
 @real
 @slow
-async def test_a_server_that_is_restarted_is_another_one_on_what_was_stored() -> None:
+async def test_a_restarted_server_is_a_new_process_with_the_same_data() -> None:
     async with ControlPlane() as plane:
         namespaces = plane.client().core_v1.namespaces()
         await namespaces.create(Namespace(metadata=ObjectMeta(name="kept")))
@@ -187,16 +191,16 @@ async def test_a_server_that_is_restarted_is_another_one_on_what_was_stored() ->
 
 @real
 @slow
-async def test_only_what_runs_can_be_restarted() -> None:
+async def test_only_a_running_process_can_be_restarted() -> None:
     async with ControlPlane() as plane:
-        with pytest.raises(InvalidArgument, match="none of etcd, kube-apiserver"):
+        with pytest.raises(InvalidArgument, match="running: etcd, kube-apiserver"):
             await plane.restart("kube-controller-manager")
 
     with pytest.raises(RuntimeError, match="not running"):
         await plane.restart()
 
 
-async def test_controllers_without_their_program_are_refused_before_anything_starts(
+async def test_controllers_without_their_binary_are_rejected_before_the_start(
     tmp_path: Path,
 ) -> None:
     for name in ("etcd", "kube-apiserver"):

@@ -24,7 +24,7 @@ from kubeloop.testing.server.access.signing import SigningKey
 
 pytest_plugins = ["pytester"]
 
-# pytester forgets what is imported during a test, and not every library can be imported twice.
+# pytester restores sys.modules after each test, and cryptography cannot be imported twice.
 Authority("kubeloop").server("localhost")
 SigningKey()
 
@@ -35,7 +35,7 @@ VARIABLES = (
 
 @pytest.fixture
 def cluster() -> Iterator[APIServer]:
-    """Started before `pytester`, which forgets what is imported after it."""
+    """Started before `pytester`, which restores sys.modules."""
     with running_in_thread(APIServer()) as server:
         yield server
 
@@ -44,19 +44,19 @@ def cluster() -> Iterator[APIServer]:
 def developers_cluster(
     cluster: APIServer, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
-    """What is in the home directory; after the test nobody has asked it for anything."""
+    """The cluster of the kubeconfig in the home directory; the test must not send it a request."""
     home = pytester.mkdir("home")
     (home / ".kube").mkdir()
     (home / ".kube" / "config").write_text(cluster.kubeconfig(), encoding="utf-8")
     monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("KUBECONFIG", "")  # noted, so that what a test sets does not stay
+    monkeypatch.setenv("KUBECONFIG", "")  # recorded, so that a value set by a test is undone
     monkeypatch.delenv("KUBECONFIG")
     yield
     assert cluster.requests == []
 
 
 def run(pytester: pytest.Pytester, source: str, *options: str, **outcomes: int) -> None:
-    """Run tests as a project that uses the plugin; they pass unless something else is said."""
+    """Run tests as in a project that uses the plugin; without `outcomes` they all pass."""
     pytester.makepyfile(source)
     scope = "asyncio_default_fixture_loop_scope=function"
     result = pytester.runpytest_inprocess("-o", scope, *options)
@@ -65,7 +65,7 @@ def run(pytester: pytest.Pytester, source: str, *options: str, **outcomes: int) 
 
 @pytest.mark.timeout(60)
 @pytest.mark.usefixtures("developers_cluster")
-def test_whoever_reads_the_environment_finds_the_server_of_the_test(
+def test_the_environment_points_at_the_server_of_the_test(
     pytester: pytest.Pytester,
 ) -> None:
     run(
@@ -120,7 +120,7 @@ def test_whoever_reads_the_environment_finds_the_server_of_the_test(
 
 @pytest.mark.timeout(60)
 @pytest.mark.usefixtures("developers_cluster")
-def test_tls_and_roles_change_nothing_about_it(pytester: pytest.Pytester) -> None:
+def test_the_environment_points_at_a_server_with_tls_and_rbac(pytester: pytest.Pytester) -> None:
     run(
         pytester,
         """
@@ -140,7 +140,7 @@ def test_tls_and_roles_change_nothing_about_it(pytester: pytest.Pytester) -> Non
 
 @pytest.mark.timeout(60)
 @pytest.mark.usefixtures("developers_cluster")
-def test_the_server_of_the_session_is_found_by_those_tests_that_use_it(
+def test_the_environment_points_at_the_session_server_in_tests_that_use_it(
     pytester: pytest.Pytester,
 ) -> None:
     run(
@@ -177,7 +177,7 @@ def test_the_server_of_the_session_is_found_by_those_tests_that_use_it(
 
 @pytest.mark.timeout(60)
 @pytest.mark.usefixtures("developers_cluster")
-def test_a_default_that_would_leave_the_server_is_refused(pytester: pytest.Pytester) -> None:
+def test_a_default_configuration_of_another_server_is_rejected(pytester: pytest.Pytester) -> None:
     run(
         pytester,
         """
@@ -194,7 +194,7 @@ def test_a_default_that_would_leave_the_server_is_refused(pytester: pytest.Pytes
 
         @pytest.fixture
         def early():
-            "Comes before the server."
+            "Runs before the server."
             with pytest.raises(ConfigError):
                 ClusterConfig.load()
             with pytest.MonkeyPatch.context() as patch:
@@ -233,10 +233,10 @@ def test_a_default_that_would_leave_the_server_is_refused(pytester: pytest.Pytes
 
         def test_command_line(kube_server, monkeypatch):
             monkeypatch.delenv("KUBECONFIG")
-            asked = [sys.executable, "-m", "kubeloop", "get", "pods"]
-            done = subprocess.run(asked, capture_output=True, text=True)
-            assert done.returncode == 4
-            assert "leads to" in done.stderr
+            command = [sys.executable, "-m", "kubeloop", "get", "pods"]
+            result = subprocess.run(command, capture_output=True, text=True)
+            assert result.returncode == 4
+            assert "leads to" in result.stderr
         """,
     )
 
@@ -244,7 +244,7 @@ def test_a_default_that_would_leave_the_server_is_refused(pytester: pytest.Pytes
 @pytest.mark.timeout(60)
 @pytest.mark.usefixtures("developers_cluster")
 @pytest.mark.parametrize("order", ["monkeypatch, kube_server", "kube_server, monkeypatch"])
-def test_the_environment_is_back_after_the_test_in_whatever_order_it_was_changed(
+def test_the_environment_is_restored_after_the_test_in_any_order(
     pytester: pytest.Pytester, order: str
 ) -> None:
     run(
@@ -282,7 +282,9 @@ def test_the_environment_is_back_after_the_test_in_whatever_order_it_was_changed
 
 @pytest.mark.timeout(60)
 @pytest.mark.usefixtures("developers_cluster")
-def test_a_server_of_the_projects_own_under_our_name_counts(pytester: pytest.Pytester) -> None:
+def test_the_environment_points_at_a_fixture_of_the_project_with_our_name(
+    pytester: pytest.Pytester,
+) -> None:
     run(
         pytester,
         """
@@ -308,7 +310,7 @@ def test_a_server_of_the_projects_own_under_our_name_counts(pytester: pytest.Pyt
 
 @pytest.mark.timeout(60)
 @pytest.mark.usefixtures("developers_cluster")
-def test_a_fixture_of_our_name_that_is_no_server_changes_nothing(pytester: pytest.Pytester) -> None:
+def test_a_fixture_with_our_name_that_is_no_server_is_ignored(pytester: pytest.Pytester) -> None:
     run(
         pytester,
         """
@@ -326,7 +328,7 @@ def test_a_fixture_of_our_name_that_is_no_server_changes_nothing(pytester: pytes
 
 
 @pytest.mark.timeout(60)
-def test_a_cluster_that_was_asked_for_is_the_one_that_is_found(
+def test_the_environment_points_at_the_selected_cluster(
     cluster: APIServer, pytester: pytest.Pytester, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = Kubeconfig(
@@ -387,7 +389,7 @@ def test_an_error_names_both_servers_and_no_secret(production: Mapping[str, str]
     assert "hunter2" not in str(refused.value)
 
 
-def test_what_is_named_is_used(production: Mapping[str, str]) -> None:
+def test_an_explicit_configuration_is_used(production: Mapping[str, str]) -> None:
     chosen = Overrides(cluster_info=Cluster(server="https://staging.example.com"))
 
     assert ClusterConfig.load(production["KUBECONFIG"], environ=production).token == "hunter2"
@@ -396,12 +398,12 @@ def test_what_is_named_is_used(production: Mapping[str, str]) -> None:
     assert ClusterConfig.load(overrides=chosen, environ=production).token
 
 
-def test_other_overrides_name_no_cluster(production: Mapping[str, str]) -> None:
+def test_overrides_without_a_cluster_are_rejected(production: Mapping[str, str]) -> None:
     with pytest.raises(ConfigError, match="leads to"):
         ClusterConfig.load(overrides=Overrides(namespace="shop"), environ=production)
 
 
-def test_the_account_of_a_pod_is_refused_too(tmp_path: Path) -> None:
+def test_an_in_cluster_configuration_is_rejected_too(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("hunter2")
     pod = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
     own = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": "7"}
@@ -413,7 +415,7 @@ def test_the_account_of_a_pod_is_refused_too(tmp_path: Path) -> None:
     assert ClusterConfig.in_cluster(environ={**ENVIRON, **own}, directory=str(tmp_path)).token
 
 
-def test_a_port_that_goes_without_saying_is_the_same_as_one_that_is_named(tmp_path: Path) -> None:
+def test_a_default_port_equals_the_same_explicit_port(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("hunter2")
     pod = {"KUBERNETES_SERVICE_HOST": "kube.example.com", "KUBERNETES_SERVICE_PORT": "443"}
     environ = {**pod, "KUBELOOP_TEST_SERVER": "https://kube.example.com"}
@@ -421,11 +423,11 @@ def test_a_port_that_goes_without_saying_is_the_same_as_one_that_is_named(tmp_pa
     assert ClusterConfig.in_cluster(environ=environ, directory=str(tmp_path)).token
 
 
-def test_without_a_test_nothing_is_refused(production: Mapping[str, str]) -> None:
+def test_outside_of_tests_nothing_is_rejected(production: Mapping[str, str]) -> None:
     plain = {key: value for key, value in production.items() if key != "KUBELOOP_TEST_SERVER"}
 
     assert ClusterConfig.load(environ=plain).server == "https://prod.example.com"
 
 
-def test_this_process_is_not_changed_by_tests_without_a_server() -> None:
+def test_tests_without_a_server_do_not_change_the_environment() -> None:
     assert "KUBELOOP_TEST_SERVER" not in os.environ

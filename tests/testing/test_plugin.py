@@ -1,4 +1,4 @@
-"""The fixtures of the plugin, as a project that uses them sees them."""
+"""The fixtures of the plugin in a project that uses them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from kubeloop.testing.server.access.signing import SigningKey
 
 pytest_plugins = ["pytester"]
 
-try:  # here, because the fixture `pytester` has a home of its own
+try:  # at import time, because the fixture `pytester` changes HOME
     ASSETS, WITHOUT = str(assets_folder()), ""
 except ControlPlaneFailed as error:
     ASSETS, WITHOUT = "", str(error)
 
-# pytester forgets what is imported during a test, and not every library can be imported twice.
+# pytester restores sys.modules after each test, and cryptography cannot be imported twice.
 Authority("kubeloop").server("localhost")
 SigningKey()
 
@@ -30,7 +30,7 @@ PLAIN = ["-p", "no:asyncio", "-W", "error"]  # no asyncio plugin, no warnings
 
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[APIServer]:
-    """A cluster that is already there: the context `there`, which is not the current one."""
+    """A running cluster: the context `there`, which is not the current one."""
     with running_in_thread(APIServer()) as server:
         config = Kubeconfig(
             clusters={
@@ -60,7 +60,7 @@ def test_a_server_needs_no_asyncio_plugin(pytester: pytest.Pytester) -> None:
     result.assert_outcomes(passed=1)
 
 
-def test_each_test_finds_an_empty_server_with_the_manifests_in_it(
+def test_each_test_gets_a_new_server_that_contains_only_the_manifests(
     pytester: pytest.Pytester,
 ) -> None:
     pytester.makefile(".yaml", base="apiVersion: v1\nkind: Namespace\nmetadata: {name: base}")
@@ -89,7 +89,7 @@ def test_each_test_finds_an_empty_server_with_the_manifests_in_it(
     result.assert_outcomes(passed=2)
 
 
-def test_the_server_of_the_session_serves_all_fixtures_of_those_who_ask_for_it(
+def test_the_session_server_is_used_by_all_fixtures_of_its_tests(
     pytester: pytest.Pytester,
 ) -> None:
     pytester.makepyfile("""
@@ -119,7 +119,7 @@ def test_the_server_of_the_session_serves_all_fixtures_of_those_who_ask_for_it(
 
 
 @pytest.mark.parametrize("mode", ["strict", "auto"])
-def test_the_client_is_for_asynchronous_tests(pytester: pytest.Pytester, mode: str) -> None:
+def test_the_client_works_in_asynchronous_tests(pytester: pytest.Pytester, mode: str) -> None:
     pytester.makepyfile("""
         import pytest
         from kubeloop.wire.core.v1 import ConfigMap
@@ -161,7 +161,7 @@ def test_a_running_server_is_changed_from_the_test(pytester: pytest.Pytester) ->
     result.assert_outcomes(passed=1)
 
 
-def test_faults_are_off_again_after_the_test(pytester: pytest.Pytester) -> None:
+def test_faults_are_cleared_after_the_test(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("""
         from urllib.error import HTTPError
         from urllib.request import urlopen
@@ -182,7 +182,7 @@ def test_faults_are_off_again_after_the_test(pytester: pytest.Pytester) -> None:
     result.assert_outcomes(passed=2)
 
 
-def test_a_kubeconfig_is_for_other_programs_and_for_its_owner_alone(
+def test_the_kubeconfig_file_is_readable_by_its_owner_only(
     pytester: pytest.Pytester,
 ) -> None:
     pytester.makeconftest("""
@@ -222,11 +222,11 @@ SAME_TEST = """
         assert found.metadata.name == kube_namespace
 
     def test_faults(kube_faults):
-        raise AssertionError("there are none here")
+        raise AssertionError("must be skipped")
 """
 
 
-def test_one_option_moves_the_tests_to_a_cluster_of_the_kubeconfig(
+def test_one_option_runs_the_tests_on_a_cluster_of_the_kubeconfig(
     pytester: pytest.Pytester, cluster: APIServer
 ) -> None:
     pytester.makepyfile(SAME_TEST)
@@ -241,7 +241,7 @@ def test_one_option_moves_the_tests_to_a_cluster_of_the_kubeconfig(
 
 @pytest.mark.skipif(not ASSETS, reason=WITHOUT)
 @pytest.mark.timeout(120)
-def test_one_option_moves_the_tests_to_a_real_control_plane(
+def test_one_option_runs_the_tests_on_a_real_control_plane(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KUBEBUILDER_ASSETS", ASSETS)
@@ -253,17 +253,17 @@ def test_one_option_moves_the_tests_to_a_real_control_plane(
     result.assert_outcomes(passed=1, skipped=1)
 
 
-@pytest.mark.parametrize("place", ["minikube", "context:", "embedded:x", ":x"])
-def test_a_place_that_is_none_is_refused_before_anything_runs(
-    pytester: pytest.Pytester, place: str
+@pytest.mark.parametrize("choice", ["minikube", "context:", "embedded:x", ":x"])
+def test_an_unknown_server_is_rejected_before_any_test_runs(
+    pytester: pytest.Pytester, choice: str
 ) -> None:
-    result = pytester.runpytest_inprocess(*PLAIN, "--kube", place)
+    result = pytester.runpytest_inprocess(*PLAIN, "--kube", choice)
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"*--kube {place}: there is no such place (say *"])
+    result.stderr.fnmatch_lines([f"*--kube {choice}: unknown server (use *"])
 
 
-def test_the_blocking_client_is_for_tests_without_asyncio(pytester: pytest.Pytester) -> None:
+def test_the_blocking_client_works_in_tests_without_asyncio(pytester: pytest.Pytester) -> None:
     pytest.importorskip("kubeloop.blocking")
     pytester.makepyfile("""
         def test_it(kube_blocking_client, kube_namespace):
@@ -276,7 +276,7 @@ def test_the_blocking_client_is_for_tests_without_asyncio(pytester: pytest.Pytes
     result.assert_outcomes(passed=1)
 
 
-def test_a_missing_blocking_client_is_said_in_one_line(
+def test_a_missing_blocking_package_is_reported_in_one_line(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "kubeloop.blocking", None)
@@ -288,8 +288,8 @@ def test_a_missing_blocking_client_is_said_in_one_line(
     result.stdout.fnmatch_lines(["*this kubeloop has no kubeloop.blocking"])
 
 
-@pytest.mark.timeout(60)  # an interpreter of its own
-def test_our_modules_are_imported_as_they_are_written(pytester: pytest.Pytester) -> None:
+@pytest.mark.timeout(60)  # starts a Python process
+def test_our_modules_are_imported_without_assertion_rewriting(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("""
         import sys
         import kubeloop.wire.policy.v1
@@ -304,16 +304,16 @@ def test_our_modules_are_imported_as_they_are_written(pytester: pytest.Pytester)
     result.assert_outcomes(passed=1)
 
 
-@pytest.mark.timeout(60)  # an interpreter of its own
-def test_who_does_not_use_the_plugin_does_not_pay_for_it() -> None:
+@pytest.mark.timeout(60)  # starts a Python process
+def test_the_plugin_alone_imports_no_heavy_package() -> None:
     program = (
         "import sys, kubeloop.testing.plugin;"
         "print(*[name for name in ('aiohttp', 'msgspec', 'kubeloop.clients', 'kubeloop.wire')"
         " if name in sys.modules])"
     )
 
-    said = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
 
-    assert said.stdout.strip() == ""
+    assert result.stdout.strip() == ""

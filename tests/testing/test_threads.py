@@ -1,4 +1,4 @@
-"""Servers in a thread, and asking them from outside it."""
+"""Servers in the loop of another thread, and calls from outside that thread."""
 
 from __future__ import annotations
 
@@ -16,48 +16,48 @@ import pytest
 
 from kubeloop.clients import APIClient
 from kubeloop.testing import APIServer, Match, running_in_thread
-from kubeloop.testing.threads import Home, LoopThread
+from kubeloop.testing.threads import LoopThread, ServerLoop
 
 
 @asynccontextmanager
-async def noted(notes: list[str]) -> AsyncIterator[str]:
-    notes.append(f"begin in {threading.current_thread().name}")
+async def recording_server(events: list[str]) -> AsyncIterator[str]:
+    events.append(f"begin in {threading.current_thread().name}")
     try:
         yield "server"
     finally:
-        notes.append("end")
+        events.append("end")
 
 
-def test_a_server_lives_in_the_thread_for_as_long_as_the_block() -> None:
-    notes: list[str] = []
+def test_a_server_runs_in_the_thread_until_the_block_ends() -> None:
+    events: list[str] = []
     before = set(threading.enumerate())
 
-    with running_in_thread(noted(notes)) as server:
-        assert notes == ["begin in kubeloop-testing"]
+    with running_in_thread(recording_server(events)) as server:
+        assert events == ["begin in kubeloop-testing"]
 
     assert server == "server"
-    assert notes[1:] == ["end"]
-    assert set(threading.enumerate()) <= before  # servers of other tests may be there
+    assert events[1:] == ["end"]
+    assert set(threading.enumerate()) <= before  # servers of other tests may be running
 
 
-def test_a_failing_block_ends_the_server_and_fails() -> None:
-    notes: list[str] = []
+def test_a_failing_block_stops_the_server_and_raises() -> None:
+    events: list[str] = []
 
-    with pytest.raises(KeyError), running_in_thread(noted(notes)):
+    with pytest.raises(KeyError), running_in_thread(recording_server(events)):
         raise KeyError("mine")
 
-    assert notes[-1] == "end"
+    assert events[-1] == "end"
 
 
 def is_waiting(thread: int) -> bool:
-    """Whether a thread waits for what is done in another."""
+    """Whether a thread waits for the result of a future."""
     stack = traceback.walk_stack(sys._current_frames()[thread])
     return "result" in {frame.f_code.co_name for frame, _ in stack}
 
 
 @pytest.fixture
 def interruption() -> Iterator[type[Exception]]:
-    """What SIGUSR1 raises in the main thread, once; SIGINT may be ignored here, as by nohup."""
+    """What SIGUSR1 raises in the main thread, once; SIGINT may be ignored, as under nohup."""
 
     class Interrupted(Exception): ...
 
@@ -70,10 +70,10 @@ def interruption() -> Iterator[type[Exception]]:
     signal.signal(signal.SIGUSR1, before)
 
 
-def test_a_start_that_is_broken_off_has_come_to_its_end_when_the_block_has(
+def test_an_interrupted_start_has_been_undone_when_the_block_ends(
     interruption: type[Exception],
 ) -> None:
-    notes: list[str] = []
+    events: list[str] = []
     here = threading.get_ident()
 
     @asynccontextmanager
@@ -81,22 +81,23 @@ def test_a_start_that_is_broken_off_has_come_to_its_end_when_the_block_has(
         try:
             while not is_waiting(here):
                 await asyncio.sleep(0)
-            for _ in range(1000):  # one is not heard between the interpreter's look and the wait
+            # A single signal is lost between the interpreter's check and the wait.
+            for _ in range(1000):
                 signal.pthread_kill(here, signal.SIGUSR1)
                 await asyncio.sleep(0.01)
             yield
         finally:
             for _ in range(1000):  # it takes a while
                 await asyncio.sleep(0)
-            notes.append("end")
+            events.append("end")
 
     with pytest.raises(interruption), running_in_thread(slow()):
         pass
 
-    assert notes == ["end"]
+    assert events == ["end"]
 
 
-def test_a_server_that_does_not_start_is_the_callers_error() -> None:
+def test_a_failing_start_raises_in_the_calling_thread() -> None:
     @asynccontextmanager
     async def on(ports: list[int]) -> AsyncIterator[int]:
         yield ports.pop()
@@ -105,23 +106,23 @@ def test_a_server_that_does_not_start_is_the_callers_error() -> None:
         pass
 
 
-def test_blocking_code_speaks_to_the_server() -> None:
-    with running_in_thread(APIServer()) as server, urlopen(f"{server.url}/readyz") as answer:
-        assert answer.read() == b"ok"
+def test_blocking_code_can_use_the_server() -> None:
+    with running_in_thread(APIServer()) as server, urlopen(f"{server.url}/readyz") as response:
+        assert response.read() == b"ok"
 
 
-async def test_a_client_of_another_loop_speaks_to_the_server() -> None:
+async def test_a_client_of_another_loop_can_use_the_server() -> None:
     with running_in_thread(APIServer()) as server:
         async with APIClient(server.config) as client:
             await client.core_v1.namespaces().get("default")
 
 
-async def test_a_server_in_a_thread_hands_out_no_client() -> None:
+async def test_a_server_in_another_thread_returns_no_client() -> None:
     with running_in_thread(APIServer()) as server, pytest.raises(RuntimeError, match="kube_client"):
         server.client()
 
 
-async def test_a_server_is_restarted_from_any_loop() -> None:
+async def test_a_server_can_be_restarted_from_any_loop() -> None:
     with running_in_thread(APIServer()) as server:
         before = server.url
 
@@ -134,39 +135,39 @@ async def test_a_server_is_restarted_from_any_loop() -> None:
             await client.core_v1.namespaces().get("default")
 
 
-async def test_held_answers_are_let_go_from_another_thread() -> None:
+async def test_held_responses_can_be_released_from_another_thread() -> None:
     with running_in_thread(APIServer()) as server:
         release = server.faults.hold(Match(verb="list", resource="pods"))
         async with APIClient(server.config) as client:
-            asked = asyncio.create_task(client.core_v1.pods("default").list())
-            # Answered later than the held one was asked, so that one is being held now.
+            pending = asyncio.create_task(client.core_v1.pods("default").list())
+            # A later request has its response, so the earlier one is being held now.
             while not any(seen.verb == "list" for seen in server.requests):
                 await client.core_v1.namespaces().get("default")
-            assert not asked.done()
+            assert not pending.done()
 
             release()
 
-            assert (await asked).items == []
+            assert (await pending).items == []
 
 
-def test_what_the_server_holds_is_read_from_any_thread() -> None:
+def test_stats_can_be_read_from_any_thread() -> None:
     with running_in_thread(APIServer()) as server, ThreadPoolExecutor(1) as pool:
         server.expire_history()
 
         assert pool.submit(server.stats).result().url == server.url
 
 
-async def test_at_home_nothing_is_handed_over() -> None:
-    home = Home()
-    home.settle()
+async def test_a_call_in_the_servers_loop_stays_in_its_thread() -> None:
+    loop = ServerLoop()
+    loop.bind()
 
-    assert home.is_here()
-    assert home.call(threading.current_thread) is threading.current_thread()
+    assert loop.is_current()
+    assert loop.call(threading.current_thread) is threading.current_thread()
 
 
-def test_work_that_fails_in_the_thread_fails_here() -> None:
+def test_an_error_in_the_thread_is_raised_in_the_caller() -> None:
     async def fail() -> None:
-        raise LookupError("over there")
+        raise LookupError("in the thread")
 
-    with LoopThread() as thread, pytest.raises(LookupError, match="over there"):
+    with LoopThread() as thread, pytest.raises(LookupError, match="in the thread"):
         thread.call(fail())

@@ -1,4 +1,4 @@
-"""A test that forgets to await a coroutine of ours fails, and is told which."""
+"""A test that forgets to await a coroutine of kubeloop fails, and the failure names it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kubeloop.testing.server.access.signing import SigningKey
 
 pytest_plugins = ["pytester"]
 
-# pytester forgets what is imported during a test, and not every library can be imported twice.
+# pytester restores sys.modules after each test, and cryptography cannot be imported twice.
 Authority("kubeloop").server("localhost")
 SigningKey()
 SCOPE = ("-o", "asyncio_default_fixture_loop_scope=function")
@@ -45,14 +45,16 @@ TESTS = """
     async def theirs():
         pass
 
-    def test_of_somebody_else(kube_server):
+    def test_of_another_project(kube_server):
         theirs()
 """
 
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("filters", ["default", "ignore"])
-def test_whatever_the_filters_for_warnings_say(pytester: pytest.Pytester, filters: str) -> None:
+def test_a_coroutine_that_is_not_awaited_fails_its_test(
+    pytester: pytest.Pytester, filters: str
+) -> None:
     pytester.makepyfile(TESTS)
 
     result = pytester.runpytest_inprocess(*SCOPE, "-o", "asyncio_mode=auto", "-W", filters)
@@ -60,7 +62,7 @@ def test_whatever_the_filters_for_warnings_say(pytester: pytest.Pytester, filter
     result.assert_outcomes(passed=2, failed=3, errors=1, warnings=1 if filters == "default" else 0)
     result.stdout.fnmatch_lines(
         [
-            "*test_whatever*.py:5: APIServer.restart() was never awaited (write `await` in front*",
+            "*test_a_coroutine*.py:5: APIServer.restart() was never awaited (write `await` in front*",
             "*APIServer.refuse_connections() was never awaited*",
             "*list() was never awaited*",
         ]

@@ -1,6 +1,6 @@
-"""Servers to test against: one in this process, and a real control plane beside it.
+"""API servers to test against: one in this process, and a real control plane.
 
-    async with APIServer() as server:       # pure Python, starts in a blink
+    async with APIServer() as server:       # pure Python, starts within milliseconds
         client = server.client()
 
     async with ControlPlane() as plane:     # etcd and kube-apiserver, from their binaries
@@ -9,7 +9,7 @@
     async with APIServer() as server, Workloads(server.config):
         ...                                 # deployments roll out, pods run
 
-Nothing is imported before it is asked for. pytest finds the fixtures by itself (`plugin`).
+Each name is imported when it is first used. pytest loads the fixtures by itself (`plugin`).
 """
 
 from __future__ import annotations
@@ -19,8 +19,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .api_server import APIServer
-    from .control_plane import ControlPlane, ControlPlaneFailed, assets_folder
-    from .server.faults import Match, Reply, SeenRequest
+    from .control_plane import ControlPlane
+
+    # For tests and tools of kubeloop; not public.
+    from .control_plane import ControlPlaneFailed as ControlPlaneFailed
+    from .control_plane import assets_folder as assets_folder
+    from .existing_cluster import Server
+    from .server.faults import Faults, Match, Reply, SeenRequest
     from .server.identity import User
     from .server.statuses import Refusal
     from .threads import running_in_thread
@@ -29,25 +34,27 @@ if TYPE_CHECKING:
 __all__ = [
     "APIServer",
     "ControlPlane",
-    "ControlPlaneFailed",
+    "Faults",
     "Match",
     "Refusal",
     "Reply",
     "SeenRequest",
+    "Server",
     "User",
     "Workloads",
-    "assets_folder",
     "running_in_thread",
 ]
 
-_HOMES = {
+_MODULES = {
     "APIServer": "api_server",
     "ControlPlane": "control_plane",
     "ControlPlaneFailed": "control_plane",
+    "Faults": "server.faults",
     "Match": "server.faults",
     "Refusal": "server.statuses",
     "Reply": "server.faults",
     "SeenRequest": "server.faults",
+    "Server": "existing_cluster",
     "User": "server.identity",
     "Workloads": "workloads",
     "assets_folder": "control_plane",
@@ -56,6 +63,6 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    return getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)

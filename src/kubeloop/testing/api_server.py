@@ -1,8 +1,8 @@
 """The embedded API server as tests use it: with a client, a kubeconfig and fixtures.
 
-Promises: what the server itself promises (`server`), and that every client handed out is
-closed with it.
-Elsewhere: the same interface with real binaries (`control_plane`), pytest's fixtures
+Guarantees: those of `server.service`; every client that `client()` returns is closed when the
+server stops.
+See also: the same interface with real binaries (`control_plane`), pytest's fixtures
 (`plugin`).
 """
 
@@ -19,11 +19,11 @@ from kubeloop.kit import Clock
 from kubeloop.runtime import Client
 
 from .kubeconfigs import kubeconfig_text
-from .loading import apply_files
+from .manifests import apply_files
 from .server.faults import Faults, SeenRequest
 from .server.identity import User
 from .server.service import Service, ServiceStats
-from .threads import Home
+from .threads import ServerLoop
 
 __all__ = ["APIServer"]
 
@@ -70,34 +70,34 @@ class APIServer:
             **settings,
         )
         self._manifests = tuple(manifests)
-        self._home = Home()
-        self._life = contextlib.AsyncExitStack()
+        self._loop = ServerLoop()
+        self._running = contextlib.AsyncExitStack()
         self._clients = contextlib.AsyncExitStack()
 
     def __repr__(self) -> str:
         return f"APIServer({self.service.url})"
 
-    # --- what a client needs
+    # --- connecting
 
     @property
     def url(self) -> str:
-        """Where clients find the server, without a slash at the end."""
+        """The base URL, without a trailing slash."""
         return self.service.url
 
     @property
     def config(self) -> ClusterConfig:
-        """How to reach the server, as its administrator."""
+        """The configuration of the administrator."""
         token, ca = self.service.token, self.service.ca or b""
         if not token:
             return ClusterConfig(server=self.url, ca=ca, anonymous=True, namespace="default")
         return ClusterConfig(server=self.url, ca=ca, token=token, namespace="default")
 
     def client(self, config: ClusterConfig | None = None, **options: Any) -> Client:
-        """A client of this server, closed when the server is; `config` says as whom.
+        """A client of this server, closed when the server stops; `config` selects the user.
 
         Raises: RuntimeError when the server runs in another thread.
         """
-        self._home.must_be_here()
+        self._loop.require_current()
         client = Client(config or self.config, **options)
         self._clients.push_async_callback(client.aclose)
         return client
@@ -106,82 +106,83 @@ class APIServer:
         """A kubeconfig for the administrator, as text."""
         token, ca = self.service.token, self.service.ca
         pair = None
-        if ca is not None and not token:  # a file cannot say that nobody is meant to be asked
+        # A kubeconfig cannot say "anonymous": kubectl would prompt for a user name.
+        if ca is not None and not token:
             pair = self.service.client_certificate("kubernetes-admin", ("system:masters",))
         return kubeconfig_text(self.url, ca=ca, pair=pair, token=token)
 
-    # --- what a test does
+    # --- controls for tests
 
     @property
     def faults(self) -> Faults:
-        """Faults to switch on, reactors, and the record of requests."""
+        """Faults to inject, reactors, and the log of requests."""
         return self.service.faults
 
     @property
     def requests(self) -> list[SeenRequest]:
-        """The requests so far, oldest first."""
+        """The requests received so far, oldest first."""
         return list(self.service.faults.requests)
 
     async def load(self, *manifests: str | Path) -> None:
-        """Apply YAML files: namespaces and CRDs first. Cancelled, some may be there."""
-        await self._home.do(apply_files(self.config, manifests))
+        """Apply YAML files, namespaces and CRDs first. If cancelled, some may be applied."""
+        await self._loop.run(apply_files(self.config, manifests))
 
     async def restart(self, *, keep_data: bool = True) -> None:
-        """End every connection and start again at the same address, with or without the data.
+        """Close every connection and start again at the same address, with or without the data.
 
-        Cancelled in the middle, the server is down.
+        If cancelled, the server may be stopped.
         """
-        await self._home.do(self.service.restart(keep_data=keep_data))
+        await self._loop.run(self.service.restart(keep_data=keep_data))
 
     async def refuse_connections(self) -> None:
-        """Close the door and every connection; `accept_connections` opens it again."""
-        await self._home.do(self.service.refuse_connections())
+        """Close the listener and every connection, until `accept_connections` is called."""
+        await self._loop.run(self.service.refuse_connections())
 
     async def accept_connections(self) -> None:
         """Listen again, at the same address."""
-        await self._home.do(self.service.accept_connections())
+        await self._loop.run(self.service.accept_connections())
 
     def drop_connections(self) -> None:
-        """Break every open connection, without a word."""
-        self._home.call(self.service.drop_connections)
+        """Abort every open connection, without a close handshake."""
+        self._loop.call(self.service.drop_connections)
 
     def expire_history(self) -> None:
-        """Forget all history now: older versions and continue tokens are answered with 410."""
-        self._home.call(self.service.expire_history)
+        """Compact the history now: older versions and continue tokens get a 410."""
+        self._loop.call(self.service.expire_history)
 
     def rotate_certificate(self) -> None:
-        """Show another certificate of the same authority from now on; TLS only."""
-        self._home.call(self.service.rotate_certificate)
+        """Serve with a new certificate of the same CA from now on; TLS only."""
+        self._loop.call(self.service.rotate_certificate)
 
     def rotate_ca(self) -> None:
-        """Be certified by another authority from now on: `config` changes; TLS only."""
-        self._home.call(self.service.rotate_ca)
+        """Serve with a certificate of a new CA from now on: `config` changes; TLS only."""
+        self._loop.call(self.service.rotate_ca)
 
     def rotate_token(self) -> str:
-        """Replace the administrator's token: `config` changes, the old token is worth nothing."""
-        return self._home.call(self.service.rotate_token)
+        """Replace the administrator's token: `config` changes, the old token is invalid."""
+        return self._loop.call(self.service.rotate_token)
 
     def set_log(self, namespace: str, pod: str, text: str, *, container: str = "") -> None:
-        """Say what a container has written; without `container`, every one of the pod.
+        """Set the log of a container; without `container`, of all containers of the pod.
 
-        Said again with more text, whoever follows the log of a running pod is sent the rest.
+        If the new text extends the old one, clients that follow the log receive the rest.
         """
-        self._home.call(lambda: self.service.set_log(namespace, pod, text, container=container))
+        self._loop.call(lambda: self.service.set_log(namespace, pod, text, container=container))
 
     def stats(self) -> ServiceStats:
-        """A snapshot."""
-        return self._home.call(self.service.stats)
+        """A snapshot of the server's counters."""
+        return self._loop.call(self.service.stats)
 
-    # --- life
+    # --- lifecycle
 
     async def __aenter__(self) -> Self:
         async with contextlib.AsyncExitStack() as stack:
             await stack.enter_async_context(self.service)
-            self._home.settle()
-            # Pushed later, closed earlier: clients go before the server they speak to.
+            self._loop.bind()
+            # Exit stacks close in reverse order: clients close before their server stops.
             self._clients = await stack.enter_async_context(contextlib.AsyncExitStack())
             await self.load(*self._manifests)
-            self._life = stack.pop_all()
+            self._running = stack.pop_all()
         return self
 
     async def __aexit__(
@@ -190,4 +191,4 @@ class APIServer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        await self._life.aclose()
+        await self._running.aclose()

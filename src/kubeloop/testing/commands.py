@@ -1,8 +1,8 @@
 """The command lines of a control plane: etcd, kube-apiserver, kube-controller-manager.
 
-Promises: pure text out of values; everything listens on loopback only, and flags that a user
-adds stand last, so that they win.
-Elsewhere: the keys and certificates that they name (`control_plane`).
+Guarantees: pure; every process listens on loopback only; flags that a user adds come last, so
+that they override ours.
+See also: the keys and certificates that the flags name (`control_plane`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Commands", "Ports"]
 
 
 class Ports(msgspec.Struct, frozen=True):
-    """Where each part listens."""
+    """The port of each listener."""
 
     api_server: int
     etcd: int
@@ -27,10 +27,10 @@ class Ports(msgspec.Struct, frozen=True):
 
 @final
 class Commands(msgspec.Struct, frozen=True):
-    """What is started in `folder`, as users ask for it.
+    """The programs and flags of one control plane whose files are in `folder`.
 
-    `controllers` are the values of kube-controller-manager's flag of that name; without any it
-    does not run.
+    `controllers` are the values of kube-controller-manager's `--controllers`; if empty, it is
+    not started.
     """
 
     folder: Path
@@ -40,14 +40,14 @@ class Commands(msgspec.Struct, frozen=True):
     controllers: Sequence[str] = ()
 
     def all(self) -> list[tuple[str, list[str]]]:
-        """Program and flags of each part, in the order in which they are started."""
-        found = [
+        """Program and flags of each process, in the order in which they are started."""
+        commands = [
             ("etcd", [*self._etcd(), *self.etcd_flags]),
             ("kube-apiserver", [*self._api_server(), *self.api_server_flags]),
         ]
         if self.controllers:
-            found.append(("kube-controller-manager", self._controller_manager()))
-        return found
+            commands.append(("kube-controller-manager", self._controller_manager()))
+        return commands
 
     def _etcd(self) -> list[str]:
         client = f"http://127.0.0.1:{self.ports.etcd}"
@@ -59,8 +59,8 @@ class Commands(msgspec.Struct, frozen=True):
             f"--listen-peer-urls={peer}",
             f"--initial-advertise-peer-urls={peer}",
             f"--initial-cluster=default={peer}",
-            "--socket-reuse-port",  # shared with who holds it for us
-            "--unsafe-no-fsync",  # nothing here needs to survive
+            "--socket-reuse-port",  # `control_plane` holds the port with SO_REUSEPORT
+            "--unsafe-no-fsync",  # the data need not survive a crash
         ]
 
     def _api_server(self) -> list[str]:
@@ -71,7 +71,7 @@ class Commands(msgspec.Struct, frozen=True):
             "--bind-address=127.0.0.1",
             "--permit-port-sharing",
             "--advertise-address=127.0.0.1",
-            "--endpoint-reconciler-type=none",  # it does not like loopback
+            "--endpoint-reconciler-type=none",  # it rejects loopback addresses
             f"--cert-dir={folder}",
             f"--tls-cert-file={folder / 'server.crt'}",
             f"--tls-private-key-file={folder / 'server.key'}",
@@ -80,14 +80,14 @@ class Commands(msgspec.Struct, frozen=True):
             f"--service-account-signing-key-file={folder / 'service-accounts.key'}",
             "--service-account-issuer=https://kubernetes.default.svc",
             "--service-cluster-ip-range=10.96.0.0/16",
-            # Whoever registers as a node is a kubelet: found by address, both sides verified.
+            # Tests register nodes of their own: kubelets are dialled by address, with mutual TLS.
             "--kubelet-preferred-address-types=InternalIP",
             f"--kubelet-certificate-authority={folder / 'ca.crt'}",
             f"--kubelet-client-certificate={folder / 'kubelet-client.crt'}",
             f"--kubelet-client-key={folder / 'kubelet-client.key'}",
             "--authorization-mode=RBAC",
             "--allow-privileged=true",
-            # Pods must not wait for a token that nobody makes.
+            # Without the service account controller, pods would wait for a token for ever.
             "--disable-admission-plugins=ServiceAccount",
         ]
 

@@ -1,10 +1,10 @@
 """A real control plane for tests: etcd and kube-apiserver, from a folder of binaries.
 
-Promises: it listens on loopback only, on ports of its own; certificates, keys and an
-administrator's kubeconfig are made on the spot; when the block ends, or the process is
-killed, the processes and the folder are gone.
-Elsewhere: the same interface without binaries (`api_server`), what is started with which
-flags (`commands`), keeping the processes (`guardian`).
+Guarantees: it listens on loopback only, on free ports; certificates, keys and the
+administrator's kubeconfig are generated at the start; when the block ends, or this process is
+killed, the child processes and the folder are removed.
+See also: the same interface without binaries (`api_server`), the command lines (`commands`),
+the program that owns the child processes (`supervisor`).
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ from kubeloop.errors import InvalidArgument, KubeError
 from kubeloop.kit import Clock, SystemClock, cancel_and_wait, run_to_completion
 from kubeloop.runtime import Client
 
-from . import guardian
+from . import supervisor
 from .commands import Commands, Ports
 from .kubeconfigs import kubeconfig_text
-from .loading import apply_files
+from .manifests import apply_files
 from .server.access.certs import Authority, KeyPair, write_key
 from .server.access.signing import SigningKey
-from .threads import Home
+from .threads import ServerLoop
 
 __all__ = ["ControlPlane", "ControlPlaneFailed", "assets_folder"]
 
 BINARIES = ("etcd", "kube-apiserver")
 CONTROLLER_MANAGER = "kube-controller-manager"
-_PATIENCE = 60.0  # seconds until the server must be ready
-_TAIL = 25  # lines of a log that are shown
+_READY_TIMEOUT = 60.0  # seconds
+_LOG_TAIL = 25  # lines of each log in an error
 
 
 class ControlPlaneFailed(KubeError):
-    """The control plane did not come up, or a part of it ended by itself."""
+    """The control plane did not start, or one of its processes exited."""
 
 
 def assets_folder(given: str | Path | None = None) -> Path:
-    """The binaries' folder: as given, else `KUBEBUILDER_ASSETS`, else that of `make assets`.
+    """The folder of the binaries: as given, else `KUBEBUILDER_ASSETS`, else that of `make assets`.
 
     Raises:
-        ControlPlaneFailed: they are not there; no other place is tried then.
+        ControlPlaneFailed: the binaries are not in that folder; no other folder is tried.
     """
     folder = Path(given or os.environ.get("KUBEBUILDER_ASSETS") or cached_assets())
     if all(os.access(folder / name, os.X_OK) for name in BINARIES):
@@ -75,10 +75,10 @@ def cached_assets() -> Path:
 class ControlPlane:
     """etcd and kube-apiserver for one `async with` block.
 
-    `api_server_flags` and `etcd_flags` are added to ours and win over them.
-    `controller_manager` runs kube-controller-manager as well, so that deployments roll out
-    and namespaces end; `controllers` does so with only those of its controllers that are
-    named. `manifests` are applied once the server is ready, CRDs first.
+    `api_server_flags` and `etcd_flags` are added to the default flags and override them.
+    `controller_manager` also runs kube-controller-manager, so that deployments roll out and
+    namespaces are finalized; `controllers` runs it with only these controllers. `manifests` are
+    applied once the server is ready, CRDs first.
 
         async with ControlPlane(manifests=["crds.yaml"]) as plane:
             client = plane.client()
@@ -100,82 +100,83 @@ class ControlPlane:
         self._controllers = tuple(controllers) or (("*",) if controller_manager else ())
         self._manifests = tuple(manifests)
         self._clock = clock or SystemClock()
-        self._guardian: asyncio.subprocess.Process | None = None
+        self._supervisor: asyncio.subprocess.Process | None = None
         self._folder = Path()
         self._ports: Ports | None = None  # None: it was never started
-        self._held = contextlib.ExitStack()  # what keeps the ports ours, also during a restart
+        # Bound sockets that reserve the ports, also while a process restarts.
+        self._reserved = contextlib.ExitStack()
         self._names: list[str] = []  # of the processes
         self._authority: Authority | None = None
         self._admin: KeyPair | None = None
-        self._ended: asyncio.Task[str] | None = None
+        self._exit: asyncio.Task[str] | None = None  # ends when a process exits by itself
         self._restarted = asyncio.Event()
         self._clients = contextlib.AsyncExitStack()
-        self._home = Home()
+        self._loop = ServerLoop()
 
-    # --- what a client needs
+    # --- connecting
 
     @property
     def url(self) -> str:
-        """Where clients find the server, without a slash at the end."""
-        return f"https://127.0.0.1:{self._listening().api_server}"
+        """The base URL, without a trailing slash."""
+        return f"https://127.0.0.1:{self._require_ports().api_server}"
 
     @property
     def etcd_url(self) -> str:
-        """Where etcd answers, in the clear and for loopback only: for loads past the API."""
-        return f"http://127.0.0.1:{self._listening().etcd}"
+        """The URL of etcd, without TLS and on loopback only: for writes that bypass the API."""
+        return f"http://127.0.0.1:{self._require_ports().etcd}"
 
     @property
     def ca(self) -> bytes:
-        """The certificate to trust, PEM."""
-        return self._running().pem
+        """The certificate of the CA, as PEM."""
+        return self._require_authority().pem
 
     @property
     def config(self) -> ClusterConfig:
-        """How to reach the server as its administrator."""
+        """The configuration of the administrator."""
         return ClusterConfig.from_kubeconfig(self.kubeconfig())
 
     def client_certificate(self, name: str, groups: tuple[str, ...] = ()) -> KeyPair:
         """A certificate and key that this server accepts as the user `name`."""
-        return self._running().client(name, groups=groups)
+        return self._require_authority().client(name, groups=groups)
 
     def server_certificate(self, *names: str) -> KeyPair:
-        """A certificate for loopback and `names` that this server trusts: for a kubelet, say."""
-        return self._running().server(*names)
+        """A certificate for loopback and `names` that this server trusts, as of a kubelet."""
+        return self._require_authority().server(*names)
 
     def kubeconfig(self) -> str:
         """A kubeconfig for the administrator, as text."""
-        self._running()
+        self._require_authority()
         assert self._admin is not None  # made together with the authority
         return kubeconfig_text(self.url, ca=self.ca, pair=self._admin)
 
     def client(self, config: ClusterConfig | None = None, **options: Any) -> Client:
-        """A client of this server, closed when the server is; `config` says as whom.
+        """A client of this server, closed when the server stops; `config` selects the user.
 
         Raises: RuntimeError when the server runs in another thread.
         """
-        self._home.must_be_here()
+        self._loop.require_current()
         client = Client(config or self.config, **options)
         self._clients.push_async_callback(client.aclose)
         return client
 
     def log(self, name: str) -> str:
-        """What `etcd`, `kube-apiserver` or `kube-controller-manager` has written so far."""
+        """The log of `etcd`, `kube-apiserver` or `kube-controller-manager` so far."""
         path = self._folder / f"{name}.log"
         return path.read_text(errors="replace") if path.exists() else ""
 
     async def load(self, *manifests: str | Path) -> None:
-        """Apply YAML files: namespaces and CRDs first. Cancelled, some may be there."""
-        await self._home.do(apply_files(self.config, manifests))
+        """Apply YAML files, namespaces and CRDs first. If cancelled, some may be applied."""
+        await self._loop.run(apply_files(self.config, manifests))
 
     async def restart(self, name: str = "kube-apiserver") -> None:
-        """Kill one of the processes and start it again on what is stored; then it is ready.
+        """Kill one of the processes, start it again on the same data, and wait until ready.
 
-        Cancelled, it goes on starting.
-        Raises: ControlPlaneFailed when it does not come up again.
+        If cancelled, the process still starts.
+        Raises: ControlPlaneFailed when it does not become ready.
         """
-        await self._home.do(self._restart(name))
+        await self._loop.run(self._restart(name))
 
-    # --- life
+    # --- lifecycle
 
     async def __aenter__(self) -> Self:
         assets = assets_folder(self._assets)
@@ -184,15 +185,15 @@ class ControlPlane:
                 f"{CONTROLLER_MANAGER} is not in {assets} (run `make assets`, or leave out"
                 " `controller_manager` and `controllers`)"
             )
-        self._home.settle()
+        self._loop.bind()
         self._folder = Path(tempfile.mkdtemp(prefix="kubeloop-"))
         try:
             await self._start(assets)
-            await self._until_ready()
+            await self._wait_ready()
             await self.load(*self._manifests)
         except BaseException:
             await run_to_completion(self._stop())
-            shutil.rmtree(self._folder, ignore_errors=True)  # the guardian may never have run
+            shutil.rmtree(self._folder, ignore_errors=True)  # if the supervisor never ran
             raise
         return self
 
@@ -205,17 +206,17 @@ class ControlPlane:
         await run_to_completion(self._stop())
 
     async def _start(self, assets: Path) -> None:
-        # First of all: from now on somebody removes the folder, whatever becomes of us.
-        self._guardian = await asyncio.create_subprocess_exec(
+        # Started first: from now on the folder is removed even if this process is killed.
+        self._supervisor = await asyncio.create_subprocess_exec(
             sys.executable,
             "-I",
-            guardian.__file__,
+            supervisor.__file__,
             str(self._folder),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             start_new_session=True,
         )
-        self._ports = self._held.enter_context(_held_ports())
+        self._ports = self._reserved.enter_context(_reserve_ports())
         self._authority = Authority("kubeloop")
         self._admin = self._authority.client("admin", groups=("system:masters",))
         self._write_keys()
@@ -226,14 +227,14 @@ class ControlPlane:
             api_server_flags=self._flags["api_server"],
             controllers=self._controllers,
         )
-        parts = [self._process(assets, *part) for part in commands.all()]
-        self._names = [part["name"] for part in parts]
-        for part in parts:
-            await self._order({"start": part})
-        self._ended = asyncio.create_task(self._first_end(), name="control plane")
+        processes = [self._process(assets, *command) for command in commands.all()]
+        self._names = [process["name"] for process in processes]
+        for process in processes:
+            await self._send({"start": process})
+        self._exit = asyncio.create_task(self._read_reports(), name="control plane")
 
     def _write_keys(self) -> None:
-        folder, authority = self._folder, self._running()
+        folder, authority = self._folder, self._require_authority()
         (folder / "ca.crt").write_bytes(authority.pem)
         authority.server("127.0.0.1", "localhost").write(folder, "server")
         authority.client("kube-apiserver-kubelet-client").write(folder, "kubelet-client")
@@ -249,22 +250,22 @@ class ControlPlane:
             "log": str(self._folder / f"{name}.log"),
         }
 
-    # --- readiness and the end
+    # --- readiness and shutdown
 
-    async def _until_ready(self) -> None:
-        assert self._ended is not None  # made by `_start`
-        ready = asyncio.create_task(self._answers_ready(), name="ready?")
+    async def _wait_ready(self) -> None:
+        assert self._exit is not None  # made by `_start`
+        ready = asyncio.create_task(self._poll_readyz(), name="ready?")
         try:
-            async with self._clock.timeout(_PATIENCE):
-                await asyncio.wait({ready, self._ended}, return_when=asyncio.FIRST_COMPLETED)
+            async with self._clock.timeout(_READY_TIMEOUT):
+                await asyncio.wait({ready, self._exit}, return_when=asyncio.FIRST_COMPLETED)
         except TimeoutError:
-            raise self._failure(f"it was not ready within {_PATIENCE:.0f} s") from None
+            raise self._failure(f"not ready within {_READY_TIMEOUT:.0f} s") from None
         finally:
             await cancel_and_wait(ready)
-        if self._ended.done():
-            raise self._failure(self._ended.result())
+        if self._exit.done():
+            raise self._failure(self._exit.result())
 
-    async def _answers_ready(self) -> None:
+    async def _poll_readyz(self) -> None:
         context = ssl.create_default_context(cadata=self.ca.decode())
         with tempfile.TemporaryDirectory() as folder:
             assert self._admin is not None  # made by `_start`
@@ -274,83 +275,85 @@ class ControlPlane:
         async with aiohttp.ClientSession(connector=connector, timeout=limit) as session:
             while True:
                 with contextlib.suppress(aiohttp.ClientError, TimeoutError):
-                    async with session.get(f"{self.url}/readyz") as answer:
-                        if answer.status == 200:
+                    async with session.get(f"{self.url}/readyz") as response:
+                        if response.status == 200:
                             return
                 await self._clock.sleep(0.05)
 
-    async def _order(self, order: dict[str, Any]) -> None:
-        if self._guardian is None:
+    async def _send(self, command: dict[str, Any]) -> None:
+        if self._supervisor is None:
             raise RuntimeError("the control plane is not running (use it within `async with`)")
-        assert self._guardian.stdin is not None  # asked for when it was made
-        self._guardian.stdin.write(msgspec.json.encode(order) + b"\n")
-        await self._guardian.stdin.drain()
+        assert self._supervisor.stdin is not None  # a PIPE
+        self._supervisor.stdin.write(msgspec.json.encode(command) + b"\n")
+        await self._supervisor.stdin.drain()
 
     async def _restart(self, name: str) -> None:
         if name not in self._names:
-            raise InvalidArgument(f"restart {name}: it is none of {', '.join(self._names)}")
+            raise InvalidArgument(
+                f"restart {name}: no such process; running: {', '.join(self._names)}"
+            )
         self._restarted.clear()
-        await self._order({"restart": name})
-        assert self._ended is not None  # made by `_start`
-        # An old server that still answers must not be taken for the new one.
+        await self._send({"restart": name})
+        assert self._exit is not None  # made by `_start`
+        # Otherwise /readyz of the old process, not yet killed, would count as ready.
         done = asyncio.create_task(self._restarted.wait(), name="restarted?")
         try:
-            await asyncio.wait({done, self._ended}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({done, self._exit}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             await cancel_and_wait(done)
-        await self._until_ready()
+        await self._wait_ready()
 
-    async def _first_end(self) -> str:
-        """Take in what the guardian says until a process ends by itself, and say which."""
-        assert self._guardian is not None
-        assert self._guardian.stdout is not None
-        async for line in self._guardian.stdout:
+    async def _read_reports(self) -> str:
+        """Read the supervisor's reports until a process exits by itself; return which."""
+        assert self._supervisor is not None
+        assert self._supervisor.stdout is not None
+        async for line in self._supervisor.stdout:
             match msgspec.json.decode(line):
                 case {"name": name, "code": code}:
-                    return f"{name} ended with {code}"
+                    return f"{name} exited with code {code}"
                 case _:
                     self._restarted.set()
-        return "the guardian ended"
+        return "the supervisor exited"
 
-    def _failure(self, why: str) -> ControlPlaneFailed:
-        # Who ended is to blame; when nobody did, all are asked.
-        logs = [path for path in sorted(self._folder.glob("*.log")) if why.startswith(path.stem)]
+    def _failure(self, reason: str) -> ControlPlaneFailed:
+        # With the log of the process that exited; if none did, with all logs.
+        logs = [path for path in sorted(self._folder.glob("*.log")) if reason.startswith(path.stem)]
         logs = logs or sorted(self._folder.glob("*.log"))
-        shown = "\n".join(f"--- {path.name}\n{_last_lines(path)}" for path in logs)
-        return ControlPlaneFailed(f"the control plane failed: {why}\n{shown}")
+        tails = "\n".join(f"--- {path.name}\n{_last_lines(path)}" for path in logs)
+        return ControlPlaneFailed(f"the control plane failed: {reason}\n{tails}")
 
     async def _stop(self) -> None:
         await self._clients.aclose()
-        if self._ended is not None:
-            await cancel_and_wait(self._ended)
-        if self._guardian is not None:
-            assert self._guardian.stdin is not None
-            self._guardian.stdin.close()  # this is how it is told
-            await self._guardian.wait()
-            self._guardian = None
-        self._held.close()
+        if self._exit is not None:
+            await cancel_and_wait(self._exit)
+        if self._supervisor is not None:
+            assert self._supervisor.stdin is not None
+            self._supervisor.stdin.close()  # the supervisor stops everything at end of input
+            await self._supervisor.wait()
+            self._supervisor = None
+        self._reserved.close()
 
-    def _running(self) -> Authority:
+    def _require_authority(self) -> Authority:
         if self._authority is None:
             raise RuntimeError("the control plane is not running (use it within `async with`)")
         return self._authority
 
-    def _listening(self) -> Ports:
-        self._running()
-        assert self._ports is not None  # found before the authority was made
+    def _require_ports(self) -> Ports:
+        self._require_authority()
+        assert self._ports is not None  # set before the authority
         return self._ports
 
 
 @contextlib.contextmanager
-def _held_ports() -> Iterator[Ports]:
-    """Ports for those who share them; nobody else is given one while the block lasts."""
+def _reserve_ports() -> Iterator[Ports]:
+    """Reserve ports while the block lasts; only processes with SO_REUSEPORT can bind them."""
     with contextlib.ExitStack() as stack:
-        held = [stack.enter_context(socket.socket()) for _ in range(4)]
-        for one in held:
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-            one.bind(("127.0.0.1", 0))
-        yield Ports(*(int(one.getsockname()[1]) for one in held))
+        sockets = [stack.enter_context(socket.socket()) for _ in range(4)]
+        for each in sockets:
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            each.bind(("127.0.0.1", 0))
+        yield Ports(*(int(each.getsockname()[1]) for each in sockets))
 
 
 def _last_lines(path: Path) -> str:
-    return "\n".join(path.read_text(errors="replace").splitlines()[-_TAIL:])
+    return "\n".join(path.read_text(errors="replace").splitlines()[-_LOG_TAIL:])

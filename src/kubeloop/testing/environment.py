@@ -1,12 +1,12 @@
-"""The environment of a test that uses a server: whoever reads it finds that server.
+"""The environment variables of a test that uses a server: they point at that server.
 
 While such a test runs, `KUBECONFIG` names a kubeconfig of its server, the variables of a pod
-(`KUBERNETES_SERVICE_HOST` and `..._PORT`) its address, and `KUBELOOP_TEST_SERVER` has every
-default configuration refused that would leave it (`kubeloop.config`), in this process also after
+(`KUBERNETES_SERVICE_HOST` and `..._PORT`) its address, and `KUBELOOP_TEST_SERVER` makes
+`kubeloop.config` reject every default configuration of another server, in this process even after
 the variable was cleared. Programs that the test starts inherit all of them.
 
-Guarantees: set before the test's first fixture, back after its last; a value that somebody
-else has set meanwhile stays.
+Guarantees: set before the test's first fixture, restored after its last; a value that other code
+has set meanwhile stays.
 See also: the fixtures (`plugin`).
 """
 
@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Protocol, final
 from urllib.parse import urlsplit
 
-__all__ = ["PointedAt", "TestEnvironment"]
+__all__ = ["HasKubeconfig", "TestEnvironment"]
 
 _NAMES = ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
 
 
-class PointedAt(Protocol):
+class HasKubeconfig(Protocol):
     """A server that the environment can point at."""
 
     @property
@@ -37,12 +37,13 @@ class PointedAt(Protocol):
 class TestEnvironment:
     """Changes `os.environ` for one test at a time."""
 
-    __test__ = False  # its name looks like one to pytest
+    __test__ = False  # pytest would collect it by its name
 
     def __init__(self) -> None:
         self._before: dict[str, str | None] = {}  # empty: no test that uses a server runs
         self._set: dict[str, set[str]] = {}  # every value that was set here, by name
-        self._kept_before: str | None = None  # of an outer test that runs tests in its process
+        # The server of an outer test, if a test runs pytest in this process.
+        self._outer_server: str | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None  # None: not begun
 
     @property
@@ -54,9 +55,9 @@ class TestEnvironment:
         }
 
     def begin(self) -> None:
-        """Lead nowhere until `point_at` is called.
+        """Point at no server until `point_at` is called.
 
-        Fixtures that come before the server must not find the developer's cluster.
+        Fixtures that run before the server's must not reach the developer's cluster.
         """
         from kubeloop.config.isolation import (
             NOT_STARTED,
@@ -64,32 +65,33 @@ class TestEnvironment:
             keep_to_test_server,
         )
 
-        self._kept_before = keep_to_test_server(NOT_STARTED)
+        self._outer_server = keep_to_test_server(NOT_STARTED)
         self._folder = tempfile.TemporaryDirectory(prefix="kubeloop-")
         self._before = {name: os.environ.get(name) for name in (*_NAMES, TEST_SERVER_VARIABLE)}
         self._change(NOT_STARTED)
 
-    def point_at(self, server: PointedAt) -> None:
-        """Have the rest of the test find this server."""
+    def point_at(self, server: HasKubeconfig) -> None:
+        """Point at this server for the rest of the test."""
         text, url = server.kubeconfig(), server.url
-        if self._folder is None:  # the test has asked for the server by name, in its middle
+        if self._folder is None:  # the test called `request.getfixturevalue("kube_server")`
             self.begin()
-        # Only its owner may read it: it holds a token or a key.
+        # Mode 0600, because it contains a token or a key.
         descriptor = os.open(self._kubeconfig, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
         self._change(url)
 
     def end(self) -> None:
-        """Bring back what was there before; without a beginning nothing happens."""
+        """Restore the variables; idempotent."""
         if self._folder is not None:
             from kubeloop.config.isolation import keep_to_test_server
 
-            keep_to_test_server(self._kept_before)
+            keep_to_test_server(self._outer_server)
         folder, self._folder = self._folder, None
         before, self._before = self._before, {}
         for name, value in before.items():
-            # A fixture that was undone after ours may have brought back an older value of ours.
+            # A fixture that ended after ours, such as monkeypatch, may have restored an older
+            # value of ours.
             if os.environ.get(name) not in self._set.get(name, set()):
                 continue
             if value is None:
@@ -101,7 +103,7 @@ class TestEnvironment:
 
     @property
     def _kubeconfig(self) -> Path:
-        assert self._folder is not None  # since the beginning
+        assert self._folder is not None  # made by `begin`
         return Path(self._folder.name, "kubeconfig")
 
     def _change(self, url: str) -> None:

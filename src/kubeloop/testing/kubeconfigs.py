@@ -1,4 +1,4 @@
-"""Kubeconfigs for the servers of this room: one context, everything in it."""
+"""Kubeconfigs of the servers of this package."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["kubeconfig_text"]
 def kubeconfig_text(
     url: str, *, ca: bytes | None = None, pair: KeyPair | None = None, token: str = ""
 ) -> str:
-    """A kubeconfig with one context, everything in it and nothing beside it."""
+    """A self-contained kubeconfig with one context."""
     cluster: dict[str, Any] = {"server": url}
     user: dict[str, Any] = {}
     if ca is not None:

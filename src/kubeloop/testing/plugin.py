@@ -1,18 +1,30 @@
-"""pytest's fixtures: a server, a namespace, a client. pytest finds them by itself.
+"""pytest fixtures: a server, a namespace, a client. pytest loads them as a plugin.
 
-    async def test_the_pod_is_there(kube_client: Client, kube_namespace: str) -> None:
+    async def test_creates_a_pod(kube_client: Client, kube_namespace: str) -> None:
         await kube_client.core_v1.pods(kube_namespace).create(pod)
 
-`--kube` says where the same tests run: `embedded`, the default, is a fresh server in this
+`--kube` selects the server of all tests: `embedded`, the default, is a new server in this
 process for each test; `envtest` is a real control plane, one for the run; `context` is the
 cluster of the current kubeconfig context, `context:NAME` that of another.
 
-Promises: what nobody asks for is not imported; tests need no asyncio plugin for anything
-but `kube_client`; a server runs in a thread of its own, and a test asks it from where it is.
-A test that uses a server cannot reach another one by default, and one that forgets an `await`
-of ours fails.
-Elsewhere: the servers (`api_server`, `control_plane`, `contexts`), what a test finds in its
-environment (`environment`), coroutines that were not awaited (`unawaited`).
+| fixture                              | type to write in a test            |
+|--------------------------------------|------------------------------------|
+| `kube_server`, `kube_session_server` | `kubeloop.testing.Server`          |
+| `kube_faults`                        | `kubeloop.testing.Faults`          |
+| `kube_client`                        | `kubeloop.Client`                  |
+| `kube_blocking_client`               | `kubeloop.blocking.Client`         |
+| `kube_config`                        | `kubeloop.config.ClusterConfig`    |
+| `kube_namespace`                     | `str`                              |
+| `kubeconfig_file`                    | `pathlib.Path`                     |
+| `kube_workloads`                     | `None`                             |
+| `kube_manifests`                     | `Sequence[str | Path]`             |
+| `kube_options`                       | `Mapping[str, Any]`                |
+
+Guarantees: imports only what the used fixtures need; only `kube_client` needs an asyncio plugin;
+a server runs in its own thread and is thread-safe. A test that uses a server cannot reach
+another one by default, and a test that forgets to await a coroutine of kubeloop fails.
+See also: the servers (`api_server`, `control_plane`, `existing_cluster`), the environment
+variables of a test (`environment`), coroutines that were not awaited (`unawaited`).
 """
 
 from __future__ import annotations
@@ -30,9 +42,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-try:  # its fixtures are asynchronous without a mode having to be set
+try:  # its fixtures are async in strict mode too
     from pytest_asyncio import fixture as _async_fixture
-except ImportError:  # another plugin may run them
+except ImportError:  # another plugin, such as anyio's, may run async fixtures
     _async_fixture = pytest.fixture  # type: ignore[assignment]  # more parameters, same use
 
 from .environment import TestEnvironment
@@ -43,24 +55,20 @@ if TYPE_CHECKING:
     from kubeloop.runtime import Client
 
     from .api_server import APIServer
-    from .contexts import ExistingCluster
-    from .control_plane import ControlPlane
+    from .existing_cluster import Server
     from .server.faults import Faults
     from .threads import LoopThread
 
-    Server = APIServer | ControlPlane | ExistingCluster
-
-_PLACES = "embedded, envtest, context or context:NAME"
+_CHOICES = "embedded, envtest, context or context:NAME"
 _SERVERS = ("kube_server", "kube_session_server")
-_RUN = pytest.StashKey["_Run"]()
+_STATE = pytest.StashKey["_PluginState"]()
 
 
-class _AsWritten:
-    """Imports our modules as they are.
+class _PlainImporter:
+    """Imports modules of kubeloop without pytest's assertion rewriting.
 
-    pytest rewrites the asserts of every package that brings a plugin. Ours are no test's
-    asserts: parsing all modules again costs seconds, and a server imports some of them in
-    its own thread.
+    pytest rewrites the asserts of every package that has a plugin. For kubeloop that is useless:
+    parsing all modules again costs seconds, and a server imports some of them in its own thread.
     """
 
     @staticmethod
@@ -72,60 +80,61 @@ class _AsWritten:
         return PathFinder.find_spec(name, path, target)
 
 
-if _AsWritten not in sys.meta_path:
-    sys.meta_path.insert(0, _AsWritten)
+if _PlainImporter not in sys.meta_path:
+    sys.meta_path.insert(0, _PlainImporter)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--kube`, and the setting `kube` for those who never want to say it."""
+    """Add the option `--kube`, and the setting `kube` for its default."""
     group = parser.getgroup("kubeloop", "Kubernetes API servers (kubeloop)")
-    group.addoption("--kube", metavar="WHERE", help=f"where tests run: {_PLACES}")
-    parser.addini("kube", f"where tests run: {_PLACES}", default="embedded")
+    group.addoption("--kube", metavar="WHERE", help=f"server for the tests: {_CHOICES}")
+    parser.addini("kube", f"server for the tests: {_CHOICES}", default="embedded")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse a place that is none before anything runs."""
-    kind, colon, name = _place(config).partition(":")
-    named = kind == "context" and bool(name) == bool(colon)
-    if not named and (colon or kind not in {"embedded", "envtest"}):
-        raise pytest.UsageError(f"--kube {_place(config)}: there is no such place (say {_PLACES})")
-    config.stash[_RUN] = _Run()
+    """Reject an unknown value of `--kube` before any test runs."""
+    kind, colon, name = _choice(config).partition(":")
+    is_context = kind == "context" and bool(name) == bool(colon)
+    if not is_context and (colon or kind not in {"embedded", "envtest"}):
+        raise pytest.UsageError(f"--kube {_choice(config)}: unknown server (use {_CHOICES})")
+    config.stash[_STATE] = _PluginState()
 
 
-def _place(config: pytest.Config) -> str:
+def _choice(config: pytest.Config) -> str:
     return str(config.getoption("--kube") or config.getini("kube"))
 
 
-# --- around each test
+# --- hooks of each test
 
 
-class _Run:
-    """What the plugin knows from one test to the next."""
+class _PluginState:
+    """What the plugin remembers between tests."""
 
     def __init__(self) -> None:
         self.environment = TestEnvironment()
         self.unawaited = UnawaitedCoroutines()
-        self.lasting: dict[str, Any] = {}  # servers that more than one test uses, by fixture
+        self.shared_servers: dict[str, Any] = {}  # of a scope above the function, by fixture
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Have a test that uses a server find that one, and no other, from its first fixture on."""
-    run = item.config.stash[_RUN]
-    # pytest would let go of the last failure in the middle of this test, and with it of what a
-    # test before had not awaited.
+    """Point the environment of a test at its server, from its first fixture on."""
+    state = item.config.stash[_STATE]
+    # pytest keeps the last failure here until another test fails; its frames may hold coroutines
+    # that an earlier test did not await, which would then be found in the wrong test.
     for name in ("last_exc", "last_type", "last_value", "last_traceback"):
         vars(sys).pop(name, None)
-    with run.unawaited.watching():
+    with state.unawaited.watching():
         used = [name for name in _SERVERS if name in getattr(item, "fixturenames", ())]
         try:
             if used:
-                run.environment.begin()
-            for server in [run.lasting[name] for name in used if name in run.lasting][:1]:
-                _point_at(run, server)
+                state.environment.begin()
+            shared = [state.shared_servers[name] for name in used if name in state.shared_servers]
+            if shared:  # its fixture does not run again
+                _point_at(state, shared[0])
             return (yield)
         finally:
-            run.environment.end()
+            state.environment.end()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -135,52 +144,52 @@ def pytest_fixture_setup(
     """Point the environment at a server that has started, also at one of a conftest.py."""
     value = yield
     if fixturedef.argname in _SERVERS:
-        run = request.config.stash[_RUN]
-        _point_at(run, value)
+        state = request.config.stash[_STATE]
+        _point_at(state, value)
         if fixturedef.scope != "function":
-            run.lasting[fixturedef.argname] = value
+            state.shared_servers[fixturedef.argname] = value
     return value
 
 
 def pytest_fixture_post_finalizer(
     fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
 ) -> None:
-    """Forget a server that has ended."""
+    """Forget a server that has stopped."""
     if fixturedef.argname in _SERVERS and fixturedef.scope != "function":
-        request.config.stash[_RUN].lasting.pop(fixturedef.argname, None)
+        request.config.stash[_STATE].shared_servers.pop(fixturedef.argname, None)
 
 
-def _point_at(run: _Run, server: Any) -> None:
+def _point_at(state: _PluginState, server: Any) -> None:
     from kubeloop.errors import ConfigError
 
     try:
-        run.environment.point_at(server)
+        state.environment.point_at(server)
     except (AttributeError, ConfigError):
-        # A fixture of the same name and of somebody else, or the account of a pod, which no
-        # kubeconfig describes.
-        run.environment.end()
+        # A fixture of the same name from another project, or an in-cluster configuration, which
+        # no kubeconfig describes.
+        state.environment.end()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
     """Fail a test whose fixtures forget an `await`."""
-    return (yield from _awaited(item))
+    return (yield from _check_awaited(item))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Fail a test that forgets an `await`."""
-    return (yield from _awaited(item))
+    return (yield from _check_awaited(item))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
-    """Fail a test whose fixtures forget an `await` at their end."""
-    return (yield from _awaited(item))
+    """Fail a test whose fixtures forget an `await` in their teardown."""
+    return (yield from _check_awaited(item))
 
 
-def _awaited(item: pytest.Item) -> Generator[None, object, object]:
-    unawaited = item.config.stash[_RUN].unawaited
+def _check_awaited(item: pytest.Item) -> Generator[None, object, object]:
+    unawaited = item.config.stash[_STATE].unawaited
     try:
         result = yield
     except BaseException as error:
@@ -193,18 +202,18 @@ def _awaited(item: pytest.Item) -> Generator[None, object, object]:
     return result
 
 
-# --- settings, for a conftest.py to replace
+# --- settings that a conftest.py overrides
 
 
 @pytest.fixture(scope="session")
 def kube_manifests() -> Sequence[str | Path]:
-    """YAML files that are applied to each server before a test sees it: CRDs, mostly."""
+    """YAML files that are applied to each server before a test, for example CRDs."""
     return ()
 
 
 @pytest.fixture(scope="session")
 def kube_options() -> Mapping[str, Any]:
-    """What `APIServer` is made with: `{"tls": True, "rbac": True}`; embedded only."""
+    """Keyword arguments of `APIServer`, such as `{"tls": True, "rbac": True}`; embedded only."""
     return {}
 
 
@@ -226,9 +235,9 @@ def kube_session_server(
     kube_manifests: Sequence[str | Path],
     kube_options: Mapping[str, Any],
 ) -> Iterator[Server]:
-    """One server for the whole run; each test keeps to a namespace (`kube_namespace`)."""
-    environ = pytestconfig.stash[_RUN].environment.original
-    server = _new_server(_place(pytestconfig), kube_manifests, kube_options, environ)
+    """One `Server` for the whole run; isolate tests with namespaces (`kube_namespace`)."""
+    environ = pytestconfig.stash[_STATE].environment.original
+    server = _new_server(_choice(pytestconfig), kube_manifests, kube_options, environ)
     with _kube_thread.running(server) as started:
         yield started
 
@@ -240,7 +249,10 @@ def kube_server(
     kube_manifests: Sequence[str | Path],
     kube_options: Mapping[str, Any],
 ) -> Iterator[Server]:
-    """A server with nothing in it but `kube_manifests`; a real one is shared by all tests."""
+    """A `Server` that contains only `kube_manifests`; a real one is shared by all tests.
+
+    An `isinstance` check gives the other methods: `APIServer`, or `ControlPlane`.
+    """
     if _is_shared(request):
         yield request.getfixturevalue("kube_session_server")
         return
@@ -249,8 +261,8 @@ def kube_server(
 
 
 def _is_shared(request: pytest.FixtureRequest) -> bool:
-    # Whoever asks for the shared server means it for all other fixtures, too.
-    return _place(request.config) != "embedded" or "kube_session_server" in request.fixturenames
+    # A test that uses the shared server expects all other fixtures to use it too.
+    return _choice(request.config) != "embedded" or "kube_session_server" in request.fixturenames
 
 
 def _embedded(manifests: Sequence[str | Path], options: Mapping[str, Any]) -> APIServer:
@@ -260,24 +272,24 @@ def _embedded(manifests: Sequence[str | Path], options: Mapping[str, Any]) -> AP
 
 
 def _new_server(
-    place: str,
+    choice: str,
     manifests: Sequence[str | Path],
     options: Mapping[str, Any],
     environ: Mapping[str, str],
 ) -> AbstractAsyncContextManager[Server]:
-    if place == "embedded":
+    if choice == "embedded":
         return _embedded(manifests, options)
-    if place == "envtest":
+    if choice == "envtest":
         from .control_plane import ControlPlane
 
         return ControlPlane(manifests=manifests, controller_manager=_has_controller_manager())
-    from .contexts import ExistingCluster
+    from .existing_cluster import ExistingCluster
 
-    return ExistingCluster(place.partition(":")[2], manifests=manifests, environ=environ)
+    return ExistingCluster(choice.partition(":")[2], manifests=manifests, environ=environ)
 
 
 def _has_controller_manager() -> bool:
-    """Whether namespaces can end: a folder of assets need not hold all programs."""
+    """Whether the binary exists, without which no namespace is finalized; it is optional."""
     from .control_plane import assets_folder
 
     return (assets_folder() / "kube-controller-manager").exists()
@@ -285,16 +297,16 @@ def _has_controller_manager() -> bool:
 
 @pytest.fixture
 def kube_faults(kube_server: Server) -> Iterator[Faults]:
-    """The switches of the embedded server, all off again after the test."""
+    """The `Faults` of the embedded server, all cleared after the test."""
     from .api_server import APIServer
 
     if not isinstance(kube_server, APIServer):
         pytest.skip("faults need the embedded server (--kube embedded)")
     yield kube_server.faults
-    _heal(kube_server)
+    _clear_faults(kube_server)
 
 
-def _heal(server: Server) -> None:
+def _clear_faults(server: Server) -> None:
     faults: Faults | None = getattr(server, "faults", None)
     if faults is not None:
         faults.heal()
@@ -303,7 +315,7 @@ def _heal(server: Server) -> None:
 
 @pytest.fixture
 def kube_workloads(kube_server: Server, _kube_thread: LoopThread) -> Iterator[None]:
-    """Deployments roll out and pods run: simulated, or by the cluster that is there."""
+    """Makes deployments roll out and pods run: simulated, or by the existing cluster."""
     from .api_server import APIServer
     from .control_plane import ControlPlane
 
@@ -318,18 +330,18 @@ def kube_workloads(kube_server: Server, _kube_thread: LoopThread) -> Iterator[No
         yield
 
 
-# --- ways in
+# --- access to the server
 
 
 @pytest.fixture
 def kube_config(kube_server: Server) -> ClusterConfig:
-    """How to reach the server, as its administrator."""
+    """The `ClusterConfig` of the administrator."""
     return kube_server.config
 
 
 @pytest.fixture
 def kubeconfig_file(kube_server: Server, tmp_path: Path) -> Path:
-    """A kubeconfig for other programs, which only the owner can read."""
+    """The `Path` of a kubeconfig for other programs, readable by its owner only."""
     path = tmp_path / "kubeconfig"
     path.touch(mode=0o600)
     path.write_text(kube_server.kubeconfig(), encoding="utf-8")
@@ -340,18 +352,18 @@ def kubeconfig_file(kube_server: Server, tmp_path: Path) -> Path:
 def kube_namespace(
     request: pytest.FixtureRequest, kube_server: Server, _kube_thread: LoopThread
 ) -> Iterator[str]:
-    """A namespace of this test alone; it is deleted afterwards."""
+    """The name of a namespace for this test alone; it is deleted afterwards."""
     name = f"test-{uuid.uuid4().hex[:10]}"
     _kube_thread.call(_create_namespace(kube_server.config, name))
     yield name
-    if _is_shared(request):  # any other goes as a whole
-        _heal(kube_server)
+    if _is_shared(request):  # any other server stops with everything in it
+        _clear_faults(kube_server)
         _kube_thread.call(_delete_namespace(kube_server.config, name))
 
 
 @_async_fixture
 async def kube_client(kube_config: ClusterConfig) -> AsyncIterator[Client]:
-    """A client of the server, closed after the test."""
+    """A `kubeloop.Client` of the server, closed after the test."""
     from kubeloop.runtime import Client
 
     async with Client(kube_config) as client:
@@ -360,8 +372,8 @@ async def kube_client(kube_config: ClusterConfig) -> AsyncIterator[Client]:
 
 @pytest.fixture
 def kube_blocking_client(kube_config: ClusterConfig) -> Iterator[Any]:
-    """A client of the server for tests without asyncio, closed after the test."""
-    # By name, because rooms side by side do not know each other.
+    """A `kubeloop.blocking.Client` of the server, for tests without asyncio; closed afterwards."""
+    # By name: the layers contract keeps `testing` and `blocking` independent of each other.
     try:
         blocking = importlib.import_module("kubeloop.blocking")
     except ModuleNotFoundError:
@@ -384,5 +396,5 @@ async def _delete_namespace(config: ClusterConfig, name: str) -> None:
     from kubeloop.errors import NotFound
 
     async with APIClient(config) as client:
-        with contextlib.suppress(NotFound):  # the test has done it
+        with contextlib.suppress(NotFound):  # the test has deleted it
             await client.core_v1.namespaces().delete(name)

@@ -1,8 +1,8 @@
-"""Servers for code without asyncio, or with a loop of its own: a loop in a thread.
+"""Runs a server in the event loop of another thread, for blocking code and for other loops.
 
-Promises: a server lives in the loop it was started in; what is asked of it from another
-thread is done there.
-Elsewhere: pytest's fixtures, which are made of this (`plugin`).
+Guarantees: a server runs in the loop it was started in; its methods are thread-safe, because
+calls from other threads are executed in that loop.
+See also: pytest's fixtures, which use this (`plugin`).
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any, Self, TypeVar, final
 
 from kubeloop.kit import new_event_loop
 
-__all__ = ["Home", "LoopThread", "running_in_thread"]
+__all__ = ["LoopThread", "ServerLoop", "running_in_thread"]
 
 T = TypeVar("T")
 
 
 @contextmanager
 def running_in_thread(server: AbstractAsyncContextManager[T]) -> Iterator[T]:
-    """Run a server beside blocking code; it is gone when the block ends.
+    """Run a server beside blocking code; it is stopped when the block ends.
 
     ```python
     with running_in_thread(APIServer()) as server:
@@ -37,7 +37,7 @@ def running_in_thread(server: AbstractAsyncContextManager[T]) -> Iterator[T]:
 
 @final
 class LoopThread:
-    """An event loop in a thread of its own, for one `with` block."""
+    """An event loop in another thread, for one `with` block."""
 
     def __init__(self) -> None:
         self._loop = new_event_loop()
@@ -61,7 +61,7 @@ class LoopThread:
         self._loop.close()
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do `work` over there and wait for it here; when the wait is broken off, so is it."""
+        """Run `work` in the loop and wait for it; an interrupted wait cancels the work."""
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
@@ -70,70 +70,70 @@ class LoopThread:
             raise
 
     async def _finish(self) -> None:
-        # Over there, because this thread may have a running loop of its own.
-        broken_off = [task for task in asyncio.all_tasks() if task.cancelling()]
-        if broken_off:  # a server that is still being put in order, say
-            await asyncio.wait(broken_off)
+        # Runs in the loop's thread, because the caller's thread may have a running loop.
+        cancelled = [task for task in asyncio.all_tasks() if task.cancelling()]
+        if cancelled:  # for example a server whose start was interrupted and is being undone
+            await asyncio.wait(cancelled)
         await self._loop.shutdown_asyncgens()
         await self._loop.shutdown_default_executor()
 
     @contextmanager
     def running(self, server: AbstractAsyncContextManager[T]) -> Iterator[T]:
-        """A server that lives over there for as long as the block lasts here."""
-        started = self.call(_started(server))
+        """Run a server in the loop while the block lasts."""
+        started = self.call(_enter(server))
         try:
             yield started
         finally:
-            self.call(_ended(server))
+            self.call(_exit(server))
 
 
 @final
-class Home:
-    """The loop that a server lives in, for those who ask from elsewhere."""
+class ServerLoop:
+    """The event loop that a server runs in; executes calls from other threads there."""
 
     def __init__(self) -> None:
-        self._loop: asyncio.AbstractEventLoop | None = None  # None: not settled yet
+        self._loop: asyncio.AbstractEventLoop | None = None  # None: not started yet
 
-    def settle(self) -> None:
-        """Live in the running loop from now on."""
+    def bind(self) -> None:
+        """Use the running loop from now on."""
         self._loop = asyncio.get_running_loop()
 
-    def is_here(self) -> bool:
-        """Whether the caller runs in that loop, or nobody lives anywhere yet."""
+    def is_current(self) -> bool:
+        """Whether the caller runs in that loop, or no loop is bound yet."""
         if self._loop is None:
             return True
-        with contextlib.suppress(RuntimeError):  # no loop runs here at all
+        with contextlib.suppress(RuntimeError):  # no loop runs in this thread
             return asyncio.get_running_loop() is self._loop
         return False
 
-    def must_be_here(self) -> None:
-        """Refuse what would be used in one loop and closed in another."""
-        if not self.is_here():
+    def require_current(self) -> None:
+        """Raise RuntimeError in another loop: a client must be closed in the loop that uses it."""
+        if not self.is_current():
             raise RuntimeError(
-                "the server runs in another thread, and a client lives where it is used"
+                "the server runs in another thread, and a client belongs to the loop that uses it"
                 " (use `async with Client(server.config)`, or the fixture `kube_client`)"
             )
 
-    async def do(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do `work` at home. Cancelled, it is cancelled there."""
-        if self._loop is None or self.is_here():
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run `work` in the server's loop. If cancelled, the work is cancelled there."""
+        if self._loop is None or self.is_current():
             return await work
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     def call(self, function: Callable[[], T]) -> T:
-        """Call a plain function at home, and wait for its result."""
-        if self._loop is None or self.is_here():
+        """Call a plain function in the server's loop, and wait for its result."""
+        if self._loop is None or self.is_current():
             return function()
-        return asyncio.run_coroutine_threadsafe(_called(function), self._loop).result()
+        return asyncio.run_coroutine_threadsafe(_call(function), self._loop).result()
 
 
-async def _called(function: Callable[[], T]) -> T:
+async def _call(function: Callable[[], T]) -> T:
     return function()
 
 
-async def _started(server: AbstractAsyncContextManager[T]) -> T:
+async def _enter(server: AbstractAsyncContextManager[T]) -> T:
     return await server.__aenter__()
 
 
-async def _ended(server: AbstractAsyncContextManager[T]) -> None:
+async def _exit(server: AbstractAsyncContextManager[T]) -> None:
     await server.__aexit__(None, None, None)

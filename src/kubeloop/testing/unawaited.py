@@ -1,11 +1,11 @@
-"""Coroutines of this library that a test has made and not awaited.
+"""Finds coroutines of this library that a test created and did not await.
 
-Python only warns of them, and most test suites do not look at warnings: a test that forgets
-the `await` of `kube_server.restart()` passes, and tests nothing.
+Python only warns about them, and most test suites ignore warnings: a test that forgets the
+`await` of `kube_server.restart()` passes, and tests nothing.
 
-Guarantees: only coroutines of this package that other code has made are noticed, and only while
-a test runs; all others are warned of as ever.
-See also: who fails the test (`plugin`).
+Guarantees: finds only coroutines of this package that other code created while a test ran; all
+others cause Python's usual warning.
+See also: `plugin`, which fails the test.
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ from typing import Any, final
 __all__ = ["UnawaitedCoroutines"]
 
 _PACKAGE = str(Path(__file__).parent.parent)
-# What the interpreter calls when a coroutine goes that never ran. Not documented, and the only
-# place that is told of the coroutine, whatever the filters for warnings say.
+# The interpreter calls this when a coroutine is collected that never ran. It is not documented,
+# and the only hook that receives the coroutine itself, regardless of the warning filters.
 _HOOK = "_warn_unawaited_coroutine"
 
 
 @final
 class UnawaitedCoroutines:
-    """Collects them within `watching()`."""
+    """Collects unawaited coroutines within `watching()`."""
 
     def __init__(self) -> None:
         self._found: list[str] = []
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        """Collect while the block lasts; what was found before is forgotten."""
+        """Collect while the block lasts; discard what was found before."""
         before = getattr(warnings, _HOOK, None)
-        if before is None:  # another interpreter: its own warning has to do
+        if before is None:  # another interpreter: only its own warning is left
             yield
             return
         depth = sys.get_coroutine_origin_tracking_depth()
 
-        def notice(coroutine: CoroutineType[Any, Any, Any]) -> None:
-            line = _line(coroutine)
-            if line:
-                self._found.append(line)
+        def collect(coroutine: CoroutineType[Any, Any, Any]) -> None:
+            message = _message(coroutine)
+            if message:
+                self._found.append(message)
             else:
                 before(coroutine)
 
         self._found.clear()
-        setattr(warnings, _HOOK, notice)
-        # So that each coroutine of this thread knows the line that made it.
+        setattr(warnings, _HOOK, collect)
+        # Python then records for each coroutine of this thread the line that created it.
         sys.set_coroutine_origin_tracking_depth(max(depth, 1))
         try:
             yield
@@ -62,15 +62,15 @@ class UnawaitedCoroutines:
             setattr(warnings, _HOOK, before)
 
     def take(self, failure: BaseException | None = None) -> list[str]:
-        """What was found since the last time, one line each.
+        """Return and clear the messages found so far.
 
-        The frames of a `failure` keep what they hold, which would go in the middle of another
-        test: those coroutines are closed here.
+        The frames of a `failure` keep their local variables alive, and a coroutine among them
+        would be collected during a later test: those coroutines are closed here.
         """
         for frame, _ in traceback.walk_tb(failure.__traceback__ if failure else None):
             for value in list(frame.f_locals.values()):
-                if isinstance(value, CoroutineType) and _is_new(value) and _line(value):
-                    self._found.append(_line(value))
+                if isinstance(value, CoroutineType) and _is_new(value) and _message(value):
+                    self._found.append(_message(value))
                     value.close()
         found, self._found = self._found, []
         return found
@@ -80,8 +80,8 @@ def _is_new(coroutine: CoroutineType[Any, Any, Any]) -> bool:
     return inspect.getcoroutinestate(coroutine) == inspect.CORO_CREATED
 
 
-def _line(coroutine: CoroutineType[Any, Any, Any]) -> str:
-    """What to say of a coroutine; nothing if it is none of ours, or we have made it."""
+def _message(coroutine: CoroutineType[Any, Any, Any]) -> str:
+    """The message for a coroutine; empty if it is not of this package, or created by it."""
     origin = coroutine.cr_origin
     if not origin or not coroutine.cr_code.co_filename.startswith(_PACKAGE):
         return ""

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from kubeloop.testing.server.apply.fieldsets import EMPTY, FieldSet
 from kubeloop.testing.server.apply.managers import read_managers
-from kubeloop.testing.server.apply.object_fields import compare, set_of
+from kubeloop.testing.server.apply.object_fields import compare, fields_of
 from kubeloop.testing.server.apply.shapes import shape_of
-from tests.testing.server.apply_steps import (
+from tests.testing.server.apply_helpers import (
     KINDS,
     LATER,
     Object,
@@ -90,9 +90,7 @@ def owned_by(of: Object, manager: str, operation: str) -> FieldSet:
 
 
 @given(steps, bodies)
-def test_applying_twice_is_applying_once(
-    history: list[tuple[str, bool, Object]], body: Object
-) -> None:
+def test_applying_is_idempotent(history: list[tuple[str, bool, Object]], body: Object) -> None:
     once = apply(after_steps(history), body, force=True)
 
     assert apply(once, body, force=True, now=LATER) is once
@@ -100,23 +98,23 @@ def test_applying_twice_is_applying_once(
 
 
 @given(steps, bodies)
-def test_what_was_applied_stands_in_the_object_and_is_owned(
+def test_applied_fields_are_in_the_object_and_owned(
     history: list[tuple[str, bool, Object]], body: Object
 ) -> None:
     after = apply(after_steps(history), body, force=True)
 
-    assert set_of(body, POD) <= set_of(after, POD)
-    assert set_of(spec_of(body), POD) <= owned_by(after, "me", "Apply")
+    assert fields_of(body, POD) <= fields_of(after, POD)
+    assert fields_of(spec_of(body), POD) <= owned_by(after, "me", "Apply")
 
 
 @given(steps, bodies)
-def test_after_force_nobody_else_owns_what_changed(
+def test_after_force_no_other_manager_owns_what_changed(
     history: list[tuple[str, bool, Object]], body: Object
 ) -> None:
     live = after_steps(history)
     after = apply(live, body, force=True)
 
-    taken = compare(spec_of(live or {}), spec_of(after), POD).taken
+    taken = compare(spec_of(live or {}), spec_of(after), POD).new_values
     for each in entries(after):
         theirs = FieldSet.parse(each["fieldsV1"])
         assert (each["manager"], each["operation"]) == ("me", "Apply") or not theirs & taken
@@ -125,7 +123,7 @@ def test_after_force_nobody_else_owns_what_changed(
 
 
 @given(bodies, bodies)
-def test_an_applier_that_applies_nothing_takes_away_exactly_what_only_it_owned(
+def test_an_empty_apply_removes_exactly_what_only_its_manager_owned(
     theirs: Object, mine: Object
 ) -> None:
     live = apply(apply(None, theirs, "other"), mine, force=True)
@@ -134,8 +132,8 @@ def test_an_applier_that_applies_nothing_takes_away_exactly_what_only_it_owned(
     after = apply(live, obj("Pod"))
 
     assert kept == owned_by(after, "other", "Apply")
-    assert kept.leaves() <= set_of(after, POD)
-    assert set_of(spec_of(after), POD) <= kept
+    assert kept.leaves() <= fields_of(after, POD)
+    assert fields_of(spec_of(after), POD) <= kept
     assert ("me", "Apply") not in owners(after)
 
 
@@ -154,7 +152,7 @@ def test_managers_of_different_fields_never_conflict(
 
 
 @given(steps)
-def test_every_owned_leaf_has_a_reader_and_every_entry_is_well_formed(
+def test_every_owned_path_exists_and_every_entry_is_well_formed(
     history: list[tuple[str, bool, Object]],
 ) -> None:
     live = after_steps(history)

@@ -24,7 +24,7 @@ def spec_of(group: str, kind: str, spec: Json) -> Json:
     return found
 
 
-def test_a_pod_gets_what_every_pod_gets() -> None:
+def test_a_pod_gets_its_defaults() -> None:
     spec = spec_of("", "Pod", {"containers": [CONTAINER]})
 
     assert spec == {
@@ -46,7 +46,7 @@ def test_a_pod_gets_what_every_pod_gets() -> None:
     }
 
 
-def test_a_template_is_filled_in_like_a_pod_but_for_what_is_the_pods_own() -> None:
+def test_a_template_gets_the_defaults_of_a_pod_except_those_of_pods_only() -> None:
     spec = spec_of("apps", "Deployment", {"template": TEMPLATE})["template"]["spec"]
 
     assert spec["restartPolicy"] == "Always"
@@ -68,7 +68,7 @@ def test_the_latest_image_is_always_pulled(image: str, policy: str) -> None:
     assert pull_policy(image) == policy
 
 
-def test_parts_of_containers_are_filled_in() -> None:
+def test_fields_of_containers_are_defaulted() -> None:
     container = {
         **CONTAINER,
         "ports": [{"containerPort": 80}],
@@ -91,7 +91,7 @@ def test_parts_of_containers_are_filled_in() -> None:
     assert found["resources"] == {"limits": {"cpu": "1"}, "requests": {"cpu": "1"}}
 
 
-def test_volumes_are_filled_in() -> None:
+def test_volumes_are_defaulted() -> None:
     volumes = [
         {"name": "none"},
         {"name": "s", "secret": {"secretName": "x"}},
@@ -267,7 +267,7 @@ def test_volumes_are_filled_in() -> None:
         ),
     ],
 )
-def test_a_spec_is_filled_in(group: str, kind: str, said: Json, wanted: Json) -> None:
+def test_a_spec_is_defaulted(group: str, kind: str, said: Json, wanted: Json) -> None:
     spec = spec_of(group, kind, said)
 
     assert {key: spec.get(key) for key in wanted} == wanted
@@ -355,20 +355,20 @@ def test_a_spec_is_filled_in(group: str, kind: str, said: Json, wanted: Json) ->
         ("example.com", "Website", {"spec": {}}, {"spec": {}}),
     ],
 )
-def test_an_object_is_filled_in(group: str, kind: str, obj: Json, wanted: Json) -> None:
+def test_an_object_is_defaulted(group: str, kind: str, obj: Json, wanted: Json) -> None:
     found = default(group, kind, obj)
 
     assert {key: found.get(key) for key in wanted} == wanted
     assert "stringData" not in found
 
 
-def test_an_autoscaler_of_the_first_version_gets_no_metrics() -> None:
+def test_an_autoscaler_of_v1_gets_no_metrics() -> None:
     found = default("autoscaling", "HorizontalPodAutoscaler", {"apiVersion": "autoscaling/v1"})
 
     assert found["spec"] == {"minReplicas": 1}
 
 
-def test_a_job_without_labels_takes_those_of_its_template() -> None:
+def test_a_job_without_labels_gets_those_of_its_template() -> None:
     found = default("batch", "Job", {"metadata": {"name": "j"}, "spec": {"template": TEMPLATE}})
 
     assert found["metadata"]["labels"] == {"a": "b"}
@@ -405,7 +405,7 @@ specs = st.fixed_dictionaries(
 
 
 @given(st.sampled_from(KINDS), specs)
-def test_filling_in_twice_is_filling_in_once(kind: tuple[str, str], spec: Json) -> None:
+def test_defaulting_is_idempotent(kind: tuple[str, str], spec: Json) -> None:
     obj = {"metadata": {"name": "x"}, "spec": spec}
     before = copy.deepcopy(obj)
 

@@ -23,12 +23,12 @@ from kubeloop.testing.server.values import causes
         ({"b": 1, "a": ["<"]}, '{"a":["\\u003c"],"b":1}'),
     ],
 )
-def test_a_value_is_printed_the_way_the_server_prints_it(value: Any, shown: str) -> None:
+def test_a_value_is_printed_as_go_prints_it(value: Any, shown: str) -> None:
     """Shape of kube-apiserver's field errors."""
     assert causes.invalid("f", value, "no").message == f"Invalid value: {shown}: no"
 
 
-def test_each_sort_of_problem_has_its_reason_and_words() -> None:
+def test_each_error_type_has_its_reason_and_message() -> None:
     said = [
         causes.required("f"),
         causes.required("f", "say it"),

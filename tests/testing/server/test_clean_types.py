@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeloop.testing.server.values.clean_types import is_clean
-from kubeloop.testing.server.values.scalar_reading import Findings
+from kubeloop.testing.server.values.scalars import Findings
 from kubeloop.testing.server.values.unknown_fields import _object_reader
 from kubeloop.wire import Model
 from kubeloop.wire.apps.v1 import Deployment
@@ -56,7 +56,7 @@ def changed(path: str, value: Any) -> dict[str, Any]:
     return obj
 
 
-def test_what_is_as_the_server_writes_it_needs_no_closer_look() -> None:
+def test_a_canonical_body_is_clean() -> None:
     assert is_clean(Pod, GOOD)
     assert looked_at(Pod, GOOD)
 
@@ -93,7 +93,7 @@ def test_what_is_as_the_server_writes_it_needs_no_closer_look() -> None:
         ("status.startTime", "2030-01-02T03:04:05.5Z"),
     ],
 )
-def test_everything_else_does(path: str, value: Any) -> None:
+def test_a_body_that_is_not_canonical_is_not_clean(path: str, value: Any) -> None:
     obj = changed(path, value)
 
     assert not looked_at(Pod, obj)
@@ -104,14 +104,14 @@ def test_everything_else_does(path: str, value: Any) -> None:
     st.from_regex(r"[0-9]{1,5}(\.[0-9]{1,3})?(n|u|m|k|M|G|T|Ki|Mi|Gi|e3)?", fullmatch=True)
     | st.sampled_from([f"{n * 1024}Ki" for n in range(12)] + [f"{n}000m" for n in range(12)])
 )
-def test_an_amount_that_passes_is_written_the_one_way(text: str) -> None:
+def test_a_clean_quantity_is_canonical(text: str) -> None:
     obj = {"spec": {"containers": [{"resources": {"limits": {"cpu": text}}}]}}
 
     assert looked_at(Pod, obj) or not is_clean(Pod, obj)
 
 
 @given(st.from_regex(r"[A-Za-z0-9+/=]{0,9}", fullmatch=True))
-def test_data_that_passes_is_base64(text: str) -> None:
+def test_clean_data_is_base64(text: str) -> None:
     obj = {"data": {"key": text}}
 
     assert looked_at(Secret, obj) or not is_clean(Secret, obj)
@@ -123,7 +123,7 @@ def test_data_that_passes_is_base64(text: str) -> None:
         fullmatch=True,
     )
 )
-def test_a_time_that_passes_is_one(text: str) -> None:
+def test_a_clean_time_is_valid(text: str) -> None:
     for cls, obj in (
         (Lease, {"spec": {"renewTime": text}}),
         (Pod, {"metadata": {"creationTimestamp": text}}),
@@ -144,6 +144,6 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["metadata", "spec", "status", "kind"]), JSON))
-def test_nothing_passes_that_a_closer_look_would_change(obj: dict[str, Any]) -> None:
+def test_nothing_is_clean_that_the_slow_path_would_change(obj: dict[str, Any]) -> None:
     for cls in (Pod, Deployment, Node):
         assert looked_at(cls, obj) or not is_clean(cls, obj)

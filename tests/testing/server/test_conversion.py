@@ -52,7 +52,7 @@ EXTERNAL: Json = {
 }
 
 
-def test_the_first_version_says_the_cpu_target_and_keeps_the_rest_in_annotations() -> None:
+def test_v1_has_the_cpu_target_and_keeps_the_rest_in_annotations() -> None:
     first = convert(autoscaler(cpu(70), PODS), "autoscaling", "HorizontalPodAutoscaler", "v1")
 
     assert first["apiVersion"] == "autoscaling/v1"
@@ -69,7 +69,7 @@ def test_the_first_version_says_the_cpu_target_and_keeps_the_rest_in_annotations
     }
 
 
-def test_an_autoscaler_without_metrics_watches_the_cpu() -> None:
+def test_an_autoscaler_without_metrics_gets_a_cpu_target() -> None:
     first = {"apiVersion": "autoscaling/v1", "spec": {"maxReplicas": 3}}
 
     second = convert(first, "autoscaling", "HorizontalPodAutoscaler", "v2")
@@ -77,7 +77,7 @@ def test_an_autoscaler_without_metrics_watches_the_cpu() -> None:
     assert second["spec"]["metrics"] == [cpu(80)]
 
 
-def test_annotations_that_are_no_json_are_no_metrics() -> None:
+def test_annotations_that_are_not_json_are_ignored() -> None:
     notes = {"autoscaling.alpha.kubernetes.io/metrics": "{", "mine": "kept"}
     first = {"apiVersion": "autoscaling/v1", "metadata": {"annotations": notes}, "spec": {}}
 
@@ -91,7 +91,9 @@ def test_annotations_that_are_no_json_are_no_metrics() -> None:
     st.integers(1, 100),
     st.booleans(),
 )
-def test_there_and_back_is_the_same_autoscaler(others: list[Json], percent: int, up: bool) -> None:
+def test_a_round_trip_returns_the_same_autoscaler(
+    others: list[Json], percent: int, up: bool
+) -> None:
     behavior = {"behavior": {"scaleUp": {"selectPolicy": "Max"}}} if up else {}
     second = autoscaler(*others, cpu(percent), **behavior)
 
@@ -100,7 +102,7 @@ def test_there_and_back_is_the_same_autoscaler(others: list[Json], percent: int,
     assert convert(first, "autoscaling", "HorizontalPodAutoscaler", "v2") == second
 
 
-def test_events_have_other_names_in_their_own_group() -> None:
+def test_the_fields_of_events_have_other_names_in_events_k8s_io() -> None:
     core = {
         "apiVersion": "v1",
         "kind": "Event",
@@ -121,7 +123,7 @@ def test_events_have_other_names_in_their_own_group() -> None:
     assert convert(own, "", "Event", "v1") == core
 
 
-def test_a_device_request_is_flat_only_in_its_first_version() -> None:
+def test_a_device_request_is_flat_only_in_v1beta1() -> None:
     deep = {
         "apiVersion": "resource.k8s.io/v1",
         "kind": "ResourceClaim",
@@ -135,7 +137,7 @@ def test_a_device_request_is_flat_only_in_its_first_version() -> None:
 
 
 @pytest.mark.parametrize("kind", ["Lease", "Website"])
-def test_other_kinds_only_change_their_version(kind: str) -> None:
+def test_other_kinds_change_their_api_version_only(kind: str) -> None:
     obj = {"apiVersion": "example.com/v1", "kind": kind, "spec": {"a": 1}}
 
     assert convert(obj, "example.com", kind, "v2") == {**obj, "apiVersion": "example.com/v2"}

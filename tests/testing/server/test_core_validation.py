@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.testing.server.kind_steps import IMMUTABLE, fields, problems, told
+from tests.testing.server.validation_helpers import IMMUTABLE, fields, problems, told
 
 Json = dict[str, Any]
 
@@ -68,7 +68,7 @@ def service(**spec: Any) -> Json:
         ),
     ],
 )
-def test_what_is_wrong_with_a_service_is_told(obj: Json, field: str, message: str) -> None:
+def test_an_invalid_service_is_rejected(obj: Json, field: str, message: str) -> None:
     assert told(problems("", "Service", obj)) == [(field, message)]
 
 
@@ -91,7 +91,7 @@ def test_keys_of_config_maps_are_file_names() -> None:
     assert [each.field for each in found] == ["data[a b]", "data[..]"]
 
 
-def test_a_config_map_holds_a_mebibyte() -> None:
+def test_a_config_map_has_at_most_a_mebibyte() -> None:
     assert problems("", "ConfigMap", {"data": {"a": "x" * 1024 * 1024}}) == []
     assert told(problems("", "ConfigMap", {"data": {"a": "x" * (1024 * 1024 + 1)}})) == [
         ("[]", "Too long: may not be more than 1048576 bytes")
@@ -99,7 +99,7 @@ def test_a_config_map_holds_a_mebibyte() -> None:
 
 
 @pytest.mark.parametrize(("kind", "value"), [("ConfigMap", "x"), ("Secret", "eA==")])
-def test_what_says_it_is_immutable_stays(kind: str, value: str) -> None:
+def test_an_immutable_object_cannot_change(kind: str, value: str) -> None:
     old = {"immutable": True, "data": {"a": value}}
 
     found = problems("", kind, {"data": {"a": value + value}}, old)
@@ -119,7 +119,7 @@ def test_what_says_it_is_immutable_stays(kind: str, value: str) -> None:
     )
 
 
-def test_a_secrets_type_cannot_change_and_asks_for_keys() -> None:
+def test_a_secrets_type_cannot_change_and_requires_keys() -> None:
     changed = problems("", "Secret", {"type": "mine"}, {"type": "yours"})
     tls = problems("", "Secret", {"type": "kubernetes.io/tls", "data": {"tls.crt": ""}})
 
@@ -137,7 +137,7 @@ def claim(**spec: Any) -> Json:
     }
 
 
-def test_a_claim_says_how_much_and_how() -> None:
+def test_a_claim_requires_storage_and_access_modes() -> None:
     found = problems("", "PersistentVolumeClaim", {"spec": {}})
 
     assert told(found) == [
@@ -146,7 +146,7 @@ def test_a_claim_says_how_much_and_how() -> None:
     ]
 
 
-def test_a_claims_spec_cannot_change_but_a_bound_one_may_grow() -> None:
+def test_a_claims_spec_is_immutable_except_that_a_bound_one_may_grow() -> None:
     more = claim(resources={"requests": {"storage": "2Gi"}})
     bound = {"status": {"phase": "Bound"}}
 
@@ -156,7 +156,7 @@ def test_a_claims_spec_cannot_change_but_a_bound_one_may_grow() -> None:
     assert problems("", "PersistentVolumeClaim", {**more, **bound}, {**claim(), **bound}) == []
 
 
-def test_an_event_stands_where_its_object_does() -> None:
+def test_an_event_is_in_the_namespace_of_its_object() -> None:
     here = {"involvedObject": {"namespace": "shop"}}
     there = {"involvedObject": {"namespace": "other"}}
 

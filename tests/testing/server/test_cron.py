@@ -18,7 +18,7 @@ from kubeloop.testing.server.builtin.cron import problem_of_schedule
         "0 0 ? * *",
     ],
 )
-def test_a_good_schedule_has_no_problem(schedule: str) -> None:
+def test_a_valid_schedule_has_no_problem(schedule: str) -> None:
     assert problem_of_schedule(schedule) == ""
 
 
@@ -36,5 +36,5 @@ def test_a_good_schedule_has_no_problem(schedule: str) -> None:
         ("@every moon", "failed to parse duration @every moon"),
     ],
 )
-def test_a_bad_schedule_says_why(schedule: str, problem: str) -> None:
+def test_an_invalid_schedule_is_reported_with_the_reason(schedule: str, problem: str) -> None:
     assert problem_of_schedule(schedule) == problem

@@ -65,7 +65,7 @@ def test_the_core_group_is_one_item_without_a_name(registry: Registry) -> None:
     assert eviction["responseKind"] == {"group": "policy", "version": "v1", "kind": "Eviction"}
 
 
-def test_a_custom_kind_is_told_live_behind_the_built_in_groups(registry: Registry) -> None:
+def test_a_new_custom_kind_is_listed_after_the_built_in_groups(registry: Registry) -> None:
     before = discovery.aggregated(registry, "/apis")
     registry.add_custom(CustomKind.from_crd(CRD))
 
@@ -84,11 +84,11 @@ def test_a_custom_kind_is_told_live_behind_the_built_in_groups(registry: Registr
     assert discovery.aggregated(registry, "/apis").body == before.body
 
 
-def test_a_document_is_built_once_for_each_state(registry: Registry) -> None:
+def test_a_document_is_built_once_for_each_generation(registry: Registry) -> None:
     assert discovery.aggregated(registry, "/apis") is discovery.aggregated(registry, "/apis")
 
 
-def test_the_older_form_differs_in_its_name_only(registry: Registry) -> None:
+def test_v2beta1_differs_in_its_name_only(registry: Registry) -> None:
     new, old = (discovery.aggregated(registry, "/apis", form) for form in ("v2", "v2beta1"))
 
     assert json.loads(old.body)["apiVersion"] == "apidiscovery.k8s.io/v2beta1"
@@ -97,7 +97,7 @@ def test_the_older_form_differs_in_its_name_only(registry: Registry) -> None:
     assert (new.media, old.media) == (discovery.AGGREGATED_V2, discovery.AGGREGATED_V2BETA1)
 
 
-def test_an_etag_that_is_known_says_not_modified(registry: Registry) -> None:
+def test_a_known_etag_is_not_modified(registry: Registry) -> None:
     document = discovery.aggregated(registry, "/api")
 
     assert document.etag.startswith('"')
@@ -122,14 +122,14 @@ def test_an_etag_that_is_known_says_not_modified(registry: Registry) -> None:
         ("application/vnd.kubernetes.protobuf;as=APIGroupDiscoveryList", ""),
     ],
 )
-def test_the_accept_header_chooses_the_form(accept: str, form: str) -> None:
+def test_the_accept_header_selects_the_version(accept: str, form: str) -> None:
     assert discovery.aggregated_version(accept) == form
 
 
 # --- legacy
 
 
-def test_the_oldest_documents_look_as_they_always_did(registry: Registry) -> None:
+def test_the_legacy_documents_have_their_old_format(registry: Registry) -> None:
     versions = discovery.legacy_versions("127.0.0.1:6443")
     core = discovery.legacy_resources(registry, "", "v1")
 
@@ -159,7 +159,7 @@ def test_what_is_not_served_has_no_document(registry: Registry) -> None:
     assert discovery.legacy_resources(registry, "apps", "v9") is None
 
 
-def test_resources_come_with_their_subresources(registry: Registry) -> None:
+def test_resources_are_listed_with_their_subresources(registry: Registry) -> None:
     found = discovery.legacy_resources(registry, "apps", "v1")
 
     assert found is not None

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeloop.testing.server.apply.fieldsets import EMPTY, FieldSet, path_text
-from kubeloop.testing.server.apply.object_fields import compare, same, set_of
+from kubeloop.testing.server.apply.object_fields import compare, fields_of
 from kubeloop.testing.server.apply.shapes import DEDUCED, Shape, shape_of
 from kubeloop.testing.server.schema.schemas import Schema
+from kubeloop.testing.server.values.json_values import json_equal
 from kubeloop.wire import FieldFacts, InvalidArgument, TypeFacts, facts_of
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import Pod
@@ -46,7 +47,7 @@ def texts(fields: FieldSet) -> list[str]:
 # --- FieldsV1
 
 
-def test_fieldsv1_is_read_and_written_as_it_stands() -> None:
+def test_fieldsv1_is_parsed_and_encoded_unchanged() -> None:
     """API-37: fields, keys, values, positions, and the element itself."""
     written = {
         "f:metadata": {"f:finalizers": {".": {}, 'v:"a/b"': {}}},
@@ -67,33 +68,33 @@ def test_fieldsv1_is_read_and_written_as_it_stands() -> None:
 
 
 @given(sets)
-def test_what_is_written_is_read_as_the_same_set(fields: FieldSet) -> None:
+def test_encoding_and_parsing_returns_the_same_set(fields: FieldSet) -> None:
     """API-37"""
     assert FieldSet.parse(fields.as_json()) == fields
 
 
-def test_elements_are_written_in_the_order_of_their_values() -> None:
+def test_elements_are_encoded_in_the_order_of_their_values() -> None:
     """API-37: numbers as numbers, so 80 stands before 443."""
     fields = FieldSet.of(['k:{"port":443}'], ['k:{"port":80}'], ["f:b"], ["f:a"])
 
     assert list(fields.as_json()) == ["f:a", "f:b", 'k:{"port":80}', 'k:{"port":443}']
 
 
-def test_equal_elements_have_one_spelling() -> None:
+def test_equal_elements_have_one_normal_form() -> None:
     loose = FieldSet.parse({'k:{ "b": 1.0, "a": "x" }': {}, 'v: "y<"': {}})
 
     assert loose == FieldSet.parse({'k:{"a":"x","b":1}': {}, 'v:"y\\u003c"': {}})
     assert list(loose.as_json()) == ['k:{"a":"x","b":1}', 'v:"y\\u003c"']
 
 
-def test_a_sort_of_element_that_nobody_knows_is_left_out() -> None:
+def test_an_unknown_type_of_element_is_dropped() -> None:
     assert FieldSet.parse({"z:new": {}, "f:a": {}}) == FieldSet.of(["f:a"])
 
 
 @pytest.mark.parametrize(
     "broken", ["text", {"a": {}}, {"": {}}, {"k:[]": {}}, {"k:{": {}}, {"i:x": {}}, {"f:a": 1}]
 )
-def test_what_is_no_fieldsv1_is_refused(broken: object) -> None:
+def test_invalid_fieldsv1_is_rejected(broken: object) -> None:
     with pytest.raises(InvalidArgument, match="fieldsV1"):
         FieldSet.parse(broken)
 
@@ -115,7 +116,7 @@ def test_the_algebra_is_that_of_sets_of_paths(one: FieldSet, two: FieldSet) -> N
 
 
 @given(sets, sets)
-def test_without_takes_what_stands_below_as_well(one: FieldSet, two: FieldSet) -> None:
+def test_without_removes_what_is_below_as_well(one: FieldSet, two: FieldSet) -> None:
     gone = set(two.paths())
     kept = {
         path for path in one.paths() if not any(path[: end + 1] in gone for end in range(len(path)))
@@ -125,7 +126,7 @@ def test_without_takes_what_stands_below_as_well(one: FieldSet, two: FieldSet) -
 
 
 @given(sets)
-def test_leaves_have_nothing_of_the_set_below_them(fields: FieldSet) -> None:
+def test_leaves_have_no_path_of_the_set_below_them(fields: FieldSet) -> None:
     found = set(fields.paths())
     leaves = {
         path
@@ -139,7 +140,7 @@ def test_leaves_have_nothing_of_the_set_below_them(fields: FieldSet) -> None:
 # --- the set of an object
 
 
-def test_an_object_is_its_leaves_its_elements_and_its_keys_that_are_data() -> None:
+def test_the_fields_of_an_object_are_its_leaves_elements_and_map_keys() -> None:
     """API-37"""
     pod = {
         "metadata": {
@@ -162,7 +163,7 @@ def test_an_object_is_its_leaves_its_elements_and_its_keys_that_are_data() -> No
     }
 
     web = '.spec.containers[name="web"]'
-    assert set(texts(set_of(pod, POD))) == {
+    assert set(texts(fields_of(pod, POD))) == {
         ".metadata.labels.app",
         '.metadata.finalizers[="a/b"]',
         '.metadata.ownerReferences[uid="1"]',  # an owner is one value
@@ -177,13 +178,13 @@ def test_an_object_is_its_leaves_its_elements_and_its_keys_that_are_data() -> No
     }
 
 
-def test_without_a_schema_objects_are_open_and_lists_are_one_value() -> None:
-    fields = set_of({"spec": {"a": {"b": 1}, "list": [{"name": "x"}]}}, DEDUCED)
+def test_without_a_schema_objects_are_granular_and_lists_are_atomic() -> None:
+    fields = fields_of({"spec": {"a": {"b": 1}, "list": [{"name": "x"}]}}, DEDUCED)
 
     assert set(texts(fields)) == {".spec", ".spec.a", ".spec.a.b", ".spec.list"}
 
 
-def test_a_custom_kind_is_read_by_its_schema() -> None:
+def test_the_fields_of_a_custom_kind_depend_on_its_schema() -> None:
     shape = custom(
         {
             "ports": {
@@ -226,7 +227,7 @@ def test_a_custom_kind_is_read_by_its_schema() -> None:
         "free": {"k": [1]},
     }
 
-    fields = set_of({"metadata": {"finalizers": ["f"]}, "spec": spec}, shape)
+    fields = fields_of({"metadata": {"finalizers": ["f"]}, "spec": spec}, shape)
 
     assert set(texts(fields)) == {
         '.metadata.finalizers[="f"]',
@@ -242,7 +243,7 @@ def test_a_custom_kind_is_read_by_its_schema() -> None:
 def test_facts_without_a_class_or_a_schema_are_enough_for_lists_and_maps() -> None:
     shape = shape_of(Facts(), api_version="example.com/v1", kind="Site")
 
-    fields = set_of({"spec": {"rules": [{"name": "a", "to": "b"}], "tags": ["t"]}}, shape)
+    fields = fields_of({"spec": {"rules": [{"name": "a", "to": "b"}], "tags": ["t"]}}, shape)
 
     assert set(texts(fields)) == {
         '.spec.rules[name="a"]',
@@ -264,16 +265,16 @@ def test_an_element_without_a_key_is_an_error_unless_the_key_has_a_default(
     spec: dict[str, Any], said: str
 ) -> None:
     if not said:
-        assert '.spec.hostAliases[ip=""]' in texts(set_of({"spec": spec}, POD))
+        assert '.spec.hostAliases[ip=""]' in texts(fields_of({"spec": spec}, POD))
         return
     with pytest.raises(InvalidArgument, match=said):
-        set_of({"spec": spec}, POD)
+        fields_of({"spec": spec}, POD)
 
 
-def test_elements_that_share_a_key_are_owned_together() -> None:
+def test_elements_with_the_same_key_are_owned_together() -> None:
     two = [{"name": "a", "image": "1"}, {"name": "a", "image": "2"}]
 
-    fields = set_of({"spec": {"containers": two}}, POD)
+    fields = fields_of({"spec": {"containers": two}}, POD)
 
     assert texts(fields) == ['.spec.containers[name="a"]']
 
@@ -281,7 +282,7 @@ def test_elements_that_share_a_key_are_owned_together() -> None:
 # --- differences
 
 
-def test_what_comes_new_is_added_with_everything_in_it() -> None:
+def test_a_new_field_is_added_with_everything_in_it() -> None:
     before: dict[str, Any] = {"spec": {"replicas": 1, "paused": True}}
     after = {
         "metadata": {"labels": {"app": "web"}},
@@ -301,7 +302,7 @@ def test_what_comes_new_is_added_with_everything_in_it() -> None:
     assert texts(found.removed) == [".spec.paused"]
 
 
-def test_a_value_of_another_kind_is_modified_and_what_was_in_it_is_gone() -> None:
+def test_a_value_of_another_type_is_modified_and_its_content_is_removed() -> None:
     found = compare({"a": {"b": 1}, "c": 1}, {"a": 1, "c": {"d": 1}}, DEDUCED)
 
     assert texts(found.modified) == [".a", ".c"]
@@ -309,14 +310,14 @@ def test_a_value_of_another_kind_is_modified_and_what_was_in_it_is_gone() -> Non
     assert texts(found.added) == [".c.d"]
 
 
-def test_the_order_of_keyed_elements_is_no_difference() -> None:
+def test_the_order_of_keyed_elements_does_not_matter() -> None:
     one = {"spec": {"containers": [{"name": "a"}, {"name": "b"}]}}
     two = {"spec": {"containers": [{"name": "b"}, {"name": "a"}]}}
 
     assert not compare(one, two, POD)
 
 
-def test_elements_that_begin_to_share_a_key_lose_what_was_in_them() -> None:
+def test_elements_that_get_the_same_key_lose_their_fields() -> None:
     one = {"spec": {"containers": [{"name": "a", "image": "1"}]}}
     two = {"spec": {"containers": [{"name": "a", "image": "1"}, {"name": "a"}]}}
 
@@ -328,12 +329,12 @@ def test_elements_that_begin_to_share_a_key_lose_what_was_in_them() -> None:
 
 
 @given(objects, objects)
-def test_a_difference_is_found_exactly_where_there_is_one(
+def test_unequal_objects_always_differ_and_equal_ones_never(
     one: dict[str, Any], two: dict[str, Any]
 ) -> None:
     found = compare(one, two, DEDUCED)
 
-    assert bool(found) is not same(one, two)
+    assert bool(found) is not json_equal(one, two)
     back = compare(two, one, DEDUCED)
     assert (found.added, found.removed) == (back.removed, back.added)
     assert found.modified == back.modified
@@ -343,7 +344,7 @@ def test_a_difference_is_found_exactly_where_there_is_one(
 def test_everything_in_a_new_object_is_added(value: dict[str, Any]) -> None:
     found = compare({}, value, DEDUCED)
 
-    assert set_of(value, DEDUCED) <= found.added
+    assert fields_of(value, DEDUCED) <= found.added
     assert found.modified == found.removed == EMPTY
 
 
@@ -351,9 +352,11 @@ def test_everything_in_a_new_object_is_added(value: dict[str, Any]) -> None:
     ("one", "two", "equal"),
     [(1, 1.0, True), (1, True, False), (0, False, False), ([1], [True], False), ({}, None, False)],
 )
-def test_numbers_are_equal_by_value_and_true_is_none(one: Any, two: Any, equal: bool) -> None:
-    assert same(one, two) is equal
-    assert same({"a": [one]}, {"a": [two]}) is equal
+def test_numbers_are_equal_by_value_and_true_is_not_a_number(
+    one: Any, two: Any, equal: bool
+) -> None:
+    assert json_equal(one, two) is equal
+    assert json_equal({"a": [one]}, {"a": [two]}) is equal
 
 
 # --- types to play with

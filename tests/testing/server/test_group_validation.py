@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.testing.server.kind_steps import IMMUTABLE, fields, problems, told
+from tests.testing.server.validation_helpers import IMMUTABLE, fields, problems, told
 
 Json = dict[str, Any]
 
@@ -44,7 +44,7 @@ def ingress(path: Json) -> Json:
         ),
     ],
 )
-def test_what_is_wrong_with_an_ingress_is_told(obj: Json, field: str, message: str) -> None:
+def test_an_invalid_ingress_is_rejected(obj: Json, field: str, message: str) -> None:
     assert told(problems("networking.k8s.io", "Ingress", obj)) == [(field, message)]
 
 
@@ -61,7 +61,7 @@ def test_the_role_of_a_binding_cannot_change() -> None:
     ]
 
 
-def test_a_rule_says_what_it_allows() -> None:
+def test_a_rule_requires_groups_resources_and_verbs() -> None:
     assert fields(problems(RBAC, "Role", {"rules": [{"nonResourceURLs": ["/"]}]})) == [
         ("rules[0].verbs", "Required"),
         ("rules[0].nonResourceURLs", "Invalid"),
@@ -72,7 +72,7 @@ def test_a_rule_says_what_it_allows() -> None:
     ]
 
 
-def test_an_autoscaler_has_an_upper_end() -> None:
+def test_an_autoscaler_requires_a_maximum() -> None:
     target = {"scaleTargetRef": {"kind": "Deployment", "name": "web"}}
     group, kind = "autoscaling", "HorizontalPodAutoscaler"
 
@@ -85,7 +85,7 @@ def test_an_autoscaler_has_an_upper_end() -> None:
     ]
 
 
-def test_a_budget_says_one_thing() -> None:
+def test_a_budget_cannot_have_both_limits() -> None:
     spec = {"minAvailable": 1, "maxUnavailable": "x"}
 
     assert fields(problems("policy", "PodDisruptionBudget", {"spec": spec})) == [
@@ -94,7 +94,7 @@ def test_a_budget_says_one_thing() -> None:
     ]
 
 
-def test_a_lease_lasts() -> None:
+def test_a_lease_requires_a_positive_duration() -> None:
     spec = {"leaseDurationSeconds": 0, "leaseTransitions": -1}
 
     assert told(problems("coordination.k8s.io", "Lease", {"spec": spec})) == [
@@ -103,7 +103,7 @@ def test_a_lease_lasts() -> None:
     ]
 
 
-def test_a_webhook_says_who_it_is_and_what_it_does() -> None:
+def test_a_webhook_requires_name_side_effects_and_client() -> None:
     found = problems(
         "admissionregistration.k8s.io",
         "ValidatingWebhookConfiguration",
@@ -118,7 +118,7 @@ def test_a_webhook_says_who_it_is_and_what_it_does() -> None:
     ]
 
 
-def test_classes_of_storage_and_priority_do_not_change() -> None:
+def test_storage_and_priority_classes_are_immutable() -> None:
     moved = problems("storage.k8s.io", "StorageClass", {"provisioner": "b"}, {"provisioner": "a"})
     raised = problems("scheduling.k8s.io", "PriorityClass", {"value": 2}, {"value": 1})
 
@@ -126,7 +126,7 @@ def test_classes_of_storage_and_priority_do_not_change() -> None:
     assert told(raised) == [("value", "Forbidden: may not be changed in an update.")]
 
 
-def test_a_definition_is_judged_when_its_spec_changes() -> None:
+def test_a_definition_is_validated_when_its_spec_changes() -> None:
     group, kind = "apiextensions.k8s.io", "CustomResourceDefinition"
     bad = {"metadata": {"name": "a.b.c"}, "spec": {"group": "b"}}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.testing.server.apply_steps import (
+from tests.testing.server.apply_helpers import (
     LATER,
     NOW,
     Object,
@@ -22,7 +22,7 @@ from tests.testing.server.apply_steps import (
 # --- status
 
 
-def test_the_main_resource_does_not_touch_status_and_status_not_spec() -> None:
+def test_the_main_resource_ignores_the_status_and_status_ignores_the_spec() -> None:
     body = obj("Deployment", spec={"replicas": 1}, status={"replicas": 1})
     live = apply(None, body)
     assert owners(live) == {("me", "Apply"): {".spec.replicas"}}
@@ -45,7 +45,7 @@ def test_a_kind_without_status_subresource_owns_its_status() -> None:
     assert owners(made) == {("me", "Apply"): {".status.a"}}
 
 
-def test_a_subresource_has_no_say_in_managed_fields() -> None:
+def test_a_write_to_a_subresource_cannot_set_managed_fields() -> None:
     live = track(None, deployment(replicas=1))
     reset = {**live, "metadata": {**live["metadata"], "managedFields": [{}]}}
 
@@ -55,7 +55,7 @@ def test_a_subresource_has_no_say_in_managed_fields() -> None:
 # --- updates
 
 
-def test_an_update_takes_what_it_changes_from_everybody() -> None:
+def test_an_update_takes_what_it_changes_from_all_managers() -> None:
     live = apply(None, config(a="1", b="1"))
 
     after = track(live, changed(live, data={"a": "2", "b": "1"}), "editor", now=LATER)
@@ -67,7 +67,7 @@ def test_an_update_takes_what_it_changes_from_everybody() -> None:
     assert [each["time"] for each in entries(after)] == [NOW, LATER]
 
 
-def test_an_update_that_changes_nothing_leaves_the_owners_as_they_were() -> None:
+def test_an_update_that_changes_nothing_keeps_the_owners() -> None:
     live = track(None, config(a="1"), "one")
 
     after = track(live, changed(live), "two", now=LATER)
@@ -75,7 +75,7 @@ def test_an_update_that_changes_nothing_leaves_the_owners_as_they_were() -> None
     assert after == live
 
 
-def test_an_updater_that_owns_nothing_any_more_is_gone() -> None:
+def test_an_updater_without_fields_is_removed() -> None:
     live = track(None, config(a="1"), "one")
 
     after = track(live, changed(live, data={"a": "2", "b": "1"}), "two")
@@ -85,14 +85,14 @@ def test_an_updater_that_owns_nothing_any_more_is_gone() -> None:
     assert owners(after) == {("one", "Update"): {".data"}}
 
 
-def test_what_is_removed_belongs_to_nobody() -> None:
+def test_a_removed_field_has_no_owner() -> None:
     live = apply(track(None, config(a="1"), "one"), config(a="1"))
     gone = {name: value for name, value in live.items() if name != "data"}
 
     assert entries(track(live, gone, "two")) == []
 
 
-def test_a_created_object_is_owned_with_the_objects_that_came_with_it() -> None:
+def test_a_created_object_is_owned_with_its_nested_objects() -> None:
     made = track(
         None,
         obj("Deployment", metadata={"labels": {"a": "1"}}, spec={"template": {"spec": {}}}),
@@ -122,7 +122,7 @@ def test_an_empty_list_resets_the_owners_until_the_next_apply(reset: list[Object
     }
 
 
-def test_the_first_apply_finds_what_was_there_before_it() -> None:
+def test_the_first_apply_adds_an_owner_of_what_existed_before() -> None:
     live = config(a="1")
 
     message = refused(live, config(a="2"))["message"]
@@ -130,7 +130,7 @@ def test_the_first_apply_finds_what_was_there_before_it() -> None:
     assert message.endswith('conflict with "before-first-apply" using v1: .data.a')
 
 
-def test_managed_fields_that_a_client_sends_are_taken_and_broken_ones_are_not() -> None:
+def test_valid_managed_fields_of_a_client_are_used_and_invalid_ones_are_not() -> None:
     live = track(None, config(a="1", b="1"), "one")
     mine = [{**entries(live)[0], "fieldsV1": {"f:data": {"f:a": {}}}}]
     broken = [{"manager": "x", "operation": "Steal"}]
@@ -150,7 +150,7 @@ def test_a_client_that_drops_managed_fields_does_not_drop_the_owners() -> None:
     assert entries(after) == entries(live)
 
 
-def test_the_oldest_updaters_become_one_when_there_are_more_than_ten() -> None:
+def test_the_oldest_updaters_are_merged_if_there_are_more_than_ten() -> None:
     live = track(None, config(k0="1"), "u0", now="2024-01-01T00:00:00Z")
     for number in range(1, 13):
         data = {**live["data"], f"k{number}": "1"}
@@ -169,7 +169,7 @@ def test_the_oldest_updaters_become_one_when_there_are_more_than_ten() -> None:
     }
 
 
-def test_entries_stand_appliers_first_then_by_time_then_by_name() -> None:
+def test_entries_are_sorted_by_operation_time_and_name() -> None:
     live = track(None, config(a="1"), "z-updater", now=NOW)
     live = apply(live, config(b="1"), "b-applier", now=LATER)
     live = apply(live, config(c="1"), "a-applier", now=LATER)

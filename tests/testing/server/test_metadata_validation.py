@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.testing.server.kind_steps import IMMUTABLE, fields, problems, told
+from tests.testing.server.validation_helpers import IMMUTABLE, fields, problems, told
 
 Json = dict[str, Any]
 
@@ -39,7 +39,7 @@ def test_each_kind_has_a_rule_for_names(group: str, kind: str, name: str, good: 
     assert all(each.message.startswith("Invalid value: ") for each in found)
 
 
-def test_a_generated_name_is_judged_as_the_start_of_one() -> None:
+def test_a_generate_name_is_validated_as_a_prefix() -> None:
     good = {"metadata": {"name": "web-1", "generateName": "web-"}}
     bad = {"metadata": {"name": "web-1", "generateName": "Web-"}}
 
@@ -76,13 +76,13 @@ def test_a_name_is_required() -> None:
         ({"namespace": "A"}, "metadata.namespace", "Invalid"),
     ],
 )
-def test_metadata_is_checked_for_every_kind(meta: Json, field: str, reason: str) -> None:
+def test_metadata_is_validated_for_every_kind(meta: Json, field: str, reason: str) -> None:
     obj = {"metadata": {"name": "web", **meta}}
 
     assert fields(problems("example.com", "Website", obj)) == [(field, reason)]
 
 
-def test_only_one_owner_is_the_controller() -> None:
+def test_at_most_one_owner_is_the_controller() -> None:
     """API-39: at most one controller reference."""
     owner = {"apiVersion": "v1", "kind": "A", "name": "a", "uid": "u", "controller": True}
     obj = {"metadata": {"name": "web", "ownerReferences": [owner, {**owner, "name": "b"}]}}
@@ -103,7 +103,7 @@ def test_what_identifies_an_object_cannot_change(field: str) -> None:
     ]
 
 
-def test_what_is_being_deleted_gets_no_new_finalizers() -> None:
+def test_a_terminating_object_gets_no_new_finalizers() -> None:
     old = {"metadata": {"name": "web", "deletionTimestamp": "t", "finalizers": ["a/b"]}}
     new = {"metadata": {**old["metadata"], "finalizers": ["a/b", "c/d"]}}
 

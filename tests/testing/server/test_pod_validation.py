@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.testing.server.kind_steps import CONTAINER, fields, problems, told
+from tests.testing.server.validation_helpers import CONTAINER, fields, problems, told
 
 Json = dict[str, Any]
 
@@ -74,11 +74,11 @@ def pod(*containers: Json, **spec: Any) -> Json:
         ),
     ],
 )
-def test_what_is_wrong_with_a_pod_is_told(obj: Json, field: str, message: str) -> None:
+def test_an_invalid_pod_is_rejected(obj: Json, field: str, message: str) -> None:
     assert told(problems("", "Pod", obj)) == [(field, message)]
 
 
-def test_a_pods_image_and_more_tolerations_are_let_pass() -> None:
+def test_a_pods_image_may_change_and_tolerations_may_be_added() -> None:
     old = pod(CONTAINER, tolerations=[{"key": "a", "operator": "Exists"}])
     new = pod(
         {**CONTAINER, "image": "nginx:latest"},
@@ -117,6 +117,6 @@ def test_the_rest_of_a_pods_spec_cannot_change(new: Json, field: str) -> None:
         ("binding", pod(nodeName="n1")),
     ],
 )
-def test_a_subresource_may_change_what_it_is_for(subresource: str, new: Json) -> None:
+def test_a_subresource_may_change_its_own_fields(subresource: str, new: Json) -> None:
     assert problems("", "Pod", new, pod(), subresource=subresource) == []
     assert problems("", "Pod", new, pod()) == []

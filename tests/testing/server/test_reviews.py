@@ -78,7 +78,7 @@ def test_a_review_of_oneself_says_yes_and_why() -> None:
     assert "status" not in asked
 
 
-def test_a_review_of_oneself_says_no() -> None:
+def test_a_self_review_can_be_denied() -> None:
     asked = _review("SelfSubjectAccessReview", nonResourceAttributes={"verb": "get", "path": "/x"})
 
     assert reviews.self_subject_access_review(asked, ANN, RBAC)["status"] == {"allowed": False}

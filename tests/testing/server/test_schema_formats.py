@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubeloop.testing.server.schema.schema_formats import fits_format
+from kubeloop.testing.server.schema.schema_formats import has_format
 from kubeloop.testing.server.schema.schema_nodes import pattern_of
 
 
@@ -36,13 +36,13 @@ from kubeloop.testing.server.schema.schema_nodes import pattern_of
         ("k8slongname", "web.example", "web_"),
     ],
 )
-def test_a_format_tells_good_from_bad(name: str, good: str, bad: str) -> None:
-    assert fits_format(name, good)
-    assert not fits_format(name, bad)
+def test_a_format_accepts_valid_and_rejects_invalid_text(name: str, good: str, bad: str) -> None:
+    assert has_format(name, good)
+    assert not has_format(name, bad)
 
 
-def test_a_format_that_nobody_knows_fits_everything() -> None:
-    assert fits_format("haiku", "anything")
+def test_an_unknown_format_accepts_everything() -> None:
+    assert has_format("haiku", "anything")
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,6 @@ def test_a_format_that_nobody_knows_fits_everything() -> None:
         ("b", "abc", "ac"),
     ],
 )
-def test_a_pattern_means_what_it_means_in_go(pattern: str, good: str, bad: str) -> None:
+def test_a_pattern_matches_as_in_go(pattern: str, good: str, bad: str) -> None:
     assert pattern_of(pattern).search(good)
     assert not pattern_of(pattern).search(bad)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubeloop.testing.server.schema.schemas import Schema
-from tests.testing.server.schema_steps import SPEC, Json, schema, told, website
+from tests.testing.server.schema_helpers import SPEC, Json, schema, told, website
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from tests.testing.server.schema_steps import SPEC, Json, schema, told, website
         ({"type": "string", "format": "date-time"}, "now", 'must be of type date-time: "now"'),
     ],
 )
-def test_a_wrong_type_is_told_by_its_name(rules: Json, value: Any, message: str) -> None:
+def test_a_wrong_type_is_reported(rules: Json, value: Any, message: str) -> None:
     found = schema({"type": "object", "properties": {"a": rules}}).validate(website(a=value))
 
     assert [each.reason for each in found] == ["FieldValueTypeInvalid"]
@@ -96,13 +96,15 @@ def test_a_wrong_type_is_told_by_its_name(rules: Json, value: Any, message: str)
         ),
     ],
 )
-def test_a_limit_is_told_with_the_servers_words(rules: Json, value: Any, message: str) -> None:
+def test_a_limit_is_reported_with_the_servers_message(
+    rules: Json, value: Any, message: str
+) -> None:
     found = schema({"type": "object", "properties": {"a": rules}}).validate(website(a=value))
 
     assert told(found) == [("spec.a", message)]
 
 
-def test_a_missing_field_is_required_where_it_should_stand() -> None:
+def test_a_missing_field_is_reported_at_its_path() -> None:
     spec = {"type": "object", "required": ["size"], "properties": {"size": {"type": "integer"}}}
 
     assert told(schema(spec).validate(website())) == [("spec.size", "Required value")]
@@ -111,7 +113,7 @@ def test_a_missing_field_is_required_where_it_should_stand() -> None:
     ]
 
 
-def test_elements_and_values_of_maps_have_paths_of_their_own() -> None:
+def test_elements_and_map_values_have_their_own_paths() -> None:
     found = schema().validate(website(ports=[{"port": "x"}], limits={"cpu": {"max": "much"}}))
 
     assert {each.field for each in found} == {"spec.ports[0].port", "spec.limits.cpu.max"}
@@ -143,7 +145,7 @@ def test_alternatives_belong_to_no_field(rules: Json, first: str) -> None:
     assert (found[0].field, found[0].message) == ("<nil>", f'Invalid value: "": {first}')
 
 
-def test_all_of_tells_what_is_wrong_before_that_something_is() -> None:
+def test_all_of_reports_the_problems_before_the_summary() -> None:
     rules = {"type": "integer", "allOf": [{"minimum": 5}, {"maximum": 9}]}
 
     found = schema({"type": "object", "properties": {"a": rules}}).validate(website(a=3))
@@ -178,7 +180,7 @@ def test_true_is_not_one_in_a_set() -> None:
     assert schema(spec).validate(website(a=[1, True])) == []
 
 
-def test_what_has_not_changed_is_not_held_against_the_writer() -> None:
+def test_unchanged_values_are_not_validated_again() -> None:
     old = website(size=99, mode="fast", ports=[{"port": 1, "protocol": 7}])
     new = website(size=99, mode="slow", ports=[{"port": 2}, {"port": 1, "protocol": 7}])
 
@@ -186,7 +188,7 @@ def test_what_has_not_changed_is_not_held_against_the_writer() -> None:
     assert [each.field for each in schema().validate(website(size=98), old)] == ["spec.size"]
 
 
-def test_a_write_to_the_status_is_judged_by_the_status_alone() -> None:
+def test_a_write_to_the_status_validates_the_status_only() -> None:
     status = {"type": "object", "properties": {"ready": {"type": "integer"}}}
     whole = Schema({"type": "object", "properties": {"spec": SPEC, "status": status}})
     obj = {**website(size="x"), "status": {"ready": "y"}}
@@ -201,7 +203,7 @@ def test_a_write_to_the_status_is_judged_by_the_status_alone() -> None:
     ]
 
 
-def test_cel_rules_are_never_evaluated_but_said_to_be_unchecked_after_other_problems() -> None:
+def test_cel_rules_are_reported_as_unchecked_after_other_problems() -> None:
     spec = {**SPEC, "x-kubernetes-validations": [{"rule": "self.size == 3"}]}
 
     assert schema(spec).validate(website(size=4)) == []
@@ -211,7 +213,7 @@ def test_cel_rules_are_never_evaluated_but_said_to_be_unchecked_after_other_prob
     )
 
 
-def test_an_embedded_resource_says_what_it_is() -> None:
+def test_an_embedded_resource_requires_kind_and_version() -> None:
     embedded = {
         "type": "object",
         "x-kubernetes-embedded-resource": True,

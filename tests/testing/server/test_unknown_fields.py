@@ -27,13 +27,13 @@ def pod(**container: Any) -> Json:
     }
 
 
-def test_an_object_that_is_known_is_handed_back_itself() -> None:
+def test_an_object_without_findings_is_returned_itself() -> None:
     obj = pod(image="nginx")
 
     assert check_types(Pod, obj).object is obj
 
 
-def test_unknown_fields_go_and_are_told_by_path() -> None:
+def test_unknown_fields_are_dropped_and_reported_by_path() -> None:
     obj = {**pod(imagee="x"), "specc": {}}
     before = copy.deepcopy(obj)
 
@@ -92,9 +92,7 @@ def test_unknown_fields_go_and_are_told_by_path() -> None:
         ),
     ],
 )
-def test_what_cannot_be_decoded_is_told_in_the_servers_words(
-    cls: Any, obj: Json, problem: str
-) -> None:
+def test_a_decoding_error_has_the_servers_message(cls: Any, obj: Json, problem: str) -> None:
     assert check_types(cls, obj).problems == [problem]
 
 
@@ -105,7 +103,7 @@ def test_a_malformed_quantity_cannot_be_decoded() -> None:
     assert found.problems[0].startswith("quantities must match the regular expression")
 
 
-def test_scalars_come_back_the_one_way_the_server_writes_them() -> None:
+def test_scalars_are_returned_in_canonical_form() -> None:
     """API-21, API-23, API-C5, API-C6: numbers are quantities, times are UTC seconds."""
     obj = pod(resources={"limits": {"cpu": 0.5, "memory": "1024Mi"}})
     obj["metadata"]["deletionTimestamp"] = "2024-01-02T03:04:05.999+02:00"
@@ -116,7 +114,7 @@ def test_scalars_come_back_the_one_way_the_server_writes_them() -> None:
     assert found["metadata"]["deletionTimestamp"] == "2024-01-02T01:04:05Z"
 
 
-def test_nulls_and_empty_metadata_are_left_out() -> None:
+def test_nulls_and_empty_metadata_are_dropped() -> None:
     """API-26: a creationTimestamp of null is none."""
     obj = pod(command=None)
     obj["metadata"] |= {"creationTimestamp": None, "labels": {}, "namespace": ""}
@@ -132,7 +130,7 @@ def test_ports_may_be_numbers_or_names() -> None:
     assert check_types(Service, {"spec": {"ports": [{"targetPort": 1.5}]}}).problems != []
 
 
-def test_schemas_inside_of_schemas_are_read_as_such() -> None:
+def test_schemas_inside_of_schemas_are_checked() -> None:
     schema = {"type": "array", "items": {"type": 5, "maxItemz": 1}}
     versions = [{"name": "v1", "schema": {"openAPIV3Schema": schema}}]
 
@@ -152,7 +150,7 @@ def test_schemas_inside_of_schemas_are_read_as_such() -> None:
         ("no json", []),
     ],
 )
-def test_keys_that_are_said_twice_are_found(text: str, paths: list[str]) -> None:
+def test_duplicate_keys_are_found(text: str, paths: list[str]) -> None:
     assert duplicate_fields(text.encode()) == paths
 
 
@@ -171,7 +169,7 @@ json_values = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["metadata", "spec", "status", "kind"]), json_values))
-def test_any_json_is_read_without_a_crash_and_reading_twice_is_reading_once(obj: Json) -> None:
+def test_any_json_can_be_checked_and_checking_is_idempotent(obj: Json) -> None:
     once = check_types(Pod, obj)
 
     assert check_types(Pod, once.object).unknown == []

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.testing.server.kind_steps import CONTAINER, IMMUTABLE, problems, told
+from tests.testing.server.validation_helpers import CONTAINER, IMMUTABLE, problems, told
 
 Json = dict[str, Any]
 
@@ -18,12 +18,12 @@ def workload(**spec: Any) -> Json:
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"])
-def test_a_good_workload_has_no_problem(kind: str) -> None:
+def test_a_valid_workload_has_no_problem(kind: str) -> None:
     assert problems("apps", kind, workload()) == []
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"])
-def test_a_selector_is_required_matches_and_stays(kind: str) -> None:
+def test_a_selector_is_required_must_match_and_is_immutable(kind: str) -> None:
     missing = problems("apps", kind, workload(selector=None))
     other = problems("apps", kind, workload(selector={"matchLabels": {"a": "c"}}))
     wide = problems("apps", kind, workload(selector={}))
@@ -73,7 +73,7 @@ def test_a_selector_is_required_matches_and_stays(kind: str) -> None:
         ),
     ],
 )
-def test_what_is_wrong_with_a_deployment_is_told(spec: Json, field: str, message: str) -> None:
+def test_an_invalid_deployment_is_rejected(spec: Json, field: str, message: str) -> None:
     assert told(problems("apps", "Deployment", workload(**spec))) == [(field, message)]
 
 
@@ -89,7 +89,7 @@ def test_a_deployments_pods_always_restart() -> None:
     ]
 
 
-def test_what_a_stateful_set_is_made_of_cannot_change() -> None:
+def test_most_fields_of_a_stateful_set_are_immutable() -> None:
     found = problems("apps", "StatefulSet", workload(serviceName="b"), workload(serviceName="a"))
 
     assert told(found) == [("spec.serviceName", f'Invalid value: "b": {IMMUTABLE}')]
@@ -101,7 +101,7 @@ def job(**spec: Any) -> Json:
     return obj
 
 
-def test_a_job_says_whether_it_restarts() -> None:
+def test_a_job_requires_a_restart_policy() -> None:
     obj = copy.deepcopy(job())
     del obj["spec"]["template"]["spec"]["restartPolicy"]
 
@@ -131,14 +131,14 @@ def test_a_jobs_template_cannot_change() -> None:
         ("* *", 'Invalid value: "* *": expected exactly 5 fields, found 2: [* *]'),
     ],
 )
-def test_a_cron_job_has_a_schedule(schedule: str, message: str) -> None:
+def test_a_cron_job_requires_a_valid_schedule(schedule: str, message: str) -> None:
     template = {"spec": {"template": job()["spec"]["template"]}}
     obj = {"spec": {"schedule": schedule, "jobTemplate": template}}
 
     assert told(problems("batch", "CronJob", obj)) == [("spec.schedule", message)]
 
 
-def test_a_cron_jobs_name_leaves_room_for_the_moment() -> None:
+def test_a_cron_jobs_name_leaves_space_for_the_suffix_of_its_jobs() -> None:
     template = {"spec": {"template": job()["spec"]["template"]}}
     spec = {"schedule": "@daily", "jobTemplate": template}
 

@@ -1,4 +1,4 @@
-"""A server that feels like a cluster, and time that is moved by hand."""
+"""A server with simulated workloads, on a manual clock."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from kubeloop.kit import ManualClock
 from kubeloop.runtime import Client
 from kubeloop.testing import APIServer, Workloads
 
-from .objects import DELAY, Happens
+from .objects import DELAY, WaitUntil
 
-PATIENCE = 60  # seconds: whole rollouts, request by request, and machines are busy
+TIMEOUT = 60  # seconds: whole rollouts, request by request, on busy machines
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.timeout(PATIENCE))
+            item.add_marker(pytest.mark.timeout(TIMEOUT))
 
 
 @pytest.fixture
@@ -46,12 +46,12 @@ async def workloads(server: APIServer, clock: ManualClock) -> AsyncIterator[Work
 
 
 @pytest.fixture
-def happens(clock: ManualClock, workloads: Workloads) -> Happens:
-    """Lets time pass until something is so; the test's own limit ends it otherwise."""
+def wait_until(clock: ManualClock, workloads: Workloads) -> WaitUntil:
+    """Advances the clock until a condition holds, or the test times out."""
 
-    async def until(is_so: Callable[[], Awaitable[object]]) -> None:
-        while not await is_so():
+    async def until(condition: Callable[[], Awaitable[object]]) -> None:
+        while not await condition():
             await clock.advance(DELAY / 4)
-            await asyncio.sleep(0.001)  # requests are on their way, on a clock of their own
+            await asyncio.sleep(0.001)  # requests in flight need real time
 
     return until

@@ -1,4 +1,4 @@
-"""What the tests of the simulation create, and how they see that it has come to life."""
+"""Objects of the simulation's tests, and how to wait for their rollout."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 from kubeloop.runtime import Client
 from kubeloop.wire.apps.v1 import Deployment
 
-DELAY = 10.0  # seconds of a step; long, so that what happens too early is seen
-# Lets time pass until something is so.
-Happens: TypeAlias = Callable[[Callable[[], Awaitable[object]]], Awaitable[None]]
+DELAY = 10.0  # seconds of a step; long, so that a step which comes too early is found
+# Advances the clock until a condition holds.
+WaitUntil: TypeAlias = Callable[[Callable[[], Awaitable[object]]], Awaitable[None]]
 
 
 def a_template(**annotations: str) -> dict[str, Any]:
@@ -29,21 +29,21 @@ def a_deployment(replicas: int, *, strategy: Any = None, **more: Any) -> Deploym
 
 def is_rolled_out(deployment: Deployment) -> bool:
     """As `kubectl rollout status` sees it."""
-    status, wanted = deployment.status, deployment.spec.replicas
+    status, desired = deployment.status, deployment.spec.replicas
     return (
         (status.observed_generation or 0) >= deployment.metadata.generation
-        and (status.updated_replicas or 0) == wanted
-        and (status.replicas or 0) == wanted
-        and (status.available_replicas or 0) == wanted
+        and (status.updated_replicas or 0) == desired
+        and (status.replicas or 0) == desired
+        and (status.available_replicas or 0) == desired
     )
 
 
-async def roll_out(client: Client, happens: Happens, deployment: Deployment) -> Deployment:
+async def roll_out(client: Client, wait_until: WaitUntil, deployment: Deployment) -> Deployment:
     at = client.resource(Deployment)
     await at.apply(deployment, force=True)
 
     async def is_there() -> bool:
         return is_rolled_out(await at.get("web"))
 
-    await happens(is_there)
+    await wait_until(is_there)
     return await at.get("web")

@@ -1,4 +1,4 @@
-"""Deployments roll out, forth and back, as fast as they may."""
+"""Deployments roll out and back within the limits of their strategy."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ from kubeloop.testing.workloads import OUTCOME
 from kubeloop.wire.apps.v1 import Deployment, ReplicaSet
 from kubeloop.wire.core.v1 import Pod
 
-from .objects import DELAY, Happens, a_deployment, a_template, is_rolled_out, roll_out
+from .objects import DELAY, WaitUntil, a_deployment, a_template, is_rolled_out, roll_out
 
 REVISION = "deployment.kubernetes.io/revision"
 
 
-async def test_a_deployment_becomes_pods_that_run_on_all_nodes(
-    client: Client, happens: Happens
-) -> None:
-    deployment = await roll_out(client, happens, a_deployment(6))
+async def test_a_deployment_runs_pods_on_all_nodes(client: Client, wait_until: WaitUntil) -> None:
+    deployment = await roll_out(client, wait_until, a_deployment(6))
 
     pods = list(await client.resource(Pod).list(selector="app=web"))
     assert sorted(str(pod.spec.node_name) for pod in pods) == sorted(
@@ -32,14 +30,14 @@ async def test_a_deployment_becomes_pods_that_run_on_all_nodes(
     assert {pod.metadata.labels["pod-template-hash"] for pod in pods} == {
         replicas.metadata.name.removeprefix("web-")
     }
-    said = {each.type: (each.status, each.reason) for each in deployment.status.conditions}
-    assert said == {
+    conditions = {each.type: (each.status, each.reason) for each in deployment.status.conditions}
+    assert conditions == {
         "Available": ("True", "MinimumReplicasAvailable"),
         "Progressing": ("True", "NewReplicaSetAvailable"),
     }
 
 
-async def test_a_pod_takes_its_time_on_the_clock(
+async def test_a_pod_becomes_ready_after_the_delay(
     client: Client, clock: ManualClock, workloads: Workloads
 ) -> None:
     pods = client.resource(Pod)
@@ -58,24 +56,24 @@ async def test_a_pod_takes_its_time_on_the_clock(
     assert running.status.phase == "Running"
 
 
-async def test_a_new_template_rolls_out_within_its_bounds_and_back(
-    client: Client, happens: Happens
+async def test_an_update_and_its_undo_stay_within_the_limits_of_the_strategy(
+    client: Client, wait_until: WaitUntil
 ) -> None:
     strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 1}}
-    await roll_out(client, happens, a_deployment(4, strategy=strategy))
+    await roll_out(client, wait_until, a_deployment(4, strategy=strategy))
     sizes: list[tuple[int, int]] = []
 
-    async with client.informer(Deployment) as mirror:
+    async with client.informer(Deployment) as informer:
 
-        def note(change: Change[Deployment]) -> None:
+        def record(change: Change[Deployment]) -> None:
             assert change.new is not None
             status = change.new.status
             sizes.append((status.replicas or 0, status.available_replicas or 0))
 
-        mirror.add_handler(on_change=note)
+        informer.add_handler(on_change=record)
         other = a_deployment(4, strategy=strategy, template=a_template(version="2"))
-        await roll_out(client, happens, other)
-    undone = await roll_out(client, happens, a_deployment(4, strategy=strategy))
+        await roll_out(client, wait_until, other)
+    undone = await roll_out(client, wait_until, a_deployment(4, strategy=strategy))
 
     assert all(available >= 3 and replicas <= 5 for replicas, available in sizes)
     sets = await client.resource(ReplicaSet).list()
@@ -86,8 +84,10 @@ async def test_a_new_template_rolls_out_within_its_bounds_and_back(
     assert undone.metadata.annotations[REVISION] == "3"
 
 
-async def test_recreate_has_no_two_templates_at_once(client: Client, happens: Happens) -> None:
-    await roll_out(client, happens, a_deployment(2, strategy={"type": "Recreate"}))
+async def test_recreate_never_runs_two_templates_at_once(
+    client: Client, wait_until: WaitUntil
+) -> None:
+    await roll_out(client, wait_until, a_deployment(2, strategy={"type": "Recreate"}))
     seen: list[set[str]] = []
 
     async def together() -> None:
@@ -102,62 +102,64 @@ async def test_recreate_has_no_two_templates_at_once(client: Client, happens: Ha
         await together()
         return is_rolled_out(await at.get("web"))
 
-    await happens(is_there)
+    await wait_until(is_there)
 
     assert all(len(hashes) <= 1 for hashes in seen)
 
 
-async def test_a_rollout_that_gets_nowhere_says_so_and_keeps_the_old_pods(
-    client: Client, happens: Happens
+async def test_a_stalled_rollout_is_reported_and_keeps_the_old_pods(
+    client: Client, wait_until: WaitUntil
 ) -> None:
-    await roll_out(client, happens, a_deployment(4))
+    await roll_out(client, wait_until, a_deployment(4))
     bad = a_deployment(4, template=a_template(**{OUTCOME: "no-image"}), progressDeadlineSeconds=60)
     at = client.resource(Deployment)
     await at.apply(bad, force=True)
 
-    async def is_told() -> bool:
+    async def is_reported() -> bool:
         conditions = (await at.get("web")).status.conditions
         return any(each.reason == "ProgressDeadlineExceeded" for each in conditions)
 
-    await happens(is_told)
+    await wait_until(is_reported)
 
     assert (await at.get("web")).status.available_replicas == 3
     assert is_condition_true((await at.get("web")).status.conditions, "Available")  # type: ignore[arg-type] # optional on the wire
 
 
-async def test_scaling_down_takes_pods_away(client: Client, happens: Happens) -> None:
-    await roll_out(client, happens, a_deployment(5))
+async def test_scaling_down_deletes_pods(client: Client, wait_until: WaitUntil) -> None:
+    await roll_out(client, wait_until, a_deployment(5))
     await client.resource(Deployment).scale.set("web", 2)
 
     async def are_gone() -> bool:
         return len(await client.resource(Pod).list()) == 2
 
-    await happens(are_gone)
+    await wait_until(are_gone)
 
     (replicas,) = await client.resource(ReplicaSet).list()
     assert replicas.spec.replicas == 2
 
 
-async def test_what_belongs_to_a_deployment_goes_with_it(client: Client, happens: Happens) -> None:
-    await roll_out(client, happens, a_deployment(2))
+async def test_dependents_of_a_deployment_are_deleted_with_it(
+    client: Client, wait_until: WaitUntil
+) -> None:
+    await roll_out(client, wait_until, a_deployment(2))
     await client.resource(Deployment).delete("web")
 
     async def are_gone() -> bool:
         return not list(await client.resource(Pod).list())
 
-    await happens(are_gone)
+    await wait_until(are_gone)
 
     assert list(await client.resource(ReplicaSet).list()) == []
 
 
-async def test_a_paused_deployment_keeps_its_pods(client: Client, happens: Happens) -> None:
-    await roll_out(client, happens, a_deployment(2))
+async def test_a_paused_deployment_keeps_its_pods(client: Client, wait_until: WaitUntil) -> None:
+    await roll_out(client, wait_until, a_deployment(2))
     at = client.resource(Deployment)
     await at.apply(a_deployment(3, template=a_template(version="2"), paused=True), force=True)
 
     async def is_scaled() -> bool:
         return (await at.get("web")).status.available_replicas == 3
 
-    await happens(is_scaled)
+    await wait_until(is_scaled)
 
     assert len(await client.resource(ReplicaSet).list()) == 1

@@ -22,7 +22,7 @@ spec:
 """
 
 
-def test_rollout_status_follows_a_deployment_there_and_back(kubectl: Kubectl) -> None:
+def test_rollout_status_follows_an_update_and_its_undo(kubectl: Kubectl) -> None:
     kubectl("apply", "-f-", stdin=SETS.format(kind="Deployment"))
     kubectl("scale", "deployment/web", "--replicas=3")
     assert "successfully rolled out" in kubectl("rollout", "status", "deployment/web")
@@ -51,17 +51,17 @@ def test_rollout_status_follows_other_sets(kind: str, kubectl: Kubectl) -> None:
     kubectl("rollout", "status", f"{kind}/web")
 
     kubectl("rollout", "restart", f"{kind}/web")
-    said = kubectl("rollout", "status", f"{kind}/web")
+    output = kubectl("rollout", "status", f"{kind}/web")
 
-    assert "roll" in said.splitlines()[-1]
+    assert "roll" in output.splitlines()[-1]
 
 
 def test_waiting_for_a_job_ends(kubectl: Kubectl) -> None:
     kubectl("create", "job", "once", "--image=app:1")
 
-    said = kubectl("wait", "job/once", "--for=condition=Complete", "--timeout=30s")
+    output = kubectl("wait", "job/once", "--for=condition=Complete", "--timeout=30s")
 
-    assert said == "job.batch/once condition met"
+    assert output == "job.batch/once condition met"
 
 
 def test_nodes_are_ready(kubectl: Kubectl) -> None:

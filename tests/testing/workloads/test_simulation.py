@@ -1,4 +1,4 @@
-"""The simulation as a whole: services, nodes, restarts, and what it costs."""
+"""The whole simulation: services, nodes, restarts, and its number of requests."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import Node, Pod, Service
 from kubeloop.wire.discovery.v1 import EndpointSlice
 
-from .objects import DELAY, Happens, a_deployment, a_template, roll_out
+from .objects import DELAY, WaitUntil, a_deployment, a_template, roll_out
 
 
-async def test_a_service_has_the_addresses_of_its_pods(client: Client, happens: Happens) -> None:
+async def test_a_service_has_the_addresses_of_its_pods(
+    client: Client, wait_until: WaitUntil
+) -> None:
     ports = [{"port": 8080, "targetPort": "http"}]
     spec = {"selector": {"app": "web"}, "ports": ports}
     await client.resource(Service).create(
         Service.from_dict({"metadata": {"name": "web"}, "spec": spec})
     )
-    await roll_out(client, happens, a_deployment(2))
+    await roll_out(client, wait_until, a_deployment(2))
 
     async def is_complete() -> bool:
         slices = list(
@@ -30,7 +32,7 @@ async def test_a_service_has_the_addresses_of_its_pods(client: Client, happens: 
         ready = [each.conditions.ready for each in slices[0].endpoints] if slices else []
         return ready == [True, True]
 
-    await happens(is_complete)
+    await wait_until(is_complete)
 
     (found,) = await client.resource(EndpointSlice).list(selector="kubernetes.io/service-name=web")
     pods = await client.resource(Pod).list()
@@ -38,7 +40,7 @@ async def test_a_service_has_the_addresses_of_its_pods(client: Client, happens: 
     assert [port.port for port in found.ports] == [80]
 
 
-async def test_a_pod_that_fits_no_node_waits_for_one(client: Client, happens: Happens) -> None:
+async def test_a_pod_that_fits_no_node_waits_for_one(client: Client, wait_until: WaitUntil) -> None:
     pods = client.resource(Pod)
     spec = {**a_template()["spec"], "nodeSelector": {"disk": "fast"}}
     await pods.create(Pod.from_dict({"metadata": {"name": "web"}, "spec": spec}))
@@ -52,21 +54,25 @@ async def test_a_pod_that_fits_no_node_waits_for_one(client: Client, happens: Ha
     assert bound.spec.node_name == "fast"
 
 
-async def test_it_outlives_a_restart_of_the_server(
-    server: APIServer, client: Client, happens: Happens
+async def test_the_simulation_recovers_from_a_restart_of_the_server(
+    server: APIServer, client: Client, wait_until: WaitUntil
 ) -> None:
-    await roll_out(client, happens, a_deployment(2))
+    await roll_out(client, wait_until, a_deployment(2))
     await server.restart()
 
-    deployment = await roll_out(client, happens, a_deployment(3))
+    deployment = await roll_out(client, wait_until, a_deployment(3))
 
     assert deployment.status.available_replicas == 3
 
 
-async def test_a_cluster_at_rest_asks_nothing(
-    server: APIServer, client: Client, happens: Happens, clock: ManualClock, workloads: Workloads
+async def test_an_idle_simulation_sends_no_requests(
+    server: APIServer,
+    client: Client,
+    wait_until: WaitUntil,
+    clock: ManualClock,
+    workloads: Workloads,
 ) -> None:
-    await roll_out(client, happens, a_deployment(3))
+    await roll_out(client, wait_until, a_deployment(3))
     await clock.advance(DELAY)
     before = len(server.requests), workloads.stats()
 
@@ -76,27 +82,27 @@ async def test_a_cluster_at_rest_asks_nothing(
     assert before[1].failures == 0
 
 
-async def test_many_pods_cost_a_few_requests_each(server: APIServer, happens: Happens) -> None:
+async def test_many_pods_cost_a_few_requests_each(server: APIServer, wait_until: WaitUntil) -> None:
     async with server.client() as client:
         before = len(server.requests)
 
-        await roll_out(client, happens, a_deployment(100))
+        await roll_out(client, wait_until, a_deployment(100))
 
     writes = [
         seen for seen in server.requests[before:] if seen.verb not in {"get", "list", "watch"}
     ]
     of_pods = [seen for seen in writes if seen.resource == "pods"]
-    assert len(of_pods) == 4 * 100  # made, bound, created, running
-    assert len(writes) - len(of_pods) <= 100  # of those who count them
+    assert len(of_pods) == 4 * 100  # created, bound, starting, running
+    assert len(writes) - len(of_pods) <= 100  # of the replica set and the deployment
 
 
 @pytest.mark.parametrize(("nodes", "delay"), [(-1, 0.1), (3, -0.1), (3, float("nan"))])
-def test_less_than_nothing_is_refused(server: APIServer, nodes: int, delay: float) -> None:
+def test_negative_options_are_rejected(server: APIServer, nodes: int, delay: float) -> None:
     with pytest.raises(InvalidArgument):
         Workloads(server.config, nodes=nodes, delay=delay)
 
 
-async def test_the_fixture_has_pods_run(kube_client: Client, kube_workloads: None) -> None:
+async def test_the_fixture_runs_pods(kube_client: Client, kube_workloads: None) -> None:
     at = kube_client.resource(Deployment)
     await at.create(a_deployment(1))
 

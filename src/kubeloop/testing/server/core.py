@@ -20,7 +20,7 @@ from .controllers.definitions import Definitions
 from .controllers.gc import GarbageCollector
 from .controllers.housekeeping import BookmarkTicker, Housekeeper
 from .controllers.namespaces import Terminator
-from .describe.catalogue import Catalogue
+from .describe.document_handler import DocumentHandler
 from .faults import Faults
 from .identity import User
 from .registry import Registry
@@ -84,7 +84,7 @@ class Core:
         self._collector = GarbageCollector(self.store, self.registry, self.deleter)
         terminator = Terminator(self.store, self.registry, self.deleter)
         self.housekeeper = Housekeeper(self.store, [self._definitions, self._collector, terminator])
-        self.documents = Catalogue(
+        self.documents = DocumentHandler(
             self.registry,
             extra={
                 "/openid/v1/jwks": self._public_keys,

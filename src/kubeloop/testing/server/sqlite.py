@@ -22,7 +22,7 @@ import msgspec
 from kubeloop.kit import run_to_completion
 from kubeloop.wire import KubeError
 
-from .representations.forms import head_of
+from .representations.representation import head_of
 from .storage.store import Change, Entry, Store
 
 __all__ = ["BadFile", "SqliteFile"]

@@ -1,15 +1,16 @@
-"""A cluster that moves: deployments roll out, pods run, jobs complete, without any machine.
+"""Simulates nodes and workload controllers: deployments roll out, pods run, jobs complete.
 
     async with APIServer() as server, Workloads(server.config):
         ...
 
-One module for each kind: what has to be done is decided in plain functions, and a controller
-does it. `pods` holds what they have in common, `simulation` puts them together.
+Each kind has a module: pure functions decide, a reconcile function writes. `pods` holds what
+they share, `simulation` starts their controllers.
 """
 
 from __future__ import annotations
 
-from .pod_life import OUTCOME
-from .simulation import Workloads, WorkloadsStats
+# For tests of kubeloop; not public.
+from .pod_lifecycle import OUTCOME as OUTCOME
+from .simulation import Workloads
 
-__all__ = ["OUTCOME", "Workloads", "WorkloadsStats"]
+__all__ = ["Workloads"]

@@ -1,8 +1,8 @@
-"""What a deployment says of itself: counts, and the conditions Available and Progressing.
+"""The status of a deployment: counts, and the conditions Available and Progressing.
 
-Promises: pure; the time of a condition moves only with its status, the time of its update
-with every bit of progress, so that a rollout which gets nowhere is told after its deadline.
-Elsewhere: making it so (`deployments`).
+Guarantees: pure; `lastTransitionTime` moves only when the condition's status changes,
+`lastUpdateTime` with every progress, so that a stalled rollout is reported after its deadline.
+See also: scaling the replica sets (`deployments`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .rollout import bounds_of
 
 __all__ = ["deadline_left", "deployment_status"]
 
-NO_DEADLINE = 2**31 - 1
+NO_DEADLINE = 2**31 - 1  # MaxInt32 disables the deadline, as in the deployment controller
 
 
 def deployment_status(
@@ -31,8 +31,8 @@ def deployment_status(
         ready_replicas=sum(each.status.ready_replicas or 0 for each in sets) or None,
         available_replicas=sum(each.status.available_replicas or 0 for each in sets) or None,
     )
-    missing = max(bounds_of(deployment).wanted, status.replicas or 0)
-    status.unavailable_replicas = max(missing - (status.available_replicas or 0), 0) or None
+    expected = max(bounds_of(deployment).desired, status.replicas or 0)
+    status.unavailable_replicas = max(expected - (status.available_replicas or 0), 0) or None
     status.conditions = [
         _available(deployment, status, now),
         _progressing(deployment, status, new, now),
@@ -43,15 +43,15 @@ def deployment_status(
 def deadline_left(
     deployment: Deployment, status: DeploymentStatus, *, now: datetime
 ) -> float | None:
-    """Seconds until a rollout that gets nowhere has to be told; None when nothing is."""
+    """Seconds until the progress deadline passes; None without a rollout that can exceed it."""
     progress = _condition(status, "Progressing")
     if progress is None or progress.reason in {
         "NewReplicaSetAvailable",
         "ProgressDeadlineExceeded",
     }:
         return None
-    left = _deadline(deployment, progress)
-    return None if left is None else max((left - now).total_seconds(), 0.0) + 0.01
+    deadline = _deadline(deployment, progress)
+    return None if deadline is None else max((deadline - now).total_seconds(), 0.0) + 0.01
 
 
 def _available(
@@ -65,7 +65,7 @@ def _available(
         reason=f"MinimumReplicas{'Available' if enough else 'Unavailable'}",
         message=f"{available} available, {fewest} needed",
     )
-    return _dated(deployment, new, now)
+    return _with_times(deployment, new, now)
 
 
 def _progressing(
@@ -73,31 +73,34 @@ def _progressing(
 ) -> DeploymentCondition:
     before = _condition(deployment.status, "Progressing")
     name = f"ReplicaSet {new.metadata.name}" if new is not None else "nothing"
-    said = DeploymentCondition(type="Progressing", status="True")
+    new_condition = DeploymentCondition(type="Progressing", status="True")
     if _is_complete(deployment, status):
-        said.reason, said.message = "NewReplicaSetAvailable", f"{name} is all there"
+        new_condition.reason = "NewReplicaSetAvailable"
+        new_condition.message = f"{name} is complete"
     elif before is None:
-        said.reason, said.message = "NewReplicaSetCreated", f"{name} was made"
-    elif _counts(status) != _counts(deployment.status):
-        said.reason, said.message = "ReplicaSetUpdated", f"{name} is on its way"
+        new_condition.reason = "NewReplicaSetCreated"
+        new_condition.message = f"{name} was created"
+    elif _progress(status) != _progress(deployment.status):
+        new_condition.reason = "ReplicaSetUpdated"
+        new_condition.message = f"{name} is progressing"
     elif _is_late(deployment, before, now):
-        said.status, said.reason = "False", "ProgressDeadlineExceeded"
-        said.message = f"{name} has got nowhere within its deadline"
+        new_condition.status, new_condition.reason = "False", "ProgressDeadlineExceeded"
+        new_condition.message = f"{name} made no progress within the deadline"
     else:
         return before
-    return _dated(deployment, said, now)
+    return _with_times(deployment, new_condition, now)
 
 
 def _is_complete(deployment: Deployment, status: DeploymentStatus) -> bool:
-    wanted = deployment.spec.replicas or 0
+    desired = deployment.spec.replicas or 0
     return all(
-        (count or 0) == wanted
+        (count or 0) == desired
         for count in (status.updated_replicas, status.replicas, status.available_replicas)
     )
 
 
-def _counts(status: DeploymentStatus) -> tuple[int | None, ...]:
-    """What progress shows in; a new generation is some as well."""
+def _progress(status: DeploymentStatus) -> tuple[int | None, ...]:
+    """The fields whose change is progress; a new generation counts too."""
     return (
         status.replicas,
         status.updated_replicas,
@@ -119,13 +122,15 @@ def _deadline(deployment: Deployment, progress: DeploymentCondition) -> datetime
     return since + timedelta(seconds=seconds)
 
 
-def _dated(deployment: Deployment, new: DeploymentCondition, now: datetime) -> DeploymentCondition:
-    """A condition with its times: when it became so, and when it was last said anew."""
+def _with_times(
+    deployment: Deployment, new: DeploymentCondition, now: datetime
+) -> DeploymentCondition:
+    """The condition with its transition time and its update time."""
     new.last_transition_time = new.last_update_time = now
     before = _condition(deployment.status, new.type or "")
     if before is not None and before.status == new.status:
         new.last_transition_time = before.last_transition_time
-        # Progress says the same words again and again, and each time counts.
+        # Each progress restarts the deadline, though status and reason stay the same.
         if before.reason == new.reason != "ReplicaSetUpdated":
             new.last_update_time = before.last_update_time
     return new

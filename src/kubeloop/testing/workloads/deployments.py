@@ -1,9 +1,9 @@
-"""Deployments: a replica set for each template, sized so that service goes on.
+"""Deployments: a replica set for each template, scaled by the strategy.
 
-Promises: names, labels, annotations, status and conditions are those of Kubernetes, so that
+Guarantees: names, labels, annotations, status and conditions are those of Kubernetes, so that
 `kubectl rollout status`, `history`, `undo`, `pause` and `restart` work; a template that was
-there before gets its old replica set back.
-Elsewhere: how the sets are sized (`rollout`), their pods (`replica_sets`).
+used before gets its old replica set back.
+See also: how the sets are scaled (`rollout`), their pods (`replica_sets`).
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from kubeloop.wire.meta.v1 import LabelSelector, ObjectMeta
 
 from .deployment_status import deadline_left, deployment_status
 from .pods import save_status, template_hash
-from .rollout import Size, bounds_of, rolled
+from .rollout import Size, bounds_of, next_sizes
 
 __all__ = ["reconcile_deployment"]
 
 HASH: Final = "pod-template-hash"
 REVISION: Final = "deployment.kubernetes.io/revision"
-_HISTORY = 10  # replica sets without pods that are kept
+_HISTORY = 10  # the default of `revisionHistoryLimit`
 
 
 async def reconcile_deployment(key: ObjectKey, ctx: Context) -> Result | None:
-    """One look at one deployment. Cancelled, some of it may be done."""
+    """Reconcile one deployment. If cancelled, some of its writes may be done."""
     deployment = ctx.get(Deployment, key)
     if deployment is None or deployment.metadata.deletion_timestamp is not None:
         return None
@@ -40,35 +40,37 @@ async def reconcile_deployment(key: ObjectKey, ctx: Context) -> Result | None:
     if new is None and not deployment.spec.paused:
         new = await _create(ctx, deployment, old)
     if new is not None:
-        await _revise(ctx, deployment, new, old)
+        await _set_revision(ctx, deployment, new, old)
     for name, replicas in _sizes(ctx, deployment, new, old).items():
         await _scale(ctx, deployment, name, replicas)
-    await _forget_history(ctx, deployment, old)
+    await _delete_history(ctx, deployment, old)
     status = deployment_status(deployment, new, old, now=ctx.now())
     await save_status(ctx, deployment, status)
     left = deadline_left(deployment, status, now=ctx.now())
     return None if left is None else Result(requeue_after=left)
 
 
-# --- how many
+# --- scaling
 
 
 def _sizes(
     ctx: Context, deployment: Deployment, new: ReplicaSet | None, old: Sequence[ReplicaSet]
 ) -> dict[str, int]:
-    """The replica sets that are to have another size than they have."""
-    wanted = deployment.spec.replicas or 0
+    """The new sizes of the replica sets that have to be scaled."""
+    desired = deployment.spec.replicas or 0
     sets = [each for each in (*old, new) if each is not None]
-    if deployment.spec.paused or new is None:  # only the set in use follows a change of scale
-        in_use = [each for each in sets if each.spec.replicas]
-        sizes = {in_use[0].metadata.name: wanted} if len(in_use) == 1 else {}
+    if deployment.spec.paused or new is None:
+        # As the deployment controller's `scale`: only a single active set is scaled.
+        active = [each for each in sets if each.spec.replicas]
+        sizes = {active[0].metadata.name: desired} if len(active) == 1 else {}
     elif deployment.spec.strategy.type == "Recreate":
         sizes = {each.metadata.name: 0 for each in old}
-        sizes[new.metadata.name] = 0 if _has_pods(ctx, old) else wanted
+        # No new pod starts before the last old one is gone, not even a terminating one.
+        sizes[new.metadata.name] = 0 if _has_pods(ctx, old) else desired
     else:
-        sizes = rolled(bounds_of(deployment), _size(new), [_size(each) for each in old])
-    now = {each.metadata.name: each.spec.replicas or 0 for each in sets}
-    return {name: size for name, size in sizes.items() if now[name] != size}
+        sizes = next_sizes(bounds_of(deployment), _size(new), [_size(each) for each in old])
+    current = {each.metadata.name: each.spec.replicas or 0 for each in sets}
+    return {name: size for name, size in sizes.items() if current[name] != size}
 
 
 def _size(replicas: ReplicaSet) -> Size:
@@ -80,7 +82,7 @@ def _size(replicas: ReplicaSet) -> Size:
 
 
 def _has_pods(ctx: Context, sets: Sequence[ReplicaSet]) -> bool:
-    """Whether pods of these sets are there, the ones that are going included."""
+    """Whether these sets have pods, terminating ones included."""
     pods = ctx.lister(Pod)
     return any(pods.keys_by_index("owner", str(each.metadata.uid)) for each in sets)
 
@@ -93,7 +95,7 @@ async def _scale(ctx: Context, deployment: Deployment, name: str, replicas: int)
     )
 
 
-# --- which
+# --- replica sets
 
 
 def _is_of(replicas: ReplicaSet, deployment: Deployment) -> bool:
@@ -115,21 +117,21 @@ def _revision(obj: ReplicaSet | Deployment) -> int:
 
 async def _create(ctx: Context, deployment: Deployment, old: Sequence[ReplicaSet]) -> ReplicaSet:
     new = _replica_set(deployment)
-    # Replica sets begin empty, and grow as the rollout allows.
+    # It starts with no replicas; `_sizes` scales it up as far as the strategy allows.
     new.metadata.annotations = {REVISION: str(max(map(_revision, old), default=0) + 1)}
     at = ctx.client.resource(ReplicaSet, namespace=deployment.metadata.namespace)
     try:
         return await at.create(new)
-    except AlreadyExists:  # made by another process, or by us before a restart
+    except AlreadyExists:  # created by a reconcile whose result the cache does not have yet
         return await at.get(new.metadata.name)
 
 
 def _replica_set(deployment: Deployment) -> ReplicaSet:
-    mark = {HASH: template_hash(deployment.spec.template)}
+    label = {HASH: template_hash(deployment.spec.template)}
     template = PodTemplateSpec.from_dict(deployment.spec.template.to_dict())
-    template.metadata.labels = {**template.metadata.labels, **mark}
+    template.metadata.labels = {**template.metadata.labels, **label}
     selector = LabelSelector.from_dict(deployment.spec.selector.to_dict())
-    selector.match_labels = {**selector.match_labels, **mark}
+    selector.match_labels = {**selector.match_labels, **label}
     return ReplicaSet(
         metadata=ObjectMeta(
             name=_name(deployment),
@@ -145,10 +147,10 @@ def _replica_set(deployment: Deployment) -> ReplicaSet:
     )
 
 
-async def _revise(
+async def _set_revision(
     ctx: Context, deployment: Deployment, new: ReplicaSet, old: Sequence[ReplicaSet]
 ) -> None:
-    """Number the template in use: the newest has the highest number, also after an undo."""
+    """Give the current template the highest revision, also after an undo."""
     revision = max(_revision(new), max(map(_revision, old), default=0) + 1)
     for obj in (new, deployment):
         if _revision(obj) != revision:
@@ -157,7 +159,7 @@ async def _revise(
             await at.patch(obj.metadata.name, change, type="merge")
 
 
-async def _forget_history(ctx: Context, deployment: Deployment, old: Sequence[ReplicaSet]) -> None:
+async def _delete_history(ctx: Context, deployment: Deployment, old: Sequence[ReplicaSet]) -> None:
     limit = deployment.spec.revision_history_limit
     empty = [each for each in old if not each.spec.replicas and not each.status.replicas]
     by_revision = sorted(empty, key=_revision)

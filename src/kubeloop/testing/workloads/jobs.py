@@ -1,9 +1,9 @@
-"""Jobs: pods until enough of them have succeeded, or too many have failed.
+"""Jobs: creates pods until enough have succeeded or too many have failed.
 
-Promises: no more than `parallelism` at once, no more than `completions` ask for; after a
-failure the next pod waits, twice as long each time; a job that is over changes no more.
-Not simulated: indexed completion, failure policies and success policies.
-Elsewhere: how its pods end (`pod_life`).
+Guarantees: never more than `parallelism` active pods, nor more than `completions` requires; an
+exponential backoff after failures; a finished job changes no more.
+Not simulated: indexed completion, pod failure policies and success policies.
+See also: how its pods end (`pod_lifecycle`).
 """
 
 from __future__ import annotations
@@ -29,16 +29,15 @@ from .pods import (
     pod_from,
     save_status,
 )
-from .stages import Stages
+from .stages import Stages, backoff_steps
 
-__all__ = ["Jobs", "Tally", "active_wanted", "verdict_on"]
+__all__ = ["JobCounts", "Jobs", "desired_active", "finished_condition"]
 
-MOST_PATIENCE = 2**8  # steps between two tries at most
-_BACKOFF_LIMIT = 6
+_BACKOFF_LIMIT = 6  # the default of `backoffLimit`
 
 
-class Tally(msgspec.Struct, frozen=True):
-    """How a job's pods have fared."""
+class JobCounts(msgspec.Struct, frozen=True):
+    """The pods of a job by state."""
 
     active: int
     succeeded: int
@@ -47,94 +46,96 @@ class Tally(msgspec.Struct, frozen=True):
 
 @final
 class Jobs:
-    """Reconciles jobs; after the first failure the next pod waits `delay` seconds."""
+    """Reconciles jobs; the backoff after the first failure is `delay` seconds."""
 
     def __init__(self, *, delay: float, clock: Clock) -> None:
         self._delay = delay
         self._stages = Stages(clock)
 
     async def reconcile(self, key: ObjectKey, ctx: Context) -> Result | None:
-        """One look at one job. Cancelled, some pods may be made or removed."""
+        """Reconcile one job. If cancelled, some pods may be created or deleted."""
         job = ctx.get(Job, key)
-        if job is None or job.metadata.deletion_timestamp is not None or _is_over(job):
+        if job is None or job.metadata.deletion_timestamp is not None or _is_finished(job):
             self._stages.forget(key)
             return None
         pods = owned_pods(ctx, job)
         active = [pod for pod in pods if is_active(pod)]
-        tally = _tally(job, pods, len(active))
-        verdict = verdict_on(job, tally)
-        missing = (0 if verdict else active_wanted(job, tally)) - len(active)
-        left = self._pause(key, job, tally) if missing > 0 else 0.0
+        counts = _counts(job, pods, len(active))
+        finished = finished_condition(job, counts)
+        missing = (0 if finished else desired_active(job, counts)) - len(active)
+        left = self._backoff(key, job, counts) if missing > 0 else 0.0
         if missing > 0 and left <= 0:
             await create_pods(ctx, [pod_from(job.spec.template, job) for _ in range(missing)])
         elif missing < 0:
             await delete_pods(ctx, active[:-missing])
         ready = sum(map(is_ready, active))
-        await save_status(ctx, job, _status(job, tally, verdict, ready=ready, now=ctx.now()))
+        await save_status(ctx, job, _status(job, counts, finished, ready=ready, now=ctx.now()))
         return Result(requeue_after=left) if left > 0 else None
 
-    def _pause(self, key: ObjectKey, job: Job, tally: Tally) -> float:
-        if not tally.failed:
+    def _backoff(self, key: ObjectKey, job: Job, counts: JobCounts) -> float:
+        """Seconds until the next pod may be created."""
+        if not counts.failed:
             return 0.0
-        lasts = min(2 ** (tally.failed - 1), MOST_PATIENCE) * self._delay
-        return self._stages.left(key, f"{job.metadata.uid} {tally.failed} failed", lasts)
+        duration = backoff_steps(counts.failed - 1) * self._delay
+        return self._stages.left(key, f"{job.metadata.uid} {counts.failed} failed", duration)
 
 
-def active_wanted(job: Job, tally: Tally) -> int:
-    """How many pods are to be at work."""
+def desired_active(job: Job, counts: JobCounts) -> int:
+    """How many pods should be active."""
     parallelism = 1 if job.spec.parallelism is None else job.spec.parallelism
     if job.spec.suspend:
         return 0
-    if job.spec.completions is None:  # whoever succeeds first ends it for all
-        return tally.active if tally.succeeded else parallelism
-    return min(parallelism, job.spec.completions - tally.succeeded)
+    # Without `completions` the pods share a work queue: after a success no pod is created.
+    if job.spec.completions is None:
+        return counts.active if counts.succeeded else parallelism
+    return min(parallelism, job.spec.completions - counts.succeeded)
 
 
-def verdict_on(job: Job, tally: Tally) -> str:
-    """`Complete`, `Failed`, or nothing yet."""
+def finished_condition(job: Job, counts: JobCounts) -> str:
+    """`Complete`, `Failed`, or "" while the job runs."""
     limit = _BACKOFF_LIMIT if job.spec.backoff_limit is None else job.spec.backoff_limit
-    if tally.failed > limit:
+    if counts.failed > limit:
         return "Failed"
     if job.spec.completions is None:
-        return "Complete" if tally.succeeded and not tally.active else ""
-    return "Complete" if tally.succeeded >= job.spec.completions else ""
+        return "Complete" if counts.succeeded and not counts.active else ""
+    return "Complete" if counts.succeeded >= job.spec.completions else ""
 
 
-def _is_over(job: Job) -> bool:
+def _is_finished(job: Job) -> bool:
     return any(is_condition_true(job.status.conditions, end) for end in ("Complete", "Failed"))
 
 
-def _tally(job: Job, pods: Sequence[Pod], active: int) -> Tally:
+def _counts(job: Job, pods: Sequence[Pod], active: int) -> JobCounts:
     def count(phase: str, before: int | None) -> int:
-        # Pods that were counted may be removed.
+        # Pods that were counted before may have been deleted since.
         return max(sum(pod.status.phase == phase for pod in pods), before or 0)
 
-    return Tally(
+    return JobCounts(
         active=active,
         succeeded=count("Succeeded", job.status.succeeded),
         failed=count("Failed", job.status.failed),
     )
 
 
-def _status(job: Job, tally: Tally, verdict: str, *, ready: int, now: datetime) -> JobStatus:
-    is_open = not verdict
+def _status(job: Job, counts: JobCounts, finished: str, *, ready: int, now: datetime) -> JobStatus:
     return JobStatus(
-        active=(tally.active if is_open else 0) or None,
-        ready=ready if is_open else 0,
-        succeeded=tally.succeeded or None,
-        failed=tally.failed or None,
+        active=(0 if finished else counts.active) or None,
+        ready=0 if finished else ready,
+        succeeded=counts.succeeded or None,
+        failed=counts.failed or None,
         terminating=0,
         start_time=job.status.start_time or (None if job.spec.suspend else now),
-        completion_time=now if verdict == "Complete" else None,
-        conditions=[] if is_open else _conditions(verdict, now),
+        completion_time=now if finished == "Complete" else None,
+        conditions=_conditions(finished, now) if finished else [],
     )
 
 
-def _conditions(verdict: str, now: datetime) -> list[JobCondition]:
+def _conditions(finished: str, now: datetime) -> list[JobCondition]:
+    # The job controller sets an interim condition before each terminal one.
     kinds, reason, message = {
         "Complete": (("SuccessCriteriaMet", "Complete"), "CompletionsReached", "enough succeeded"),
         "Failed": (("FailureTarget", "Failed"), "BackoffLimitExceeded", "too many pods failed"),
-    }[verdict]
+    }[finished]
     return [
         JobCondition(
             type=kind,

@@ -1,15 +1,14 @@
-"""Scheduler and kubelets in one: pods get a node, live there, and end.
+"""Simulates scheduler and kubelets: binds pods to nodes and updates their status.
 
-Promises: a pod is bound to the nodes in turn, to none that is cordoned or lacks the labels
-of its node selector; a pod that is deleted is gone one step later, as long as it may take;
-what is deleted with its node is gone at once.
-Elsewhere: what a pod is next (`pod_life`), the nodes (`nodes`).
+Guarantees: pods are bound round-robin, never to a cordoned node or to one without the labels
+of the node selector; a deleted pod is removed one step later, within its grace period; pods of
+a deleted node are removed immediately.
+See also: the next status of a pod (`pod_lifecycle`), the nodes (`nodes`).
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from datetime import datetime
 from typing import final
 
@@ -20,7 +19,7 @@ from kubeloop.runtime import Context, Result
 from kubeloop.wire.core.v1 import Node, Pod, PodCondition, PodStatus
 
 from .nodes import fits, host_ip
-from .pod_life import next_step
+from .pod_lifecycle import next_step
 from .pods import save_status
 from .stages import Stages
 
@@ -29,7 +28,7 @@ __all__ = ["Kubelet"]
 
 @final
 class Kubelet:
-    """Moves pods on, one step after the other; each takes `delay` seconds."""
+    """Takes pods through their lifecycle; each step takes `delay` seconds."""
 
     def __init__(self, *, delay: float, clock: Clock) -> None:
         self._delay = delay
@@ -38,17 +37,17 @@ class Kubelet:
         self._addresses = itertools.count(1)
 
     async def reconcile(self, key: ObjectKey, ctx: Context) -> Result | None:
-        """One look at one pod. Cancelled, the step may be done."""
+        """Reconcile one pod. If cancelled, its next step may be done."""
         pod = ctx.get(Pod, key)
         if pod is None:
             self._stages.forget(key)
             return None
         if pod.metadata.deletion_timestamp is not None:
-            return await self._end(ctx, pod)
+            return await self._terminate(ctx, pod)
         if not pod.spec.node_name:
             await self._bind(ctx, pod)
             return None
-        return await self._move_on(ctx, pod)
+        return await self._advance(ctx, pod)
 
     async def _bind(self, ctx: Context, pod: Pod) -> None:
         if pod.spec.scheduling_gates:
@@ -57,16 +56,17 @@ class Kubelet:
         if not nodes:
             await save_status(ctx, pod, _unschedulable(pod, ctx.now()))
             return
-        node = _in_turn(nodes, next(self._turns))
+        names = sorted(node.metadata.name for node in nodes)
+        node = names[next(self._turns) % len(names)]
         try:
             await ctx.client.core_v1.pods(pod.metadata.namespace).bind(pod.metadata.name, node=node)
         except (Conflict, NotFound):
-            return  # it is bound, going or gone, which the cache will hear of
+            return  # bound, terminating or gone: the cache will receive the change
 
-    async def _move_on(self, ctx: Context, pod: Pod) -> Result | None:
+    async def _advance(self, ctx: Context, pod: Pod) -> Result | None:
         address = pod.status.pod_ip or _pod_ip(next(self._addresses))
-        at_home = host_ip(ctx, str(pod.spec.node_name))
-        step = next_step(pod, now=ctx.now(), host_ip=at_home, pod_ip=address)
+        host = host_ip(ctx, str(pod.spec.node_name))
+        step = next_step(pod, now=ctx.now(), host_ip=host, pod_ip=address)
         if step is None:
             return None
         left = self._stages.left(
@@ -77,20 +77,16 @@ class Kubelet:
         await save_status(ctx, pod, step.status)
         return None
 
-    async def _end(self, ctx: Context, pod: Pod) -> Result | None:
-        lasts = min(self._delay, pod.metadata.deletion_grace_period_seconds)
-        left = self._stages.left(ctx.key, f"{pod.metadata.uid} ending", lasts)
+    async def _terminate(self, ctx: Context, pod: Pod) -> Result | None:
+        duration = min(self._delay, pod.metadata.deletion_grace_period_seconds)
+        left = self._stages.left(ctx.key, f"{pod.metadata.uid} terminating", duration)
         if left > 0:
             return Result(requeue_after=left)
+        # As the kubelet: once the containers have stopped, it deletes with grace period 0.
         at = ctx.client.resource(Pod, namespace=pod.metadata.namespace)
         uid, name = pod.metadata.uid, pod.metadata.name
         await at.delete(name, expected_uid=uid, grace_period=0, missing_ok=True)
         return None
-
-
-def _in_turn(nodes: Sequence[Node], turn: int) -> str:
-    names = sorted(node.metadata.name for node in nodes)
-    return names[turn % len(names)]
 
 
 def _unschedulable(pod: Pod, now: datetime) -> PodStatus:
@@ -101,7 +97,7 @@ def _unschedulable(pod: Pod, now: datetime) -> PodStatus:
             type="PodScheduled",
             status="False",
             reason="Unschedulable",
-            message="no node is there that the pod may run on",
+            message="no node matches the pod",
             last_transition_time=now if found is None else found.last_transition_time,
         )
     ]

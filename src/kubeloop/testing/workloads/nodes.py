@@ -1,7 +1,8 @@
-"""Nodes that are always ready, and what becomes of the pods of one that is removed.
+"""Nodes that are always ready, and the cleanup after a deleted one.
 
-Promises: every node of the server is ready, whoever made it; whose node goes, goes.
-Elsewhere: putting pods on them (`kubelet`).
+Guarantees: every node of the server becomes ready, also those that a test creates; the pods of a
+deleted node are deleted.
+See also: binding pods to nodes (`kubelet`).
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from .pods import save_status
 
 __all__ = ["fits", "host_ip", "reconcile_node", "register_nodes"]
 
-VERSION = "v1.37.0"  # of the kubelet that the nodes pretend to have
-_SIZE = {"cpu": Quantity("8"), "memory": Quantity("32Gi"), "pods": Quantity("1000")}
+VERSION = "v1.37.0"  # the kubelet version that the nodes report
+_CAPACITY = {"cpu": Quantity("8"), "memory": Quantity("32Gi"), "pods": Quantity("1000")}
 
 
 async def register_nodes(client: APIClient, count: int) -> None:
-    """Have nodes called node-1, node-2, … there. Cancelled, some may be."""
+    """Create the nodes node-1, node-2, … unless they exist. If cancelled, some may exist."""
     for number in range(1, count + 1):
         name = f"node-{number}"
         labels = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}
@@ -44,33 +45,33 @@ async def register_nodes(client: APIClient, count: int) -> None:
 
 
 async def reconcile_node(key: ObjectKey, ctx: Context) -> None:
-    """Keep a node ready; once it is gone, its pods are. Cancelled, some of it may be done."""
+    """Set a node ready, or delete the pods of a deleted one. If cancelled, some may remain."""
     node = ctx.get(Node, key)
     if node is None:
-        await _remove_pods(ctx, key.name)
+        await _delete_pods(ctx, key.name)
     elif not is_condition_true(node.status.conditions, "Ready"):
-        await save_status(ctx, node, _ready(node, ctx.now()))
+        await save_status(ctx, node, _ready_status(node, ctx.now()))
 
 
-async def _remove_pods(ctx: Context, node: str) -> None:
+async def _delete_pods(ctx: Context, node: str) -> None:
     for pod in ctx.lister(Pod).by_index("node", node):
         at = ctx.client.resource(Pod, namespace=pod.metadata.namespace)
         await at.delete(pod.metadata.name, grace_period=0, missing_ok=True)
 
 
 def fits(spec: PodSpec, node: Node) -> bool:
-    """Whether a pod may be put on a node."""
-    wanted = spec.node_selector.items()
-    return not node.spec.unschedulable and wanted <= node.metadata.labels.items()
+    """Whether a pod may be scheduled on a node."""
+    selector = spec.node_selector.items()
+    return not node.spec.unschedulable and selector <= node.metadata.labels.items()
 
 
 def host_ip(ctx: Context, name: str) -> str:
-    """The address of a node; one that is gone has none."""
+    """The address of a node; "" if it is gone."""
     node = ctx.get(Node, ObjectKey("", name))
     return node.status.addresses[0].address if node is not None and node.status.addresses else ""
 
 
-def _ready(node: Node, now: datetime) -> NodeStatus:
+def _ready_status(node: Node, now: datetime) -> NodeStatus:
     ready = NodeCondition(
         type="Ready",
         status="True",
@@ -84,8 +85,8 @@ def _ready(node: Node, now: datetime) -> NodeStatus:
             NodeAddress(type="InternalIP", address=_address(node)),
             NodeAddress(type="Hostname", address=node.metadata.name),
         ],
-        allocatable=dict(_SIZE),
-        capacity=dict(_SIZE),
+        allocatable=dict(_CAPACITY),
+        capacity=dict(_CAPACITY),
         conditions=[ready],
         node_info=NodeSystemInfo(
             kubelet_version=VERSION, operating_system="linux", architecture="amd64"
@@ -94,7 +95,7 @@ def _ready(node: Node, now: datetime) -> NodeStatus:
 
 
 def _address(node: Node) -> str:
-    """192.168.0.7 for node-7, and some address for a node of another name."""
+    """192.168.0.7 for node-7; for other names an address derived from the name."""
     _, _, number = node.metadata.name.rpartition("-")
     last = int(number) if number.isdecimal() else sum(node.metadata.name.encode())
     return f"192.168.{last // 250 % 250}.{last % 250}"

@@ -1,8 +1,8 @@
-"""What the controllers of all workloads ask of pods, and do with them.
+"""Operations on pods that the controllers of all workloads share.
 
-Promises: pods are counted as Kubernetes counts them: what is going or over counts no more;
-a pod that is already gone, and a status that is already so, cost nothing.
-Elsewhere: how a pod lives (`pod_life`), who makes which pods (the modules of the kinds).
+Guarantees: pods are counted as in Kubernetes: terminating and finished ones do not count;
+deleting a missing pod and saving an unchanged status do nothing.
+See also: the lifecycle of a pod (`pod_lifecycle`), the controllers (the modules of the kinds).
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from kubeloop.workqueue import parallelize
 
 __all__ = [
     "Counts",
-    "available_again",
-    "counted",
+    "count_pods",
     "create_pods",
     "delete_pods",
     "is_active",
@@ -34,30 +33,31 @@ __all__ = [
     "owned_pods",
     "owner_uid",
     "pod_from",
+    "requeue_until_available",
     "save_status",
     "template_hash",
 ]
 
-AT_ONCE = 16  # requests of one controller
-# Letters and digits that make no words.
+PARALLEL_REQUESTS = 16  # of one reconcile
+# Without vowels, so that no hash spells a word, as `rand.SafeEncodeString` of apimachinery.
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 
 
 class Counts(msgspec.Struct, frozen=True):
-    """How many pods there are, and how far they are."""
+    """How many pods exist, are ready, and are available."""
 
     all: int
     ready: int
     available: int
 
 
-# --- looking at pods
+# --- reading pods
 
 
 def is_active(pod: Pod) -> bool:
-    """Whether it runs, or will."""
-    over = pod.status.phase in {"Succeeded", "Failed"}
-    return pod.metadata.deletion_timestamp is None and not over
+    """Whether it is neither finished nor terminating, as `IsPodActive` of Kubernetes."""
+    is_finished = pod.status.phase in {"Succeeded", "Failed"}
+    return pod.metadata.deletion_timestamp is None and not is_finished
 
 
 def is_ready(pod: Pod) -> bool:
@@ -65,7 +65,7 @@ def is_ready(pod: Pod) -> bool:
 
 
 def is_available(pod: Pod, min_ready: int, now: datetime) -> bool:
-    """Whether it has been ready for so many seconds."""
+    """Whether it has been ready for at least `min_ready` seconds."""
     ready = find_condition(pod.status.conditions, "Ready")
     if ready is None or ready.status != "True":
         return False
@@ -73,7 +73,7 @@ def is_available(pod: Pod, min_ready: int, now: datetime) -> bool:
     return not min_ready or (since is not None and since + timedelta(seconds=min_ready) <= now)
 
 
-def counted(pods: Sequence[Pod], min_ready: int | None, now: datetime) -> Counts:
+def count_pods(pods: Sequence[Pod], min_ready: int | None, now: datetime) -> Counts:
     return Counts(
         all=len(pods),
         ready=sum(map(is_ready, pods)),
@@ -81,28 +81,28 @@ def counted(pods: Sequence[Pod], min_ready: int | None, now: datetime) -> Counts
     )
 
 
-def available_again(counts: Counts, min_ready: int | None) -> Result | None:
-    """When to look again: pods that are ready get available without a word."""
+def requeue_until_available(counts: Counts, min_ready: int | None) -> Result | None:
+    """Requeue while ready pods are not yet available: no watch event will report that."""
     if counts.ready == counts.available or not min_ready:
         return None
     return Result(requeue_after=1.0)
 
 
 def owned_pods(ctx: Context, owner: Resource) -> list[Pod]:
-    """The pods that an object controls, to be read only."""
+    """The pods that an object controls; do not modify them."""
     return ctx.lister(Pod).by_index("owner", str(owner.metadata.uid))
 
 
 def owner_uid(obj: Resource) -> list[str]:
-    """The index behind `owned_pods`: the uid of who controls an object."""
+    """The index function of `owned_pods`: the uid of the controller reference."""
     return [str(each.uid) for each in obj.metadata.owner_references if each.controller]
 
 
-# --- making and removing pods
+# --- creating and deleting pods
 
 
 def template_hash(template: PodTemplateSpec) -> str:
-    """A short name for a template, which another template does not have."""
+    """A short hash of a template, for names and labels."""
     content = msgspec.json.encode(template.to_dict(), order="sorted")
     digest = hashlib.sha256(content).digest()
     return "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in digest[:10])
@@ -115,7 +115,7 @@ def pod_from(
     name: str = "",
     labels: Mapping[str, str] | None = None,
 ) -> Pod:
-    """A pod as its template says; without a name, the owner's with a random end."""
+    """A new pod from a template; without `name`, with the owner's name and a random suffix."""
     key = ObjectKey.of(owner)
     return Pod(
         metadata=ObjectMeta(
@@ -131,36 +131,37 @@ def pod_from(
 
 
 async def create_pods(ctx: Context, pods: Sequence[Pod]) -> None:
-    """Create them, some at a time. Cancelled, some may be there."""
+    """Create pods in parallel. If cancelled, some may be created."""
     at = ctx.client.resource(Pod, namespace=ctx.key.namespace)
 
     async def create(number: int) -> None:
         await at.create(pods[number])
 
-    await parallelize(create, len(pods), workers=AT_ONCE)
+    await parallelize(create, len(pods), workers=PARALLEL_REQUESTS)
 
 
 async def delete_pods(ctx: Context, pods: Sequence[Pod]) -> None:
-    """Have them end, some at a time. Cancelled, some may be on their way."""
+    """Delete pods in parallel. If cancelled, some may be deleted."""
     at = ctx.client.resource(Pod, namespace=ctx.key.namespace)
 
     async def delete(number: int) -> None:
         metadata = pods[number].metadata
         await at.delete(str(metadata.name), expected_uid=str(metadata.uid), missing_ok=True)
 
-    await parallelize(delete, len(pods), workers=AT_ONCE)
+    await parallelize(delete, len(pods), workers=PARALLEL_REQUESTS)
 
 
 # --- status
 
 
 async def save_status(ctx: Context, obj: Resource, status: Model) -> None:
-    """Make the status of an object this one; nothing is sent when it is.
+    """Write the status of an object, unless it is unchanged.
 
-    No version is named: only the simulation writes these, and the next look mends the rest.
+    Without a resource version: only the simulation writes these, and the next reconcile corrects
+    a status that was computed from a stale object.
     """
     key = ObjectKey.of(obj)
     metadata = {"name": key.name, "namespace": key.namespace}
     new = type(obj).from_dict({"metadata": metadata, "status": status.to_dict()})
-    with contextlib.suppress(NotFound):  # it went meanwhile
+    with contextlib.suppress(NotFound):  # deleted in the meantime
         await update_status(ctx.client, new, before=obj)

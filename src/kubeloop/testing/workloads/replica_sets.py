@@ -1,8 +1,8 @@
-"""ReplicaSets: so many pods of one template, no more and no fewer.
+"""ReplicaSets: keep the number of pods of one template.
 
-Promises: pods that are over or going are replaced; of too many the least useful go first:
-without a node, not yet running, not ready, then the youngest.
-Elsewhere: which replica sets there are (`deployments`).
+Guarantees: finished and terminating pods are replaced; surplus pods are deleted in the order of
+Kubernetes' `ActivePods`: without a node, not running, not ready, then the youngest.
+See also: who creates replica sets (`deployments`).
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from kubeloop.wire.core.v1 import Pod
 
 from .pods import (
     Counts,
-    available_again,
-    counted,
+    count_pods,
     create_pods,
     delete_pods,
     is_active,
     is_ready,
     owned_pods,
     pod_from,
+    requeue_until_available,
     save_status,
 )
 
-__all__ = ["least_useful", "reconcile_replica_set"]
+__all__ = ["deletion_order", "reconcile_replica_set"]
 
 
 async def reconcile_replica_set(key: ObjectKey, ctx: Context) -> Result | None:
-    """One look at one replica set. Cancelled, some pods may be made or removed."""
+    """Reconcile one replica set. If cancelled, some pods may be created or deleted."""
     replicas = ctx.get(ReplicaSet, key)
     if replicas is None or replicas.metadata.deletion_timestamp is not None:
         return None
@@ -41,14 +41,14 @@ async def reconcile_replica_set(key: ObjectKey, ctx: Context) -> Result | None:
         template = replicas.spec.template
         await create_pods(ctx, [pod_from(template, replicas) for _ in range(missing)])
     elif missing < 0:
-        await delete_pods(ctx, least_useful(pods)[:-missing])
-    counts = counted(pods, replicas.spec.min_ready_seconds, ctx.now())
+        await delete_pods(ctx, deletion_order(pods)[:-missing])
+    counts = count_pods(pods, replicas.spec.min_ready_seconds, ctx.now())
     await save_status(ctx, replicas, _status(replicas, counts))
-    return available_again(counts, replicas.spec.min_ready_seconds)
+    return requeue_until_available(counts, replicas.spec.min_ready_seconds)
 
 
-def least_useful(pods: Sequence[Pod]) -> list[Pod]:
-    """Pods in the order in which they can be done without."""
+def deletion_order(pods: Sequence[Pod]) -> list[Pod]:
+    """Pods in the order in which to delete them."""
     youngest_first = sorted(
         pods, key=lambda pod: str(pod.metadata.creation_timestamp), reverse=True
     )

@@ -1,8 +1,8 @@
 """Services: the addresses of the pods that a service selects, in endpoint slices.
 
-Promises: slices are named, labelled and cut (a hundred addresses each) as in Kubernetes;
-only those that changed are written. Services without a selector are left alone.
-Elsewhere: which pods are ready (`pods`).
+Guarantees: slices have the labels and the size (at most 100 endpoints) of Kubernetes; only
+changed slices are written. Services without a selector are ignored.
+See also: which pods are ready (`pods`).
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ __all__ = ["reconcile_service", "selects"]
 SERVICE: Final = "kubernetes.io/service-name"
 MANAGED_BY: Final = "endpointslice.kubernetes.io/managed-by"
 _LABELS = {MANAGED_BY: "endpointslice-controller.k8s.io"}
-_A_SLICE = 100  # endpoints
+_MAX_ENDPOINTS = 100  # in one slice, as `--max-endpoints-per-slice` defaults to
 
 
 async def reconcile_service(key: ObjectKey, ctx: Context) -> None:
-    """One look at one service. Cancelled, some slices may be written."""
+    """Reconcile one service. If cancelled, some slices may be written."""
     service = ctx.get(Service, key)
     if service is None or not service.spec.selector or service.spec.type == "ExternalName":
         return
-    found = ctx.list(Pod, as_selector(service.spec.selector), namespace=key.namespace)
-    pods = sorted(filter(_has_address, found), key=lambda pod: pod.metadata.name)
-    wanted = {each.metadata.name: each for each in _slices(service, pods)}
-    mine = ctx.list(EndpointSlice, {**_LABELS, SERVICE: key.name}, namespace=key.namespace)
-    there = {each.metadata.name: each for each in mine}
+    selected = ctx.list(Pod, as_selector(service.spec.selector), namespace=key.namespace)
+    pods = sorted(filter(_has_address, selected), key=lambda pod: pod.metadata.name)
+    desired = {each.metadata.name: each for each in _slices(service, pods)}
+    slices = ctx.list(EndpointSlice, {**_LABELS, SERVICE: key.name}, namespace=key.namespace)
+    existing = {each.metadata.name: each for each in slices}
     at = ctx.client.resource(EndpointSlice, namespace=key.namespace)
-    for name, new in wanted.items():
-        if name not in there:
+    for name, new in desired.items():
+        if name not in existing:
             await at.create(new)
-        elif _content(there[name]) != _content(new):
+        elif _content(existing[name]) != _content(new):
             await at.patch(name, _content(new), type="merge")
-    for name in there.keys() - wanted.keys():
+    for name in existing.keys() - desired.keys():
         await at.delete(name, missing_ok=True)
 
 
@@ -57,14 +57,16 @@ def _has_address(pod: Pod) -> bool:
     return bool(pod.status.pod_ip) and pod.status.phase not in {"Succeeded", "Failed"}
 
 
-def _content(found: EndpointSlice) -> dict[str, object]:
-    said = found.to_dict()
-    return {"endpoints": said.get("endpoints") or [], "ports": said.get("ports") or []}
+def _content(slice_: EndpointSlice) -> dict[str, object]:
+    data = slice_.to_dict()
+    return {"endpoints": data.get("endpoints") or [], "ports": data.get("ports") or []}
 
 
 def _slices(service: Service, pods: Sequence[Pod]) -> list[EndpointSlice]:
     rest = iter(pods)
-    chunks = [list(itertools.islice(rest, _A_SLICE)) for _ in range(0, len(pods), _A_SLICE)]
+    chunks = [
+        list(itertools.islice(rest, _MAX_ENDPOINTS)) for _ in range(0, len(pods), _MAX_ENDPOINTS)
+    ]
     return [_slice(service, number, chunk) for number, chunk in enumerate(chunks or [[]])]
 
 
@@ -83,11 +85,12 @@ def _slice(service: Service, number: int, pods: Sequence[Pod]) -> EndpointSlice:
 
 
 def _endpoint(pod: Pod) -> Endpoint:
-    is_going, well = pod.metadata.deletion_timestamp is not None, is_ready(pod)
+    # A terminating pod is never ready, but it may still serve (`serving`).
+    is_terminating, serving = pod.metadata.deletion_timestamp is not None, is_ready(pod)
     return Endpoint(
         addresses=[pod.status.pod_ip or ""],
         conditions=EndpointConditions(
-            ready=well and not is_going, serving=well, terminating=is_going
+            ready=serving and not is_terminating, serving=serving, terminating=is_terminating
         ),
         node_name=pod.spec.node_name,
         target_ref=ObjectReference(
@@ -106,7 +109,7 @@ def _port(port: ServicePort, pods: Sequence[Pod]) -> EndpointPort:
 
 
 def _named_port(name: str, pods: Sequence[Pod]) -> int | None:
-    """The port of that name, of the first container that has one."""
+    """The number of the named port, from the first container that has it."""
     for container in (each for pod in pods for each in pod.spec.containers):
         for port in container.ports:
             if port.name == name:

@@ -1,9 +1,9 @@
-"""The whole simulation: controllers for all kinds, in one manager.
+"""The simulation: the controllers of all kinds in one manager.
 
-Promises: everything goes through the API, with informers and work queues like any other
-controller's, so it survives whatever a test does to the server; when the block ends, nothing
-of it runs any more, and what it made stays.
-Elsewhere: what each kind does (the modules of the kinds).
+Guarantees: uses only the API, with informers and work queues like any controller, so that it
+recovers from every fault a test injects; when the block ends, its tasks have ended, and the
+objects it created stay.
+See also: what each controller does (the modules of the kinds).
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ from .stateful_sets import reconcile_stateful_set
 
 __all__ = ["Workloads", "WorkloadsStats"]
 
-KUBELETS = 16  # pods that are worked on at once
+KUBELETS = 16  # workers of the pod controller
 
 
 class WorkloadsStats(msgspec.Struct, frozen=True):
-    """What there is, as the simulation's caches see it."""
+    """A snapshot of the simulation's caches and controllers."""
 
     nodes: int
     pods: int
-    steps: int  # looks at objects so far that came to their end
-    failures: int  # looks that failed, and were tried again
+    steps: int  # successful reconciles
+    failures: int  # failed reconciles, which are retried
 
 
 @final
 class Workloads:
-    """Makes a server feel like a cluster for one `async with` block.
+    """Simulates nodes and controllers on a server for one `async with` block.
 
-    Deployments roll out, stateful and daemon sets follow, jobs complete, services get their
-    endpoints, and pods run on `nodes` nodes. A step in a pod's life (started, ready, gone)
-    takes `delay` seconds on the `clock`. `cluster` is a configuration, or a client, which
-    stays its giver's.
+    Deployments, stateful sets and daemon sets roll out, jobs complete, services get endpoints,
+    and pods run on `nodes` nodes. Each step of a pod's lifecycle (started, ready, gone) takes
+    `delay` seconds on the `clock`. `cluster` is a configuration or a client; the caller closes
+    the client.
 
         async with APIServer() as server, Workloads(server.config):
             deployments = server.client().apps_v1.deployments("default")
@@ -73,7 +73,7 @@ class Workloads:
         clock: Clock | None = None,
     ) -> None:
         if nodes < 0 or not delay >= 0:
-            raise InvalidArgument(f"simulate {nodes} nodes with steps of {delay} s: less than none")
+            raise InvalidArgument(f"Workloads(nodes={nodes}, delay={delay}): negative value")
         clock = clock or SystemClock()
         self._nodes = nodes
         self._manager = Manager(
@@ -85,7 +85,7 @@ class Workloads:
             tune_gc=False,
             logs=False,
         )
-        self._life = contextlib.AsyncExitStack()
+        self._running = contextlib.AsyncExitStack()
         self._declare_caches()
         self._declare_sets()
         self._declare_pods(Kubelet(delay=delay, clock=clock), Jobs(delay=delay, clock=clock))
@@ -105,7 +105,7 @@ class Workloads:
             await stack.enter_async_context(running(self._manager))
             await self._manager.wait_ready()
             await register_nodes(self._manager.client, self._nodes)
-            self._life = stack.pop_all()
+            self._running = stack.pop_all()
         return self
 
     async def __aexit__(
@@ -114,15 +114,15 @@ class Workloads:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        await self._life.aclose()
+        await self._running.aclose()
 
     def __repr__(self) -> str:
         return f"Workloads({self._manager!r})"
 
-    # --- who is told what
+    # --- controllers
 
     def _declare_caches(self) -> None:
-        # Pods are looked at again and again, by all: they are decoded once, and read only.
+        # Every controller reads pods all the time: decode them once, and never modify them.
         index = {"owner": owner_uid, "node": lambda pod: [pod.spec.node_name or ""]}
         self._manager.cache(Pod, store_as="objects", index=index)
 
@@ -148,5 +148,5 @@ class Workloads:
         return self._manager.lister(Pod).keys_by_index("node", "")
 
     def _services(self, pod: Pod) -> list[ObjectKey]:
-        there = self._manager.lister(Service).list(namespace=pod.metadata.namespace)
-        return [ObjectKey.of(each) for each in there if selects(each, pod)]
+        services = self._manager.lister(Service).list(namespace=pod.metadata.namespace)
+        return [ObjectKey.of(each) for each in services if selects(each, pod)]

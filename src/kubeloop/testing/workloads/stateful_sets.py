@@ -1,10 +1,10 @@
-"""StatefulSets: pods with names of their own, made and replaced one after the other.
+"""StatefulSets: pods with stable names, created and replaced in order.
 
-Promises: a pod is made when all before it are ready, and removed when all behind it are gone,
-unless the set says `Parallel`; a new template replaces the last pod first, down to the
-partition.
-Not simulated: volume claims and controller revisions, so there is no `kubectl rollout undo`.
-Elsewhere: what is ready (`pods`).
+Guarantees: a pod is created when all before it are available, and deleted when all after it are
+gone, unless `podManagementPolicy` is `Parallel`; an update replaces the last pod first, down to
+the partition.
+Not simulated: volume claims and controller revisions, so `kubectl rollout undo` does not work.
+See also: which pods are available (`pods`).
 """
 
 from __future__ import annotations
@@ -21,87 +21,90 @@ from kubeloop.wire.apps.v1 import StatefulSet, StatefulSetStatus
 from kubeloop.wire.core.v1 import Pod
 
 from .pods import (
-    available_again,
-    counted,
+    count_pods,
     create_pods,
     delete_pods,
     is_active,
     is_available,
     owned_pods,
     pod_from,
+    requeue_until_available,
     save_status,
     template_hash,
 )
 
-__all__ = ["Todo", "reconcile_stateful_set", "stateful_todo"]
+__all__ = ["Plan", "plan_stateful_set", "reconcile_stateful_set"]
 
 REVISION: Final = "controller-revision-hash"
 
 
-class Todo(msgspec.Struct, frozen=True):
-    """The ordinals of pods to make, and of pods to remove."""
+class Plan(msgspec.Struct, frozen=True):
+    """The ordinals of the pods to create and to delete next."""
 
-    make: tuple[int, ...] = ()
-    remove: tuple[int, ...] = ()
+    create: tuple[int, ...] = ()
+    delete: tuple[int, ...] = ()
 
 
 async def reconcile_stateful_set(key: ObjectKey, ctx: Context) -> Result | None:
-    """One look at one set. Cancelled, some pods may be made or removed."""
+    """Reconcile one stateful set. If cancelled, some pods may be created or deleted."""
     found = ctx.get(StatefulSet, key)
     if found is None or found.metadata.deletion_timestamp is not None:
         return None
     pods = {_ordinal(pod): pod for pod in owned_pods(ctx, found)}
     min_ready = found.spec.min_ready_seconds or 0
-    settled = {n for n, pod in pods.items() if is_available(pod, min_ready, ctx.now())}
-    todo = stateful_todo(found, pods, settled)
+    available = {n for n, pod in pods.items() if is_available(pod, min_ready, ctx.now())}
+    plan = plan_stateful_set(found, pods, available)
     try:
-        await create_pods(ctx, [_pod(found, number) for number in todo.make])
+        await create_pods(ctx, [_pod(found, number) for number in plan.create])
     except AlreadyExists:
-        return Result(requeue_after=1.0)  # somebody else's pod has the name
-    await delete_pods(ctx, [pods[number] for number in todo.remove])
-    counts = counted([pod for pod in pods.values() if is_active(pod)], min_ready, ctx.now())
+        return Result(requeue_after=1.0)  # the name is taken by a pod that is not ours
+    await delete_pods(ctx, [pods[number] for number in plan.delete])
+    counts = count_pods([pod for pod in pods.values() if is_active(pod)], min_ready, ctx.now())
     await save_status(ctx, found, _status(found, pods, counts.ready, counts.available))
-    return available_again(counts, min_ready)
+    return requeue_until_available(counts, min_ready)
 
 
-def stateful_todo(
-    found: StatefulSet, pods: Mapping[int, Pod], settled: set[int] | frozenset[int]
-) -> Todo:
-    """What is to be done next; `settled` are the ordinals whose pods are available."""
+def plan_stateful_set(
+    found: StatefulSet, pods: Mapping[int, Pod], available: set[int] | frozenset[int]
+) -> Plan:
+    """The next step; `available` are the ordinals whose pods are available."""
     first = (found.spec.ordinals.start or 0) if found.spec.ordinals is not None else 0
-    wanted = range(first, first + (found.spec.replicas or 0))
-    over = [n for n, pod in pods.items() if pod.status.phase in {"Succeeded", "Failed"}]
-    missing = [number for number in wanted if number not in pods]
-    extra = sorted((n for n in pods if n not in wanted), reverse=True)
-    if over:
-        return Todo(remove=_still_there(pods, over))
+    desired = range(first, first + (found.spec.replicas or 0))
+    finished = [n for n, pod in pods.items() if pod.status.phase in {"Succeeded", "Failed"}]
+    missing = [number for number in desired if number not in pods]
+    surplus = sorted((n for n in pods if n not in desired), reverse=True)
+    if finished:
+        return Plan(delete=_not_terminating(pods, finished))
     if found.spec.pod_management_policy == "Parallel":
-        if missing or extra:
-            return Todo(tuple(missing), _still_there(pods, extra))
+        if missing or surplus:
+            return Plan(tuple(missing), _not_terminating(pods, surplus))
     elif missing:
-        before = range(wanted.start, missing[0])
-        return Todo(make=(missing[0],) if settled.issuperset(before) else ())
-    elif extra:
-        return Todo(remove=_still_there(pods, extra[:1]))
-    return Todo(remove=_outdated(found, pods, settled, wanted))
+        before = range(desired.start, missing[0])
+        return Plan(create=(missing[0],) if available.issuperset(before) else ())
+    elif surplus:
+        return Plan(delete=_not_terminating(pods, surplus[:1]))
+    return Plan(delete=_outdated(found, pods, available, desired))
 
 
 def _outdated(
-    found: StatefulSet, pods: Mapping[int, Pod], settled: set[int] | frozenset[int], wanted: range
+    found: StatefulSet,
+    pods: Mapping[int, Pod],
+    available: set[int] | frozenset[int],
+    desired: range,
 ) -> tuple[int, ...]:
-    """The next pod of an old template, once all others are well."""
+    """The next pod of an old template to replace, once all others are available."""
     strategy = found.spec.update_strategy
     if strategy.type != "RollingUpdate":
         return ()
     rolling = strategy.rolling_update
     partition = (rolling.partition or 0) if rolling is not None else 0
-    old = [n for n in wanted if n >= partition and _revision_of(pods[n]) != _revision(found)]
-    if not old or not settled.issuperset(set(wanted) - {old[-1]}):
+    old = [n for n in desired if n >= partition and _revision_of(pods[n]) != _revision(found)]
+    if not old or not available.issuperset(set(desired) - {old[-1]}):
         return ()
-    return _still_there(pods, old[-1:])
+    return _not_terminating(pods, old[-1:])
 
 
-def _still_there(pods: Mapping[int, Pod], numbers: list[int]) -> tuple[int, ...]:
+def _not_terminating(pods: Mapping[int, Pod], numbers: list[int]) -> tuple[int, ...]:
     return tuple(n for n in numbers if pods[n].metadata.deletion_timestamp is None)
 
 
@@ -113,7 +116,7 @@ def _pod(found: StatefulSet, number: int) -> Pod:
         REVISION: _revision(found),
     }
     pod = pod_from(found.spec.template, found, name=name, labels=labels)
-    pod.spec = type(pod.spec).from_dict(pod.spec.to_dict())  # the template's stays as it is
+    pod.spec = type(pod.spec).from_dict(pod.spec.to_dict())  # a copy: the template is cached
     pod.spec.hostname, pod.spec.subdomain = name, found.spec.service_name
     return pod
 
@@ -136,9 +139,9 @@ def _status(
     new = _revision(found)
     active = [pod for pod in pods.values() if is_active(pod)]
     updated = sum(_revision_of(pod) == new for pod in active)
-    wanted = found.spec.replicas or 0
-    is_done = updated == len(active) == ready == wanted
-    current = new if is_done else found.status.current_revision or new
+    desired = found.spec.replicas or 0
+    is_complete = updated == len(active) == ready == desired
+    current = new if is_complete else found.status.current_revision or new
     return StatefulSetStatus(
         replicas=len(active),
         ready_replicas=ready or None,

@@ -1,1 +1,1 @@
-"""Admission webhooks and the life of namespaces."""
+"""Admission webhooks, and the NamespaceLifecycle plugin."""

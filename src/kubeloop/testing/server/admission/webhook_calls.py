@@ -1,9 +1,8 @@
 """Calls a webhook over HTTP.
 
-Promises: a call ends within the webhook's timeout, with a body or with a `CallFailed`
-whose message reads as kube-apiserver's; only the webhook's own caBundle is trusted where
-it has one.
-Elsewhere: what is sent and what the answer means (`webhook_reviews`).
+Guarantees: a call ends within the webhook's timeout, with a body or with a `CallFailed` whose
+message is kube-apiserver's; a webhook with a caBundle is verified with that bundle only.
+See also: what is sent and what the response means (`webhook_reviews`).
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ from ..values.causes import quoted
 
 __all__ = ["CallFailed", "Post", "call_webhook", "post"]
 
-_DEFAULT_SECONDS: Final = 10.0
-_LONGEST_ANSWER: Final = 3 * 1024 * 1024
+_DEFAULT_TIMEOUT: Final = 10.0  # of admissionregistration.k8s.io/v1
+_MAX_RESPONSE: Final = 3 * 1024 * 1024  # bytes
 
 
 class CallFailed(KubeError):
-    """A webhook could not be asked; the message says what came of it."""
+    """A webhook could not be called, or responded with an HTTP error."""
 
 
 class Post(Protocol):
-    """Sends a review: answers the HTTP status and the body.
+    """Sends a review; returns the HTTP status and the body.
 
-    Raises `CallFailed`, `TimeoutError`, `OSError` or aiohttp's errors when there is none.
+    Raises `CallFailed`, `TimeoutError`, `OSError` or aiohttp's errors without a response.
     """
 
     async def __call__(
@@ -45,13 +44,13 @@ class Post(Protocol):
 async def post(
     url: str, body: bytes, ca_bundle: bytes | None, seconds: float, /
 ) -> tuple[int, bytes]:
-    """The plain way to send a review: a connection of its own, no redirects.
+    """Send a review over a new connection, without following redirects.
 
-    Safe to cancel: the connection is closed.
+    If cancelled, the connection is closed.
     """
     context = ssl.create_default_context()
     if ca_bundle is not None:
-        context = _trusting(ca_bundle)
+        context = _context_for(ca_bundle)
     bound = aiohttp.ClientTimeout(total=seconds)
     async with (
         aiohttp.ClientSession(timeout=bound) as session,
@@ -61,42 +60,42 @@ async def post(
             ssl=context,
             headers={"Content-Type": "application/json", "Accept": "application/json, */*"},
             allow_redirects=False,
-        ) as answer,
+        ) as response,
     ):
-        said = await answer.content.read(_LONGEST_ANSWER)
-        while rest := await answer.content.read(_LONGEST_ANSWER):
-            said += rest
-            if len(said) > _LONGEST_ANSWER:
-                raise CallFailed(f"the answer is longer than {_LONGEST_ANSWER} bytes")
-        return answer.status, said
+        content = await response.content.read(_MAX_RESPONSE)
+        while rest := await response.content.read(_MAX_RESPONSE):
+            content += rest
+            if len(content) > _MAX_RESPONSE:
+                raise CallFailed(f"the response is longer than {_MAX_RESPONSE} bytes")
+        return response.status, content
 
 
-def _trusting(ca_bundle: bytes) -> ssl.SSLContext:
+def _context_for(ca_bundle: bytes) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cadata=ca_bundle.decode())
     except (ssl.SSLError, UnicodeDecodeError) as error:
-        raise CallFailed(f"the caBundle holds no certificate: {error}") from error
+        raise CallFailed(f"the caBundle contains no certificate: {error}") from error
 
 
 async def call_webhook(hook: Mapping[str, Any], body: bytes, *, post: Post, clock: Clock) -> bytes:
-    """The body of a webhook's answer.
+    """The body of a webhook's response.
 
     Raises:
-        CallFailed: there is none, or its HTTP status is no success.
+        CallFailed: there is none, or its HTTP status is not 2xx.
     """
-    seconds = float(hook.get("timeoutSeconds") or _DEFAULT_SECONDS)
+    seconds = float(hook.get("timeoutSeconds") or _DEFAULT_TIMEOUT)
     url, ca_bundle = f"{_url_of(hook)}?timeout={seconds:g}s", _ca_of(hook)
     failed = f"failed to call webhook: Post {quoted(url)}"
     try:
         async with clock.timeout(seconds):
-            status, answer = await post(url, body, ca_bundle, seconds)
+            status, content = await post(url, body, ca_bundle, seconds)
     except TimeoutError as error:
         raise CallFailed(f"{failed}: context deadline exceeded") from error
     except (CallFailed, OSError, aiohttp.ClientError) as error:
         raise CallFailed(f"{failed}: {error}") from error
     if not 200 <= status < 300:
-        raise CallFailed(f"failed to call webhook: {_status_text(status, answer)}")
-    return answer
+        raise CallFailed(f"failed to call webhook: {_status_text(status, content)}")
+    return content
 
 
 def _url_of(hook: Mapping[str, Any]) -> str:
@@ -104,10 +103,10 @@ def _url_of(hook: Mapping[str, Any]) -> str:
     if config.get("url"):
         return str(config["url"])
     service = config.get("service") or {}
-    where = f"{service.get('namespace', '')}/{service.get('name', '')}"
+    name = f"{service.get('namespace', '')}/{service.get('name', '')}"
     raise CallFailed(
-        f"could not get REST client: service {quoted(where)}: this server has no service network "
-        "(give the webhook a clientConfig.url)"
+        f"could not get REST client: service {quoted(name)}: this server has no service network "
+        "(set clientConfig.url of the webhook)"
     )
 
 
@@ -121,6 +120,7 @@ def _ca_of(hook: Mapping[str, Any]) -> bytes | None:
         raise CallFailed(f"could not get REST client: caBundle: {error}") from error
 
 
+# The messages of apimachinery's `NewGenericServerResponse`, by HTTP status.
 _BY_STATUS: Final = {
     400: "the server rejected our request for an unknown reason",
     401: "the server has asked for the client to provide credentials",
@@ -131,12 +131,12 @@ _BY_STATUS: Final = {
     503: "the server is currently unable to handle the request",
     504: "the server was unable to return a response in the time allotted",
 }
-_SHOWN: Final = 2048  # bytes of a webhook's complaint
+_MAX_QUOTED: Final = 2048  # bytes of a webhook's error body in a message
 
 
 def _status_text(status: int, body: bytes) -> str:
-    """An HTTP error as client-go words it."""
+    """The message of client-go for an HTTP error."""
     if status in _BY_STATUS:
         return _BY_STATUS[status]
-    said = body[:_SHOWN].decode(errors="replace").strip() or "unknown"
-    return f"an error on the server ({quoted(said)}) has prevented the request from succeeding"
+    text = body[:_MAX_QUOTED].decode(errors="replace").strip() or "unknown"
+    return f"an error on the server ({quoted(text)}) has prevented the request from succeeding"

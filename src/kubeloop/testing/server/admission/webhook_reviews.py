@@ -1,8 +1,8 @@
-"""What is sent to a webhook and what its answer means.
+"""AdmissionReview: the request to a webhook, and the meaning of its response.
 
-Promises: an answer that does not say what it must is a failure to call the webhook, never
-a yes; a rejection keeps the webhook's code, reason and details.
-Elsewhere: which webhooks are asked (`webhook_rules`), the order of things (`admission`).
+Guarantees: a malformed response is a failure of the webhook, never an approval; a denial keeps
+the webhook's code, reason and details.
+See also: which webhooks are called (`webhook_rules`), in which order (`webhooks`).
 """
 
 from __future__ import annotations
@@ -21,19 +21,26 @@ from ..statuses import Refusal
 from ..values.causes import quoted
 from .webhook_rules import AdmissionRequest, Target
 
-__all__ = ["BadAnswer", "Verdict", "denial", "read_answer", "review", "review_version"]
+__all__ = [
+    "InvalidResponse",
+    "WebhookResponse",
+    "denial",
+    "encode_review",
+    "parse_response",
+    "review_version",
+]
 
 _GROUP: Final = "admission.k8s.io"
 _KIND: Final = f"{_GROUP}/v1, Kind=AdmissionReview"
 
 
-class BadAnswer(KubeError):
-    """A webhook answered something that is no answer."""
+class InvalidResponse(KubeError):
+    """A webhook responded with something other than a valid AdmissionReview."""
 
 
 @final
-class Verdict(msgspec.Struct, frozen=True):
-    """A webhook's answer, understood."""
+class WebhookResponse(msgspec.Struct, frozen=True):
+    """The content of a webhook's response."""
 
     allowed: bool
     status: Mapping[str, Any] | None = None
@@ -43,24 +50,24 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 def review_version(hook: Mapping[str, Any]) -> str:
-    """The version of AdmissionReview to speak with a webhook: the first both know.
+    """The version of AdmissionReview to send: the first one that both sides support.
 
     Raises:
-        BadAnswer: there is none.
+        InvalidResponse: they have none in common.
     """
     for version in hook.get("admissionReviewVersions") or ("v1",):
         if version in {"v1", "v1beta1"}:
             return str(version)
-    raise BadAnswer(
+    raise InvalidResponse(
         "could not create admission objects: webhook does not accept known AdmissionReview "
         "versions (v1, v1beta1)"
     )
 
 
-def review(request: AdmissionRequest, target: Target, *, uid: str, version: str) -> bytes:
-    """The AdmissionReview to send; `target` is what the webhook's rule matched."""
+def encode_review(request: AdmissionRequest, target: Target, *, uid: str, version: str) -> bytes:
+    """The AdmissionReview to send; `target` is the resource that the webhook's rule matched."""
     original = request.target
-    asked: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "uid": uid,
         "kind": target.kind_wire(),
         "resource": target.resource_wire(),
@@ -74,36 +81,34 @@ def review(request: AdmissionRequest, target: Target, *, uid: str, version: str)
         "options": request.options,
     }
     if request.subresource:
-        asked |= {"subResource": request.subresource, "requestSubResource": request.subresource}
-    asked |= {key: said for key, said in _place(request).items() if said}
+        fields |= {"subResource": request.subresource, "requestSubResource": request.subresource}
+    optional = {"name": request.name, "namespace": request.namespace}
+    fields |= {key: value for key, value in optional.items() if value}
     return msgspec.json.encode(
-        {"kind": "AdmissionReview", "apiVersion": f"{_GROUP}/{version}", "request": asked}
+        {"kind": "AdmissionReview", "apiVersion": f"{_GROUP}/{version}", "request": fields}
     )
 
 
-def _place(request: AdmissionRequest) -> dict[str, str]:
-    return {"name": request.name, "namespace": request.namespace}
-
-
-def read_answer(body: bytes, *, uid: str, version: str, mutating: bool) -> Verdict:
-    """What a webhook's answer says.
+def parse_response(body: bytes, *, uid: str, version: str, mutating: bool) -> WebhookResponse:
+    """Parse the AdmissionReview in a webhook's response.
 
     Raises:
-        BadAnswer: it is not the answer to what was asked.
+        InvalidResponse: it is not a valid response to this request.
     """
     try:
-        said = json.loads(body)
+        decoded = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise BadAnswer(
+        raise InvalidResponse(
             f"failed to call webhook: couldn't get version/kind; json parse error: {error}"
         ) from error
-    response = said.get("response") if isinstance(said, dict) else None
+    response = decoded.get("response") if isinstance(decoded, dict) else None
     if not isinstance(response, dict):
         raise _invalid("webhook response was absent")
+    # `VerifyAdmissionResponse` of kube-apiserver is lenient with v1beta1 only.
     if version == "v1":
-        _check_identity(said, response, uid)
+        _check_identity(decoded, response, uid)
         _check_patch(response, mutating=mutating)
-    return Verdict(
+    return WebhookResponse(
         bool(response.get("allowed")),
         response.get("status"),
         _patch(response) if mutating else [],
@@ -112,15 +117,15 @@ def read_answer(body: bytes, *, uid: str, version: str, mutating: bool) -> Verdi
     )
 
 
-def _invalid(why: str) -> BadAnswer:
-    return BadAnswer(f"received invalid webhook response: {why}")
+def _invalid(reason: str) -> InvalidResponse:
+    return InvalidResponse(f"received invalid webhook response: {reason}")
 
 
-def _check_identity(said: Mapping[str, Any], response: Mapping[str, Any], uid: str) -> None:
+def _check_identity(review: Mapping[str, Any], response: Mapping[str, Any], uid: str) -> None:
     if response.get("uid", "") != uid:
         found = quoted(str(response.get("uid", "")))
         raise _invalid(f"expected response.uid={quoted(uid)}, got {found}")
-    found = _gvk(str(said.get("apiVersion", "")), str(said.get("kind", "")))
+    found = _gvk(str(review.get("apiVersion", "")), str(review.get("kind", "")))
     if found != _KIND:
         raise _invalid(f"expected webhook response of {_KIND}, got {found}")
 
@@ -131,20 +136,20 @@ def _gvk(api_version: str, kind: str) -> str:
 
 
 def _check_patch(response: Mapping[str, Any], *, mutating: bool) -> None:
-    patch, sort = response.get("patch"), response.get("patchType")
+    patch, patch_type = response.get("patch"), response.get("patchType")
     if not mutating:
         if patch:
             raise _invalid("validating webhook may not return response.patch")
-        if sort is not None:
+        if patch_type is not None:
             raise _invalid("validating webhook may not return response.patchType")
-    elif patch and sort is None:
+    elif patch and patch_type is None:
         raise _invalid("webhook returned response.patch but not response.patchType")
-    elif sort is not None and not patch:
+    elif patch_type is not None and not patch:
         raise _invalid("webhook returned response.patchType but not response.patch")
-    elif sort == "":
+    elif patch_type == "":
         raise _invalid('webhook returned invalid response.patchType of ""')
-    elif patch and sort != "JSONPatch":
-        raise BadAnswer(f"unsupported patch type {quoted(str(sort))}")
+    elif patch and patch_type != "JSONPatch":
+        raise InvalidResponse(f"unsupported patch type {quoted(str(patch_type))}")
 
 
 def _patch(response: Mapping[str, Any]) -> list[Any]:
@@ -153,23 +158,23 @@ def _patch(response: Mapping[str, Any]) -> list[Any]:
     try:
         patch = json.loads(base64.b64decode(str(response["patch"])))
     except (ValueError, binascii.Error, RecursionError) as error:
-        raise BadAnswer(f"received undecodable patch in webhook response: {error}") from error
+        raise InvalidResponse(f"received undecodable patch in webhook response: {error}") from error
     if not isinstance(patch, list):
-        raise BadAnswer("received undecodable patch in webhook response: it is no list")
+        raise InvalidResponse("received undecodable patch in webhook response: not a list")
     return patch
 
 
-def denial(hook: str, given: Mapping[str, Any] | None) -> Refusal:
-    """The answer to a request that a webhook rejected."""
-    result = dict(given or {})
+def denial(hook: str, webhook_status: Mapping[str, Any] | None) -> Refusal:
+    """The error of a request that a webhook denied, as kube-apiserver's `ToStatusErr`."""
+    result = dict(webhook_status or {})
     denied = f"admission webhook {quoted(hook)} denied the request"
-    why = result.get("message") or result.get("reason")
+    reason = result.get("message") or result.get("reason")
     status: dict[str, Any] = {
         "kind": "Status",
         "apiVersion": "v1",
         "metadata": result.get("metadata") or {},
         "status": "Failure",
-        "message": f"{denied}: {why}" if why else f"{denied} without explanation",
+        "message": f"{denied}: {reason}" if reason else f"{denied} without explanation",
     }
     status |= {key: result[key] for key in ("reason", "details") if result.get(key)}
     code = result.get("code")

@@ -1,8 +1,8 @@
-"""Which webhooks a request concerns.
+"""Which webhooks are called for a request.
 
-Promises: plain decisions on plain values; the configurations that could lock everybody out
-(webhook configurations and admission policies themselves) concern no webhook.
-Elsewhere: calling them (`admission`), what is sent (`webhook_reviews`).
+Guarantees: pure; no webhook is called for webhook configurations and admission policies, so
+that a bad one can always be removed.
+See also: calling them (`webhooks`), what is sent (`webhook_reviews`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ..identity import Objects, User, find_object
 
 __all__ = ["AdmissionRequest", "Target", "is_exempt", "matches_rules", "matches_selectors"]
 
+# `IsExemptAdmissionConfigurationResource` of kube-apiserver.
 _EXEMPT: Final = frozenset(
     {
         "mutatingadmissionpolicies",
@@ -34,7 +35,7 @@ _EXEMPT: Final = frozenset(
 
 @final
 class Target(msgspec.Struct, frozen=True):
-    """A resource in one version, and the kind that is spoken there."""
+    """A resource in one version, and its kind."""
 
     group: str
     version: str
@@ -50,7 +51,7 @@ class Target(msgspec.Struct, frozen=True):
 
 @final
 class AdmissionRequest(msgspec.Struct, frozen=True):
-    """A write on its way: what is done to which object, by whom.
+    """A write in admission: the operation, the object and the user.
 
     `obj` is None for a deletion, `old` for a creation. `namespace` is empty for cluster-wide
     resources, and the name itself for a Namespace. `options` is the options object of the
@@ -70,7 +71,7 @@ class AdmissionRequest(msgspec.Struct, frozen=True):
 
 
 def is_exempt(request: AdmissionRequest) -> bool:
-    """Whether webhooks are never asked about this resource."""
+    """Whether no webhook is ever called for this resource."""
     target = request.target
     return target.group == "admissionregistration.k8s.io" and target.plural in _EXEMPT
 
@@ -78,16 +79,16 @@ def is_exempt(request: AdmissionRequest) -> bool:
 def matches_rules(
     rules: Iterable[Mapping[str, Any]], request: AdmissionRequest, target: Target
 ) -> bool:
-    """Whether one of a webhook's rules names this operation on `target`."""
+    """Whether one of a webhook's rules covers this operation on `target`."""
     return any(_matches(rule, request, target) for rule in rules)
 
 
 def _matches(rule: Mapping[str, Any], request: AdmissionRequest, target: Target) -> bool:
     return (
         _in_scope(rule.get("scope") or "*", request)
-        and _names(rule.get("operations"), request.operation)
-        and _names(rule.get("apiGroups"), target.group)
-        and _names(rule.get("apiVersions"), target.version)
+        and _covers(rule.get("operations"), request.operation)
+        and _covers(rule.get("apiGroups"), target.group)
+        and _covers(rule.get("apiVersions"), target.version)
         and any(
             _is_resource(each, target.plural, request.subresource)
             for each in rule.get("resources") or ()
@@ -95,13 +96,13 @@ def _matches(rule: Mapping[str, Any], request: AdmissionRequest, target: Target)
     )
 
 
-def _names(words: Iterable[str] | None, word: str) -> bool:
-    known = tuple(words or ())
-    return "*" in known or word in known
+def _covers(patterns: Iterable[str] | None, value: str) -> bool:
+    allowed = tuple(patterns or ())
+    return "*" in allowed or value in allowed
 
 
-def _is_resource(said: str, plural: str, subresource: str) -> bool:
-    resource, _, part = said.partition("/")
+def _is_resource(pattern: str, plural: str, subresource: str) -> bool:
+    resource, _, part = pattern.partition("/")
     return resource in {"*", plural} and part in {"*", subresource}
 
 
@@ -115,10 +116,10 @@ def _is_namespace(target: Target) -> bool:
 
 
 def matches_selectors(hook: Mapping[str, Any], request: AdmissionRequest, objects: Objects) -> bool:
-    """Whether a webhook's selectors let the request through to it.
+    """Whether a webhook's namespace and object selectors match the request.
 
     Raises:
-        Refusal: the request's namespace is not there (404), or a selector makes no sense (500).
+        Refusal: the request's namespace does not exist (404), or a selector is invalid (500).
     """
     try:
         return _namespace_matches(hook, request, objects) and _object_matches(hook, request)
@@ -130,13 +131,13 @@ def _namespace_matches(
     hook: Mapping[str, Any], request: AdmissionRequest, objects: Objects
 ) -> bool:
     if not request.namespace and not _is_namespace(request.target):
-        return True  # cluster-wide resources are never exempted
+        return True  # a namespaceSelector never exempts cluster-scoped resources
     selector = selector_from_wire(hook.get("namespaceSelector") or {})
     return selector.is_everything or selector.matches(_namespace_labels(request, objects))
 
 
 def _namespace_labels(request: AdmissionRequest, objects: Objects) -> Mapping[str, str]:
-    """The labels of the namespace; where it is itself written, those it will have."""
+    """The labels of the namespace; if the request writes the namespace itself, the new ones."""
     writes = request.operation in {"CREATE", "UPDATE"} and not request.subresource
     obj = request.obj if _is_namespace(request.target) and writes else None
     if obj is None:
@@ -147,7 +148,7 @@ def _namespace_labels(request: AdmissionRequest, objects: Objects) -> Mapping[st
 
 
 def _object_matches(hook: Mapping[str, Any], request: AdmissionRequest) -> bool:
-    """The object or the one it replaces: relabelling must not get around a webhook."""
+    # Old or new object: changing the labels must not bypass a webhook.
     selector = selector_from_wire(hook.get("objectSelector") or {})
     states = (request.obj, request.old)
     return selector.is_everything or any(

@@ -1,12 +1,11 @@
-"""Admission: webhooks that change and check what is written, and the life of namespaces.
+"""Admission: mutating and validating webhooks, and the NamespaceLifecycle plugin.
 
-Promises: mutating webhooks are asked one after the other, in the order of their
-configurations' names, each seeing what the one before made of the object; validating ones
-all at once. A webhook that cannot be reached, or answers nonsense, decides by its
-failurePolicy.
-Not here: matchConditions and reinvocation (a hook is called once); services cannot be
-reached, there is no service network: a hook needs a `url`.
-Elsewhere: which webhooks are asked (`webhook_rules`), how (`webhook_calls`), what is said
+Guarantees: mutating webhooks are called one after the other, in the order of their
+configurations' names, each with the result of the one before; validating ones in parallel. The
+failurePolicy decides for a webhook that cannot be reached or responds with an invalid review.
+Not implemented: matchConditions and reinvocation (a webhook is called once); services, because
+there is no service network: a webhook needs a `url`.
+See also: which webhooks are called (`webhook_rules`), how (`webhook_calls`), with which content
 (`webhook_reviews`).
 """
 
@@ -29,7 +28,14 @@ from ..registry import Registry
 from ..statuses import Cause, Refusal
 from ..values.causes import quoted
 from .webhook_calls import CallFailed, Post, call_webhook, post
-from .webhook_reviews import BadAnswer, Verdict, denial, read_answer, review, review_version
+from .webhook_reviews import (
+    InvalidResponse,
+    WebhookResponse,
+    denial,
+    encode_review,
+    parse_response,
+    review_version,
+)
 from .webhook_rules import (
     AdmissionRequest,
     Target,
@@ -40,7 +46,7 @@ from .webhook_rules import (
 
 __all__ = [
     "AdmissionRequest",
-    "Admitted",
+    "AdmissionResult",
     "CallFailed",
     "Post",
     "Target",
@@ -49,25 +55,26 @@ __all__ = [
 ]
 
 _GROUP: Final = "admissionregistration.k8s.io"
-_IMMORTAL: Final = frozenset({"default", "kube-public", "kube-system"})
+# NamespaceLifecycle never lets these be deleted.
+_PROTECTED: Final = frozenset({"default", "kube-public", "kube-system"})
 
 log = logging.getLogger(__name__)
 
-# `convert(obj, group, kind, to_version)`, as `conversion` has it.
+# `convert(obj, group, kind, to_version)`, as in `builtin.conversion`.
 Convert: TypeAlias = Callable[[dict[str, Any], str, str, str], dict[str, Any]]
 
 
 @final
-class Admitted(msgspec.Struct, frozen=True):
-    """What became of a request that was let through."""
+class AdmissionResult(msgspec.Struct, frozen=True):
+    """The object after admission, with warnings for the client."""
 
     obj: dict[str, Any] | None
     warnings: tuple[str, ...] = ()
     annotations: Mapping[str, str] = {}  # for the audit log
 
-    def joined(self, other: Admitted) -> Admitted:
-        """Both, one after the other."""
-        return Admitted(
+    def followed_by(self, other: AdmissionResult) -> AdmissionResult:
+        """The result of both webhooks, one after the other."""
+        return AdmissionResult(
             other.obj,
             (*self.warnings, *other.warnings),
             {**self.annotations, **other.annotations},
@@ -75,8 +82,8 @@ class Admitted(msgspec.Struct, frozen=True):
 
 
 @final
-class _Call(msgspec.Struct, frozen=True):
-    """A webhook to ask, and the version of the resource that its rules named."""
+class _Match(msgspec.Struct, frozen=True):
+    """A webhook to call, and the version of the resource that its rules cover."""
 
     hook: Mapping[str, Any]
     target: Target
@@ -86,16 +93,16 @@ class _Call(msgspec.Struct, frozen=True):
         return str(self.hook.get("name", ""))
 
     @property
-    def may_fail(self) -> bool:
+    def ignores_failure(self) -> bool:
         return self.hook.get("failurePolicy") == "Ignore"
 
 
 @final
 class Webhooks:
-    """Asks the stored webhook configurations about requests.
+    """Calls the webhooks of the stored configurations.
 
-    With `registry` and `convert` a hook whose rules name another version of the same
-    resource is asked in that version (`matchPolicy: Equivalent`, the default).
+    With `registry` and `convert`, a webhook whose rules cover another version of the same
+    resource is called with that version (`matchPolicy: Equivalent`, the default).
     """
 
     def __init__(
@@ -114,7 +121,7 @@ class Webhooks:
         self._convert = convert
 
     def applies(self, request: AdmissionRequest) -> bool:
-        """Whether the rules of any webhook name this request; selectors are not looked at."""
+        """Whether the rules of any webhook cover this request, regardless of selectors."""
         if is_exempt(request):
             return False
         return any(
@@ -124,86 +131,88 @@ class Webhooks:
             for target in self._targets(hook, request)
         )
 
-    async def mutate(self, request: AdmissionRequest) -> Admitted:
-        """The object as the mutating webhooks leave it.
+    async def mutate(self, request: AdmissionRequest) -> AdmissionResult:
+        """Call the mutating webhooks; the result has the object after their patches.
 
         Raises:
-            Refusal: a webhook said no, or could not be asked and must be.
+            Refusal: a webhook denied the request, or failed with `failurePolicy: Fail`.
         """
-        admitted = Admitted(request.obj)
+        result = AdmissionResult(request.obj)
         for hook in self._hooks("mutatingwebhookconfigurations"):
-            call = self._call_for(hook, request)
-            if call is not None:
-                told = await self._mutated(call, request)
-                admitted = admitted.joined(told)
-                request = msgspec.structs.replace(request, obj=told.obj)
-        return admitted
+            match = self._match(hook, request)
+            if match is not None:
+                mutated = await self._mutate(match, request)
+                result = result.followed_by(mutated)
+                request = msgspec.structs.replace(request, obj=mutated.obj)
+        return result
 
-    async def validate(self, request: AdmissionRequest) -> Admitted:
-        """The object, unchanged, when no validating webhook objects.
+    async def validate(self, request: AdmissionRequest) -> AdmissionResult:
+        """Call the validating webhooks; the result has the object unchanged.
 
         Raises:
-            Refusal: a webhook said no, or could not be asked and must be.
+            Refusal: a webhook denied the request, or failed with `failurePolicy: Fail`.
         """
         hooks = self._hooks("validatingwebhookconfigurations")
-        calls = [call for hook in hooks if (call := self._call_for(hook, request))]
-        admitted = Admitted(request.obj)
-        asked = (self._ask(call, request, mutating=False) for call in calls)
-        answers = await asyncio.gather(*asked, return_exceptions=True)
-        for answer in answers:
-            if isinstance(answer, BaseException):
-                raise answer
-        for call, answer in zip(calls, answers, strict=True):
-            if isinstance(answer, Verdict):
-                admitted = admitted.joined(_told(call, answer, request.obj))
-        return admitted
+        matches = [match for hook in hooks if (match := self._match(hook, request))]
+        result = AdmissionResult(request.obj)
+        calls = (self._call(match, request, mutating=False) for match in matches)
+        # All calls finish before the first error is raised, so that none is left running.
+        responses = await asyncio.gather(*calls, return_exceptions=True)
+        for response in responses:
+            if isinstance(response, BaseException):
+                raise response
+        for match, response in zip(matches, responses, strict=True):
+            if isinstance(response, WebhookResponse):
+                result = result.followed_by(_result(match, response, request.obj))
+        return result
 
     def _hooks(self, plural: str) -> Iterator[Mapping[str, Any]]:
-        found = self._objects(_GROUP, plural)
-        for configuration in sorted(found, key=lambda obj: str(obj["metadata"]["name"])):
+        configurations = self._objects(_GROUP, plural)
+        for configuration in sorted(configurations, key=lambda obj: str(obj["metadata"]["name"])):
             yield from configuration.get("webhooks") or ()
 
-    def _call_for(self, hook: Mapping[str, Any], request: AdmissionRequest) -> _Call | None:
+    def _match(self, hook: Mapping[str, Any], request: AdmissionRequest) -> _Match | None:
         if is_exempt(request):
             return None
         rules = hook.get("rules") or ()
         for target in self._targets(hook, request):
             if matches_rules(rules, request, target):
-                fits = matches_selectors(hook, request, self._objects)
-                return _Call(hook, target) if fits else None
+                is_selected = matches_selectors(hook, request, self._objects)
+                return _Match(hook, target) if is_selected else None
         return None
 
     def _targets(self, hook: Mapping[str, Any], request: AdmissionRequest) -> Iterator[Target]:
-        """The resource that was asked for, then the other versions it could be asked in."""
+        """The resource of the request, then its other versions unless `matchPolicy: Exact`."""
         own = request.target
         yield own
-        exact = hook.get("matchPolicy") == "Exact"
-        if exact or self._registry is None or self._convert is None or request.subresource:
+        is_exact = hook.get("matchPolicy") == "Exact"
+        if is_exact or self._registry is None or self._convert is None or request.subresource:
             return
         for group_version in self._registry.groups().get(own.group, ()):
             served = self._registry.find(own.group, group_version, own.plural)
             if served is not None and served.version != own.version:
                 yield Target(served.group, served.version, served.plural, served.kind)
 
-    async def _mutated(self, call: _Call, request: AdmissionRequest) -> Admitted:
-        verdict = await self._ask(call, request, mutating=True)
-        if verdict is None:
-            return Admitted(request.obj)
-        if not verdict.patch:
-            return _told(call, verdict, request.obj)
+    async def _mutate(self, match: _Match, request: AdmissionRequest) -> AdmissionResult:
+        response = await self._call(match, request, mutating=True)
+        if response is None:
+            return AdmissionResult(request.obj)
+        if not response.patch:
+            return _result(match, response, request.obj)
         if request.obj is None:
             raise statuses.internal_error(
-                f"admission webhook {quoted(call.name)} attempted to modify the object, which is "
+                f"admission webhook {quoted(match.name)} attempted to modify the object, which is "
                 "not supported for this operation"
             )
-        seen = self._in_version(request.obj, call.target, request)
+        # The patch refers to the version that the webhook received.
+        sent = self._in_version(request.obj, match.target, request)
         try:
-            patched = apply_json_patch(seen, verdict.patch)
+            patched = apply_json_patch(sent, response.patch)
         except PatchError as error:
             raise statuses.internal_error(str(error)) from error
         if not isinstance(patched, dict):
-            raise statuses.internal_error("the patch of a webhook left no object")
-        return _told(call, verdict, self._in_version(patched, request.target, request))
+            raise statuses.internal_error("the patch of a webhook did not result in an object")
+        return _result(match, response, self._in_version(patched, request.target, request))
 
     def _in_version(
         self, obj: dict[str, Any], target: Target, request: AdmissionRequest
@@ -215,50 +224,55 @@ class Webhooks:
             return obj
         return self._convert(obj, target.group, target.kind, target.version)
 
-    async def _ask(
-        self, call: _Call, request: AdmissionRequest, *, mutating: bool
-    ) -> Verdict | None:
-        """A webhook's yes; None when it could not be asked and need not be.
+    async def _call(
+        self, match: _Match, request: AdmissionRequest, *, mutating: bool
+    ) -> WebhookResponse | None:
+        """The response of a webhook that allows the request; None if its failure is ignored.
 
         Raises:
-            Refusal: it said no, or could not be asked.
+            Refusal: it denied the request, or failed with `failurePolicy: Fail`.
         """
-        _check_dry_run(call, request)
+        _check_dry_run(match, request)
         try:
-            verdict = await self._asked(call, request, mutating=mutating)
-        except (BadAnswer, CallFailed) as error:
-            if call.may_fail:
-                log.warning("webhook %s: failed, and is ignored: %s", call.name, error)
+            response = await self._send_review(match, request, mutating=mutating)
+        except (InvalidResponse, CallFailed) as error:
+            if match.ignores_failure:
+                log.warning("webhook %s: call failed, ignored: %s", match.name, error)
                 return None
             raise statuses.internal_error(
-                f"failed calling webhook {quoted(call.name)}: {error}"
+                f"failed calling webhook {quoted(match.name)}: {error}"
             ) from error
-        if not verdict.allowed:
-            raise denial(call.name, verdict.status)
-        return verdict
+        if not response.allowed:
+            raise denial(match.name, response.status)
+        return response
 
-    async def _asked(self, call: _Call, request: AdmissionRequest, *, mutating: bool) -> Verdict:
-        hook = call.hook
+    async def _send_review(
+        self, match: _Match, request: AdmissionRequest, *, mutating: bool
+    ) -> WebhookResponse:
+        hook = match.hook
         version, uid = review_version(hook), str(uuid.uuid4())
-        seen = msgspec.structs.replace(
+        converted = msgspec.structs.replace(
             request,
-            obj=self._in_version(request.obj, call.target, request) if request.obj else None,
-            old=self._in_version(request.old, call.target, request) if request.old else None,
+            obj=self._in_version(request.obj, match.target, request) if request.obj else None,
+            old=self._in_version(request.old, match.target, request) if request.old else None,
         )
-        body = review(seen, call.target, uid=uid, version=version)
-        answer = await call_webhook(hook, body, post=self._post, clock=self._clock)
-        return read_answer(answer, uid=uid, version=version, mutating=mutating)
+        body = encode_review(converted, match.target, uid=uid, version=version)
+        content = await call_webhook(hook, body, post=self._post, clock=self._clock)
+        return parse_response(content, uid=uid, version=version, mutating=mutating)
 
 
-def _told(call: _Call, verdict: Verdict, obj: dict[str, Any] | None) -> Admitted:
-    annotations = {f"{call.name}/{key}": value for key, value in verdict.annotations.items()}
-    return Admitted(obj, verdict.warnings, annotations)
+def _result(
+    match: _Match, response: WebhookResponse, obj: dict[str, Any] | None
+) -> AdmissionResult:
+    annotations = {f"{match.name}/{key}": value for key, value in response.annotations.items()}
+    return AdmissionResult(obj, response.warnings, annotations)
 
 
-def _check_dry_run(call: _Call, request: AdmissionRequest) -> None:
-    if request.dry_run and call.hook.get("sideEffects") not in {"None", "NoneOnDryRun"}:
-        said = f"admission webhook {quoted(call.name)} does not support dry run"
-        raise statuses.bad_request(said)
+def _check_dry_run(match: _Match, request: AdmissionRequest) -> None:
+    # A dry run must have no side effects, so other webhooks are not even called.
+    if request.dry_run and match.hook.get("sideEffects") not in {"None", "NoneOnDryRun"}:
+        message = f"admission webhook {quoted(match.name)} does not support dry run"
+        raise statuses.bad_request(message)
 
 
 def check_namespace(
@@ -270,16 +284,17 @@ def check_namespace(
     namespace: str,
     found: Mapping[str, Any] | None,
 ) -> None:
-    """What NamespaceLifecycle allows; `found` is the Namespace that `namespace` names.
+    """The NamespaceLifecycle admission plugin; `found` is the Namespace called `namespace`.
 
     Raises:
-        Refusal: a namespace that must stay is deleted (403), or something is created in one
-            that is missing (404) or going away (403).
+        Refusal: a protected namespace is deleted (403), or an object is created in a
+            namespace that is missing (404) or terminating (403).
     """
     if (group, plural) == ("", "namespaces"):
-        if operation == "DELETE" and name in _IMMORTAL:
+        if operation == "DELETE" and name in _PROTECTED:
             raise statuses.forbidden(group, plural, name, "this namespace may not be deleted")
         return
+    # Access may be reviewed for a namespace that does not exist yet.
     exempt = (group, plural) == ("authorization.k8s.io", "localsubjectaccessreviews")
     if operation != "CREATE" or not namespace or exempt:
         return
@@ -297,5 +312,5 @@ def _terminating(group: str, plural: str, name: str, namespace: str) -> Refusal:
             message=f"namespace {namespace} is being terminated",
         )
     ]
-    why = f"unable to create new content in namespace {namespace} because it is being terminated"
-    return statuses.forbidden(group, plural, name, why, causes=causes)
+    reason = f"unable to create new content in namespace {namespace} because it is being terminated"
+    return statuses.forbidden(group, plural, name, reason, causes=causes)

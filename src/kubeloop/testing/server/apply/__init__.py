@@ -1,1 +1,1 @@
-"""Server-side apply and managedFields: who owns which field, and what follows from it."""
+"""Server-side apply and managedFields, as structured-merge-diff implements them."""

@@ -1,11 +1,11 @@
-"""Sets of fields, as `managedFields` keeps them in the format FieldsV1.
+"""Sets of field paths, as `managedFields` stores them in the format FieldsV1.
 
-A path element is written as FieldsV1 writes it: `f:spec`, `k:{"name":"web"}`,
-`v:"a"`, `i:0`; `.` stands for the place itself.
-Promises: a `FieldSet` never changes, and shares what it can with the sets it was made
-from; elements are kept in one spelling, so that equal elements are equal strings.
-Elsewhere: which fields an object has, and differences of objects (`object_fields`), what
-is known of a field (`shapes`), whose set it is (`managers`).
+A path element has the format of FieldsV1: `f:spec`, `k:{"name":"web"}`, `v:"a"`, `i:0`; `.`
+stands for the path itself. This is `fieldpath.Set` of structured-merge-diff.
+Guarantees: a `FieldSet` is immutable and shares subtrees with the sets it was computed from;
+elements are normalized, so that equal elements are equal strings.
+See also: the fields of an object, and differences of objects (`object_fields`), the schema of a
+field (`shapes`), the owner of a set (`managers`).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ __all__ = [
     "value_element",
 ]
 
-# A node for each element; the key "." in a node says that the place itself is in the set.
-# A node without anything below it and without "." does not exist.
+# A node for each element; the key "." in a node means that this path itself is in the set.
+# Invariant: every node has "." or a child.
 Tree: TypeAlias = "dict[str, Tree]"
 Path: TypeAlias = tuple[str, ...]
 
@@ -42,7 +42,7 @@ LEAF: Final[Tree] = {".": {}}
 
 @final
 class FieldSet:
-    """A set of field paths; what it is made of is never changed."""
+    """An immutable set of field paths."""
 
     __slots__ = ("tree",)
 
@@ -51,10 +51,10 @@ class FieldSet:
 
     @classmethod
     def parse(cls, fields: object) -> FieldSet:
-        """The set that `fieldsV1` (decoded JSON) writes.
+        """Parse `fieldsV1` (decoded JSON).
 
-        Elements of a sort that nobody knows are left out, as in kube-apiserver.
-        Raises: InvalidArgument when it is no FieldsV1.
+        Elements of an unknown type are dropped, as in structured-merge-diff.
+        Raises: InvalidArgument when it is not FieldsV1.
         """
         return cls(_read(fields, top=True))
 
@@ -65,13 +65,13 @@ class FieldSet:
         for path in paths:
             node = tree
             for element in path:
-                node = node.setdefault(_spelled(element) or element, {})
+                node = node.setdefault(_normalize(element) or element, {})
             node["."] = {}
         return cls(tree)
 
     def as_json(self) -> dict[str, Any]:
         """The set as `fieldsV1`, in the order in which kube-apiserver writes it."""
-        return {key: _written(self.tree[key]) for key in _ordered(self.tree)}
+        return {key: _to_json(self.tree[key]) for key in _in_order(self.tree)}
 
     def __bool__(self) -> bool:
         return bool(self.tree)
@@ -91,7 +91,7 @@ class FieldSet:
         return FieldSet(_intersection(self.tree, other.tree))
 
     def __sub__(self, other: FieldSet) -> FieldSet:
-        """Without the paths in `other`; what stands below such a path stays."""
+        """Without the paths in `other`; paths below them stay."""
         return FieldSet(_difference(self.tree, other.tree))
 
     def __le__(self, other: FieldSet) -> bool:
@@ -112,22 +112,22 @@ class FieldSet:
         return FieldSet(_leaves(self.tree))
 
     def with_declared(self, shape: Shape) -> FieldSet:
-        """With the declared fields on the way to every path.
+        """With the declared fields above every path.
 
-        A field of a type exists because something is in it; so it is in the set that
-        says what may be removed. Keys of maps and list elements are there by themselves.
+        A field of a struct exists because it has content, so it belongs to the set of fields
+        that may be removed. Map keys and list elements are in a set by themselves.
         """
         return FieldSet(_with_declared(self.tree, shape))
 
     def paths(self) -> Iterator[Path]:
-        """Every path, those of a level before those below it."""
+        """Every path; those of one level before those below it."""
         return _paths(self.tree, ())
 
 
 EMPTY: Final = FieldSet({})
 
 
-# --- the algebra; "." is an element like any other, which makes these short
+# --- set algebra; "." is treated as an ordinary element, which keeps these short
 
 
 def union(one: Tree, two: Tree) -> Tree:
@@ -201,7 +201,7 @@ def _with_declared(tree: Tree, shape: Shape) -> Tree:
 
 
 def _paths(tree: Tree, start: Path) -> Iterator[Path]:
-    order = [element for element in _ordered(tree) if element != "."]
+    order = [element for element in _in_order(tree) if element != "."]
     for element in order:
         if "." in tree[element]:
             yield (*start, element)
@@ -219,47 +219,47 @@ def _read(fields: object, *, top: bool = False) -> Tree:
     for key, below in fields.items():
         if key == ".":
             tree["."] = {}
-        elif element := _spelled(key):
+        elif element := _normalize(key):
             node = _read(below)
             tree[element] = union(tree.get(element, {}), node)
     if top:
-        tree.pop(".", None)  # nobody owns the whole object
+        tree.pop(".", None)  # the whole object has no owner
         return tree
     return tree or LEAF
 
 
-def _written(node: Tree) -> dict[str, Any]:
+def _to_json(node: Tree) -> dict[str, Any]:
     if len(node) == 1 and "." in node:
         return {}
     return {
-        key: {} if key == "." or node[key] is LEAF else _written(node[key])
-        for key in _ordered(node)
+        key: {} if key == "." or node[key] is LEAF else _to_json(node[key])
+        for key in _in_order(node)
     }
 
 
 @functools.lru_cache(maxsize=4096)
-def _spelled(key: str) -> str:
-    """A path element in the one spelling we keep; empty for a sort that nobody knows."""
+def _normalize(key: str) -> str:
+    """A path element in its normal form; "" for an unknown type."""
     if len(key) < 2 or key[1] != ":":
-        raise InvalidArgument(f"fieldsV1: {key!r} is no path element (f:, k:, v: or i: starts one)")
+        raise InvalidArgument(f"fieldsV1: {key!r} is not a path element (f:, k:, v: or i:)")
     match key[0]:
         case "f":
             return key
         case "k":
-            return key_element(_decoded(key, dict))
+            return key_element(_decode(key, dict))
         case "v":
-            return value_element(_decoded(key, object))
+            return value_element(_decode(key, object))
         case "i":
             return f"i:{_index(key)}"
     return ""
 
 
-def _decoded(key: str, wanted: type) -> Any:
+def _decode(key: str, expected: type) -> Any:
     try:
         found = msgspec.json.decode(key[2:])
     except msgspec.DecodeError as error:
-        raise InvalidArgument(f"fieldsV1: {key!r} holds no JSON after its colon") from error
-    if not isinstance(found, wanted):
+        raise InvalidArgument(f"fieldsV1: {key!r} has no JSON after its colon") from error
+    if not isinstance(found, expected):
         raise InvalidArgument(f"fieldsV1: {key!r} needs an object after its colon")
     return found
 
@@ -291,11 +291,11 @@ def value_element(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A number that is whole is written as a whole number, as the API compares them."""
+    """A whole float as an integer, because the API compares numbers by value."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-# Go's JSON writes these as escapes, so that text can stand in HTML.
+# Go's encoding/json escapes these, so that JSON can be embedded in HTML.
 _ESCAPES: Final = {
     ord(char): f"\\u{ord(char):04x}" for char in ("<", ">", "&", "\N{LINE SEPARATOR}", "\u2029")
 }
@@ -305,16 +305,16 @@ def _compact(value: Any) -> str:
     return msgspec.json.encode(value).decode().translate(_ESCAPES)
 
 
-def _ordered(tree: Tree) -> Iterable[str]:
+def _in_order(tree: Tree) -> Iterable[str]:
     if len(tree) < 2:
         return tree
-    names = sorted(tree)  # "." stands before "f:", and both before all others
+    names = sorted(tree)  # "." sorts before "f:", and both before all others
     return names if names[-1][0] in ".f" else sorted(names, key=_rank)
 
 
 @functools.lru_cache(maxsize=4096)
 def _rank(element: str) -> tuple[Any, ...]:
-    """The place of an element among its neighbours: fields, keys, values, positions."""
+    """The sort key of structured-merge-diff: fields, keys, values, indexes."""
     match element[0]:
         case "f":
             return (1, element)
@@ -341,11 +341,11 @@ def _value_rank(value: Any) -> tuple[Any, ...]:
     return (4, _compact(value))
 
 
-# --- for people
+# --- messages
 
 
 def path_text(path: Iterable[str]) -> str:
-    """A path as messages show it: `.spec.containers[name="web"].image`."""
+    """A path as in the message of a conflict: `.spec.containers[name="web"].image`."""
     return "".join(map(_element_text, path))
 
 
@@ -356,11 +356,11 @@ def _element_text(element: str) -> str:
             return f".{rest}"
         case "k":
             keys = msgspec.json.decode(rest)
-            return f"[{','.join(f'{name}={_shown(value)}' for name, value in keys.items())}]"
+            return f"[{','.join(f'{name}={_format(value)}' for name, value in keys.items())}]"
         case "v":
-            return f"[={_shown(msgspec.json.decode(rest))}]"
+            return f"[={_format(msgspec.json.decode(rest))}]"
     return f"[{rest}]"
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     return msgspec.json.encode(value).decode()

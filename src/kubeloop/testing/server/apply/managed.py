@@ -1,14 +1,13 @@
-"""Server-side apply, and the ownership of fields that every other write leaves behind.
+"""Server-side apply, and the field ownership that every other write leaves behind.
 
-Promises: pure; arguments are never changed, and results share with them what did not
-change. A field has as many owners as have applied its present value; whoever gives it
-another value takes it from all of them, by apply only with `force`. A write that
-changes nothing leaves `managedFields` as it was, with its times.
-Paths are taken to be the same in every version of a kind: `live` comes in the version
-of the request.
-Elsewhere: the algebra of sets (`fieldsets`), merging (`merging`), entries (`managers`),
-what kubectl keeps beside them (`last_applied`); defaults, validation and storage come
-after (`verbs`).
+Guarantees: pure; results share unchanged parts with the arguments. Every manager that applied
+the current value of a field owns it; a manager that sets another value takes it from all of
+them, with apply only if `force` is set. A write that changes nothing keeps `managedFields`,
+including its times.
+Paths are assumed to be the same in every version of a kind: `live` is in the version of the
+request.
+See also: set algebra (`fieldsets`), merging (`merging`), entries (`managers`), kubectl's
+annotation (`last_applied`); defaults, validation and storage come later (`verbs`).
 """
 
 from __future__ import annotations
@@ -20,21 +19,22 @@ import msgspec
 from kubeloop.wire import InvalidArgument, TypeFacts
 
 from ..statuses import Refusal, bad_request
+from ..values.json_values import json_equal
 from .fieldsets import EMPTY, FieldSet
 from .last_applied import client_side_fields, with_last_applied
 from .managers import (
     Entry,
     Identity,
     Managers,
-    apply_refusal,
-    capped,
+    cap_updaters,
+    conflict_error,
+    encode_managers,
     is_reset,
     read_managers,
     without_fields,
-    written_managers,
 )
 from .merging import merge, problems_of, remove, without_nulls
-from .object_fields import compare, same, set_of
+from .object_fields import compare, fields_of
 from .shapes import Shape, shape_of
 
 __all__ = ["applied_name", "apply", "track"]
@@ -42,8 +42,8 @@ __all__ = ["applied_name", "apply", "track"]
 _BEFORE_FIRST_APPLY: Final = "before-first-apply"
 _KUBECTL: Final = "kubectl"
 
-# Fields that the server itself keeps: nobody owns them.
-_OWN_META: Final = (
+# Fields that the server maintains, which have no owner (`stripMeta` of kube-apiserver).
+_SERVER_METADATA: Final = (
     "clusterName",
     "creationTimestamp",
     "generation",
@@ -54,11 +54,11 @@ _OWN_META: Final = (
     "selfLink",
     "uid",
 )
-_NOBODYS: Final = FieldSet.of(
+_UNOWNED: Final = FieldSet.of(
     ["f:apiVersion"],
     ["f:kind"],
     ["f:metadata"],
-    *(["f:metadata", f"f:{name}"] for name in _OWN_META),
+    *(["f:metadata", f"f:{name}"] for name in _SERVER_METADATA),
 )
 
 
@@ -74,35 +74,35 @@ def apply(
     now: str,
     has_status: bool = True,
 ) -> dict[str, Any]:
-    """The object after `manager` applied `applied`; `live` itself when nothing changed.
+    """The object after `manager` applied `applied`; `live` itself if nothing changed.
 
-    `has_status` says whether the kind has a status subresource: its status is then left
-    alone by the main resource, and everything under spec by `/status`.
+    `has_status`: the kind has a status subresource, so the main resource ignores the status,
+    and `/status` ignores the spec.
 
     Raises:
-        Refusal: 409 when somebody else owns a field that would change and `force` is
-            off; 400 for another type or with managedFields; 500 for lists whose elements
-            cannot be told apart, and undeclared fields, as in kube-apiserver.
+        Refusal: 409 if another manager owns a field that would change, without `force`; 400
+            for another type or with managedFields; 500 for list elements with the same key
+            and for undeclared fields, as in kube-apiserver.
     """
     _check_type(live, applied, api_version)
     shape = shape_of(facts, api_version=api_version, kind=str(applied.get("kind") or ""))
-    skipped = _skipped(subresource, has_status=has_status)
-    step = _Apply(
+    ignored = _ignored_fields(subresource, has_status=has_status)
+    request = _ApplyRequest(
         shape=shape,
-        skipped=skipped,
-        base=_as_of(_bare(live or {}), applied),
+        ignored=ignored,
+        base=_with_type_of(_bare(live or {}), applied),
         applied=applied,
-        body=_told(applied, skipped),
+        body=_body(applied, ignored),
         me=Identity(manager or "unknown", "Apply", subresource=subresource),
         api_version=api_version,
         now=now,
         managers=_owners(live),
     )
-    _check_lists(step)
+    _check_lists(request)
     try:
-        return _finished(live, step, force=force)
+        return _apply(live, request, force=force)
     except InvalidArgument as error:
-        raise _unmergeable(f"failed to merge config: {error}") from error
+        raise _merge_error(f"failed to merge config: {error}") from error
 
 
 def track(
@@ -118,31 +118,31 @@ def track(
 ) -> dict[str, Any]:
     """`new` with the owners of its fields after `manager` created or updated it.
 
-    An object of which nobody owns anything is not tracked before somebody applies it.
-    What cannot be compared (a list with elements that have no key) keeps its owners.
+    An object without managers stays untracked until the first apply (`skipNonApplied`). Objects
+    that cannot be compared (a list with elements without a key) keep their owners.
     """
     try:
-        managers = _given_owners(old, new, subresource=subresource)
+        managers = _initial_owners(old, new, subresource=subresource)
         if old is not None and not managers:
             return _with_managers(new, {})
-        skipped = _skipped(subresource, has_status=has_status)
+        ignored = _ignored_fields(subresource, has_status=has_status)
         shape = shape_of(facts, api_version=api_version, kind=str(new.get("kind") or ""))
-        before = without_nulls(_as_of(_bare(old or {}, skipped), new), shape)
+        before = without_nulls(_with_type_of(_bare(old or {}, ignored), new), shape)
         me = Identity(manager or "unknown", "Update", api_version, subresource)
-        after = without_nulls(_bare(new, skipped), shape)
-        found = _updated(managers, before, after, shape=shape, me=me, now=now)
+        after = without_nulls(_bare(new, ignored), shape)
+        found = _update_owners(managers, before, after, shape=shape, me=me, now=now)
     except InvalidArgument:
-        found = _owners_or_nobody(old)
+        found = _valid_owners(old)
     return _with_managers(new, found)
 
 
-# --- what a request brings
+# --- input of a request
 
 
 def _check_type(live: dict[str, Any] | None, applied: dict[str, Any], api_version: str) -> None:
     kind = applied.get("kind")
-    wanted = (live or applied).get("kind")
-    if applied.get("apiVersion") != api_version or not kind or kind != wanted:
+    expected = (live or applied).get("kind")
+    if applied.get("apiVersion") != api_version or not kind or kind != expected:
         raise bad_request(f"invalid object type: {_type_of(applied)}")
     if _metadata(applied).get("managedFields") is not None:
         raise bad_request("metadata.managedFields must be nil")
@@ -158,16 +158,16 @@ def _metadata(obj: dict[str, Any] | None) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _skipped(subresource: str, *, has_status: bool) -> frozenset[str]:
-    """The top fields that a request to this place cannot set."""
+def _ignored_fields(subresource: str, *, has_status: bool) -> frozenset[str]:
+    """The top-level fields that a request cannot set, as `GetResetFields` of a strategy."""
     if subresource == "status":
         return frozenset({"spec"})
     return frozenset({"status"}) if has_status else frozenset()
 
 
-def _bare(obj: dict[str, Any], skipped: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """The object without `managedFields` and without fields that are not compared."""
-    bare = {name: value for name, value in obj.items() if name not in skipped}
+def _bare(obj: dict[str, Any], ignored: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """The object without `managedFields` and without the ignored fields."""
+    bare = {name: value for name, value in obj.items() if name not in ignored}
     metadata = bare.get("metadata")
     if isinstance(metadata, dict) and "managedFields" in metadata:
         bare["metadata"] = {
@@ -176,21 +176,21 @@ def _bare(obj: dict[str, Any], skipped: frozenset[str] = frozenset()) -> dict[st
     return bare
 
 
-def _told(applied: dict[str, Any], skipped: frozenset[str]) -> dict[str, Any]:
-    """What the body says, without nulls where the server keeps a value of its own."""
-    body = _bare(applied, skipped)
+def _body(applied: dict[str, Any], ignored: frozenset[str]) -> dict[str, Any]:
+    """The applied configuration; a null does not clear metadata that the server maintains."""
+    body = _bare(applied, ignored)
     metadata = body.get("metadata")
     if isinstance(metadata, dict):
         body["metadata"] = {
             name: value
             for name, value in metadata.items()
-            if value is not None or name not in _OWN_META
+            if value is not None or name not in _SERVER_METADATA
         }
     return body
 
 
-def _as_of(base: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """`base` under the type of `other`: a type is no difference."""
+def _with_type_of(base: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """`base` with apiVersion and kind of `other`, which never count as a difference."""
     return {**base, **_types_of(other)} if base else base
 
 
@@ -202,32 +202,35 @@ def _owners(obj: dict[str, Any] | None) -> Managers:
     try:
         return read_managers(_metadata(obj).get("managedFields"))
     except InvalidArgument as error:
-        raise _unmergeable(f"failed to decode managed fields: {error}") from error
+        raise _merge_error(f"failed to decode managed fields: {error}") from error
 
 
-def _owners_or_nobody(obj: dict[str, Any] | None) -> Managers:
+def _valid_owners(obj: dict[str, Any] | None) -> Managers:
+    """The owners; none if `managedFields` is invalid: an update must not fail because of it."""
     try:
         return read_managers(_metadata(obj).get("managedFields"))
     except InvalidArgument:
         return {}
 
 
-def _given_owners(old: dict[str, Any] | None, new: dict[str, Any], *, subresource: str) -> Managers:
-    """The owners a write starts from: those it brings, else those that are stored.
+def _initial_owners(
+    old: dict[str, Any] | None, new: dict[str, Any], *, subresource: str
+) -> Managers:
+    """The owners a write starts from: those in its body, else the stored ones.
 
-    Clients that do not know the field would otherwise drop it. A subresource has no
-    say in it.
+    Clients that do not know the field would otherwise drop it. A write to a subresource cannot
+    change it.
     """
     raw = _metadata(new).get("managedFields")
     if subresource:
-        return _owners_or_nobody(old)
+        return _valid_owners(old)
     if is_reset(raw):
         return {}
-    return _owners_or_nobody(new) or _owners_or_nobody(old)
+    return _valid_owners(new) or _valid_owners(old)
 
 
-def _unmergeable(message: str) -> Refusal:
-    # kube-apiserver has no reason for these: they are errors that nobody translated.
+def _merge_error(message: str) -> Refusal:
+    # A 500 without a reason: in kube-apiserver these are plain Go errors, not API errors.
     status = {
         "kind": "Status",
         "apiVersion": "v1",
@@ -242,14 +245,14 @@ def _unmergeable(message: str) -> Refusal:
 def _with_managers(obj: dict[str, Any], managers: Managers) -> dict[str, Any]:
     metadata = {name: value for name, value in _metadata(obj).items() if name != "managedFields"}
     if managers:
-        metadata["managedFields"] = written_managers(managers)
+        metadata["managedFields"] = encode_managers(managers)
     return {**obj, "metadata": metadata}
 
 
 # --- updates
 
 
-def _updated(
+def _update_owners(
     managers: Managers,
     old: dict[str, Any],
     new: dict[str, Any],
@@ -258,155 +261,166 @@ def _updated(
     me: Identity,
     now: str,
 ) -> Managers:
-    """The owners after `me` made `new` of `old`: what has a new value is theirs."""
+    """The owners after `me` changed `old` to `new`: fields with a new value become theirs."""
     change = compare(old, new, shape)
     if not change:
         return managers
-    # The updater too: it gets back what it took, and its time with it.
-    left = without_fields(managers, change.taken | change.removed, spared=_NOBODY)
-    taken = change.taken - _NOBODYS
-    if taken:
+    # Also from the updater's own entry: it gets them back below, with a new time.
+    left = without_fields(managers, change.new_values | change.removed, spared=_NO_MANAGER)
+    gained = change.new_values - _UNOWNED
+    if gained:
         mine = left[me].fields if me in left else EMPTY
-        left[me] = Entry(mine | taken, me.api_version, now)
-    return capped(left)
+        left[me] = Entry(mine | gained, me.api_version, now)
+    return cap_updaters(left)
 
 
-_NOBODY: Final = Identity("", "Apply")
+_NO_MANAGER: Final = Identity("", "Apply")
 
 
 # --- apply
 
 
-class _Apply(msgspec.Struct, frozen=True):
-    """One apply: what is stored, what is said, and by whom."""
+class _ApplyRequest(msgspec.Struct, frozen=True):
+    """One apply: the stored object, the applied configuration, and its manager."""
 
     shape: Shape
-    skipped: frozenset[str]
-    base: dict[str, Any]
-    applied: dict[str, Any]
-    body: dict[str, Any]
+    ignored: frozenset[str]  # top-level fields that the request cannot set
+    base: dict[str, Any]  # the stored object
+    applied: dict[str, Any]  # as sent
+    body: dict[str, Any]  # without ignored fields
     me: Identity
     api_version: str
     now: str
     managers: Managers
 
 
-def _check_lists(step: _Apply) -> None:
-    applied = step.applied
-    found = problems_of(applied, step.shape)
+def _check_lists(request: _ApplyRequest) -> None:
+    applied = request.applied
+    found = problems_of(applied, request.shape)
     if not found:
         return
-    told = found[0] if len(found) == 1 else "\n  ".join(["errors:", *found])
-    raise _unmergeable(f"failed to create typed patch object ({applied_name(applied)}): {told}")
+    detail = found[0] if len(found) == 1 else "\n  ".join(["errors:", *found])
+    raise _merge_error(f"failed to create typed patch object ({applied_name(applied)}): {detail}")
 
 
 def applied_name(applied: dict[str, Any]) -> str:
-    """How an error names an object that was applied: place and type, as its body says."""
+    """How an error names an applied object: namespace, name and type of the body."""
     metadata = _metadata(applied)
     name = f"{metadata.get('namespace') or ''}/{metadata.get('name') or ''}"
     return f"{name}; {_type_of(applied)}"
 
 
-def _finished(live: dict[str, Any] | None, step: _Apply, *, force: bool) -> dict[str, Any]:
-    if live is not None and not step.managers:
-        step = _with_first_owner(step)
-    said = set_of(step.body, step.shape)
-    merged = _merged(step, said)
-    managers = _after_apply(step, merged, said, force=force)
-    merged = without_nulls(merged, step.shape)
-    if step.me.manager == _KUBECTL:
-        merged = with_last_applied(merged, step.applied)
+def _apply(live: dict[str, Any] | None, request: _ApplyRequest, *, force: bool) -> dict[str, Any]:
+    if live is not None and not request.managers:
+        request = _with_first_owner(request)
+    applied = fields_of(request.body, request.shape)
+    merged = _merge(request, applied)
+    managers = _owners_after(request, merged, applied, force=force)
+    merged = without_nulls(merged, request.shape)
+    if request.me.manager == _KUBECTL:
+        merged = with_last_applied(merged, request.applied)
     result = _with_managers(merged, managers)
-    return live if live is not None and same(_timeless(live), _timeless(result)) else result
+    is_same = live is not None and json_equal(_without_times(live), _without_times(result))
+    return live if live is not None and is_same else result
 
 
-def _timeless(obj: dict[str, Any]) -> dict[str, Any]:
-    """The object without the times of its managers: they alone are no change."""
+def _without_times(obj: dict[str, Any]) -> dict[str, Any]:
+    """The object without the times of its managers, which alone are no change."""
     metadata = _metadata(obj)
     entries = [{**each, "time": ""} for each in metadata.get("managedFields") or ()]
     return {**obj, "metadata": {**metadata, "managedFields": entries}}
 
 
-def _with_first_owner(step: _Apply) -> _Apply:
-    """What stands in an object that nobody tracked belongs to those before the first apply."""
-    me = Identity(_BEFORE_FIRST_APPLY, "Update", step.api_version, step.me.subresource)
-    stored = without_nulls(_bare(step.base, step.skipped), step.shape)
-    found = _updated({}, _types_of(stored), stored, shape=step.shape, me=me, now=step.now)
-    return msgspec.structs.replace(step, managers=found)
+def _with_first_owner(request: _ApplyRequest) -> _ApplyRequest:
+    """With the manager "before-first-apply" as owner of everything in an untracked object."""
+    me = Identity(_BEFORE_FIRST_APPLY, "Update", request.api_version, request.me.subresource)
+    stored = without_nulls(_bare(request.base, request.ignored), request.shape)
+    found = _update_owners(
+        {}, _types_of(stored), stored, shape=request.shape, me=me, now=request.now
+    )
+    return msgspec.structs.replace(request, managers=found)
 
 
-def _merged(step: _Apply, said: FieldSet) -> dict[str, Any]:
-    """The stored object with what was said, without what is no longer said."""
-    merged: dict[str, Any] = merge(step.base, step.body, step.shape)
-    last = step.managers[step.me].fields if step.me in step.managers else EMPTY
-    if last <= said:
+def _merge(request: _ApplyRequest, applied: FieldSet) -> dict[str, Any]:
+    """The stored object with the applied fields, without those that are no longer applied."""
+    merged: dict[str, Any] = merge(request.base, request.body, request.shape)
+    last = request.managers[request.me].fields if request.me in request.managers else EMPTY
+    if last <= applied:
         return merged
-    owned = said
-    for identity, entry in step.managers.items():
-        if identity != step.me:
+    owned = applied
+    for identity, entry in request.managers.items():
+        if identity != request.me:
             owned = owned | entry.fields
-    return _pruned(merged, last, owned, step.shape)
+    return _prune(merged, last, owned, request.shape)
 
 
-def _pruned(
-    merged: dict[str, Any], last: FieldSet, owned: FieldSet, shape: Shape
-) -> dict[str, Any]:
+def _prune(merged: dict[str, Any], last: FieldSet, owned: FieldSet, shape: Shape) -> dict[str, Any]:
     """`merged` without fields of `last` that are not in `owned`.
 
-    A field goes with everything in it, so it is looked at twice what went: what somebody
-    owns stays, and so does what nobody owns and was never part of `last`.
+    Removing a field removes everything in it. As `Updater.prune` of structured-merge-diff, this
+    puts back what another manager owns, and what has no owner and never was part of `last`.
     """
     last, owned = last.with_declared(shape), owned.with_declared(shape)
-    all_fields = set_of(merged, shape).with_declared(shape)
+    all_fields = fields_of(merged, shape).with_declared(shape)
     bare = _fields_left(merged, last, shape)
     without_owned = _fields_left(merged, all_fields - (bare | owned), shape)
     result: dict[str, Any] = remove(merged, ((all_fields - without_owned) & last).tree, shape)
     return result
 
 
-def _fields_left(merged: dict[str, Any], gone: FieldSet, shape: Shape) -> FieldSet:
-    return set_of(remove(merged, gone.tree, shape), shape).with_declared(shape)
+def _fields_left(merged: dict[str, Any], removed: FieldSet, shape: Shape) -> FieldSet:
+    return fields_of(remove(merged, removed.tree, shape), shape).with_declared(shape)
 
 
-def _after_apply(step: _Apply, merged: dict[str, Any], said: FieldSet, *, force: bool) -> Managers:
-    """The owners after the apply. Raises: Refusal when it takes what others own."""
-    change = compare(step.base, merged, step.shape)
+def _owners_after(
+    request: _ApplyRequest, merged: dict[str, Any], applied: FieldSet, *, force: bool
+) -> Managers:
+    """The owners after the apply. Raises: Refusal on conflicts with other managers."""
+    change = compare(request.base, merged, request.shape)
     conflicts = {
         identity: lost
-        for identity, entry in step.managers.items()
-        if identity != step.me and (lost := entry.fields & change.taken)
+        for identity, entry in request.managers.items()
+        if identity != request.me and (lost := entry.fields & change.new_values)
     }
     if conflicts and not force:
-        _check_conflicts(conflicts, step)
-    left = without_fields(step.managers, change.taken | change.removed, spared=step.me)
-    mine, before = said - _NOBODYS, left.pop(step.me, None)
+        _check_conflicts(conflicts, request)
+    lost = change.new_values | change.removed
+    left = without_fields(request.managers, lost, spared=request.me)
+    mine, before = applied - _UNOWNED, left.pop(request.me, None)
     if mine:
-        changed = not (same(step.base, merged) and same(step.base, _wished(merged, step)))
-        left[step.me] = _applied_entry(mine, before, step, changed=changed)
+        # kube-apiserver compares before it resets ignored fields: those count as a change too.
+        changed = not (
+            json_equal(request.base, merged)
+            and json_equal(request.base, _with_ignored(merged, request))
+        )
+        left[request.me] = _new_entry(mine, before, request, changed=changed)
     return left
 
 
-def _wished(merged: dict[str, Any], step: _Apply) -> dict[str, Any]:
-    """`merged` also with what this place cannot set: a wish makes an entry younger."""
-    beyond = {name: step.applied[name] for name in step.skipped if name in step.applied}
-    wished: dict[str, Any] = merge(merged, beyond, step.shape)
-    return wished
+def _with_ignored(merged: dict[str, Any], request: _ApplyRequest) -> dict[str, Any]:
+    """`merged` with the applied values of the ignored fields too."""
+    names = request.ignored & request.applied.keys()
+    ignored = {name: request.applied[name] for name in names}
+    result: dict[str, Any] = merge(merged, ignored, request.shape)
+    return result
 
 
-def _applied_entry(mine: FieldSet, before: Entry | None, step: _Apply, *, changed: bool) -> Entry:
+def _new_entry(
+    mine: FieldSet, before: Entry | None, request: _ApplyRequest, *, changed: bool
+) -> Entry:
     if before is None or changed:
-        # One who only joins the owners of a value has changed nothing, and has no time.
-        return Entry(mine, step.api_version, step.now if changed else "")
-    if before.fields == mine and before.api_version == step.api_version:
+        # A manager that only becomes a co-owner of a value changed nothing, and has no time.
+        return Entry(mine, request.api_version, request.now if changed else "")
+    if before.fields == mine and before.api_version == request.api_version:
         return before
-    return Entry(mine, step.api_version, before.time)
+    return Entry(mine, request.api_version, before.time)
 
 
-def _check_conflicts(conflicts: dict[Identity, FieldSet], step: _Apply) -> None:
-    """Refuse, except where kubectl takes over from its own client-side apply."""
+def _check_conflicts(conflicts: dict[Identity, FieldSet], request: _ApplyRequest) -> None:
+    """Raise a conflict, except where kubectl takes over from its own client-side apply."""
     mine = EMPTY
-    if step.me.manager == _KUBECTL:
-        mine = client_side_fields(step.base, step.shape, api_version=step.api_version)
+    if request.me.manager == _KUBECTL:
+        mine = client_side_fields(request.base, request.shape, api_version=request.api_version)
     left = {identity: rest for identity, lost in conflicts.items() if (rest := lost - mine)}
     if left:
-        raise apply_refusal(left)
+        raise conflict_error(left)

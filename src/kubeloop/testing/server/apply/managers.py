@@ -1,8 +1,8 @@
-"""The entries of `metadata.managedFields`: who owns which fields since when.
+"""The entries of `metadata.managedFields`: which manager owns which fields since when.
 
-Promises: pure; entries come out in kube-apiserver's order, and one that did not change
-comes out as it was written. An applier is the same applier in every API version.
-Elsewhere: when ownership changes hands (`managed`), the sets themselves (`fieldsets`).
+Guarantees: pure; entries are encoded in kube-apiserver's order, and unchanged ones exactly as
+they were read. An applier is the same manager in every API version.
+See also: when ownership changes (`managed`), the sets themselves (`fieldsets`).
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ __all__ = [
     "Entry",
     "Identity",
     "Managers",
-    "apply_refusal",
-    "capped",
+    "cap_updaters",
+    "conflict_error",
+    "encode_managers",
     "is_reset",
     "read_managers",
     "without_fields",
-    "written_managers",
 ]
 
-MAX_UPDATERS: Final = 10
-_ANCIENT: Final = "ancient-changes"
+MAX_UPDATERS: Final = 10  # `DefaultMaxUpdateManagers` of kube-apiserver
+_ANCIENT: Final = "ancient-changes"  # the manager of the oldest updates, merged
 
 Operation: TypeAlias = Literal["Apply", "Update"]
 
 
 class Identity(msgspec.Struct, frozen=True, order=True):
-    """What makes two entries the same manager; an applier has no API version here."""
+    """The identity of a manager; for an applier it does not include the API version."""
 
     manager: str
     operation: Operation
@@ -44,22 +44,22 @@ class Identity(msgspec.Struct, frozen=True, order=True):
     subresource: str = ""
 
     def __str__(self) -> str:
-        said = msgspec.json.encode(self.manager).decode()
+        text = msgspec.json.encode(self.manager).decode()
         if self.subresource:
-            said += f' with subresource "{self.subresource}"'
-        return f"{said} using {self.api_version}" if self.operation == "Update" else said
+            text += f' with subresource "{self.subresource}"'
+        return f"{text} using {self.api_version}" if self.operation == "Update" else text
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """What one manager owns, in which API version the fields are named, and since when."""
+    """The fields of one manager, their API version, and the time of the last change."""
 
     fields: FieldSet
     api_version: str
     time: str = ""
-    written: dict[str, Any] | None = None  # as it was read, while nothing has changed
+    raw: dict[str, Any] | None = None  # as it was read, while unchanged
 
-    def owning(self, fields: FieldSet) -> Entry:
-        """This manager with other fields."""
+    def with_fields(self, fields: FieldSet) -> Entry:
+        """The entry with other fields."""
         return Entry(fields, self.api_version, self.time)
 
 
@@ -67,16 +67,16 @@ Managers: TypeAlias = dict[Identity, Entry]
 
 
 def is_reset(raw: object) -> bool:
-    """Whether a request says that nobody owns anything any more: `[]` or `[{}]`."""
+    """Whether a request resets the managed fields: `[]` or `[{}]`."""
     if not isinstance(raw, list):
         return False
     return not raw or (len(raw) == 1 and isinstance(raw[0], dict) and not any(raw[0].values()))
 
 
 def read_managers(raw: object) -> Managers:
-    """The entries by manager; later ones win.
+    """Parse `managedFields`; of several entries of one manager the last one counts.
 
-    Raises: InvalidArgument for what is no list of entries.
+    Raises: InvalidArgument when it is not a list of entries.
     """
     if raw is None:
         return {}
@@ -111,8 +111,8 @@ def _check_format(index: int, name: object) -> None:
         raise InvalidArgument(f'invalid fieldsType "{name}" in managed fields entry {index}')
 
 
-def written_managers(managers: Managers) -> list[dict[str, Any]]:
-    """`managedFields` for these managers: appliers first, then by time."""
+def encode_managers(managers: Managers) -> list[dict[str, Any]]:
+    """`managedFields` of these managers: appliers first, then by time."""
     order = sorted(
         managers.items(),
         key=lambda each: (
@@ -123,11 +123,11 @@ def written_managers(managers: Managers) -> list[dict[str, Any]]:
             each[0].subresource,
         ),
     )
-    return [entry.written or _written(identity, entry) for identity, entry in order]
+    return [entry.raw or _encode(identity, entry) for identity, entry in order]
 
 
-def _written(identity: Identity, entry: Entry) -> dict[str, Any]:
-    said = {
+def _encode(identity: Identity, entry: Entry) -> dict[str, Any]:
+    encoded = {
         "manager": identity.manager,
         "operation": identity.operation,
         "apiVersion": entry.api_version,
@@ -136,24 +136,24 @@ def _written(identity: Identity, entry: Entry) -> dict[str, Any]:
         "fieldsV1": entry.fields.as_json(),
         "subresource": identity.subresource,
     }
-    return {key: value for key, value in said.items() if value or key == "fieldsV1"}
+    return {key: value for key, value in encoded.items() if value or key == "fieldsV1"}
 
 
 def without_fields(managers: Managers, lost: FieldSet, *, spared: Identity) -> Managers:
-    """Everybody but `spared` without the fields `lost`; who owns nothing is gone."""
+    """All managers but `spared` without the fields `lost`; those without fields are dropped."""
     left: Managers = {}
     for identity, entry in managers.items():
-        kept = entry
+        reduced = entry
         if identity != spared and lost:
             fields = entry.fields - lost
-            kept = entry if fields == entry.fields else entry.owning(fields)
-        if kept.fields:
-            left[identity] = kept
+            reduced = entry if fields == entry.fields else entry.with_fields(fields)
+        if reduced.fields:
+            left[identity] = reduced
     return left
 
 
-def capped(managers: Managers) -> Managers:
-    """At most ten updaters: the oldest of each API version become one."""
+def cap_updaters(managers: Managers) -> Managers:
+    """At most ten updaters: the oldest of each API version are merged into one."""
     updaters = [each for each in managers.items() if each[0].operation == "Update"]
     excess = len(updaters) - MAX_UPDATERS
     if excess <= 0:
@@ -176,8 +176,8 @@ def capped(managers: Managers) -> Managers:
     return left
 
 
-def apply_refusal(conflicts: Mapping[Identity, FieldSet]) -> Refusal:
-    """409 that names each field and who has it."""
+def conflict_error(conflicts: Mapping[Identity, FieldSet]) -> Refusal:
+    """409 that names each field and its manager."""
     found = [
         (manager, path_text(path))
         for manager, fields in sorted(conflicts.items(), key=lambda each: each[0])
@@ -197,8 +197,8 @@ def _message(found: list[tuple[Identity, str]]) -> str:
     for manager in dict.fromkeys(manager for manager, _ in found):
         lines.append(f"conflicts with {manager}:")
         lines += [f"- {path}" for path in _of(manager, found)]
-    told = "\n".join(lines)
-    return f"Apply failed with {len(found)} conflicts: {told}"
+    text = "\n".join(lines)
+    return f"Apply failed with {len(found)} conflicts: {text}"
 
 
 def _of(manager: Identity, found: Iterable[tuple[Identity, str]]) -> Iterable[str]:

@@ -1,8 +1,7 @@
-"""Objects merged as server-side apply merges them, and cleared of fields again.
+"""Merging objects and removing fields, as server-side apply does.
 
-Promises: pure; a result shares what did not change with what it was made from, and
-nothing of an argument is changed.
-Elsewhere: who may change what (`managed`), the sets of fields (`fieldsets`).
+Guarantees: pure; a result shares unchanged parts with the arguments.
+See also: who may change what (`managed`), the sets of fields (`fieldsets`).
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ __all__ = ["merge", "problems_of", "remove", "without_nulls"]
 
 
 def merge(live: Any, applied: Any, shape: Shape) -> Any:
-    """`live` with what `applied` says; ABSENT stands for a side that says nothing.
+    """`live` merged with `applied`; ABSENT stands for a missing side.
 
-    Null says nothing to an object or a list whose parts have owners of their own.
+    A null changes nothing in an object or list whose parts have separate owners.
     """
     if applied is ABSENT:
         return live
-    if isinstance(live, dict) and live and not shape.whole_map and _is_object(applied):
+    if isinstance(live, dict) and live and not shape.atomic_map and _is_object(applied):
         return _merge_fields(live, applied or {}, shape)
     if isinstance(live, list) and live and shape.list_type != "atomic" and _is_list(applied):
         return _merge_items(live, applied or [], shape)
@@ -56,40 +55,42 @@ def _merge_items(live: list[Any], applied: list[Any], shape: Shape) -> list[Any]
     inside = shape.item()
     mine, theirs = elements_of(applied, shape), elements_of(live, shape)
     merged: list[Any] = []
-    for element, item in _in_order(_each(theirs, live, shape), mine):
+    for element, item in _in_order(_with_elements(theirs, live, shape), mine):
         if element not in mine:
             merged.append(item)
             continue
-        # Elements that share a key cannot be merged with: the applied one replaces them.
+        # Elements with the same key cannot be merged: the applied one replaces them.
         found = theirs.get(element, [])
         merged.append(merge(found[0] if len(found) == 1 else ABSENT, mine[element][0], inside))
     return merged
 
 
-def _each(found: dict[str, list[Any]], items: list[Any], shape: Shape) -> list[tuple[str, Any]]:
-    """The elements of a list with their path elements, also those that share one."""
-    if len(found) == len(items):
-        return [(element, same[0]) for element, same in found.items()]
+def _with_elements(
+    by_element: dict[str, list[Any]], items: list[Any], shape: Shape
+) -> list[tuple[str, Any]]:
+    """The items of a list with their path elements, including items with the same one."""
+    if len(by_element) == len(items):
+        return [(element, group[0]) for element, group in by_element.items()]
     return [(next(iter(elements_of([item], shape))), item) for item in items]
 
 
 def _in_order(
     live: list[tuple[str, Any]], applied: dict[str, list[Any]]
 ) -> Iterator[tuple[str, Any]]:
-    """Applied elements in the order they were applied in, the others where they stood.
+    """Applied elements in their applied order, the others in their live position.
 
-    One that was not applied keeps its place after the element before it, and stands
-    before applied ones that are new.
+    An element that was not applied stays after its predecessor, and before applied elements
+    that are new: `mergeListItems` of structured-merge-diff.
     """
     known = {element for element, _ in live}
-    shared = [element for element in reversed(applied) if element in known]  # next one last
-    waiting = list(reversed(applied))  # next one last
+    shared = [element for element in reversed(applied) if element in known]  # a stack
+    waiting = list(reversed(applied))  # a stack
     for element, item in live:
         if element not in applied:
             yield element, item
             continue
         if shared and shared[-1] != element:
-            continue  # it has stood, or will stand, where it was applied
+            continue  # it moves to its applied position
         stop = shared.pop() if shared else None
         while waiting:
             following = waiting.pop()
@@ -101,8 +102,8 @@ def _in_order(
 
 
 def remove(value: Any, fields: Tree, shape: Shape) -> Any:
-    """`value` without the paths of a set; what becomes empty by it becomes null."""
-    if isinstance(value, dict) and not shape.whole_map:
+    """`value` without the paths of a set; objects and lists that become empty become null."""
+    if isinstance(value, dict) and not shape.atomic_map:
         return _remove_fields(value, fields, shape)
     if isinstance(value, list) and shape.list_type != "atomic":
         return _remove_items(value, fields, shape)
@@ -117,7 +118,7 @@ def _remove_fields(value: dict[str, Any], fields: Tree, shape: Shape) -> dict[st
             rest[name] = each
         elif "." not in node:
             left = remove(each, node, shape.field(name))
-            # Null, and not gone: it may have an owner of its own.
+            # Null instead of missing: the field itself may have another owner.
             rest[name] = left if left or not each else None
     return rest
 
@@ -136,7 +137,7 @@ def _remove_items(value: list[Any], fields: Tree, shape: Shape) -> list[Any]:
 
 
 def without_nulls(value: Any, shape: Shape) -> Any:
-    """`value` without the nulls that are the same as nothing; itself when there are none."""
+    """`value` without the nulls that mean "absent"; itself if there are none."""
     if shape is DEDUCED or not isinstance(value, dict | list) or not _has_null(value):
         return value
     if isinstance(value, dict):
@@ -149,20 +150,20 @@ def without_nulls(value: Any, shape: Shape) -> Any:
 
 
 def _has_null(value: dict[str, Any] | list[Any]) -> bool:
-    """Whether a null stands in a field somewhere below."""
-    # Most objects have none, and their text shows it at once.
-    return b"null" in msgspec.json.encode(value) and _holds_null(value)
+    """Whether a field anywhere in `value` is null."""
+    # Most objects have none, and a search in the encoded text is faster than a walk.
+    return b"null" in msgspec.json.encode(value) and _contains_null(value)
 
 
-def _holds_null(value: dict[str, Any] | list[Any]) -> bool:
+def _contains_null(value: dict[str, Any] | list[Any]) -> bool:
     found = value.values() if isinstance(value, dict) else value
     if value is not found and None in found:
         return True
-    return any(_holds_null(each) for each in found if isinstance(each, dict | list))
+    return any(_contains_null(each) for each in found if isinstance(each, dict | list))
 
 
 def problems_of(value: Any, shape: Shape) -> list[str]:
-    """What makes an applied object one that cannot be merged, each with its path."""
+    """Why an applied object cannot be merged, each problem with its path."""
     return list(_problems(value, shape, ()))
 
 

@@ -1,15 +1,14 @@
-"""What server-side apply knows of the place where a value stands.
+"""The merge schema of a value: what server-side apply knows about a field.
 
-A shape says whether an object or a list there has one owner or many, what makes two
-list elements the same, and which fields a type declares. The value decides the rest:
-nothing here checks types.
-Promises: shapes never change; a place nobody describes is `DEDUCED` (objects have an
-owner for each field, lists have one).
-Elsewhere: the merge rules themselves (`kubeloop.wire.facts`), the sets of fields made
-with shapes (`object_fields`), merging by them (`merging`).
+A shape says whether an object or list is atomic, what the keys of list elements are, and which
+fields a type declares. It does not check types.
+Guarantees: shapes are immutable; without a schema a shape is `DEDUCED` (objects have an owner
+for each field, lists are atomic), as `DeducedParseableType` of structured-merge-diff.
+See also: the merge rules themselves (`kubeloop.wire.facts`), field sets by shape
+(`object_fields`), merging by shape (`merging`).
 """
 
-# ruff: noqa: ARG002  # a shape that says the same of every name does not look at it
+# ruff: noqa: ARG002  # some shapes are the same for every name
 
 from __future__ import annotations
 
@@ -38,12 +37,12 @@ ABSENT: Final = _Absent()  # no value at all; None is the value null
 
 
 class Shape:
-    """One place. What is not overridden is what holds where there is no schema."""
+    """The merge schema of one value. The defaults are those of a value without a schema."""
 
-    whole_map: bool = False  # an object here has one owner
+    atomic_map: bool = False  # an object has a single owner
     list_type: ListType = "atomic"
     list_keys: tuple[str, ...] = ()
-    closed: bool = False  # a field that is not declared is an error
+    closed: bool = False  # an undeclared field is an error
     null_is_absent: bool = False
 
     def field(self, name: str) -> Shape:
@@ -51,7 +50,7 @@ class Shape:
         return DEDUCED
 
     def declares(self, name: str) -> bool:
-        """Whether `name` is a field of a type, and not a key that is data."""
+        """Whether `name` is a declared field, and not a map key."""
         return False
 
     def item(self) -> Shape:
@@ -59,13 +58,13 @@ class Shape:
         return DEDUCED
 
     def key_default(self, name: str) -> Any:
-        """What a list element without the key field `name` has as its key, or ABSENT."""
+        """The default of the key field `name` of a list element, or ABSENT."""
         return ABSENT
 
-    def at_rest(self, name: str) -> Any:
-        """What stands in a field of which nothing was said, or ABSENT.
+    def zero_value(self, name: str) -> Any:
+        """The value of an unset field, or ABSENT.
 
-        The API's types hold some objects and lists by value: they are never added.
+        Go encodes struct fields without a pointer even when empty: they are never "added".
         """
         return ABSENT
 
@@ -74,14 +73,14 @@ DEDUCED: Final = Shape()
 
 
 def shape_of(facts: TypeFacts | None, *, api_version: str, kind: str) -> Shape:
-    """The shape of a whole object with these merge rules; None is a type without schema.
+    """The shape of a whole object with these merge rules; None is a type without a schema.
 
-    The class of a built-in kind is looked up by name, because it tells maps from objects
-    and knows the defaults of keys; facts that are not its own are taken by themselves.
+    The class of a built-in kind is looked up by name, because it distinguishes maps from
+    objects and has the defaults of keys. Facts of another class are used alone.
     """
     cls = _built_in(api_version, kind)
     if cls is not None and facts is facts_of(cls):
-        return _class_shape(cls, whole=False)
+        return _class_shape(cls, atomic=False)
     return _schema_shape(facts) if isinstance(facts, SchemaFacts) else _Root(facts)
 
 
@@ -93,12 +92,12 @@ def _built_in(api_version: str, kind: str) -> type[Model] | None:
 
 # --- shapes of the wire's classes
 
-# Types whose values have one owner also as the elements of a list.
-_WHOLE_ITEMS: Final = frozenset(
+# Types with `+structType=atomic`, which are atomic as list elements too.
+_ATOMIC_ITEMS: Final = frozenset(
     {"EvictionResponder", "LocalObjectReference", "ObjectReference", "OwnerReference", "Variable"}
 )
-# Fields that the API's types hold by value, so that they are there from the start.
-_HELD_OBJECTS: Final = frozenset(
+# Struct fields of the Go types that are no pointers, so that they always exist.
+_VALUE_OBJECTS: Final = frozenset(
     {
         *("daemonEndpoints", "deprecatedSource", "devices", "involvedObject", "jobTemplate"),
         *("kubeletEndpoint", "loadBalancer", "metadata", "nodeInfo", "podSelector", "pool"),
@@ -107,8 +106,9 @@ _HELD_OBJECTS: Final = frozenset(
         "updateStrategy",
     }
 )
-_HELD_LISTS: Final = frozenset({"containers", "drivers", "limits", "validationActions"})
-_NOT_HELD: Final = frozenset(
+_VALUE_LISTS: Final = frozenset({"containers", "drivers", "limits", "validationActions"})
+# Fields with one of these names that are pointers all the same.
+_POINTERS: Final = frozenset(
     {
         ("ContainerStatus", "resources"),
         ("IngressBackend", "resource"),
@@ -121,7 +121,7 @@ _NOT_HELD: Final = frozenset(
         ("ResourcePoolStatusRequest", "status"),
     }
 )
-# What a key is where an element does not have it: its zero value, with exceptions.
+# The default of a missing key field: its zero value, with exceptions.
 _ZEROS: Final = {str: "", int: 0}
 _KEY_DEFAULTS: Final[dict[tuple[str, str], Any]] = {
     ("ContainerPort", "protocol"): "TCP",
@@ -135,8 +135,8 @@ _KEY_DEFAULTS: Final[dict[tuple[str, str], Any]] = {
 
 
 @functools.cache
-def _class_shape(cls: type[Model], *, whole: bool) -> Shape:
-    return _ClassShape(cls, whole=whole)
+def _class_shape(cls: type[Model], *, atomic: bool) -> Shape:
+    return _ClassShape(cls, atomic=atomic)
 
 
 @final
@@ -146,10 +146,10 @@ class _ClassShape(Shape):
     closed = True
     null_is_absent = True
 
-    def __init__(self, cls: type[Model], *, whole: bool) -> None:
+    def __init__(self, cls: type[Model], *, atomic: bool) -> None:
         self._cls = cls
         self._fields: dict[str, Shape] = {}
-        self.whole_map = whole
+        self.atomic_map = atomic
 
     def field(self, name: str) -> Shape:
         found = self._fields.get(name)
@@ -158,7 +158,7 @@ class _ClassShape(Shape):
     def _look_up(self, name: str) -> Shape:
         known = plan_of(self._cls).get(name)
         if known is None:
-            return DEDUCED  # not remembered: a name from outside
+            return DEDUCED  # not cached: the name comes from a client
         shape = _node_shape(known.node, facts_of(self._cls).field(name))
         self._fields[name] = shape
         return shape
@@ -167,19 +167,19 @@ class _ClassShape(Shape):
         return name in plan_of(self._cls)
 
     def key_default(self, name: str) -> Any:
-        said = _KEY_DEFAULTS.get((self._cls.__name__, name))
-        if said is not None:
-            return said
+        default = _KEY_DEFAULTS.get((self._cls.__name__, name))
+        if default is not None:
+            return default
         known = plan_of(self._cls).get(name)
         node = known.node if known is not None else None
         return _ZEROS.get(node.hint, ABSENT) if isinstance(node, Value) else ABSENT
 
-    def at_rest(self, name: str) -> Any:
-        if name in _HELD_OBJECTS:
+    def zero_value(self, name: str) -> Any:
+        if name in _VALUE_OBJECTS:
             known = plan_of(self._cls).get(name)
-            held = known is not None and isinstance(known.node, Object)
-            return {} if held and (self._cls.__name__, name) not in _NOT_HELD else ABSENT
-        if name in _HELD_LISTS:
+            is_object = known is not None and isinstance(known.node, Object)
+            return {} if is_object and (self._cls.__name__, name) not in _POINTERS else ABSENT
+        if name in _VALUE_LISTS:
             known = plan_of(self._cls).get(name)
             return None if known is not None and isinstance(known.node, ListOf) else ABSENT
         return ABSENT
@@ -188,11 +188,11 @@ class _ClassShape(Shape):
 def _node_shape(node: Node, rules: FieldFacts) -> Shape:
     match node:
         case Object():
-            return _class_shape(node.hint, whole=rules.map_type == "atomic")
+            return _class_shape(node.hint, atomic=rules.map_type == "atomic")
         case MapOf():
-            # A free-form object (RawExtension) is one value.
-            whole = rules.map_type == "atomic" or node.hint == dict[str, Any]
-            return _Map(_node_shape(node.value, FieldFacts()), whole=whole)
+            # A free-form object (RawExtension) is atomic.
+            atomic = rules.map_type == "atomic" or node.hint == dict[str, Any]
+            return _Map(_node_shape(node.value, FieldFacts()), atomic=atomic)
         case ListOf():
             return _List(rules, _item_shape(node.item))
     return DEDUCED
@@ -200,17 +200,17 @@ def _node_shape(node: Node, rules: FieldFacts) -> Shape:
 
 def _item_shape(node: Node) -> Shape:
     if isinstance(node, Object):
-        return _class_shape(node.hint, whole=node.hint.__name__ in _WHOLE_ITEMS)
+        return _class_shape(node.hint, atomic=node.hint.__name__ in _ATOMIC_ITEMS)
     return _node_shape(node, FieldFacts())
 
 
 @final
 class _Map(Shape):
-    """An object whose keys are data."""
+    """A map: an object whose keys are data."""
 
-    def __init__(self, values: Shape, *, whole: bool) -> None:
+    def __init__(self, values: Shape, *, atomic: bool) -> None:
         self._values = values
-        self.whole_map = whole
+        self.atomic_map = atomic
 
     def field(self, name: str) -> Shape:
         return self._values
@@ -218,7 +218,7 @@ class _Map(Shape):
 
 @final
 class _List(Shape):
-    """A list, whose elements are told apart as the rules say."""
+    """A list with the list type and keys of its rules."""
 
     def __init__(self, rules: FieldFacts, item: Shape) -> None:
         self.list_type, self.list_keys = _list_rules(rules)
@@ -229,7 +229,7 @@ class _List(Shape):
 
 
 def _list_rules(rules: FieldFacts) -> tuple[ListType, tuple[str, ...]]:
-    """How elements are told apart; types older than list types only say how patches merge."""
+    """The list type and keys; types without list type fall back to the patch strategy."""
     if rules.list_type:
         return rules.list_type, rules.list_map_keys
     if "merge" not in rules.patch_strategies:
@@ -254,12 +254,12 @@ class _SchemaShape(Shape):
         self._fields: dict[str, Shape] = {}
         self.list_type = cast("ListType", node.list_type or "atomic")
         self.list_keys = node.list_map_keys
-        self.whole_map = node.map_type == "atomic"
+        self.atomic_map = node.map_type == "atomic"
         self.closed = bool(node.properties) and node.additional is None and not node.preserve
 
     def field(self, name: str) -> Shape:
         if name == "metadata" and self._node.embedded:
-            return _class_shape(ObjectMeta, whole=False)
+            return _class_shape(ObjectMeta, atomic=False)
         found = self._fields.get(name)
         return found if found is not None else self._look_up(name)
 
@@ -294,16 +294,16 @@ class _SchemaShape(Shape):
         return ABSENT if found is schema_nodes.ABSENT else found
 
 
-# --- shapes of types that are known by their facts alone
+# --- shapes of types with facts only
 
 
 @final
 class _FactsShape(Shape):
-    """A value under a field of which only the merge rules are known."""
+    """A value of a field with merge rules but without a class or schema."""
 
     def __init__(self, rules: FieldFacts, inside: TypeFacts | None) -> None:
         self.list_type, self.list_keys = _list_rules(rules)
-        self.whole_map = rules.map_type == "atomic"
+        self.atomic_map = rules.map_type == "atomic"
         self._inside = inside
 
     def field(self, name: str) -> Shape:
@@ -321,14 +321,14 @@ class _FactsShape(Shape):
 
 @final
 class _Root(Shape):
-    """A whole object of a custom kind: its metadata is everybody's."""
+    """A whole object of a custom kind; its metadata is an ObjectMeta."""
 
     def __init__(self, facts: TypeFacts | None) -> None:
         self._facts = facts
 
     def field(self, name: str) -> Shape:
         if name == "metadata":
-            return _class_shape(ObjectMeta, whole=False)
+            return _class_shape(ObjectMeta, atomic=False)
         if self._facts is None:
             return DEDUCED
         return _FactsShape(self._facts.field(name), self._facts.inside(name))

@@ -1,8 +1,8 @@
-"""Who owns the fields of a new object, worked out once for objects that are alike.
+"""A cache of `managedFields` for new objects that have the same fields.
 
-Promises: the same answer as `managed.track`, which is asked for everything but the
-creation of an object like one that was created before.
-Elsewhere: what owning means (`managed`).
+Guarantees: the same result as `managed.track`, which is called except for the creation of an
+object whose fields were seen before.
+See also: ownership (`managed`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from .managed import track
 
 __all__ = ["Tracker"]
 
-_KEPT = 512  # sorts of objects remembered
-# What of an object's metadata is owned by whoever writes it.
+_MAX_ENTRIES = 512
+# The metadata fields that a client can own.
 _OWNED = ("annotations", "finalizers", "generateName", "labels", "ownerReferences")
 
 _MAPS = frozenset({"annotations", "labels"})
@@ -24,10 +24,10 @@ _MAPS = frozenset({"annotations", "labels"})
 
 @final
 class Tracker:
-    """Fills in `managedFields`."""
+    """Sets `managedFields`, from its cache where possible."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str, bytes], list[Object]] = {}
+        self._cache: dict[tuple[str, str, bytes], list[Object]] = {}
 
     def track(
         self,
@@ -39,11 +39,11 @@ class Tracker:
         subresource: str,
         now: str,
     ) -> Object:
-        """`new` with the entry of `manager` brought up to date."""
+        """`new` with an up-to-date entry of `manager`."""
         meta = new["metadata"]
-        alike = old is None and not subresource and not meta.get("managedFields")
-        key = (manager, served.api_version, _likeness(new)) if alike else None
-        found = self._known.get(key) if key is not None else None
+        is_cacheable = old is None and not subresource and not meta.get("managedFields")
+        key = (manager, served.api_version, _owned_content(new)) if is_cacheable else None
+        found = self._cache.get(key) if key is not None else None
         if found is not None:
             fields = [{**each, "time": now} for each in found]
             return {**new, "metadata": {**meta, "managedFields": fields}}
@@ -62,24 +62,24 @@ class Tracker:
         return tracked
 
     def forget(self) -> None:
-        """Forget everything: what is served has changed, and with it who owns what."""
-        self._known.clear()
+        """Clear the cache: the served resources changed, and with them the schemas."""
+        self._cache.clear()
 
     def _remember(self, key: tuple[str, str, bytes], tracked: Object) -> None:
         fields: Any = tracked["metadata"].get("managedFields")
         if fields:
-            self._known[key] = fields
-        while len(self._known) > _KEPT:
-            del self._known[next(iter(self._known))]
+            self._cache[key] = fields
+        while len(self._cache) > _MAX_ENTRIES:
+            del self._cache[next(iter(self._cache))]
 
 
-def _likeness(obj: Object) -> bytes:
-    """All of an object that says who owns what; equal for objects that differ in name only."""
+def _owned_content(obj: Object) -> bytes:
+    """The part of an object that decides ownership; equal for objects that differ in name only."""
     meta = obj["metadata"]
-    owned = {field: _told_of(meta[field], field) for field in _OWNED if field in meta}
+    owned = {field: _without_values(meta[field], field) for field in _OWNED if field in meta}
     return encoded({**obj, "metadata": owned})
 
 
-def _told_of(value: Any, field: str) -> Any:
-    # Of these maps each key is owned, whatever stands under it.
+def _without_values(value: Any, field: str) -> Any:
+    # In these maps each key is owned, regardless of its value.
     return list(value) if field in _MAPS and isinstance(value, dict) else value

@@ -1,7 +1,7 @@
-"""Cluster addresses and node ports: which are free, and who has them.
+"""Allocates cluster IPs and node ports.
 
-Promises: an address or a port is given out once until it is released.
-Elsewhere: which services want some (`preparation`).
+Guarantees: an address or port is allocated once until it is released.
+See also: which services need some (`preparation`).
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import ipaddress
 from collections.abc import Mapping
 from typing import Any, final
 
-from ..values.editing import at
+from ..values.json_values import value_at
 
 __all__ = ["Allocator"]
 
 
 @final
 class Allocator:
-    """Gives out cluster addresses and node ports, and knows which are taken."""
+    """The allocated cluster IPs and node ports of one server."""
 
     def __init__(
         self, *, network: str = "10.96.0.0/16", ports: range = range(30000, 32768)
@@ -26,57 +26,57 @@ class Allocator:
         self._port_range = ports
         self._addresses: set[str] = set()
         self._ports: set[int] = set()
-        self._next_address = 2  # the first one is the API server's own service
+        self._next_address = 2  # the first one is that of the service `kubernetes`
         self._next_port = 0
 
-    def address(self, wanted: str = "") -> str:
-        """A free address, or the one that is wanted.
+    def allocate_address(self, requested: str = "") -> str:
+        """Allocate the requested address, or a free one.
 
         Raises:
-            ValueError: the wanted one is taken or outside of the network.
+            ValueError: the requested one is in use or outside of the network.
         """
-        if wanted:
-            if ipaddress.ip_address(wanted) not in self._network:
+        if requested:
+            if ipaddress.ip_address(requested) not in self._network:
                 raise ValueError(
-                    f"the provided IP ({wanted}) is not in the valid range. The range of valid "
+                    f"the provided IP ({requested}) is not in the valid range. The range of valid "
                     f"IPs is {self._network}"
                 )
-            if wanted in self._addresses:
+            if requested in self._addresses:
                 raise ValueError("provided IP is already allocated")
         else:
-            wanted = self._free_address()
-        self._addresses.add(wanted)
-        return wanted
+            requested = self._free_address()
+        self._addresses.add(requested)
+        return requested
 
-    def port(self, wanted: int = 0) -> int:
-        """A free node port, or the one that is wanted.
+    def allocate_port(self, requested: int = 0) -> int:
+        """Allocate the requested node port, or a free one.
 
         Raises:
-            ValueError: the wanted one is taken or out of range.
+            ValueError: the requested one is in use or out of range.
         """
-        if wanted:
-            if wanted not in self._port_range:
+        if requested:
+            if requested not in self._port_range:
                 low, high = self._port_range[0], self._port_range[-1]
                 raise ValueError(
                     "provided port is not in the valid range. The range of valid ports is "
                     f"{low}-{high}"
                 )
-            if wanted in self._ports:
+            if requested in self._ports:
                 raise ValueError("provided port is already allocated")
         else:
-            wanted = self._free_port()
-        self._ports.add(wanted)
-        return wanted
+            requested = self._free_port()
+        self._ports.add(requested)
+        return requested
 
     def adopt(self, service: Mapping[str, Any]) -> None:
-        """Remember what a stored service holds, after a restart."""
-        addresses, ports = _held(service)
+        """Mark what a stored service uses as allocated, after a restart."""
+        addresses, ports = _used_by(service)
         self._addresses |= addresses
         self._ports |= ports
 
     def release(self, service: Mapping[str, Any]) -> None:
-        """Take back what a deleted service held."""
-        addresses, ports = _held(service)
+        """Free what a deleted service used."""
+        addresses, ports = _used_by(service)
         self._addresses -= addresses
         self._ports -= ports
 
@@ -84,7 +84,7 @@ class Allocator:
         size = self._network.num_addresses
         for _ in range(size):
             candidate = str(self._network[self._next_address])
-            # The first address is the network's own, the last one is for broadcasts.
+            # Skip the network address and the broadcast address.
             self._next_address = self._next_address % (size - 2) + 1
             if candidate not in self._addresses:
                 return candidate
@@ -99,8 +99,8 @@ class Allocator:
         raise ValueError("range is full")
 
 
-def _held(service: Mapping[str, Any]) -> tuple[set[str], set[int]]:
-    addresses = {ip for ip in at(service, "spec", "clusterIPs") or () if ip != "None"}
-    ports = {each.get("nodePort", 0) for each in at(service, "spec", "ports") or ()}
-    check = at(service, "spec", "healthCheckNodePort") or 0
+def _used_by(service: Mapping[str, Any]) -> tuple[set[str], set[int]]:
+    addresses = {ip for ip in value_at(service, "spec", "clusterIPs") or () if ip != "None"}
+    ports = {each.get("nodePort", 0) for each in value_at(service, "spec", "ports") or ()}
+    check = value_at(service, "spec", "healthCheckNodePort") or 0
     return addresses, {*ports, check} - {0, None}

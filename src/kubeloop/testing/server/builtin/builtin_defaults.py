@@ -1,8 +1,7 @@
-"""What the API server fills in for built-in kinds, as a table of small functions.
+"""The defaults of built-in kinds, as the `SetDefaults_*` functions of Kubernetes.
 
-Promises: objects are never changed in place; filling in twice is the same as once; a kind
-that is not in the table is let be.
-Elsewhere: pods (`pod_defaults`), what is only added at creation (`preparation`).
+Guarantees: pure and idempotent; a kind that is not in the table has no defaults.
+See also: pods (`pod_defaults`), what is only set at creation (`preparation`).
 """
 
 from __future__ import annotations
@@ -12,7 +11,15 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..schema.crds import default_crd
-from ..values.editing import Change, Json, at, each, filled, within, without
+from ..values.json_values import (
+    Change,
+    Json,
+    map_field,
+    map_items,
+    value_at,
+    with_defaults,
+    without,
+)
 from .pod_defaults import default_pod, default_template
 
 __all__ = ["default"]
@@ -21,74 +28,80 @@ _RBAC: Final = "rbac.authorization.k8s.io"
 
 
 def default(group: str, kind: str, obj: dict[str, Any]) -> dict[str, Any]:
-    """`obj` with what kube-apiserver fills in for its kind and version."""
+    """`obj` with the defaults of its kind and version."""
     for change in _CHANGES.get((group, kind), ()):
         obj = change(obj)
     return obj
 
 
 def _spec(change: Change) -> Change:
-    return lambda obj: within(obj, "spec", change, make=True)
+    return lambda obj: map_field(obj, "spec", change, make=True)
 
 
-def _spec_fills(**defaults: Any) -> Change:
-    return _spec(lambda spec: filled(spec, defaults))
+def _spec_defaults(**defaults: Any) -> Change:
+    return _spec(lambda spec: with_defaults(spec, defaults))
 
 
-def _status_fills(**defaults: Any) -> Change:
-    return lambda obj: within(obj, "status", lambda said: filled(said, defaults), make=True)
+def _status_defaults(**defaults: Any) -> Change:
+    return lambda obj: map_field(
+        obj, "status", lambda value: with_defaults(value, defaults), make=True
+    )
 
 
-def _fills(**defaults: Any) -> Change:
-    return lambda obj: filled(obj, defaults)
+def _defaults(**defaults: Any) -> Change:
+    return lambda obj: with_defaults(obj, defaults)
 
 
 def _items_in_spec(key: str, change: Change) -> Change:
-    return _spec(lambda spec: each(spec, key, change))
+    return _spec(lambda spec: map_items(spec, key, change))
 
 
 # --- workloads
 
 
 def _template(spec: Json) -> Json:
-    return within(spec, "template", default_template, make=True)
+    return map_field(spec, "template", default_template, make=True)
 
 
 def _rolling(key: str, **defaults: Any) -> Change:
-    """A strategy that rolls unless it says otherwise, and how it rolls."""
+    """The strategy `RollingUpdate` by default, with the defaults of its parameters."""
 
     def fill(strategy: Json) -> Json:
-        strategy = filled(strategy, {"type": "RollingUpdate"})
+        strategy = with_defaults(strategy, {"type": "RollingUpdate"})
         if strategy["type"] != "RollingUpdate":
             return strategy
-        return within(strategy, "rollingUpdate", lambda said: filled(said, defaults), make=True)
+        return map_field(
+            strategy, "rollingUpdate", lambda value: with_defaults(value, defaults), make=True
+        )
 
-    return _spec(lambda spec: within(spec, key, fill, make=True))
+    return _spec(lambda spec: map_field(spec, key, fill, make=True))
 
 
 def _claim_templates(spec: Json) -> Json:
-    return each(
+    return map_items(
         spec,
         "volumeClaimTemplates",
-        lambda claim: _claim(filled(claim, {"apiVersion": "v1", "kind": "PersistentVolumeClaim"})),
+        lambda claim: _claim(
+            with_defaults(claim, {"apiVersion": "v1", "kind": "PersistentVolumeClaim"})
+        ),
     )
 
 
 def _retention(spec: Json) -> Json:
-    kept = {"whenDeleted": "Retain", "whenScaled": "Retain"}
+    retain = {"whenDeleted": "Retain", "whenScaled": "Retain"}
     name = "persistentVolumeClaimRetentionPolicy"
-    return within(spec, name, lambda said: filled(said, kept), make=True)
+    return map_field(spec, name, lambda value: with_defaults(value, retain), make=True)
 
 
 def _labels_of_template(obj: Json) -> Json:
-    labels = at(obj, "spec", "template", "metadata", "labels")
-    if not labels or at(obj, "metadata", "labels"):
+    labels = value_at(obj, "spec", "template", "metadata", "labels")
+    if not labels or value_at(obj, "metadata", "labels"):
         return obj
-    return within(obj, "metadata", lambda meta: {**meta, "labels": labels}, make=True)
+    return map_field(obj, "metadata", lambda meta: {**meta, "labels": labels}, make=True)
 
 
 def _controller_selector(spec: Json) -> Json:
-    labels = at(spec, "template", "metadata", "labels")
+    labels = value_at(spec, "template", "metadata", "labels")
     return {**spec, "selector": labels} if labels and not spec.get("selector") else spec
 
 
@@ -96,54 +109,60 @@ def _job(spec: Json) -> Json:
     if spec.get("completions") is None and spec.get("parallelism") is None:
         spec = {**spec, "completions": 1}
     per_index = spec.get("backoffLimitPerIndex") is not None
-    strict = spec.get("podFailurePolicy") is not None
-    spec = filled(
+    has_failure_policy = spec.get("podFailurePolicy") is not None
+    spec = with_defaults(
         spec,
         {
             "parallelism": 1,
             "backoffLimit": 2**31 - 1 if per_index else 6,
             "completionMode": "NonIndexed",
             "suspend": False,
-            "podReplacementPolicy": "Failed" if strict else "TerminatingOrFailed",
+            "podReplacementPolicy": "Failed" if has_failure_policy else "TerminatingOrFailed",
             "manualSelector": False,
         },
     )
-    return within(spec, "podFailurePolicy", lambda policy: each(policy, "rules", _failure_rule))
+    return map_field(
+        spec, "podFailurePolicy", lambda policy: map_items(policy, "rules", _failure_rule)
+    )
 
 
 def _failure_rule(rule: Json) -> Json:
-    return each(rule, "onPodConditions", lambda pattern: filled(pattern, {"status": "True"}))
+    return map_items(
+        rule, "onPodConditions", lambda pattern: with_defaults(pattern, {"status": "True"})
+    )
 
 
 def _job_template(spec: Json) -> Json:
     def fill(template: Json) -> Json:
-        template = filled(template, {"metadata": {}})
-        return within(template, "spec", _template, make=True)
+        template = with_defaults(template, {"metadata": {}})
+        return map_field(template, "spec", _template, make=True)
 
-    return within(spec, "jobTemplate", fill, make=True)
+    return map_field(spec, "jobTemplate", fill, make=True)
 
 
 # --- core
 
 
 def _secret(obj: Json) -> Json:
-    """What is written as text is kept as bytes, and the text is not kept."""
+    # The strategy of secrets: `stringData` is write-only and overrides `data`.
     text = obj.get("stringData")
     if text is None:
         return obj
-    data = {key: base64.b64encode(said.encode()).decode() for key, said in text.items()}
+    data = {key: base64.b64encode(value.encode()).decode() for key, value in text.items()}
     merged = {**(obj.get("data") or {}), **data}
     rest = without(obj, "stringData")
     return {**rest, "data": merged} if merged else rest
 
 
 def _claim(obj: Json) -> Json:
-    obj = within(obj, "spec", lambda spec: filled(spec, {"volumeMode": "Filesystem"}), make=True)
-    return _status_fills(phase="Pending")(obj)
+    obj = map_field(
+        obj, "spec", lambda spec: with_defaults(spec, {"volumeMode": "Filesystem"}), make=True
+    )
+    return _status_defaults(phase="Pending")(obj)
 
 
 def _namespace(obj: Json) -> Json:
-    name = at(obj, "metadata", "name")
+    name = value_at(obj, "metadata", "name")
     if not name:
         return obj
     own = {"kubernetes.io/metadata.name": name}
@@ -152,47 +171,48 @@ def _namespace(obj: Json) -> Json:
         labels = meta.get("labels") or {}
         return meta if own.items() <= labels.items() else {**meta, "labels": {**labels, **own}}
 
-    return within(obj, "metadata", label)
+    return map_field(obj, "metadata", label)
 
 
 def _node_networks(spec: Json) -> Json:
-    """The first network and the list of them say the same."""
-    one, many = spec.get("podCIDR"), spec.get("podCIDRs")
-    if one:
-        return filled(spec, {"podCIDRs": [one]})
-    return {**spec, "podCIDR": many[0]} if many else spec
+    # The conversion from the internal version keeps both fields equal.
+    single, several = spec.get("podCIDR"), spec.get("podCIDRs")
+    if single:
+        return with_defaults(spec, {"podCIDRs": [single]})
+    return {**spec, "podCIDR": several[0]} if several else spec
 
 
 def _node_status(status: Json) -> Json:
     capacity = status.get("capacity")
-    return filled(status, {"allocatable": dict(capacity)}) if capacity else status
+    return with_defaults(status, {"allocatable": dict(capacity)}) if capacity else status
 
 
 def _limit(item: Json) -> Json:
     if item.get("type") != "Container":
         return item
-    usual = {**(item.get("max") or {}), **(item.get("default") or {})}
-    request = {**(item.get("min") or {}), **usual, **(item.get("defaultRequest") or {})}
-    made = {"default": usual, "defaultRequest": request}
-    changed = {key: said for key, said in made.items() if said and item.get(key) != said}
+    # Limits default to the maximum; requests to the limits, or to the minimum.
+    limits = {**(item.get("max") or {}), **(item.get("default") or {})}
+    requests = {**(item.get("min") or {}), **limits, **(item.get("defaultRequest") or {})}
+    defaults = {"default": limits, "defaultRequest": requests}
+    changed = {key: value for key, value in defaults.items() if value and item.get(key) != value}
     return {**item, **changed} if changed else item
 
 
 def _subset(subset: Json) -> Json:
-    return each(subset, "ports", lambda port: filled(port, {"protocol": "TCP"}))
+    return map_items(subset, "ports", lambda port: with_defaults(port, {"protocol": "TCP"}))
 
 
 def _service(spec: Json) -> Json:
-    spec = filled(spec, {"sessionAffinity": "None", "type": "ClusterIP"})
+    spec = with_defaults(spec, {"sessionAffinity": "None", "type": "ClusterIP"})
     spec = _affinity(spec)
     kind = spec["type"]
     if kind in {"NodePort", "LoadBalancer"} or (kind == "ClusterIP" and spec.get("externalIPs")):
-        spec = filled(spec, {"externalTrafficPolicy": "Cluster"})
+        spec = with_defaults(spec, {"externalTrafficPolicy": "Cluster"})
     if kind in {"ClusterIP", "NodePort", "LoadBalancer"}:
-        spec = filled(spec, {"internalTrafficPolicy": "Cluster"})
+        spec = with_defaults(spec, {"internalTrafficPolicy": "Cluster"})
     if kind == "LoadBalancer":
-        spec = filled(spec, {"allocateLoadBalancerNodePorts": True})
-    return each(spec, "ports", _service_port)
+        spec = with_defaults(spec, {"allocateLoadBalancerNodePorts": True})
+    return map_items(spec, "ports", _service_port)
 
 
 def _affinity(spec: Json) -> Json:
@@ -200,13 +220,13 @@ def _affinity(spec: Json) -> Json:
         return without(spec, "sessionAffinityConfig")
     if spec["sessionAffinity"] != "ClientIP":
         return spec
-    if at(spec, "sessionAffinityConfig", "clientIP", "timeoutSeconds") is not None:
+    if value_at(spec, "sessionAffinityConfig", "clientIP", "timeoutSeconds") is not None:
         return spec
     return {**spec, "sessionAffinityConfig": {"clientIP": {"timeoutSeconds": 10800}}}
 
 
 def _service_port(port: Json) -> Json:
-    port = filled(port, {"protocol": "TCP"})
+    port = with_defaults(port, {"protocol": "TCP"})
     if port.get("targetPort") in (None, 0, "") and "port" in port:
         port = {**port, "targetPort": port["port"]}
     return port
@@ -216,10 +236,10 @@ def _service_port(port: Json) -> Json:
 
 
 def _autoscaler(obj: Json) -> Json:
-    obj = _spec_fills(minReplicas=1)(obj)
+    obj = _spec_defaults(minReplicas=1)(obj)
     if str(obj.get("apiVersion", "")).endswith("/v1"):
-        return _status_fills(currentReplicas=0, desiredReplicas=0)(obj)
-    obj = _status_fills(desiredReplicas=0)(obj)
+        return _status_defaults(currentReplicas=0, desiredReplicas=0)(obj)
+    obj = _status_defaults(desiredReplicas=0)(obj)
     return _spec(_scaling)(obj)
 
 
@@ -228,7 +248,7 @@ def _scaling(spec: Json) -> Json:
         target = {"type": "Utilization", "averageUtilization": 80}
         metric = {"type": "Resource", "resource": {"name": "cpu", "target": target}}
         spec = {**spec, "metrics": [metric]}
-    return within(spec, "behavior", _behavior)
+    return map_field(spec, "behavior", _behavior)
 
 
 _PERCENT: Final = {"type": "Percent", "value": 100, "periodSeconds": 15}
@@ -242,30 +262,32 @@ def _behavior(behavior: Json) -> Json:
         "policies": [_PODS, _PERCENT],
     }
     down = {"selectPolicy": "Max", "policies": [_PERCENT]}
-    behavior = within(behavior, "scaleUp", lambda said: filled(said, up), make=True)
-    return within(behavior, "scaleDown", lambda said: filled(said, down), make=True)
+    behavior = map_field(behavior, "scaleUp", lambda value: with_defaults(value, up), make=True)
+    return map_field(behavior, "scaleDown", lambda value: with_defaults(value, down), make=True)
 
 
 def _network_policy(spec: Json) -> Json:
-    spec = filled(spec, {"podSelector": {}})
+    spec = with_defaults(spec, {"podSelector": {}})
     if not spec.get("policyTypes"):
         types = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
         spec = {**spec, "policyTypes": types}
-    return each(
+    return map_items(
         spec,
         ("ingress", "egress"),
-        lambda rule: each(rule, "ports", lambda port: filled(port, {"protocol": "TCP"})),
+        lambda rule: map_items(
+            rule, "ports", lambda port: with_defaults(port, {"protocol": "TCP"})
+        ),
     )
 
 
 def _binding(obj: Json) -> Json:
-    obj = within(obj, "roleRef", lambda ref: filled(ref, {"apiGroup": _RBAC}), make=True)
-    return each(obj, "subjects", _subject)
+    obj = map_field(obj, "roleRef", lambda ref: with_defaults(ref, {"apiGroup": _RBAC}), make=True)
+    return map_items(obj, "subjects", _subject)
 
 
 def _subject(subject: Json) -> Json:
     return (
-        filled(subject, {"apiGroup": _RBAC})
+        with_defaults(subject, {"apiGroup": _RBAC})
         if subject.get("kind") in {"User", "Group"}
         else subject
     )
@@ -275,34 +297,38 @@ _SELECTORS: Final = {"matchPolicy": "Equivalent", "namespaceSelector": {}, "obje
 
 
 def _webhooks(**defaults: Any) -> Change:
-    usual = {"failurePolicy": "Fail", "timeoutSeconds": 10, **_SELECTORS, **defaults}
+    all_defaults = {"failurePolicy": "Fail", "timeoutSeconds": 10, **_SELECTORS, **defaults}
 
     def fill(webhook: Json) -> Json:
-        webhook = each(filled(webhook, usual), "rules", _rule)
-        return within(webhook, "clientConfig", _service_reference)
+        webhook = map_items(with_defaults(webhook, all_defaults), "rules", _rule)
+        return map_field(webhook, "clientConfig", _service_reference)
 
-    return lambda obj: each(obj, "webhooks", fill)
+    return lambda obj: map_items(obj, "webhooks", fill)
 
 
 def _rule(rule: Json) -> Json:
-    return filled(rule, {"scope": "*"})
+    return with_defaults(rule, {"scope": "*"})
 
 
 def _service_reference(config: Json) -> Json:
-    return within(config, "service", lambda service: filled(service, {"port": 443}))
+    return map_field(config, "service", lambda service: with_defaults(service, {"port": 443}))
 
 
 def _policy(spec: Json) -> Json:
-    def constraints(said: Json) -> Json:
-        return each(filled(said, _SELECTORS), ("resourceRules", "excludeResourceRules"), _rule)
+    def constraints(value: Json) -> Json:
+        return map_items(
+            with_defaults(value, _SELECTORS), ("resourceRules", "excludeResourceRules"), _rule
+        )
 
-    return within(filled(spec, {"failurePolicy": "Fail"}), "matchConstraints", constraints)
+    return map_field(
+        with_defaults(spec, {"failurePolicy": "Fail"}), "matchConstraints", constraints
+    )
 
 
 def _driver(spec: Json) -> Json:
     if not spec.get("volumeLifecycleModes"):
         spec = {**spec, "volumeLifecycleModes": ["Persistent"]}
-    return filled(
+    return with_defaults(
         spec,
         {
             "attachRequired": True,
@@ -316,21 +342,21 @@ def _driver(spec: Json) -> Json:
 
 
 def _ingress_class(spec: Json) -> Json:
-    return within(spec, "parameters", lambda said: filled(said, {"scope": "Cluster"}))
+    return map_field(spec, "parameters", lambda value: with_defaults(value, {"scope": "Cluster"}))
 
 
 def _load_balancer(obj: Json) -> Json:
-    return _status_fills(loadBalancer={})(obj)
+    return _status_defaults(loadBalancer={})(obj)
 
 
 def _budget_status(obj: Json) -> Json:
     names = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
-    return _status_fills(**dict.fromkeys(names, 0))(obj)
+    return _status_defaults(**dict.fromkeys(names, 0))(obj)
 
 
 def _daemon_status(obj: Json) -> Json:
     names = ("currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled")
-    return _status_fills(**dict.fromkeys((*names, "numberReady"), 0))(obj)
+    return _status_defaults(**dict.fromkeys((*names, "numberReady"), 0))(obj)
 
 
 _SERVICE_PORT: Final = {"name": "", "protocol": "TCP"}
@@ -341,29 +367,29 @@ def _endpoint_port(port: Json) -> Json:
 
 
 _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[Json], Json], ...]]] = {
-    ("", "Endpoints"): (lambda obj: each(obj, "subsets", _subset),),
+    ("", "Endpoints"): (lambda obj: map_items(obj, "subsets", _subset),),
     ("", "LimitRange"): (_items_in_spec("limits", _limit),),
-    ("", "Namespace"): (_namespace, _spec_fills(), _status_fills(phase="Active")),
+    ("", "Namespace"): (_namespace, _spec_defaults(), _status_defaults(phase="Active")),
     ("", "Node"): (
-        lambda obj: within(obj, "spec", _node_networks),
-        lambda obj: within(obj, "status", _node_status),
+        lambda obj: map_field(obj, "spec", _node_networks),
+        lambda obj: map_field(obj, "status", _node_status),
     ),
     ("", "PersistentVolume"): (
-        _spec_fills(persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem"),
-        _status_fills(phase="Pending"),
+        _spec_defaults(persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem"),
+        _status_defaults(phase="Pending"),
     ),
     ("", "PersistentVolumeClaim"): (_claim,),
     ("", "Pod"): (default_pod,),
-    ("", "PodTemplate"): (lambda obj: within(obj, "template", default_template, make=True),),
+    ("", "PodTemplate"): (lambda obj: map_field(obj, "template", default_template, make=True),),
     ("", "ReplicationController"): (
         _labels_of_template,
         _spec(_controller_selector),
-        _spec_fills(replicas=1),
+        _spec_defaults(replicas=1),
         _spec(_template),
-        _status_fills(replicas=0),
+        _status_defaults(replicas=0),
     ),
-    ("", "ResourceQuota"): (_status_fills(),),
-    ("", "Secret"): (_secret, _fills(type="Opaque")),
+    ("", "ResourceQuota"): (_status_defaults(),),
+    ("", "Secret"): (_secret, _defaults(type="Opaque")),
     ("", "Service"): (_spec(_service), _load_balancer),
     ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"): (_spec(_policy),),
     ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"): (
@@ -375,51 +401,51 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[Json], Json], ...]]] = {
     ("apiregistration.k8s.io", "APIService"): (_spec(_service_reference),),
     ("apps", "DaemonSet"): (
         _rolling("updateStrategy", maxUnavailable=1, maxSurge=0),
-        _spec_fills(revisionHistoryLimit=10),
+        _spec_defaults(revisionHistoryLimit=10),
         _spec(_template),
         _daemon_status,
     ),
     ("apps", "Deployment"): (
-        _spec_fills(replicas=1, revisionHistoryLimit=10, progressDeadlineSeconds=600),
+        _spec_defaults(replicas=1, revisionHistoryLimit=10, progressDeadlineSeconds=600),
         _rolling("strategy", maxUnavailable="25%", maxSurge="25%"),
         _spec(_template),
-        _status_fills(),
+        _status_defaults(),
     ),
     ("apps", "ReplicaSet"): (
-        _spec_fills(replicas=1),
+        _spec_defaults(replicas=1),
         _spec(_template),
-        _status_fills(replicas=0),
+        _status_defaults(replicas=0),
     ),
     ("apps", "StatefulSet"): (
-        _spec_fills(replicas=1, revisionHistoryLimit=10, podManagementPolicy="OrderedReady"),
+        _spec_defaults(replicas=1, revisionHistoryLimit=10, podManagementPolicy="OrderedReady"),
         _rolling("updateStrategy", partition=0, maxUnavailable=1),
         _spec(_retention),
         _spec(_claim_templates),
         _spec(_template),
-        _status_fills(replicas=0, availableReplicas=0),
+        _status_defaults(replicas=0, availableReplicas=0),
     ),
     ("autoscaling", "HorizontalPodAutoscaler"): (_autoscaler,),
     ("batch", "CronJob"): (
-        _spec_fills(
+        _spec_defaults(
             concurrencyPolicy="Allow",
             suspend=False,
             successfulJobsHistoryLimit=3,
             failedJobsHistoryLimit=1,
         ),
         _spec(_job_template),
-        _status_fills(),
+        _status_defaults(),
     ),
-    ("batch", "Job"): (_labels_of_template, _spec(_job), _spec(_template), _status_fills()),
-    ("discovery.k8s.io", "EndpointSlice"): (lambda obj: each(obj, "ports", _endpoint_port),),
+    ("batch", "Job"): (_labels_of_template, _spec(_job), _spec(_template), _status_defaults()),
+    ("discovery.k8s.io", "EndpointSlice"): (lambda obj: map_items(obj, "ports", _endpoint_port),),
     ("networking.k8s.io", "Ingress"): (_load_balancer,),
     ("networking.k8s.io", "IngressClass"): (_spec(_ingress_class),),
     ("networking.k8s.io", "NetworkPolicy"): (_spec(_network_policy),),
     ("policy", "PodDisruptionBudget"): (_budget_status,),
     (_RBAC, "ClusterRoleBinding"): (_binding,),
     (_RBAC, "RoleBinding"): (_binding,),
-    ("scheduling.k8s.io", "PriorityClass"): (_fills(preemptionPolicy="PreemptLowerPriority"),),
+    ("scheduling.k8s.io", "PriorityClass"): (_defaults(preemptionPolicy="PreemptLowerPriority"),),
     ("storage.k8s.io", "CSIDriver"): (_spec(_driver),),
     ("storage.k8s.io", "StorageClass"): (
-        _fills(reclaimPolicy="Delete", volumeBindingMode="Immediate"),
+        _defaults(reclaimPolicy="Delete", volumeBindingMode="Immediate"),
     ),
 }

@@ -1,8 +1,8 @@
-"""Whether an object of a built-in kind may be stored, and how a new one starts.
+"""Validation of built-in kinds, and of the metadata of all kinds.
 
-Promises: metadata is checked for every kind, custom ones too; of each kind's own fields the
-checks that people meet daily, not all that kube-apiserver has. Objects are never changed.
-Elsewhere: the checks (`metadata_validation`, `pod_validation`, `core_validation`,
+Guarantees: pure; metadata is validated for every kind, custom ones included. Of each kind's own
+fields, the common checks of kube-apiserver's `ValidateXxx` functions, not all of them.
+See also: the checks (`metadata_validation`, `pod_validation`, `core_validation`,
 `storage_validation`, `workload_validation`, `group_validation`), new objects (`preparation`).
 """
 
@@ -17,16 +17,16 @@ from .core_validation import CORE
 from .group_validation import GROUPS
 from .metadata_validation import problems_of_metadata
 from .pod_validation import problems_of_pod_change
-from .preparation import dated_conditions, prepare_for_create, prepare_for_update
+from .preparation import prepare_for_create, prepare_for_update, with_condition_times
 from .storage_validation import STORAGE
 from .workload_validation import WORKLOADS
 
 __all__ = [
     "Allocator",
-    "dated_conditions",
     "prepare_for_create",
     "prepare_for_update",
     "validate",
+    "with_condition_times",
 ]
 
 _CHECKS: Final = {**CORE, **GROUPS, **STORAGE, **WORKLOADS}
@@ -40,11 +40,10 @@ def validate(
     *,
     subresource: str | None = None,
 ) -> list[Cause]:
-    """What is wrong with `obj`, or with changing `old` into it; nothing when it is good.
+    """What is wrong with `obj`, or with the update from `old`; empty if it is valid.
 
-    The object is expected with its defaults filled in. `subresource` is the part that was
-    written, "" for the object itself; None when that is not known: then a change of a pod may
-    be one that only a subresource makes.
+    `obj` has its defaults. `subresource` is the part that was written, "" for the object
+    itself, None if unknown: then a pod may change as through any subresource.
     """
     meta = obj.get("metadata") or {}
     before = None if old is None else old.get("metadata") or {}

@@ -1,44 +1,44 @@
-"""An object of one version as an object of another version of the same kind.
+"""Converts objects of built-in kinds between their versions.
 
-Promises: autoscalers, events and resource claims are converted field by field, there and
-back without loss; every other kind differs between its versions in `apiVersion` alone.
-Elsewhere: which version is stored (`registry`).
+Guarantees: pure; autoscalers, events and resource claims are converted field by field, and a
+round trip is lossless; versions of other kinds differ only in `apiVersion`.
+See also: which version is stored (`registry`).
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from ..values.editing import Json, at, each, within, without
-from .autoscaling import to_first, to_second
+from ..values.json_values import Json, map_field, map_items, value_at, without
+from .autoscaling import to_v1, to_v2
 
 __all__ = ["convert"]
 
 
 def convert(obj: dict[str, Any], group: str, kind: str, to_version: str) -> dict[str, Any]:
-    """`obj` as `kind` of `group` in `to_version`; the very object when it is that already.
+    """Convert `obj` to `to_version`; returns the same object if it has that version already.
 
-    `group` is the one to convert to: events stand in two.
+    `group` is the one to convert to: events are served in two groups.
     """
-    wanted = f"{group}/{to_version}" if group else to_version
-    said = obj.get("apiVersion")
-    if said == wanted:
+    target = f"{group}/{to_version}" if group else to_version
+    source = obj.get("apiVersion")
+    if source == target:
         return obj
-    match kind, said, wanted:
+    match kind, source, target:
         case "HorizontalPodAutoscaler", "autoscaling/v1", "autoscaling/v2":
-            obj = to_second(obj)
+            obj = to_v2(obj)
         case "HorizontalPodAutoscaler", "autoscaling/v2", "autoscaling/v1":
-            obj = to_first(obj)
+            obj = to_v1(obj)
         case "Event", "v1", _:
-            obj = _renamed(obj, _EVENT_NAMES)
+            obj = _rename_fields(obj, _EVENT_NAMES)
         case "Event", _, "v1":
-            obj = _renamed(obj, {new: old for old, new in _EVENT_NAMES.items()})
+            obj = _rename_fields(obj, {new: old for old, new in _EVENT_NAMES.items()})
         case _, str(), _ if group == "resource.k8s.io":
-            obj = _device_form(obj, kind, said, to_version)
-    return {**obj, "apiVersion": wanted}
+            obj = _convert_devices(obj, kind, source, to_version)
+    return {**obj, "apiVersion": target}
 
 
-# --- events: the core group's names and those of events.k8s.io
+# --- events: the field names of core/v1 and of events.k8s.io/v1
 
 _EVENT_NAMES: Final = {
     "count": "deprecatedCount",
@@ -51,11 +51,11 @@ _EVENT_NAMES: Final = {
 }
 
 
-def _renamed(obj: Json, names: dict[str, str]) -> Json:
-    return {names.get(key, key): said for key, said in obj.items()}
+def _rename_fields(obj: Json, names: dict[str, str]) -> Json:
+    return {names.get(key, key): value for key, value in obj.items()}
 
 
-# --- device claims: v1beta1 says flat what later versions say one level deeper
+# --- device claims: later versions nest fields that are flat in v1beta1
 
 _REQUEST_FIELDS: Final = frozenset(
     {
@@ -70,42 +70,43 @@ _REQUEST_FIELDS: Final = frozenset(
 )
 
 
-def _device_form(obj: Json, kind: str, said: str, to_version: str) -> Json:
-    flat_before, flat_after = said.endswith("/v1beta1"), to_version == "v1beta1"
+def _convert_devices(obj: Json, kind: str, source: str, to_version: str) -> Json:
+    flat_before, flat_after = source.endswith("/v1beta1"), to_version == "v1beta1"
     if flat_before == flat_after:
         return obj
+    # Requests became nested (`exactly`) after v1beta1, while devices became flat.
     request = _flat_request if flat_after else _deep_request
     device = _deep_device if flat_after else _flat_device
     match kind:
         case "ResourceClaim":
-            return within(obj, "spec", lambda spec: _requests(spec, request))
+            return map_field(obj, "spec", lambda spec: _requests(spec, request))
         case "ResourceClaimTemplate":
-            return within(
+            return map_field(
                 obj,
                 "spec",
-                lambda spec: within(spec, "spec", lambda below: _requests(below, request)),
+                lambda spec: map_field(spec, "spec", lambda below: _requests(below, request)),
             )
         case "ResourceSlice":
-            return within(obj, "spec", lambda spec: each(spec, "devices", device))
+            return map_field(obj, "spec", lambda spec: map_items(spec, "devices", device))
     return obj
 
 
 def _requests(spec: Json, change: Any) -> Json:
-    return within(spec, "devices", lambda devices: each(devices, "requests", change))
+    return map_field(spec, "devices", lambda devices: map_items(devices, "requests", change))
 
 
 def _deep_request(request: Json) -> Json:
-    exactly = {key: said for key, said in request.items() if key in _REQUEST_FIELDS}
+    exactly = {key: value for key, value in request.items() if key in _REQUEST_FIELDS}
     return {**without(request, *_REQUEST_FIELDS), "exactly": exactly} if exactly else request
 
 
 def _flat_request(request: Json) -> Json:
-    exactly = at(request, "exactly")
+    exactly = value_at(request, "exactly")
     return {**without(request, "exactly"), **exactly} if exactly else request
 
 
 def _flat_device(device: Json) -> Json:
-    basic = at(device, "basic")
+    basic = value_at(device, "basic")
     return {**without(device, "basic"), **basic} if basic is not None else device
 
 

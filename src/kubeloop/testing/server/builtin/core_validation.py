@@ -1,15 +1,14 @@
-"""What the kinds of the core group must look like, besides pods and controllers.
+"""Validation of core kinds other than pods, controllers and volumes.
 
-Promises: the checks that people meet daily, with kube-apiserver's paths, reasons and words.
-Elsewhere: volumes and claims (`storage_validation`), addresses and ports that the server
-gives out (`preparation`).
+Guarantees: the common checks, with kube-apiserver's paths, reasons and messages.
+See also: volumes and claims (`storage_validation`), addresses and ports that the server
+allocates (`preparation`).
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-import ipaddress
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -17,19 +16,20 @@ from typing import Any, Final, TypeAlias
 
 from kubeloop.meta import problems_of_dns_label, problems_of_dns_subdomain, problems_of_label_key
 
-from ..schema.schema_validation import alike
 from ..values import causes
+from ..values.json_values import json_equal
 from .pod_validation import problems_of_pod, problems_of_pod_spec
 from .value_rules import (
-    Found,
-    choice,
-    labels,
-    listed,
-    name,
-    not_changed,
-    port,
-    port_or_name,
-    quantity,
+    Causes,
+    check_choice,
+    check_labels,
+    check_name,
+    check_port,
+    check_port_or_name,
+    check_quantity,
+    check_unchanged,
+    enumerate_objects,
+    is_ip_address,
 )
 
 __all__ = ["CORE"]
@@ -40,7 +40,7 @@ DATA_LIMIT: Final = 1024 * 1024
 _is_key = re.compile("[-._a-zA-Z0-9]+").fullmatch
 _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
 _SERVICE_TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
-_FROZEN: Final = "field is immutable when `immutable` is set"
+_IMMUTABLE: Final = "field is immutable when `immutable` is set"
 _SECRET_KEYS: Final = {
     "kubernetes.io/dockercfg": (".dockercfg",),
     "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
@@ -50,11 +50,11 @@ _SECRET_KEYS: Final = {
 _ACCOUNT_KEY: Final = "kubernetes.io/service-account.name"
 
 
-def _pod(obj: _Raw, _: _Raw | None) -> Found:
+def _pod(obj: _Raw, _: _Raw | None) -> Causes:
     yield from problems_of_pod(obj)
 
 
-def _pod_template(obj: _Raw, _: _Raw | None) -> Found:
+def _pod_template(obj: _Raw, _: _Raw | None) -> Causes:
     spec = (obj.get("template") or {}).get("spec") or {}
     yield from problems_of_pod_spec(spec, "template.spec")
 
@@ -62,23 +62,23 @@ def _pod_template(obj: _Raw, _: _Raw | None) -> Found:
 # --- ConfigMap and Secret
 
 
-def _config_map(obj: _Raw, old: _Raw | None) -> Found:
+def _config_map(obj: _Raw, old: _Raw | None) -> Causes:
     if old is not None:
-        yield from _frozen(obj, old, "data", "binaryData")
+        yield from _check_immutable(obj, old, "data", "binaryData")
     text, binary = obj.get("data") or {}, obj.get("binaryData") or {}
     yield from _key_problems("data", text)
     for key in text.keys() & binary.keys():
         yield causes.invalid(f"data[{key}]", key, "duplicate of key present in binaryData")
     yield from _key_problems("binaryData", binary)
-    size = sum(len(said.encode()) for said in text.values()) + _size(binary)
+    size = sum(len(value.encode()) for value in text.values()) + _size(binary)
     if size > DATA_LIMIT:
-        yield causes.too_long("[]", DATA_LIMIT)  # of a path without steps, as it is printed
+        yield causes.too_long("[]", DATA_LIMIT)  # how Go prints an empty field path
 
 
-def _secret(obj: _Raw, old: _Raw | None) -> Found:
+def _secret(obj: _Raw, old: _Raw | None) -> Causes:
     if old is not None:
-        yield from not_changed("type", obj.get("type") or "", old.get("type") or "")
-        yield from _frozen(obj, old, "data")
+        yield from check_unchanged("type", obj.get("type") or "", old.get("type") or "")
+        yield from _check_immutable(obj, old, "data")
     data = obj.get("data") or {}
     yield from _key_problems("data", data)
     if _size(data) > DATA_LIMIT:
@@ -86,34 +86,34 @@ def _secret(obj: _Raw, old: _Raw | None) -> Found:
     yield from _secret_type(obj, data)
 
 
-def _secret_type(obj: _Raw, data: Mapping[str, str]) -> Found:
+def _secret_type(obj: _Raw, data: Mapping[str, str]) -> Causes:
     kind = obj.get("type") or ""
-    said = (obj.get("metadata") or {}).get("annotations") or {}
+    annotations = (obj.get("metadata") or {}).get("annotations") or {}
     for key in _SECRET_KEYS.get(kind, ()):
         if key not in data:
             yield causes.required(f"data[{key}]")
         elif key.startswith(".docker") and not _is_json(data[key]):
             where = f"data[{key}]"
             yield causes.invalid(where, "<secret contents redacted>", "invalid character")
-    if kind == "kubernetes.io/service-account-token" and not said.get(_ACCOUNT_KEY):
+    if kind == "kubernetes.io/service-account-token" and not annotations.get(_ACCOUNT_KEY):
         yield causes.required(f"metadata.annotations[{_ACCOUNT_KEY}]")
     if kind == "kubernetes.io/basic-auth" and not {"username", "password"} & data.keys():
         yield causes.required("data[username]")
         yield causes.required("data[password]")
 
 
-def _frozen(obj: _Raw, old: _Raw, *fields: str) -> Found:
-    """What says of itself that it is immutable stays so."""
+def _check_immutable(obj: _Raw, old: _Raw, *fields: str) -> Causes:
+    """An object with `immutable: true` cannot change, nor become mutable."""
     if not old.get("immutable"):
         return
     if not obj.get("immutable"):
-        yield causes.forbidden("immutable", _FROZEN)
+        yield causes.forbidden("immutable", _IMMUTABLE)
     for field in fields:
-        if not alike(obj.get(field) or {}, old.get(field) or {}):
-            yield causes.forbidden(field, _FROZEN)
+        if not json_equal(obj.get(field) or {}, old.get(field) or {}):
+            yield causes.forbidden(field, _IMMUTABLE)
 
 
-def _key_problems(path: str, data: Mapping[str, Any]) -> Found:
+def _key_problems(path: str, data: Mapping[str, Any]) -> Causes:
     for key in data:
         where = f"{path}[{key}]"
         if len(key) > 253:
@@ -129,13 +129,13 @@ def _key_problems(path: str, data: Mapping[str, Any]) -> Found:
         elif key == ".":
             yield causes.invalid(where, key, "must not be '.'")
         elif key.startswith(".."):
-            what = "must not be '..'" if key == ".." else "must not start with '..'"
-            yield causes.invalid(where, key, what)
+            rule = "must not be '..'" if key == ".." else "must not start with '..'"
+            yield causes.invalid(where, key, rule)
 
 
 def _size(data: Mapping[str, str]) -> int:
-    """How many bytes base64 texts stand for."""
-    return sum(len(said) * 3 // 4 - said.count("=", -2) for said in data.values())
+    """The number of bytes that base64 texts decode to."""
+    return sum(len(text) * 3 // 4 - text.count("=", -2) for text in data.values())
 
 
 def _is_json(text: str) -> bool:
@@ -148,7 +148,7 @@ def _is_json(text: str) -> bool:
 # --- Service
 
 
-def _service(obj: _Raw, old: _Raw | None) -> Found:
+def _service(obj: _Raw, old: _Raw | None) -> Causes:
     spec = obj.get("spec") or {}
     if old is not None:
         yield from _address_change(spec, old.get("spec") or {})
@@ -161,31 +161,31 @@ def _service(obj: _Raw, old: _Raw | None) -> Found:
     if kind == "ExternalName":
         yield from _external_name(spec)
     yield from _service_ports(spec)
-    yield from labels("spec.selector", spec.get("selector"))
+    yield from check_labels("spec.selector", spec.get("selector"))
     affinity = spec.get("sessionAffinity")
-    yield from choice("spec.sessionAffinity", affinity, ("ClientIP", "None"), required=True)
+    yield from check_choice("spec.sessionAffinity", affinity, ("ClientIP", "None"), required=True)
     yield from _address_problems(spec)
-    yield from choice("spec.type", kind, _SERVICE_TYPES, required=True)
+    yield from check_choice("spec.type", kind, _SERVICE_TYPES, required=True)
 
 
-def _external_name(spec: _Raw) -> Found:
+def _external_name(spec: _Raw) -> Causes:
     if spec.get("clusterIP"):
         yield causes.forbidden("spec.clusterIPs", "may not be set for ExternalName services")
     target = (spec.get("externalName") or "").removesuffix(".")
     if target:
-        yield from name("spec.externalName", target, problems_of_dns_subdomain)
+        yield from check_name("spec.externalName", target, problems_of_dns_subdomain)
     else:
         yield causes.required("spec.externalName")
 
 
-def _service_ports(spec: _Raw) -> Found:
+def _service_ports(spec: _Raw) -> Causes:
     names: set[str] = set()
     ports: set[tuple[Any, Any]] = set()
     node_ports: set[tuple[Any, Any]] = set()
     several = len(spec.get("ports") or ()) > 1
-    for index, each in listed(spec.get("ports")):
+    for index, each in enumerate_objects(spec.get("ports")):
         path = f"spec.ports[{index}]"
-        yield from _one_service_port(each, path, names, named=several)
+        yield from _one_service_port(each, path, names, needs_name=several)
         protocol, node_port = each.get("protocol"), each.get("nodePort")
         if node_port and spec.get("type") == "ClusterIP":
             rule = "may not be used when `type` is 'ClusterIP'"
@@ -198,40 +198,32 @@ def _service_ports(spec: _Raw) -> Found:
         ports.add((protocol, each.get("port")))
 
 
-def _one_service_port(each: _Raw, path: str, names: set[str], *, named: bool) -> Found:
-    said = each.get("name") or ""
-    if said:
-        yield from name(f"{path}.name", said, problems_of_dns_label)
-        if said in names:
-            yield causes.duplicate(f"{path}.name", said)
-        names.add(said)
-    elif named:
+def _one_service_port(each: _Raw, path: str, names: set[str], *, needs_name: bool) -> Causes:
+    name = each.get("name") or ""
+    if name:
+        yield from check_name(f"{path}.name", name, problems_of_dns_label)
+        if name in names:
+            yield causes.duplicate(f"{path}.name", name)
+        names.add(name)
+    elif needs_name:
         yield causes.required(f"{path}.name")
-    yield from port(f"{path}.port", each.get("port") or 0)
-    yield from choice(f"{path}.protocol", each.get("protocol"), _PROTOCOLS, required=True)
+    yield from check_port(f"{path}.port", each.get("port") or 0)
+    yield from check_choice(f"{path}.protocol", each.get("protocol"), _PROTOCOLS, required=True)
     if each.get("targetPort") is not None:
-        yield from port_or_name(f"{path}.targetPort", each["targetPort"])
+        yield from check_port_or_name(f"{path}.targetPort", each["targetPort"])
     if each.get("appProtocol"):
-        yield from name(f"{path}.appProtocol", each["appProtocol"], problems_of_label_key)
+        yield from check_name(f"{path}.appProtocol", each["appProtocol"], problems_of_label_key)
 
 
-def _address_problems(spec: _Raw) -> Found:
+def _address_problems(spec: _Raw) -> Causes:
     addresses = spec.get("clusterIPs") or [each for each in [spec.get("clusterIP")] if each]
     for index, each in enumerate(addresses):
-        if each != "None" and not _is_address(each):
+        if each != "None" and not is_ip_address(each):
             rule = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
             yield causes.invalid(f"spec.clusterIPs[{index}]", each, rule)
 
 
-def _is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _address_change(spec: _Raw, before: _Raw) -> Found:
+def _address_change(spec: _Raw, before: _Raw) -> Causes:
     if "ExternalName" in {spec.get("type"), before.get("type")}:
         return
     new, old = spec.get("clusterIP") or "", before.get("clusterIP") or ""
@@ -243,32 +235,32 @@ def _address_change(spec: _Raw, before: _Raw) -> Found:
         yield causes.invalid("spec.clusterIPs[0]", addresses, "may not change once set")
 
 
-# --- the rest
+# --- other kinds
 
 
-def _namespace(obj: _Raw, _: _Raw | None) -> Found:
+def _namespace(obj: _Raw, _: _Raw | None) -> Causes:
     for each in (obj.get("spec") or {}).get("finalizers") or ():
-        yield from name("spec.finalizers", each, problems_of_label_key)
+        yield from check_name("spec.finalizers", each, problems_of_label_key)
 
 
-def _event(obj: _Raw, _: _Raw | None) -> Found:
-    """An event stands where its object does; cluster-wide objects have theirs in `default`."""
+def _event(obj: _Raw, _: _Raw | None) -> Causes:
+    # `legacyValidateEvent`: events of cluster-scoped objects belong into `default`.
     own = (obj.get("metadata") or {}).get("namespace") or ""
-    about = (obj.get("involvedObject") or {}).get("namespace") or ""
+    involved = (obj.get("involvedObject") or {}).get("namespace") or ""
     rule = "does not match event.namespace"
     if obj.get("eventTime"):
-        if not about and own not in {"default", "kube-system"}:
-            yield causes.invalid("involvedObject.namespace", about, rule)
+        if not involved and own not in {"default", "kube-system"}:
+            yield causes.invalid("involvedObject.namespace", involved, rule)
         yield from _new_event(obj)
-    elif about != own and (about or own not in {"", "default"}):
-        yield causes.invalid("involvedObject.namespace", about, rule)
+    elif involved != own and (involved or own not in {"", "default"}):
+        yield causes.invalid("involvedObject.namespace", involved, rule)
 
 
-def _new_event(obj: _Raw) -> Found:
-    said = obj.get("reportingComponent") or ""
-    if not said:
+def _new_event(obj: _Raw) -> Causes:
+    component = obj.get("reportingComponent") or ""
+    if not component:
         yield causes.required("reportingComponent")
-    yield from name("reportingComponent", said, problems_of_label_key)
+    yield from check_name("reportingComponent", component, problems_of_label_key)
     limits = {"reportingInstance": 128, "action": 128, "reason": 128}
     for field, limit in limits.items():
         text = obj.get(field) or ""
@@ -280,29 +272,29 @@ def _new_event(obj: _Raw) -> Found:
         yield causes.invalid("message", "", "can have at most 1024 characters")
 
 
-def _endpoints(obj: _Raw, _: _Raw | None) -> Found:
-    for index, subset in listed(obj.get("subsets")):
+def _endpoints(obj: _Raw, _: _Raw | None) -> Causes:
+    for index, subset in enumerate_objects(obj.get("subsets")):
         path = f"subsets[{index}]"
         if not subset.get("addresses") and not subset.get("notReadyAddresses"):
             rule = "must specify `addresses` or `notReadyAddresses`"
             yield causes.required(path, rule)
-        for place, each in listed(subset.get("addresses")):
-            where = f"{path}.addresses[{place}].ip"
-            if not _is_address(str(each.get("ip") or "")):
+        for number, each in enumerate_objects(subset.get("addresses")):
+            where = f"{path}.addresses[{number}].ip"
+            if not is_ip_address(str(each.get("ip") or "")):
                 rule = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
                 yield causes.invalid(where, each.get("ip") or "", rule)
-        for place, each in listed(subset.get("ports")):
-            yield from port(f"{path}.ports[{place}].port", each.get("port"))
+        for number, each in enumerate_objects(subset.get("ports")):
+            yield from check_port(f"{path}.ports[{number}].port", each.get("port"))
 
 
-def _quota(obj: _Raw, _: _Raw | None) -> Found:
-    for key, said in ((obj.get("spec") or {}).get("hard") or {}).items():
-        yield from quantity(f"spec.hard[{key}]", said)
+def _quota(obj: _Raw, _: _Raw | None) -> Causes:
+    for key, value in ((obj.get("spec") or {}).get("hard") or {}).items():
+        yield from check_quantity(f"spec.hard[{key}]", value)
 
 
-def _limit_range(obj: _Raw, _: _Raw | None) -> Found:
+def _limit_range(obj: _Raw, _: _Raw | None) -> Causes:
     spec = obj.get("spec") or {}
-    for index, each in listed(spec.get("limits")):
+    for index, each in enumerate_objects(spec.get("limits")):
         if each.get("type") != "Pod":
             continue
         for field in ("default", "defaultRequest"):
@@ -311,14 +303,14 @@ def _limit_range(obj: _Raw, _: _Raw | None) -> Found:
                 yield causes.forbidden(f"spec.limits[{index}].{field}", rule)
 
 
-def _node(obj: _Raw, _: _Raw | None) -> Found:
+def _node(obj: _Raw, _: _Raw | None) -> Causes:
     spec = obj.get("spec") or {}
     effects = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-    for index, each in listed(spec.get("taints")):
-        yield from choice(f"metadata.taints[{index}].effect", each.get("effect"), effects)
+    for index, each in enumerate_objects(spec.get("taints")):
+        yield from check_choice(f"metadata.taints[{index}].effect", each.get("effect"), effects)
 
 
-CORE: Final[dict[tuple[str, str], Callable[[_Raw, _Raw | None], Found]]] = {
+CORE: Final[dict[tuple[str, str], Callable[[_Raw, _Raw | None], Causes]]] = {
     ("", "ConfigMap"): _config_map,
     ("", "Endpoints"): _endpoints,
     ("", "Event"): _event,

@@ -1,6 +1,7 @@
-"""Whether a text is a schedule of cron: five fields, or one of the names such as @daily.
+"""Validates cron schedules: five fields, or a descriptor such as @daily.
 
-Promises: accepts what kube-apiserver's parser accepts; says what is wrong with the rest.
+Guarantees: accepts what kube-apiserver's parser (robfig/cron) accepts; reports why it rejects a
+schedule.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _MONTHS: Final = dict(
     zip("jan feb mar apr may jun jul aug sep oct nov dec".split(), range(1, 13), strict=True)  # noqa: SIM905
 )
 _DAYS: Final = dict(zip("sun mon tue wed thu fri sat".split(), range(7), strict=True))  # noqa: SIM905
-# Each field's lowest and highest number, and the words that stand for numbers.
+# The minimum and maximum of each field, and its names for numbers.
 _FIELDS: Final[tuple[tuple[int, int, dict[str, int]], ...]] = (
     (0, 59, {}),
     (0, 23, {}),
@@ -30,7 +31,7 @@ _FIELDS: Final[tuple[tuple[int, int, dict[str, int]], ...]] = (
 
 
 def problem_of_schedule(text: str) -> str:
-    """What is wrong with a schedule; nothing when it is good."""
+    """What is wrong with a schedule; "" if it is valid."""
     if text.startswith("@"):
         return _problem_of_name(text)
     fields = re.sub(r"^(CRON_)?TZ=\S+\s+", "", text).split()
@@ -67,15 +68,15 @@ def _problem_of_range(part: str, low: int, high: int, words: dict[str, int]) -> 
     numbers = [_number(each, words) for each in span.split("-")]
     if len(numbers) > 2:
         return f"too many hyphens: {part}"
-    known = [each for each in numbers if each is not None]
-    if len(known) < len(numbers):
+    parsed = [each for each in numbers if each is not None]
+    if len(parsed) < len(numbers):
         return f"failed to parse int from {span}: invalid syntax"
-    if known[0] < low:
-        return f"beginning of range ({known[0]}) below minimum ({low}): {part}"
-    if known[-1] > high:
-        return f"end of range ({known[-1]}) above maximum ({high}): {part}"
-    if known[0] > known[-1]:
-        return f"beginning of range ({known[0]}) beyond end of range ({known[-1]}): {part}"
+    if parsed[0] < low:
+        return f"beginning of range ({parsed[0]}) below minimum ({low}): {part}"
+    if parsed[-1] > high:
+        return f"end of range ({parsed[-1]}) above maximum ({high}): {part}"
+    if parsed[0] > parsed[-1]:
+        return f"beginning of range ({parsed[0]}) beyond end of range ({parsed[-1]}): {part}"
     return ""
 
 

@@ -1,12 +1,11 @@
-"""What the kinds of the smaller groups must look like: networking, RBAC, scaling, and so on.
+"""Validation of the kinds of smaller groups: networking, RBAC, scaling, webhooks and others.
 
-Promises: the checks that people meet daily, with kube-apiserver's paths, reasons and words.
-Elsewhere: core kinds (`core_validation`), workloads (`workload_validation`).
+Guarantees: the common checks, with kube-apiserver's paths, reasons and messages.
+See also: core kinds (`core_validation`), workloads (`workload_validation`).
 """
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
@@ -18,94 +17,87 @@ from kubeloop.meta import (
 )
 
 from ..schema.crd_validation import problems_of_crd
-from ..schema.schema_validation import alike
 from ..values import causes
+from ..values.json_values import json_equal
 from .value_rules import (
-    Found,
-    choice,
-    int_or_percent,
-    listed,
-    name,
-    not_below,
-    not_changed,
-    port,
-    port_or_name,
-    selector,
+    Causes,
+    check_choice,
+    check_int_or_percent,
+    check_minimum,
+    check_name,
+    check_port,
+    check_port_or_name,
+    check_selector,
+    check_unchanged,
+    enumerate_objects,
+    is_ip_address,
 )
 
 __all__ = ["GROUPS"]
 
 _Raw: TypeAlias = Mapping[str, Any]
-_Check: TypeAlias = Callable[[_Raw, _Raw | None], Found]
+_Check: TypeAlias = Callable[[_Raw, _Raw | None], Causes]
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _ADMISSION: Final = "admissionregistration.k8s.io"
 _PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")
-_BAD_PATHS: Final = ("//", "/./", "/../", "%2f", "%2F")
-_BAD_ENDS: Final = ("/..", "/.")
+_INVALID_PARTS: Final = ("//", "/./", "/../", "%2f", "%2F")
+_INVALID_SUFFIXES: Final = ("/..", "/.")
 _HIGHEST_PRIORITY: Final = 1_000_000_000
 
 
 # --- networking
 
 
-def _ingress(obj: _Raw, _: _Raw | None) -> Found:
+def _ingress(obj: _Raw, _: _Raw | None) -> Causes:
     spec = obj.get("spec") or {}
     if not spec.get("rules") and spec.get("defaultBackend") is None:
         rule = "either `defaultBackend` or `rules` must be specified"
         yield causes.invalid("spec", None, rule)
     if isinstance(spec.get("defaultBackend"), Mapping):
         yield from _backend(spec["defaultBackend"], "spec.defaultBackend")
-    for index, each in listed(spec.get("rules")):
+    for index, each in enumerate_objects(spec.get("rules")):
         path, host = f"spec.rules[{index}]", each.get("host") or ""
-        if _is_address(host):
+        if is_ip_address(host):
             yield causes.invalid(f"{path}.host", host, "must be a DNS name, not an IP address")
         elif host:
             plain = host.removeprefix("*.")
-            yield from name(f"{path}.host", plain, problems_of_dns_subdomain)
+            yield from check_name(f"{path}.host", plain, problems_of_dns_subdomain)
         http = each.get("http")
         if isinstance(http, Mapping):
             yield from _paths(http, f"{path}.http.paths")
     if spec.get("ingressClassName"):
         where = "spec.ingressClassName"
-        yield from name(where, spec["ingressClassName"], problems_of_dns_subdomain)
+        yield from check_name(where, spec["ingressClassName"], problems_of_dns_subdomain)
 
 
-def _is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
-def _paths(http: _Raw, path: str) -> Found:
+def _paths(http: _Raw, path: str) -> Causes:
     if not http.get("paths"):
         yield causes.required(path)
-    for index, each in listed(http.get("paths")):
+    for index, each in enumerate_objects(http.get("paths")):
         yield from _ingress_path(each, f"{path}[{index}]")
 
 
-def _ingress_path(each: _Raw, path: str) -> Found:
-    kind, said = each.get("pathType"), each.get("path") or ""
+def _ingress_path(each: _Raw, path: str) -> Causes:
+    kind, url_path = each.get("pathType"), each.get("path") or ""
     if not kind:
         yield causes.required(f"{path}.pathType", "pathType must be specified")
         return
-    yield from choice(f"{path}.pathType", kind, _PATH_TYPES)
-    optional = kind == "ImplementationSpecific" and not said
-    if not said.startswith("/") and not optional:
-        yield causes.invalid(f"{path}.path", said, "must be an absolute path")
+    yield from check_choice(f"{path}.pathType", kind, _PATH_TYPES)
+    optional = kind == "ImplementationSpecific" and not url_path
+    if not url_path.startswith("/") and not optional:
+        yield causes.invalid(f"{path}.path", url_path, "must be an absolute path")
     if kind in {"Exact", "Prefix"}:
-        for bad in _BAD_PATHS:
-            if bad in said:
-                yield causes.invalid(f"{path}.path", said, f"must not contain '{bad}'")
-        for bad in _BAD_ENDS:
-            if said.endswith(bad):
-                yield causes.invalid(f"{path}.path", said, f"cannot end with '{bad}'")
+        for part in _INVALID_PARTS:
+            if part in url_path:
+                yield causes.invalid(f"{path}.path", url_path, f"must not contain '{part}'")
+        for suffix in _INVALID_SUFFIXES:
+            if url_path.endswith(suffix):
+                yield causes.invalid(f"{path}.path", url_path, f"cannot end with '{suffix}'")
     yield from _backend(each.get("backend") or {}, f"{path}.backend")
 
 
-def _backend(backend: _Raw, path: str) -> Found:
+def _backend(backend: _Raw, path: str) -> Causes:
     service, resource = backend.get("service"), backend.get("resource")
     if service is not None and resource is not None:
         yield causes.invalid(path, "", "cannot set both resource and service backends")
@@ -115,33 +107,33 @@ def _backend(backend: _Raw, path: str) -> Found:
         yield from _service_backend(service, path)
 
 
-def _service_backend(service: _Raw, path: str) -> Found:
-    said = service.get("port") or {}
+def _service_backend(service: _Raw, path: str) -> Causes:
+    port = service.get("port") or {}
     if not service.get("name"):
         yield causes.required(f"{path}.service.name")
     else:
-        yield from name(f"{path}.service.name", service["name"], problems_of_dns_label)
-    if said.get("name") and said.get("number"):
+        yield from check_name(f"{path}.service.name", service["name"], problems_of_dns_label)
+    if port.get("name") and port.get("number"):
         yield causes.invalid(path, "", "cannot set both port name & port number")
-    elif said.get("name"):
-        yield from port_or_name(f"{path}.service.port.name", said["name"])
-    elif said.get("number"):
-        yield from port(f"{path}.service.port.number", said["number"])
+    elif port.get("name"):
+        yield from check_port_or_name(f"{path}.service.port.name", port["name"])
+    elif port.get("number"):
+        yield from check_port(f"{path}.service.port.number", port["number"])
     else:
         yield causes.required(path, "port name or number is required")
 
 
-def _network_policy(obj: _Raw, _: _Raw | None) -> Found:
+def _network_policy(obj: _Raw, _: _Raw | None) -> Causes:
     spec = obj.get("spec") or {}
-    yield from selector("spec.podSelector", spec.get("podSelector"))
+    yield from check_selector("spec.podSelector", spec.get("podSelector"))
     for index, kind in enumerate(spec.get("policyTypes") or ()):
-        yield from choice(f"spec.policyTypes[{index}]", kind, ("Egress", "Ingress"))
+        yield from check_choice(f"spec.policyTypes[{index}]", kind, ("Egress", "Ingress"))
     for direction in ("ingress", "egress"):
-        for index, rule in listed(spec.get(direction)):
-            for place, each in listed(rule.get("ports")):
-                where = f"spec.{direction}[{index}].ports[{place}].port"
+        for index, rule in enumerate_objects(spec.get(direction)):
+            for number, each in enumerate_objects(rule.get("ports")):
+                where = f"spec.{direction}[{index}].ports[{number}].port"
                 if each.get("port") is not None:
-                    yield from port_or_name(where, each["port"])
+                    yield from check_port_or_name(where, each["port"])
 
 
 # --- RBAC
@@ -150,7 +142,7 @@ def _network_policy(obj: _Raw, _: _Raw | None) -> Found:
 def _binding(*, namespaced: bool) -> _Check:
     kinds = ("Role", "ClusterRole") if namespaced else ("ClusterRole",)
 
-    def check(obj: _Raw, old: _Raw | None) -> Found:
+    def check(obj: _Raw, old: _Raw | None) -> Causes:
         ref = obj.get("roleRef") or {}
         group, kind = ref.get("apiGroup") or "", ref.get("kind") or ""
         if group != _RBAC:
@@ -160,16 +152,16 @@ def _binding(*, namespaced: bool) -> _Check:
         if not ref.get("name"):
             yield causes.required("roleRef.name")
         else:
-            yield from name("roleRef.name", ref["name"], problems_of_path_segment)
-        for index, subject in listed(obj.get("subjects")):
+            yield from check_name("roleRef.name", ref["name"], problems_of_path_segment)
+        for index, subject in enumerate_objects(obj.get("subjects")):
             yield from _subject(subject, f"subjects[{index}]", namespaced=namespaced)
         if old is not None:
-            yield from not_changed("roleRef", ref, old.get("roleRef"))
+            yield from check_unchanged("roleRef", ref, old.get("roleRef"))
 
     return check
 
 
-def _subject(subject: _Raw, path: str, *, namespaced: bool) -> Found:
+def _subject(subject: _Raw, path: str, *, namespaced: bool) -> Causes:
     kind, group = subject.get("kind") or "", subject.get("apiGroup") or ""
     if not subject.get("name"):
         yield causes.required(f"{path}.name")
@@ -186,144 +178,144 @@ def _subject(subject: _Raw, path: str, *, namespaced: bool) -> Found:
 
 
 def _role(*, namespaced: bool) -> _Check:
-    def check(obj: _Raw, _: _Raw | None) -> Found:
-        for index, rule in listed(obj.get("rules")):
+    def check(obj: _Raw, _: _Raw | None) -> Causes:
+        for index, rule in enumerate_objects(obj.get("rules")):
             yield from _rule(rule, f"rules[{index}]", namespaced=namespaced)
 
     return check
 
 
-def _rule(rule: _Raw, path: str, *, namespaced: bool) -> Found:
+def _rule(rule: _Raw, path: str, *, namespaced: bool) -> Causes:
     urls, where = rule.get("nonResourceURLs"), f"{path}.nonResourceURLs"
     if not rule.get("verbs"):
         yield causes.required(f"{path}.verbs")
     if urls:
         if namespaced:
-            said = "namespaced rules cannot apply to non-resource URLs"
-            yield causes.invalid(where, urls, said)
+            detail = "namespaced rules cannot apply to non-resource URLs"
+            yield causes.invalid(where, urls, detail)
         if rule.get("apiGroups") or rule.get("resources") or rule.get("resourceNames"):
-            said = "rules cannot apply to both regular resources and non-resource URLs"
-            yield causes.invalid(where, urls, said)
+            detail = "rules cannot apply to both regular resources and non-resource URLs"
+            yield causes.invalid(where, urls, detail)
         return
     if not rule.get("apiGroups"):
-        said = "resource rules must supply at least one api group"
-        yield causes.required(f"{path}.apiGroups", said)
+        detail = "resource rules must supply at least one api group"
+        yield causes.required(f"{path}.apiGroups", detail)
     if not rule.get("resources"):
-        said = "resource rules must supply at least one resource"
-        yield causes.required(f"{path}.resources", said)
+        detail = "resource rules must supply at least one resource"
+        yield causes.required(f"{path}.resources", detail)
 
 
 # --- scaling and disruption
 
 
-def _autoscaler(obj: _Raw, _: _Raw | None) -> Found:
+def _autoscaler(obj: _Raw, _: _Raw | None) -> Causes:
     spec = obj.get("spec") or {}
     lowest, highest = spec.get("minReplicas"), spec.get("maxReplicas") or 0
-    yield from not_below("spec.minReplicas", lowest, 1)
+    yield from check_minimum("spec.minReplicas", lowest, 1)
     if isinstance(lowest, int) and highest < lowest:
         rule = "must be greater than or equal to `minReplicas`"
         yield causes.invalid("spec.maxReplicas", highest, rule)
     if highest == 0:
         yield causes.required("spec.maxReplicas")
     else:
-        yield from not_below("spec.maxReplicas", highest, 1)
+        yield from check_minimum("spec.maxReplicas", highest, 1)
     target = spec.get("scaleTargetRef") or {}
     for field in ("kind", "name"):
         if not target.get(field):
             yield causes.required(f"spec.scaleTargetRef.{field}")
 
 
-def _budget(obj: _Raw, _: _Raw | None) -> Found:
+def _budget(obj: _Raw, _: _Raw | None) -> Causes:
     spec = obj.get("spec") or {}
     least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
     if least is not None and most is not None:
         rule = "minAvailable and maxUnavailable cannot be both set"
         yield causes.invalid("spec", dict(spec), rule)
-    yield from int_or_percent("spec.minAvailable", least, at_most_all=True)
-    yield from int_or_percent("spec.maxUnavailable", most, at_most_all=True)
-    yield from selector("spec.selector", spec.get("selector"))
+    yield from check_int_or_percent("spec.minAvailable", least, at_most_all=True)
+    yield from check_int_or_percent("spec.maxUnavailable", most, at_most_all=True)
+    yield from check_selector("spec.selector", spec.get("selector"))
 
 
-def _lease(obj: _Raw, _: _Raw | None) -> Found:
+def _lease(obj: _Raw, _: _Raw | None) -> Causes:
     spec = obj.get("spec") or {}
     seconds = spec.get("leaseDurationSeconds")
     if isinstance(seconds, int) and seconds <= 0:
         yield causes.invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0")
-    yield from not_below("spec.leaseTransitions", spec.get("leaseTransitions"))
+    yield from check_minimum("spec.leaseTransitions", spec.get("leaseTransitions"))
     if spec.get("preferredHolder") and not spec.get("strategy"):
         rule = "may only be specified if `strategy` is defined"
         yield causes.forbidden("spec.preferredHolder", rule)
 
 
-def _priority_class(obj: _Raw, old: _Raw | None) -> Found:
-    said, value = (obj.get("metadata") or {}).get("name") or "", obj.get("value") or 0
-    if value > _HIGHEST_PRIORITY and not said.startswith("system-"):
+def _priority_class(obj: _Raw, old: _Raw | None) -> Causes:
+    name, value = (obj.get("metadata") or {}).get("name") or "", obj.get("value") or 0
+    if value > _HIGHEST_PRIORITY and not name.startswith("system-"):
         rule = f"maximum allowed value of a user defined priority is {_HIGHEST_PRIORITY}"
         yield causes.forbidden("value", rule)
     policy = obj.get("preemptionPolicy")
-    yield from choice("preemptionPolicy", policy, ("Never", "PreemptLowerPriority"))
+    yield from check_choice("preemptionPolicy", policy, ("Never", "PreemptLowerPriority"))
     if old is not None:
         if value != (old.get("value") or 0):
             yield causes.forbidden("value", "may not be changed in an update.")
-        yield from not_changed("preemptionPolicy", policy, old.get("preemptionPolicy"))
+        yield from check_unchanged("preemptionPolicy", policy, old.get("preemptionPolicy"))
 
 
-def _endpoint_slice(obj: _Raw, old: _Raw | None) -> Found:
+def _endpoint_slice(obj: _Raw, old: _Raw | None) -> Causes:
     kind = obj.get("addressType")
-    yield from choice("addressType", kind, ("FQDN", "IPv4", "IPv6"), required=True)
-    for index, each in listed(obj.get("endpoints")):
+    yield from check_choice("addressType", kind, ("FQDN", "IPv4", "IPv6"), required=True)
+    for index, each in enumerate_objects(obj.get("endpoints")):
         if not each.get("addresses"):
             rule = "must contain at least 1 address"
             yield causes.required(f"endpoints[{index}].addresses", rule)
     if old is not None:
-        yield from not_changed("addressType", kind, old.get("addressType"))
+        yield from check_unchanged("addressType", kind, old.get("addressType"))
 
 
 # --- webhooks and definitions
 
 
-def _webhooks(obj: _Raw, _: _Raw | None) -> Found:
+def _webhooks(obj: _Raw, _: _Raw | None) -> Causes:
     seen: set[str] = set()
-    for index, each in listed(obj.get("webhooks")):
-        path, said = f"webhooks[{index}]", each.get("name") or ""
-        yield from _qualified(said, f"{path}.name")
-        if said in seen:
-            yield causes.duplicate(f"{path}.name", said)
-        seen.add(said)
+    for index, each in enumerate_objects(obj.get("webhooks")):
+        path, name = f"webhooks[{index}]", each.get("name") or ""
+        yield from _check_qualified(name, f"{path}.name")
+        if name in seen:
+            yield causes.duplicate(f"{path}.name", name)
+        seen.add(name)
         yield from _webhook(each, path)
 
 
-def _qualified(said: str, path: str) -> Found:
-    if not said:
+def _check_qualified(name: str, path: str) -> Causes:
+    if not name:
         yield causes.required(path)
         return
-    yield from name(path, said, problems_of_dns_subdomain)
-    if len(said.split(".")) < 3:
+    yield from check_name(path, name, problems_of_dns_subdomain)
+    if len(name.split(".")) < 3:
         rule = "should be a domain with at least three segments separated by dots"
-        yield causes.invalid(path, said, rule)
+        yield causes.invalid(path, name, rule)
 
 
-def _webhook(each: _Raw, path: str) -> Found:
+def _webhook(each: _Raw, path: str) -> Causes:
     effects, client = each.get("sideEffects"), each.get("clientConfig") or {}
     if not each.get("admissionReviewVersions"):
         where = f"{path}.admissionReviewVersions"
         yield causes.required(where, "must specify one of v1, v1beta1")
-    yield from choice(f"{path}.failurePolicy", each.get("failurePolicy"), ("Fail", "Ignore"))
-    yield from choice(f"{path}.matchPolicy", each.get("matchPolicy"), ("Equivalent", "Exact"))
+    yield from check_choice(f"{path}.failurePolicy", each.get("failurePolicy"), ("Fail", "Ignore"))
+    yield from check_choice(f"{path}.matchPolicy", each.get("matchPolicy"), ("Equivalent", "Exact"))
     if effects is None:
         rule = "must specify one of None, NoneOnDryRun"
         yield causes.required(f"{path}.sideEffects", rule)
-    yield from choice(f"{path}.sideEffects", effects, ("None", "NoneOnDryRun"))
+    yield from check_choice(f"{path}.sideEffects", effects, ("None", "NoneOnDryRun"))
     seconds = each.get("timeoutSeconds")
     if isinstance(seconds, int) and not 1 <= seconds <= 30:
         rule = "the timeout value must be between 1 and 30 seconds"
         yield causes.invalid(f"{path}.timeoutSeconds", seconds, rule)
-    yield from selector(f"{path}.namespaceSelector", each.get("namespaceSelector"))
-    yield from selector(f"{path}.objectSelector", each.get("objectSelector"))
+    yield from check_selector(f"{path}.namespaceSelector", each.get("namespaceSelector"))
+    yield from check_selector(f"{path}.objectSelector", each.get("objectSelector"))
     yield from _client_config(client, f"{path}.clientConfig")
 
 
-def _client_config(client: _Raw, path: str) -> Found:
+def _client_config(client: _Raw, path: str) -> Causes:
     url, service = client.get("url"), client.get("service")
     if (url is None) == (service is None):
         yield causes.required(path, "exactly one of url or service is required")
@@ -337,9 +329,9 @@ def _client_config(client: _Raw, path: str) -> Found:
                 yield causes.required(where, f"service {field} is required")
 
 
-def _definition(obj: _Raw, old: _Raw | None) -> Found:
-    if old is not None and alike(obj.get("spec"), old.get("spec")):
-        return  # only its status or metadata changed
+def _definition(obj: _Raw, old: _Raw | None) -> Causes:
+    if old is not None and json_equal(obj.get("spec"), old.get("spec")):
+        return  # only status or metadata changed: an old definition need not be valid today
     yield from problems_of_crd(obj, old)
 
 

@@ -1,8 +1,8 @@
-"""What the metadata of an object must look like, whatever its kind.
+"""Validation of the metadata of all kinds, as apimachinery's `ValidateObjectMeta`.
 
-Promises: causes have kube-apiserver's paths and reasons; the rules of names are those of the
-kind (a namespace is a label, a role whatever can stand in a path, the rest subdomains).
-Elsewhere: the rules of names themselves (`kubeloop.meta.names`).
+Guarantees: causes have kube-apiserver's paths and reasons; names follow the rule of the kind (a
+label for namespaces and services, a path segment in RBAC, else a subdomain).
+See also: the rules for names (`kubeloop.meta.names`).
 """
 
 from __future__ import annotations
@@ -22,15 +22,22 @@ from kubeloop.meta import (
 from kubeloop.wire import InvalidArgument
 
 from ..values import causes
-from .value_rules import Found, labels, listed, name, not_below, not_changed
+from .value_rules import (
+    Causes,
+    check_labels,
+    check_minimum,
+    check_name,
+    check_unchanged,
+    enumerate_objects,
+)
 
 __all__ = ["problems_of_metadata"]
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _LABEL_NAMES: Final = frozenset({("", "Namespace"), ("", "Service")})
-_FINALIZERS_APART: Final = frozenset({"orphan", "foregroundDeletion"})
+_EXCLUSIVE_FINALIZERS: Final = frozenset({"orphan", "foregroundDeletion"})
 _STANDARD_FINALIZERS: Final = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
-# Of these groups, kube-apiserver takes any finalizer that could be a label's key.
+# In these groups kube-apiserver accepts any finalizer that is a valid label key.
 _UNQUALIFIED_GROUPS: Final = frozenset(
     {
         "admissionregistration.k8s.io",
@@ -40,13 +47,13 @@ _UNQUALIFIED_GROUPS: Final = frozenset(
         "node.k8s.io",
     }
 )
-_PathRule = Callable[[str], list[str]]
+_NameRule = Callable[[str], list[str]]
 
 
 def problems_of_metadata(
     group: str, kind: str, new: Mapping[str, Any], old: Mapping[str, Any] | None
-) -> Found:
-    """What is wrong with the metadata of a new object, or with changing `old` into it."""
+) -> Causes:
+    """What is wrong with the metadata of a new object, or with the update from `old`."""
     finalizers = new.get("finalizers") or []
     if old is None:
         yield from _name_problems(group, kind, new)
@@ -56,33 +63,33 @@ def problems_of_metadata(
         yield from _finalizer_problems(finalizers)
     if _qualifies_finalizers(group):
         yield from _unqualified_problems(finalizers)
-    yield from not_below("metadata.generation", new.get("generation"))
-    yield from labels("metadata.labels", new.get("labels"))
+    yield from check_minimum("metadata.generation", new.get("generation"))
+    yield from check_labels("metadata.labels", new.get("labels"))
     yield from _annotation_problems(new.get("annotations") or {})
     yield from _owner_problems(new.get("ownerReferences") or [])
 
 
-def _name_problems(group: str, kind: str, new: Mapping[str, Any]) -> Found:
-    prefix, said = new.get("generateName") or "", new.get("name") or ""
+def _name_problems(group: str, kind: str, new: Mapping[str, Any]) -> Causes:
+    prefix, object_name = new.get("generateName") or "", new.get("name") or ""
     if prefix:
-        yield from name("metadata.generateName", prefix, _rule_for(group, kind, prefix=True))
-    if not said:
+        yield from check_name("metadata.generateName", prefix, _rule_for(group, kind, prefix=True))
+    if not object_name:
         yield causes.required("metadata.name", "name or generateName is required")
     else:
-        yield from name("metadata.name", said, _rule_for(group, kind, prefix=False))
+        yield from check_name("metadata.name", object_name, _rule_for(group, kind, prefix=False))
     if new.get("namespace"):
-        yield from name("metadata.namespace", new["namespace"], problems_of_dns_label)
+        yield from check_name("metadata.namespace", new["namespace"], problems_of_dns_label)
 
 
-def _rule_for(group: str, kind: str, *, prefix: bool) -> _PathRule:
+def _rule_for(group: str, kind: str, *, prefix: bool) -> _NameRule:
     if group == _RBAC:
         return problems_of_path_segment
     if (group, kind) in _LABEL_NAMES:
-        return lambda said: problems_of_dns_label(said, prefix=prefix)
-    return lambda said: problems_of_dns_subdomain(said, prefix=prefix)
+        return lambda value: problems_of_dns_label(value, prefix=prefix)
+    return lambda value: problems_of_dns_subdomain(value, prefix=prefix)
 
 
-def _change_problems(new: Mapping[str, Any], old: Mapping[str, Any]) -> Found:
+def _change_problems(new: Mapping[str, Any], old: Mapping[str, Any]) -> Causes:
     if old.get("deletionTimestamp"):
         extra = sorted(set(new.get("finalizers") or ()) - set(old.get("finalizers") or ()))
         if extra:
@@ -93,26 +100,26 @@ def _change_problems(new: Mapping[str, Any], old: Mapping[str, Any]) -> Found:
                 f"finalizers []string{{{found}}}",
             )
     for field in ("name", "namespace", "uid", "creationTimestamp"):
-        yield from not_changed(f"metadata.{field}", new.get(field) or "", old.get(field) or "")
+        yield from check_unchanged(f"metadata.{field}", new.get(field) or "", old.get(field) or "")
     for field in ("deletionTimestamp", "deletionGracePeriodSeconds"):
-        yield from not_changed(f"metadata.{field}", new.get(field), old.get(field))
+        yield from check_unchanged(f"metadata.{field}", new.get(field), old.get(field))
 
 
 def _qualifies_finalizers(group: str) -> bool:
-    """Whether finalizers of a group's kinds need a domain: most of Kubernetes' own do."""
+    """Whether finalizers need a domain: they do in most groups of Kubernetes itself."""
     return ("." not in group or group.endswith(".k8s.io")) and group not in _UNQUALIFIED_GROUPS
 
 
-def _finalizer_problems(finalizers: list[str]) -> Found:
+def _finalizer_problems(finalizers: list[str]) -> Causes:
     path = "metadata.finalizers"
     for each in finalizers:
-        yield from name(path, each, problems_of_label_key)
-    if set(finalizers) >= _FINALIZERS_APART:
+        yield from check_name(path, each, problems_of_label_key)
+    if set(finalizers) >= _EXCLUSIVE_FINALIZERS:
         rule = "finalizer orphan and foregroundDeletion cannot be both set"
         yield causes.invalid(path, finalizers, rule)
 
 
-def _unqualified_problems(finalizers: list[str]) -> Found:
+def _unqualified_problems(finalizers: list[str]) -> Causes:
     for index, each in enumerate(finalizers):
         if "/" not in each and each not in _STANDARD_FINALIZERS:
             rule = "name is neither a standard finalizer name nor is it fully qualified"
@@ -121,36 +128,39 @@ def _unqualified_problems(finalizers: list[str]) -> Found:
 
 @functools.lru_cache(4096)
 def _annotation_key(key: str) -> tuple[str, ...]:
-    """Upper case is let through here, though nowhere else. There are few keys, often."""
+    """The problems of an annotation key, where upper case is allowed.
+
+    Cached, because few keys occur in many objects.
+    """
     return tuple(problems_of_label_key(key.lower()))
 
 
-def _annotation_problems(annotations: Mapping[str, str]) -> Found:
+def _annotation_problems(annotations: Mapping[str, str]) -> Causes:
     path = "metadata.annotations"
     for key in annotations:
         yield from (causes.invalid(path, key, problem) for problem in _annotation_key(key))
-    size = sum(len(key.encode()) + len(said.encode()) for key, said in annotations.items())
+    size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
     if size > ANNOTATIONS_LIMIT:
         yield causes.too_long(path, ANNOTATIONS_LIMIT)
 
 
-def _owner_problems(owners: list[Any]) -> Found:
+def _owner_problems(owners: list[Any]) -> Causes:
     path, controller = "metadata.ownerReferences", ""
-    for index, owner in listed(owners):
+    for index, owner in enumerate_objects(owners):
         yield from _one_owner(owner, f"{path}[{index}]")
         if owner.get("controller"):
-            said = f"{owner.get('kind')}/{owner.get('name')}"
+            current = f"{owner.get('kind')}/{owner.get('name')}"
             if controller:
                 yield causes.invalid(
                     path,
                     owners,
-                    'Only one reference can have Controller set to true. Found "true" in '
-                    f"references for {controller} and {said}",
+                    'Only one reference can have Controller set to true. Causes "true" in '
+                    f"references for {controller} and {current}",
                 )
-            controller = controller or said
+            controller = controller or current
 
 
-def _one_owner(owner: Mapping[str, Any], path: str) -> Found:
+def _one_owner(owner: Mapping[str, Any], path: str) -> Causes:
     api_version = owner.get("apiVersion") or ""
     for field in ("apiVersion", "kind", "name", "uid"):
         if not owner.get(field):

@@ -1,22 +1,24 @@
-"""What the API server fills in where a pod, or a template of pods, says nothing.
+"""The defaults of pods and pod templates, as `SetDefaults_Pod` and `SetDefaults_PodSpec`.
 
-Promises: as `editing`: nothing given is changed. Filling in twice is the same as once.
-Elsewhere: the kinds that carry templates (`builtin_defaults`), what is added when a pod is
-created rather than read (`preparation`).
+Guarantees: pure and idempotent.
+See also: the kinds that have templates (`builtin_defaults`), what is only set at the creation of
+a pod (`preparation`).
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
 from typing import Final
 
-from ..values.editing import Json, each, filled, within
-from .remembering import remembered
+from ..values.json_values import Json, map_field, map_items, with_defaults
+from .spec_cache import cached_by_content
 
 __all__ = ["default_pod", "default_pod_spec", "default_template", "pull_policy"]
 
 _CONTAINERS: Final = ("containers", "initContainers", "ephemeralContainers")
 _FILE_MODE: Final = 0o644
-_VOLUME_SOURCES: Final = {
+_VOLUME_SOURCES: Final[Mapping[str, Json]] = {
     "secret": {"defaultMode": _FILE_MODE},
     "configMap": {"defaultMode": _FILE_MODE},
     "downwardAPI": {"defaultMode": _FILE_MODE},
@@ -41,28 +43,28 @@ _PROBE: Final = {
 
 
 def default_pod(obj: Json) -> Json:
-    """A whole pod; some defaults are for pods alone and not for templates."""
-    obj = within(obj, "spec", _whole_pod_spec, make=True)
-    return within(obj, "status", _pod_ips)
+    """The defaults of a pod; some of them do not apply to templates."""
+    obj = map_field(obj, "spec", _default_spec_of_pod, make=True)
+    return map_field(obj, "status", _pod_ips)
 
 
-@remembered
-def _whole_pod_spec(spec: Json) -> Json:
+@cached_by_content
+def _default_spec_of_pod(spec: Json) -> Json:
     return default_pod_spec(_pod_only(spec))
 
 
 def _pod_only(spec: Json) -> Json:
-    spec = filled(spec, {"enableServiceLinks": True})
+    spec = with_defaults(spec, {"enableServiceLinks": True})
     grace = spec.get("terminationGracePeriodSeconds")
     if isinstance(grace, int) and grace < 0:
         spec = {**spec, "terminationGracePeriodSeconds": 1}
     if spec.get("hostNetwork"):
-        spec = each(spec, ("containers", "initContainers"), _host_ports)
-    return each(spec, ("containers", "initContainers"), _requests_from_limits)
+        spec = map_items(spec, ("containers", "initContainers"), _host_ports)
+    return map_items(spec, ("containers", "initContainers"), _requests_from_limits)
 
 
 def _host_ports(container: Json) -> Json:
-    return each(
+    return map_items(
         container,
         "ports",
         lambda port: (
@@ -81,36 +83,36 @@ def _requests_from_limits(container: Json) -> Json:
         if not limits:
             return resources
         requests = resources.get("requests") or {}
-        return filled(resources, {"requests": {}}) | {"requests": {**limits, **requests}}
+        return with_defaults(resources, {"requests": {}}) | {"requests": {**limits, **requests}}
 
-    return within(container, "resources", fill)
+    return map_field(container, "resources", fill)
 
 
 def _pod_ips(status: Json) -> Json:
-    """One address and the list of them say the same."""
-    one, several = status.get("podIP"), status.get("podIPs")
-    if one and (not several or several[0].get("ip") != one):
-        return {**status, "podIPs": [{"ip": one}]}
-    if several and not one:
+    # The conversion from the internal version keeps both fields equal.
+    single, several = status.get("podIP"), status.get("podIPs")
+    if single and (not several or several[0].get("ip") != single):
+        return {**status, "podIPs": [{"ip": single}]}
+    if several and not single:
         return {**status, "podIP": several[0].get("ip")}
     return status
 
 
 def default_template(obj: Json) -> Json:
-    """A template of pods: `metadata` and `spec`."""
-    obj = filled(obj, {"metadata": {}})
-    return within(obj, "spec", default_pod_spec, make=True)
+    """The defaults of a pod template."""
+    obj = with_defaults(obj, {"metadata": {}})
+    return map_field(obj, "spec", default_pod_spec, make=True)
 
 
 def default_pod_spec(spec: Json) -> Json:
-    """The spec of a pod, its containers and its volumes."""
+    """The defaults of a pod's spec, its containers and its volumes."""
     account = spec.get("serviceAccountName") or spec.get("serviceAccount")
     if account:
-        spec = filled(spec, {"serviceAccountName": account})
+        spec = with_defaults(spec, {"serviceAccountName": account})
         spec = (
             spec if spec.get("serviceAccount") == account else {**spec, "serviceAccount": account}
         )
-    spec = filled(
+    spec = with_defaults(
         spec,
         {
             "dnsPolicy": "ClusterFirst",
@@ -120,12 +122,12 @@ def default_pod_spec(spec: Json) -> Json:
             "schedulerName": "default-scheduler",
         },
     )
-    spec = each(spec, _CONTAINERS, _container)
-    return each(spec, "volumes", _volume)
+    spec = map_items(spec, _CONTAINERS, _container)
+    return map_items(spec, "volumes", _volume)
 
 
 def _container(container: Json) -> Json:
-    container = filled(
+    container = with_defaults(
         container,
         {
             "imagePullPolicy": pull_policy(str(container.get("image") or "")),
@@ -134,45 +136,47 @@ def _container(container: Json) -> Json:
             "resources": {},
         },
     )
-    container = each(container, "ports", lambda port: filled(port, {"protocol": "TCP"}))
-    container = each(container, "env", _env)
+    container = map_items(container, "ports", lambda port: with_defaults(port, {"protocol": "TCP"}))
+    container = map_items(container, "env", _env)
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
-        container = within(container, name, _probe)
-    return within(container, "lifecycle", _lifecycle)
+        container = map_field(container, name, _probe)
+    return map_field(container, "lifecycle", _lifecycle)
 
 
 def pull_policy(image: str) -> str:
-    """`Always` for the tag latest, said or meant; a digest without a tag is fixed."""
+    """`Always` for the tag latest, explicit or implied; not for a digest without a tag."""
     name, _, digest = image.partition("@")
     tag = name.rpartition("/")[2].partition(":")[2]
     return "Always" if tag == "latest" or (not tag and not digest) else "IfNotPresent"
 
 
 def _env(variable: Json) -> Json:
-    return within(variable, "valueFrom", _field_source)
+    return map_field(variable, "valueFrom", _field_source)
 
 
 def _field_source(source: Json) -> Json:
-    source = within(source, "fieldRef", lambda ref: filled(ref, {"apiVersion": "v1"}))
-    return within(source, "resourceFieldRef", lambda ref: filled(ref, {"divisor": "0"}))
+    source = map_field(source, "fieldRef", lambda ref: with_defaults(ref, {"apiVersion": "v1"}))
+    return map_field(source, "resourceFieldRef", lambda ref: with_defaults(ref, {"divisor": "0"}))
 
 
 def _probe(probe: Json) -> Json:
-    # A zero here means "not said", unlike elsewhere.
-    said = {key: value for key, value in probe.items() if key not in _PROBE or value}
-    probe = filled(probe if len(said) == len(probe) else said, _PROBE)
+    # In a probe a zero counts as unset, because the Go fields are no pointers.
+    set_fields = {key: value for key, value in probe.items() if key not in _PROBE or value}
+    probe = with_defaults(probe if len(set_fields) == len(probe) else set_fields, _PROBE)
     return _action(probe)
 
 
 def _action(action: Json) -> Json:
-    action = within(action, "httpGet", lambda get: filled(get, {"path": "/", "scheme": "HTTP"}))
-    return within(
+    action = map_field(
+        action, "httpGet", lambda get: with_defaults(get, {"path": "/", "scheme": "HTTP"})
+    )
+    return map_field(
         action, "grpc", lambda call: {"service": "", **call} if "service" not in call else call
     )
 
 
 def _lifecycle(lifecycle: Json) -> Json:
-    return within(within(lifecycle, "postStart", _action), "preStop", _action)
+    return map_field(map_field(lifecycle, "postStart", _action), "preStop", _action)
 
 
 # --- volumes
@@ -182,31 +186,33 @@ def _volume(volume: Json) -> Json:
     if not volume.keys() - {"name"}:
         return {**volume, "emptyDir": {}}
     for name, defaults in _VOLUME_SOURCES.items():
-        volume = within(volume, name, lambda source, said=defaults: filled(source, said))  # type: ignore[misc]
-    volume = within(volume, "downwardAPI", _downward)
-    volume = within(volume, "projected", lambda source: each(source, "sources", _projection))
-    volume = within(volume, "image", _image_volume)
-    return within(volume, "ephemeral", _ephemeral)
+        volume = map_field(volume, name, functools.partial(with_defaults, defaults=defaults))
+    volume = map_field(volume, "downwardAPI", _downward)
+    volume = map_field(
+        volume, "projected", lambda source: map_items(source, "sources", _projection)
+    )
+    volume = map_field(volume, "image", _image_volume)
+    return map_field(volume, "ephemeral", _ephemeral)
 
 
 def _downward(source: Json) -> Json:
-    return each(source, "items", _field_source)
+    return map_items(source, "items", _field_source)
 
 
 def _projection(source: Json) -> Json:
-    source = within(source, "downwardAPI", _downward)
+    source = map_field(source, "downwardAPI", _downward)
     token = {"expirationSeconds": 3600}
-    return within(source, "serviceAccountToken", lambda said: filled(said, token))
+    return map_field(source, "serviceAccountToken", lambda value: with_defaults(value, token))
 
 
 def _image_volume(source: Json) -> Json:
-    return filled(source, {"pullPolicy": pull_policy(str(source.get("reference") or ""))})
+    return with_defaults(source, {"pullPolicy": pull_policy(str(source.get("reference") or ""))})
 
 
 def _ephemeral(source: Json) -> Json:
     mode = {"volumeMode": "Filesystem"}
-    return within(
+    return map_field(
         source,
         "volumeClaimTemplate",
-        lambda claim: within(claim, "spec", lambda spec: filled(spec, mode)),
+        lambda claim: map_field(claim, "spec", lambda spec: with_defaults(spec, mode)),
     )

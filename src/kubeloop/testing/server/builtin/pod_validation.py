@@ -1,8 +1,8 @@
-"""What a pod, or a template of pods, must look like, and which changes of a pod are let pass.
+"""Validation of pods and pod templates, and of updates of pods.
 
-Promises: the checks that people meet daily, with kube-apiserver's paths, reasons and words;
-not all of its checks: what is not looked at here is accepted.
-Elsewhere: what is filled in before (`pod_defaults`), workloads (`workload_validation`).
+Guarantees: the common checks of `ValidatePodSpec` and `ValidatePodUpdate`, with kube-apiserver's
+paths, reasons and messages; fields without a check here are accepted.
+See also: the defaults (`pod_defaults`), workloads (`workload_validation`).
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from typing import Any, Final, TypeAlias
 
 from kubeloop.meta import problems_of_dns_label, problems_of_dns_subdomain
 
-from ..schema.schema_validation import alike
 from ..values import causes
-from .remembering import remembered_good
+from ..values.json_values import json_equal
+from .spec_cache import cached_if_valid
 from .value_rules import (
-    Found,
-    amount,
-    choice,
-    labels,
-    listed,
-    name,
-    not_below,
-    port,
-    port_or_name,
-    quantity,
+    Causes,
+    check_choice,
+    check_labels,
+    check_minimum,
+    check_name,
+    check_port,
+    check_port_or_name,
+    check_quantity,
+    enumerate_objects,
+    parse_quantity,
 )
 
 __all__ = ["problems_of_pod", "problems_of_pod_change", "problems_of_pod_spec"]
@@ -56,27 +56,27 @@ _CHANGEABLE: Final = (
 )
 
 
-def problems_of_pod(obj: _Raw) -> Found:
+def problems_of_pod(obj: _Raw) -> Causes:
     yield from problems_of_pod_spec(obj.get("spec") or {}, "spec")
 
 
-@remembered_good
-def problems_of_pod_spec(spec: _Raw, path: str) -> Found:
-    """What is wrong with the spec of a pod that stands at `path`."""
-    volumes = {str(each.get("name")) for _, each in listed(spec.get("volumes"))}
+@cached_if_valid
+def problems_of_pod_spec(spec: _Raw, path: str) -> Causes:
+    """What is wrong with the spec of a pod at `path`."""
+    volumes = {str(each.get("name")) for _, each in enumerate_objects(spec.get("volumes"))}
     yield from _volume_problems(spec, f"{path}.volumes")
     yield from _containers_problems(spec, path, volumes)
     policy, dns = f"{path}.restartPolicy", f"{path}.dnsPolicy"
-    yield from choice(policy, spec.get("restartPolicy"), _RESTART_POLICIES, required=True)
-    yield from choice(dns, spec.get("dnsPolicy"), _DNS_POLICIES, required=True)
-    yield from labels(f"{path}.nodeSelector", spec.get("nodeSelector"))
+    yield from check_choice(policy, spec.get("restartPolicy"), _RESTART_POLICIES, required=True)
+    yield from check_choice(dns, spec.get("dnsPolicy"), _DNS_POLICIES, required=True)
+    yield from check_labels(f"{path}.nodeSelector", spec.get("nodeSelector"))
     yield from _names_in_spec(spec, path)
     yield from _seconds(spec, path)
-    for index, toleration in listed(spec.get("tolerations")):
+    for index, toleration in enumerate_objects(spec.get("tolerations")):
         yield from _toleration_problems(toleration, f"{path}.tolerations[{index}]")
 
 
-def _names_in_spec(spec: _Raw, path: str) -> Found:
+def _names_in_spec(spec: _Raw, path: str) -> Causes:
     rules = {
         "serviceAccountName": problems_of_dns_subdomain,
         "nodeName": problems_of_dns_subdomain,
@@ -87,21 +87,21 @@ def _names_in_spec(spec: _Raw, path: str) -> Found:
     }
     for field, rule in rules.items():
         if spec.get(field):
-            yield from name(f"{path}.{field}", spec[field], rule)
+            yield from check_name(f"{path}.{field}", spec[field], rule)
 
 
-def _seconds(spec: _Raw, path: str) -> Found:
+def _seconds(spec: _Raw, path: str) -> Causes:
     deadline, grace = spec.get("activeDeadlineSeconds"), spec.get("terminationGracePeriodSeconds")
     if isinstance(deadline, int) and not 1 <= deadline <= _MAX_SECONDS:
         rule = f"must be between 1 and {_MAX_SECONDS}, inclusive"
         yield causes.invalid(f"{path}.activeDeadlineSeconds", deadline, rule)
-    yield from not_below(f"{path}.terminationGracePeriodSeconds", grace)
+    yield from check_minimum(f"{path}.terminationGracePeriodSeconds", grace)
 
 
-def _toleration_problems(toleration: _Raw, path: str) -> Found:
+def _toleration_problems(toleration: _Raw, path: str) -> Causes:
     operator = toleration.get("operator")
-    yield from choice(f"{path}.operator", operator, _TOLERATION_OPERATORS)
-    yield from choice(f"{path}.effect", toleration.get("effect"), _EFFECTS)
+    yield from check_choice(f"{path}.operator", operator, _TOLERATION_OPERATORS)
+    yield from check_choice(f"{path}.effect", toleration.get("effect"), _EFFECTS)
     if not toleration.get("key") and operator != "Exists":
         rule = (
             "operator must be Exists when `key` is empty, which means "
@@ -119,17 +119,17 @@ def _toleration_problems(toleration: _Raw, path: str) -> Found:
 # --- volumes
 
 
-def _volume_problems(spec: _Raw, path: str) -> Found:
+def _volume_problems(spec: _Raw, path: str) -> Causes:
     seen: set[str] = set()
-    for index, volume in listed(spec.get("volumes")):
-        where, said = f"{path}[{index}].name", str(volume.get("name") or "")
-        if not said:
+    for index, volume in enumerate_objects(spec.get("volumes")):
+        where, name = f"{path}[{index}].name", str(volume.get("name") or "")
+        if not name:
             yield causes.required(where)
             continue
-        yield from name(where, said, problems_of_dns_label)
-        if said in seen:
-            yield causes.duplicate(where, said)
-        seen.add(said)
+        yield from check_name(where, name, problems_of_dns_label)
+        if name in seen:
+            yield causes.duplicate(where, name)
+        seen.add(name)
         if len(volume) > 2:
             other = max(volume.keys() - {"name"})
             rule = "may not specify more than 1 volume type"
@@ -137,7 +137,7 @@ def _volume_problems(spec: _Raw, path: str) -> Found:
         yield from _volume_source_problems(volume, f"{path}[{index}]")
 
 
-def _volume_source_problems(volume: _Raw, path: str) -> Found:
+def _volume_source_problems(volume: _Raw, path: str) -> Causes:
     needed = (
         ("secret", "secretName"),
         ("configMap", "name"),
@@ -147,72 +147,72 @@ def _volume_source_problems(volume: _Raw, path: str) -> Found:
         ("csi", "driver"),
     )
     for source, field in needed:
-        said = volume.get(source)
-        if isinstance(said, Mapping) and not said.get(field):
+        value = volume.get(source)
+        if isinstance(value, Mapping) and not value.get(field):
             yield causes.required(f"{path}.{source}.{field}")
 
 
 # --- containers
 
 
-def _containers_problems(spec: _Raw, path: str, volumes: set[str]) -> Found:
+def _containers_problems(spec: _Raw, path: str, volumes: set[str]) -> Causes:
     if not spec.get("containers"):
         yield causes.required(f"{path}.containers")
     seen: set[str] = set()
     for group in ("containers", "initContainers", "ephemeralContainers"):
-        for index, container in listed(spec.get(group)):
+        for index, container in enumerate_objects(spec.get(group)):
             where = f"{path}.{group}[{index}]"
             yield from _container_problems(container, where, volumes)
-            said = str(container.get("name") or "")
-            if said in seen:
-                yield causes.duplicate(f"{where}.name", said)
-            seen.add(said)
+            name = str(container.get("name") or "")
+            if name in seen:
+                yield causes.duplicate(f"{where}.name", name)
+            seen.add(name)
 
 
-def _container_problems(container: _Raw, path: str, volumes: set[str]) -> Found:
-    said, image = str(container.get("name") or ""), str(container.get("image") or "")
-    if not said:
+def _container_problems(container: _Raw, path: str, volumes: set[str]) -> Causes:
+    name, image = str(container.get("name") or ""), str(container.get("image") or "")
+    if not name:
         yield causes.required(f"{path}.name")
     else:
-        yield from name(f"{path}.name", said, problems_of_dns_label)
+        yield from check_name(f"{path}.name", name, problems_of_dns_label)
     if not image:
         yield causes.required(f"{path}.image")
     elif image != image.strip():
         rule = "must not have leading or trailing whitespace"
         yield causes.invalid(f"{path}.image", image, rule)
     policy, message = container.get("imagePullPolicy"), container.get("terminationMessagePolicy")
-    yield from choice(f"{path}.terminationMessagePolicy", message, _MESSAGE_POLICIES)
+    yield from check_choice(f"{path}.terminationMessagePolicy", message, _MESSAGE_POLICIES)
     yield from _port_problems(container, f"{path}.ports")
     yield from _env_problems(container, f"{path}.env")
     yield from _mount_problems(container, f"{path}.volumeMounts", volumes)
-    yield from choice(f"{path}.imagePullPolicy", policy, _PULL_POLICIES, required=True)
+    yield from check_choice(f"{path}.imagePullPolicy", policy, _PULL_POLICIES, required=True)
     yield from _resource_problems(container.get("resources") or {}, f"{path}.resources")
     for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
         if isinstance(container.get(probe), Mapping):
             yield from _probe_problems(container[probe], f"{path}.{probe}", probe)
 
 
-def _port_problems(container: _Raw, path: str) -> Found:
+def _port_problems(container: _Raw, path: str) -> Causes:
     seen: set[str] = set()
-    for index, each in listed(container.get("ports")):
-        where, said = f"{path}[{index}]", each.get("name") or ""
-        if said:
-            yield from port_or_name(f"{where}.name", said)
-            if said in seen:
-                yield causes.duplicate(f"{where}.name", said)
-            seen.add(said)
+    for index, each in enumerate_objects(container.get("ports")):
+        where, name = f"{path}[{index}]", each.get("name") or ""
+        if name:
+            yield from check_port_or_name(f"{where}.name", name)
+            if name in seen:
+                yield causes.duplicate(f"{where}.name", name)
+            seen.add(name)
         if not each.get("containerPort"):
             yield causes.required(f"{where}.containerPort")
         else:
-            yield from port(f"{where}.containerPort", each["containerPort"])
+            yield from check_port(f"{where}.containerPort", each["containerPort"])
         if each.get("hostPort"):
-            yield from port(f"{where}.hostPort", each["hostPort"])
+            yield from check_port(f"{where}.hostPort", each["hostPort"])
         protocol = each.get("protocol")
-        yield from choice(f"{where}.protocol", protocol, _PROTOCOLS, required=True)
+        yield from check_choice(f"{where}.protocol", protocol, _PROTOCOLS, required=True)
 
 
-def _env_problems(container: _Raw, path: str) -> Found:
-    for index, each in listed(container.get("env")):
+def _env_problems(container: _Raw, path: str) -> Causes:
+    for index, each in enumerate_objects(container.get("env")):
         where = f"{path}[{index}]"
         if not each.get("name"):
             yield causes.required(f"{where}.name")
@@ -234,9 +234,9 @@ def _env_problems(container: _Raw, path: str) -> Found:
             yield causes.invalid(f"{where}.valueFrom", "", rule)
 
 
-def _mount_problems(container: _Raw, path: str, volumes: set[str]) -> Found:
+def _mount_problems(container: _Raw, path: str, volumes: set[str]) -> Causes:
     seen: set[str] = set()
-    for index, each in listed(container.get("volumeMounts")):
+    for index, each in enumerate_objects(container.get("volumeMounts")):
         where, target = f"{path}[{index}]", each.get("mountPath") or ""
         if not each.get("name"):
             yield causes.required(f"{where}.name")
@@ -249,23 +249,23 @@ def _mount_problems(container: _Raw, path: str, volumes: set[str]) -> Found:
         seen.add(target)
 
 
-def _resource_problems(resources: _Raw, path: str) -> Found:
+def _resource_problems(resources: _Raw, path: str) -> Causes:
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     for group, amounts in (("limits", limits), ("requests", requests)):
-        for key, said in amounts.items():
-            yield from quantity(f"{path}.{group}[{key}]", said)
-    for key, said in requests.items():
-        if key in limits and _exceeds(said, limits[key]):
+        for key, value in amounts.items():
+            yield from check_quantity(f"{path}.{group}[{key}]", value)
+    for key, value in requests.items():
+        if key in limits and _exceeds(value, limits[key]):
             rule = f"must be less than or equal to {key} limit of {limits[key]}"
-            yield causes.invalid(f"{path}.requests", said, rule)
+            yield causes.invalid(f"{path}.requests", value, rule)
 
 
 def _exceeds(left: Any, right: Any) -> bool:
-    one, two = amount(left), amount(right)
+    one, two = parse_quantity(left), parse_quantity(right)
     return one is not None and two is not None and one > two
 
 
-def _probe_problems(probe: _Raw, path: str, kind: str) -> Found:
+def _probe_problems(probe: _Raw, path: str, kind: str) -> Causes:
     handlers = [each for each in _HANDLERS if probe.get(each) is not None]
     if not handlers:
         yield causes.required(path, "must specify a handler type")
@@ -274,21 +274,21 @@ def _probe_problems(probe: _Raw, path: str, kind: str) -> Found:
         yield causes.forbidden(f"{path}.{extra}", rule)
     for handler in ("httpGet", "tcpSocket"):
         if isinstance(probe.get(handler), Mapping):
-            yield from port_or_name(f"{path}.{handler}.port", probe[handler].get("port"))
+            yield from check_port_or_name(f"{path}.{handler}.port", probe[handler].get("port"))
     for field in ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "failureThreshold"):
-        yield from not_below(f"{path}.{field}", probe.get(field))
+        yield from check_minimum(f"{path}.{field}", probe.get(field))
     threshold = probe.get("successThreshold")
     if kind != "readinessProbe" and threshold not in (None, 1):
         yield causes.invalid(f"{path}.successThreshold", threshold, "must be 1")
 
 
-# --- changes
+# --- updates
 
 
-def problems_of_pod_change(new: _Raw, old: _Raw, *, subresource: str | None = None) -> Found:
-    """Which parts of the change of a pod's spec are not let pass.
+def problems_of_pod_change(new: _Raw, old: _Raw, *, subresource: str | None = None) -> Causes:
+    """Why an update of a pod's spec is forbidden.
 
-    `subresource` is the part that was written; None lets pass what any of them may write.
+    `subresource` is the part that was written; None allows what any subresource may write.
     """
     spec, before = dict(new.get("spec") or {}), dict(old.get("spec") or {})
     for group in ("containers", "initContainers"):
@@ -297,29 +297,31 @@ def problems_of_pod_change(new: _Raw, old: _Raw, *, subresource: str | None = No
             yield causes.forbidden(f"spec.{group}", rule)
             return
     if subresource == "ephemeralcontainers":
-        yield from _lost_containers(spec, before)
+        yield from _removed_containers(spec, before)
     yield from _deadline_problems(spec, before)
-    yield from _lost_tolerations(spec.get("tolerations") or [], before.get("tolerations") or [])
-    free = _written_by(subresource)
-    if not alike(_fixed(spec, before, free), _fixed(before, before, free)):
+    yield from _removed_tolerations(spec.get("tolerations") or [], before.get("tolerations") or [])
+    writable = _writable_by(subresource)
+    if not json_equal(
+        _immutable_part(spec, before, writable), _immutable_part(before, before, writable)
+    ):
         yield causes.forbidden("spec", _CHANGEABLE)
 
 
-def _lost_containers(spec: _Raw, before: _Raw) -> Found:
-    """Ephemeral containers that were there come as they were."""
+def _removed_containers(spec: _Raw, before: _Raw) -> Causes:
+    """Existing ephemeral containers must not be removed or changed."""
     path, new = "spec.ephemeralContainers", list(spec.get("ephemeralContainers") or ())
     for old in before.get("ephemeralContainers") or ():
         name = causes.quoted(str(old.get("name")))
-        same = [each for each in new if each.get("name") == old.get("name")]
-        if not same:
+        matching = [each for each in new if each.get("name") == old.get("name")]
+        if not matching:
             rule = f"existing ephemeral containers {name} may not be removed\n"
             yield causes.forbidden(path, rule)
-        elif not alike(same[0], old):
+        elif not json_equal(matching[0], old):
             rule = f"existing ephemeral containers {name} may not be changed\n"
             yield causes.forbidden(path, rule)
 
 
-def _deadline_problems(spec: _Raw, before: _Raw) -> Found:
+def _deadline_problems(spec: _Raw, before: _Raw) -> Causes:
     path = "spec.activeDeadlineSeconds"
     new, old = spec.get("activeDeadlineSeconds"), before.get("activeDeadlineSeconds")
     if new is None and old is not None:
@@ -329,19 +331,19 @@ def _deadline_problems(spec: _Raw, before: _Raw) -> Found:
         yield causes.invalid(path, new, "must be less than or equal to previous value")
 
 
-def _lost_tolerations(new: list[Any], old: list[Any]) -> Found:
-    known = [_timeless(each) for each in new]
-    if any(_timeless(each) not in known for each in old):
+def _removed_tolerations(new: list[Any], old: list[Any]) -> Causes:
+    present = [_without_seconds(each) for each in new]
+    if any(_without_seconds(each) not in present for each in old):
         rule = "existing toleration can not be modified except its tolerationSeconds"
         yield causes.forbidden("spec.tolerations", rule)
 
 
-def _timeless(toleration: _Raw) -> dict[str, Any]:
-    return {key: said for key, said in toleration.items() if key != "tolerationSeconds"}
+def _without_seconds(toleration: _Raw) -> dict[str, Any]:
+    return {key: value for key, value in toleration.items() if key != "tolerationSeconds"}
 
 
-def _written_by(subresource: str | None) -> frozenset[str]:
-    """The fields that only a subresource may write, of a pod or of its containers."""
+def _writable_by(subresource: str | None) -> frozenset[str]:
+    """The fields of a pod or its containers that only this subresource may write."""
     if subresource is None:
         return frozenset({"ephemeralContainers", "resources", "resizePolicy", "nodeName"})
     return _SUBRESOURCES.get(subresource, frozenset())
@@ -354,20 +356,20 @@ _SUBRESOURCES: Final = {
 }
 
 
-def _fixed(spec: _Raw, before: _Raw, free: frozenset[str]) -> dict[str, Any]:
-    """The part of a spec that may not change; what gates scheduling may still move a pod."""
-    loose = free | {"activeDeadlineSeconds", "tolerations", "schedulingGates"}
+def _immutable_part(spec: _Raw, before: _Raw, writable: frozenset[str]) -> dict[str, Any]:
+    """The part of a spec that must not change; a gated pod may still get node constraints."""
+    mutable = writable | {"activeDeadlineSeconds", "tolerations", "schedulingGates"}
     if before.get("schedulingGates"):
-        loose |= {"nodeSelector", "affinity"}
+        mutable |= {"nodeSelector", "affinity"}
     if (before.get("terminationGracePeriodSeconds") or 0) < 0:
-        loose |= {"terminationGracePeriodSeconds"}
-    kept = {key: said for key, said in spec.items() if key not in loose}
+        mutable |= {"terminationGracePeriodSeconds"}
+    rest = {key: value for key, value in spec.items() if key not in mutable}
     for group in ("containers", "initContainers"):
-        if group in kept:
-            kept[group] = [_fixed_container(each, free) for each in kept[group]]
-    return kept
+        if group in rest:
+            rest[group] = [_immutable_container(each, writable) for each in rest[group]]
+    return rest
 
 
-def _fixed_container(container: _Raw, free: frozenset[str]) -> dict[str, Any]:
-    loose = free | {"image"}
-    return {key: said for key, said in container.items() if key not in loose}
+def _immutable_container(container: _Raw, writable: frozenset[str]) -> dict[str, Any]:
+    mutable = writable | {"image"}
+    return {key: value for key, value in container.items() if key not in mutable}

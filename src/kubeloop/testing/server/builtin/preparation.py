@@ -1,8 +1,8 @@
-"""How a new object starts: status reset, addresses and ports given out, what a job selects by.
+"""Prepares objects for creation and update, as `PrepareForCreate` and `PrepareForUpdate` do.
 
-Promises: objects are never changed in place. What a client may not write (a status, through
-the object itself) is left out; what the server counts or dates itself, it does.
-Elsewhere: defaults that hold at any time (`builtin_defaults`), what is free (`allocation`).
+Resets the status, allocates addresses and ports, generates the selectors of jobs.
+Guarantees: never changes objects in place.
+See also: defaults (`builtin_defaults`), free addresses and ports (`allocation`).
 """
 
 from __future__ import annotations
@@ -16,38 +16,39 @@ from kubeloop.wire import resources
 
 from ..statuses import Cause, Refusal, invalid
 from ..values import causes
-from ..values.editing import Json, at, each, filled, within, without
+from ..values.json_values import Json, map_field, map_items, value_at, with_defaults, without
 from .allocation import Allocator
 from .builtin_defaults import default
-from .remembering import remembered
+from .spec_cache import cached_by_content
 
 __all__ = [
-    "dated_conditions",
     "prepare_for_create",
     "prepare_for_update",
     "quality_of_service",
+    "with_condition_times",
 ]
 
-# Kinds whose status may be written when they are created.
+# Kinds whose status is accepted at creation.
 _KEEPS_STATUS: Final = frozenset(
     {("", "Node"), ("apiextensions.k8s.io", "CustomResourceDefinition")}
 )
 _JOB: Final = "batch.kubernetes.io/"
-_TEMPLATES: Final = "deprecated.daemonset.template.generation"
+_TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
 _NUMBER: Final = re.compile("[1-9][0-9]{0,17}")
+# The taints that the admission plugin DefaultTolerationSeconds tolerates for five minutes.
 _TOLERATED: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
 def prepare_for_create(
     group: str, kind: str, obj: dict[str, Any], allocator: Allocator
 ) -> dict[str, Any]:
-    """`obj` as it starts its life; its defaults are filled in, its name and uid are given.
+    """`obj` prepared for storage; it has its defaults, its name and its uid already.
 
     Raises:
-        Refusal: a wanted address or port cannot be had (422).
+        Refusal: a requested address or port cannot be allocated (422).
     """
     if (group, kind) in _WITH_STATUS and (group, kind) not in _KEEPS_STATUS:
-        first = _first_status(group, kind)
+        first = _initial_status(group, kind)
         obj = without(obj, "status") if first is None else {**obj, "status": first}
     match group, kind:
         case "", "Pod":
@@ -55,19 +56,19 @@ def prepare_for_create(
         case "", "Namespace":
             return _new_namespace(obj)
         case "", "Service":
-            return _allocated(obj, allocator)
+            return _allocate(obj, allocator)
         case "apiextensions.k8s.io", "CustomResourceDefinition":
             return default(group, kind, without(obj, "status"))
         case "apps", "DaemonSet":
-            return _numbered(obj, _template_number(obj))
+            return _with_template_generation(obj, _template_generation(obj))
         case "batch", "Job":
             return _new_job(obj)
     return obj
 
 
 @functools.cache
-def _first_status(group: str, kind: str) -> Json | None:
-    """The status that an object of the kind has before anyone wrote one."""
+def _initial_status(group: str, kind: str) -> Json | None:
+    """The status of a new object of the kind."""
     found: Json | None = default(group, kind, {}).get("status")
     return found
 
@@ -85,119 +86,125 @@ _WITH_STATUS: Final = frozenset(_kinds_with_status())
 
 
 def _new_pod(obj: Json) -> Json:
-    return {**obj, **_started({key: obj[key] for key in obj.keys() & {"spec"}})}
+    return {**obj, **_pending_pod({key: obj[key] for key in obj.keys() & {"spec"}})}
 
 
-@remembered
-def _started(pod: Json) -> Json:
-    """Of a pod, what follows from its spec alone."""
-    pod = within(pod, "spec", _admitted_spec)
+@cached_by_content
+def _pending_pod(pod: Json) -> Json:
+    """The parts of a new pod that depend on its spec alone, so that they can be cached."""
+    pod = map_field(pod, "spec", _admit_spec)
     return {**pod, "status": {"phase": "Pending", "qosClass": quality_of_service(pod)}}
 
 
-def _admitted_spec(spec: Json) -> Json:
-    """What the server's own admission adds to every pod."""
-    spec = filled(spec, {"priority": 0, "preemptionPolicy": "PreemptLowerPriority"})
-    known = spec.get("tolerations") or []
+def _admit_spec(spec: Json) -> Json:
+    """The spec after the admission plugins Priority and DefaultTolerationSeconds."""
+    spec = with_defaults(spec, {"priority": 0, "preemptionPolicy": "PreemptLowerPriority"})
+    tolerations = spec.get("tolerations") or []
     missing = [
         {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
         for key in _TOLERATED
-        if not any(_tolerates(each, key) for each in known)
+        if not any(_tolerates(each, key) for each in tolerations)
     ]
-    return {**spec, "tolerations": [*known, *missing]} if missing else spec
+    return {**spec, "tolerations": [*tolerations, *missing]} if missing else spec
 
 
 def _tolerates(toleration: Mapping[str, Any], key: str) -> bool:
-    same = toleration.get("key") in (key, None, "")
-    return same and toleration.get("effect") in ("NoExecute", None, "")
+    matches_key = toleration.get("key") in (key, None, "")
+    return matches_key and toleration.get("effect") in ("NoExecute", None, "")
 
 
 def quality_of_service(pod: Mapping[str, Any]) -> str:
-    """`Guaranteed` when all containers are limited to what they ask for, `BestEffort` when
-    nothing is asked for at all, else `Burstable`."""
+    """`Guaranteed` if all containers have limits equal to their requests, `BestEffort` without
+    any limits and requests, else `Burstable`: `ComputePodQOS` of Kubernetes."""
     containers = [
-        *(at(pod, "spec", "containers") or ()),
-        *(at(pod, "spec", "initContainers") or ()),
+        *(value_at(pod, "spec", "containers") or ()),
+        *(value_at(pod, "spec", "initContainers") or ()),
     ]
-    asked = [_asked(each) for each in containers]
-    if not any(limits or requests for limits, requests in asked):
+    resources_of = [_limits_and_requests(each) for each in containers]
+    if not any(limits or requests for limits, requests in resources_of):
         return "BestEffort"
-    whole = all(limits.keys() == {"cpu", "memory"} for limits, _ in asked)
-    same = all({**limits, **requests} == limits for limits, requests in asked)
-    return "Guaranteed" if whole and same else "Burstable"
+    are_limited = all(limits.keys() == {"cpu", "memory"} for limits, _ in resources_of)
+    are_equal = all({**limits, **requests} == limits for limits, requests in resources_of)
+    return "Guaranteed" if are_limited and are_equal else "Burstable"
 
 
-def _asked(container: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
+def _limits_and_requests(container: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
     def of(name: str) -> dict[str, str]:
-        amounts = at(container, "resources", name) or {}
-        return {key: str(said) for key, said in amounts.items() if key in {"cpu", "memory"}}
+        amounts = value_at(container, "resources", name) or {}
+        return {key: str(value) for key, value in amounts.items() if key in {"cpu", "memory"}}
 
     return of("limits"), of("requests")
 
 
 def _new_namespace(obj: Json) -> Json:
-    def hold(spec: Json) -> Json:
-        known = spec.get("finalizers") or []
-        return spec if "kubernetes" in known else {**spec, "finalizers": [*known, "kubernetes"]}
+    # This finalizer keeps the namespace until the namespace controller has emptied it.
+    def add_finalizer(spec: Json) -> Json:
+        found = spec.get("finalizers") or []
+        return spec if "kubernetes" in found else {**spec, "finalizers": [*found, "kubernetes"]}
 
-    return {**within(obj, "spec", hold, make=True), "status": {"phase": "Active"}}
+    return {**map_field(obj, "spec", add_finalizer, make=True), "status": {"phase": "Active"}}
 
 
 def _new_job(obj: Json) -> Json:
-    """Unless told otherwise a job selects its pods by its own uid."""
-    uid, name = at(obj, "metadata", "uid"), at(obj, "metadata", "name")
-    if at(obj, "spec", "manualSelector") or not uid:
+    """A job selects its pods by its uid, unless `manualSelector` is set."""
+    uid, name = value_at(obj, "metadata", "uid"), value_at(obj, "metadata", "name")
+    if value_at(obj, "spec", "manualSelector") or not uid:
         return obj
-    marks = {"controller-uid": uid, f"{_JOB}controller-uid": uid}
+    labels = {"controller-uid": uid, f"{_JOB}controller-uid": uid}
     if name:
-        marks |= {"job-name": name, f"{_JOB}job-name": name}
+        labels |= {"job-name": name, f"{_JOB}job-name": name}
 
     def mark(meta: Json) -> Json:
-        return {**meta, "labels": {**(meta.get("labels") or {}), **marks}}
+        return {**meta, "labels": {**(meta.get("labels") or {}), **labels}}
 
     def select(spec: Json) -> Json:
-        chosen = {"matchLabels": {f"{_JOB}controller-uid": uid}}
-        spec = spec if spec.get("selector") else {**spec, "selector": chosen}
-        return within(spec, "template", lambda said: within(said, "metadata", mark, make=True))
+        selector = {"matchLabels": {f"{_JOB}controller-uid": uid}}
+        spec = spec if spec.get("selector") else {**spec, "selector": selector}
+        return map_field(
+            spec, "template", lambda value: map_field(value, "metadata", mark, make=True)
+        )
 
-    made = within(obj, "spec", select)
-    own, inner = at(obj, "metadata", "labels"), at(obj, "spec", "template", "metadata", "labels")
-    # A job that has no labels of its own has those of its pods.
-    return made if own and own != inner else within(made, "metadata", mark)
-
-
-def _template_number(obj: Json) -> int:
-    """Which template of a daemon set this is; it stands in an annotation."""
-    said = at(obj, "metadata", "annotations", _TEMPLATES) or ""
-    return int(said) if _NUMBER.fullmatch(said) else 1
-
-
-def _numbered(obj: Json, number: int) -> Json:
-    def number_it(meta: Json) -> Json:
-        notes = {**(meta.get("annotations") or {}), _TEMPLATES: str(number)}
-        return {**meta, "annotations": notes}
-
-    return within(obj, "metadata", number_it)
+    job = map_field(obj, "spec", select)
+    own, inner = (
+        value_at(obj, "metadata", "labels"),
+        value_at(obj, "spec", "template", "metadata", "labels"),
+    )
+    # Defaulting copied the labels of the template to a job without labels: keep them equal.
+    return job if own and own != inner else map_field(job, "metadata", mark)
 
 
-def _recounted(new: Json, old: Json) -> Json:
-    number = _template_number(old)
-    same = at(new, "spec", "template") == at(old, "spec", "template")
-    return _numbered(new, number if same else number + 1)
+def _template_generation(obj: Json) -> int:
+    """The template generation of a daemon set, which apps/v1 keeps in an annotation."""
+    text = value_at(obj, "metadata", "annotations", _TEMPLATE_GENERATION) or ""
+    return int(text) if _NUMBER.fullmatch(text) else 1
 
 
-def dated_conditions(new: dict[str, Any], old: dict[str, Any], *, now: str) -> dict[str, Any]:
-    """`new` with the times that its conditions do not say; those of a state that lasts stay."""
-    known = {
-        (one.get("type"), one.get("status")): one.get("lastTransitionTime")
-        for one in at(old, "status", "conditions") or ()
+def _with_template_generation(obj: Json, number: int) -> Json:
+    def annotate(meta: Json) -> Json:
+        annotations = {**(meta.get("annotations") or {}), _TEMPLATE_GENERATION: str(number)}
+        return {**meta, "annotations": annotations}
+
+    return map_field(obj, "metadata", annotate)
+
+
+def _update_template_generation(new: Json, old: Json) -> Json:
+    number = _template_generation(old)
+    is_same = value_at(new, "spec", "template") == value_at(old, "spec", "template")
+    return _with_template_generation(new, number if is_same else number + 1)
+
+
+def with_condition_times(new: dict[str, Any], old: dict[str, Any], *, now: str) -> dict[str, Any]:
+    """`new` with the missing times of its conditions; an unchanged status keeps its time."""
+    times = {
+        (each.get("type"), each.get("status")): each.get("lastTransitionTime")
+        for each in value_at(old, "status", "conditions") or ()
     }
 
-    def date(condition: Json) -> Json:
-        since = known.get((condition.get("type"), condition.get("status"))) or now
-        return filled(condition, {"lastUpdateTime": now, "lastTransitionTime": since})
+    def set_times(condition: Json) -> Json:
+        since = times.get((condition.get("type"), condition.get("status"))) or now
+        return with_defaults(condition, {"lastUpdateTime": now, "lastTransitionTime": since})
 
-    return within(new, "status", lambda status: each(status, "conditions", date))
+    return map_field(new, "status", lambda status: map_items(status, "conditions", set_times))
 
 
 # --- services
@@ -206,115 +213,115 @@ def dated_conditions(new: dict[str, Any], old: dict[str, Any], *, now: str) -> d
 def prepare_for_update(
     group: str, kind: str, new: dict[str, Any], old: dict[str, Any], allocator: Allocator
 ) -> dict[str, Any]:
-    """`new` with what `old` was given and does not say again; what it gives up is released.
+    """`new` with the allocations of `old` that it does not mention; others are released.
 
     Raises:
-        Refusal: a wanted address or port cannot be had (422).
+        Refusal: a requested address or port cannot be allocated (422).
     """
     if (group, kind) == ("apps", "DaemonSet"):
-        return _recounted(new, old)
+        return _update_template_generation(new, old)
     if (group, kind) != ("", "Service"):
         return new
-    kept = within(new, "spec", lambda spec: _carried(spec, old.get("spec") or {}))
-    if _moves(kept.get("spec") or {}, old.get("spec") or {}):
-        return kept  # validation refuses that
-    # What it keeps is its own to ask for again.
+    patched = map_field(new, "spec", lambda spec: _with_allocations(spec, old.get("spec") or {}))
+    if _changes_address(patched.get("spec") or {}, old.get("spec") or {}):
+        return patched  # validation will reject it
+    # Released first, so that the service can allocate the same addresses and ports again.
     allocator.release(old)
     try:
-        return _allocated(kept, allocator)
+        return _allocate(patched, allocator)
     except Refusal:
         allocator.adopt(old)
         raise
 
 
-def _moves(spec: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    """Whether a service wants another address than it has."""
-    had = before.get("clusterIP")
-    named = "ExternalName" in {spec.get("type"), before.get("type")}
-    return bool(had) and not named and spec.get("clusterIP") != had
+def _changes_address(spec: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    """Whether a service requests another address than it has."""
+    address = before.get("clusterIP")
+    is_external = "ExternalName" in {spec.get("type"), before.get("type")}
+    return bool(address) and not is_external and spec.get("clusterIP") != address
 
 
-def _carried(spec: Json, before: Mapping[str, Any]) -> Json:
-    """A spec with the addresses and ports that it had and does not mention."""
+def _with_allocations(spec: Json, before: Mapping[str, Any]) -> Json:
+    """A spec with its former addresses and ports, as `patchAllocatedValues` of Kubernetes."""
     if spec.get("type") == "ExternalName":
         return without(spec, "clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
     if before.get("type") != "ExternalName":
         names = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
-        spec = filled(spec, {key: before[key] for key in names if before.get(key)})
-    known = {
+        spec = with_defaults(spec, {key: before[key] for key in names if before.get(key)})
+    node_ports = {
         (port.get("protocol"), port.get("port")): port["nodePort"]
         for port in before.get("ports") or ()
         if port.get("nodePort")
     }
     if spec.get("type") == "ClusterIP":
-        return each(spec, "ports", lambda port: _without_old_node_port(port, known))
-    return each(spec, "ports", lambda port: _with_old_node_port(port, known))
+        return map_items(spec, "ports", lambda port: _without_old_node_port(port, node_ports))
+    return map_items(spec, "ports", lambda port: _with_old_node_port(port, node_ports))
 
 
-_Known: TypeAlias = Mapping[tuple[Any, Any], int]
+_NodePorts: TypeAlias = Mapping[tuple[Any, Any], int]
 
 
-def _with_old_node_port(port: Json, known: _Known) -> Json:
-    number = known.get((port.get("protocol"), port.get("port")))
+def _with_old_node_port(port: Json, node_ports: _NodePorts) -> Json:
+    number = node_ports.get((port.get("protocol"), port.get("port")))
     return port if port.get("nodePort") or not number else {**port, "nodePort": number}
 
 
-def _without_old_node_port(port: Json, known: _Known) -> Json:
-    """A service that is no longer reached by node ports need not strike them itself."""
-    number = known.get((port.get("protocol"), port.get("port")))
+def _without_old_node_port(port: Json, node_ports: _NodePorts) -> Json:
+    # A client that changes the type to ClusterIP need not remove the node ports itself.
+    number = node_ports.get((port.get("protocol"), port.get("port")))
     return without(port, "nodePort") if port.get("nodePort") == number else port
 
 
-def _allocated(obj: Json, allocator: Allocator) -> Json:
-    """A service with its addresses and ports; when one cannot be had none is kept."""
+def _allocate(obj: Json, allocator: Allocator) -> Json:
+    """Allocate the addresses and ports of a service; if one fails, all are released."""
     problems: list[Cause] = []
     before = obj
-    obj = within(obj, "spec", lambda spec: _with_addresses(spec, allocator, problems))
+    obj = map_field(obj, "spec", lambda spec: _with_addresses(spec, allocator, problems))
     if not problems:
-        obj = within(obj, "spec", lambda spec: _with_ports(spec, allocator, problems))
+        obj = map_field(obj, "spec", lambda spec: _with_ports(spec, allocator, problems))
     if problems:
         if obj is not before:
             allocator.release(obj)
-        raise invalid("", "Service", at(obj, "metadata", "name") or "", problems)
+        raise invalid("", "Service", value_at(obj, "metadata", "name") or "", problems)
     return obj
 
 
 def _with_addresses(spec: Json, allocator: Allocator, problems: list[Cause]) -> Json:
     if spec.get("type") == "ExternalName":
         return spec
-    wanted = spec.get("clusterIP") or (spec.get("clusterIPs") or [""])[0]
+    requested = spec.get("clusterIP") or (spec.get("clusterIPs") or [""])[0]
     try:
-        address = wanted if wanted == "None" else allocator.address(wanted)
+        address = requested if requested == "None" else allocator.allocate_address(requested)
     except ValueError as error:
-        detail = f"failed to allocate IP {wanted}: {error}"
+        detail = f"failed to allocate IP {requested}: {error}"
         if "does not appear to be" in detail:
             detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
-            problems.append(causes.invalid("spec.clusterIPs[0]", wanted, detail))
+            problems.append(causes.invalid("spec.clusterIPs[0]", requested, detail))
         else:
-            problems.append(causes.invalid("spec.clusterIPs", [wanted], detail))
+            problems.append(causes.invalid("spec.clusterIPs", [requested], detail))
         return spec
     family = {"ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack"}
-    return filled({**spec, "clusterIP": address, "clusterIPs": [address]}, family)
+    return with_defaults({**spec, "clusterIP": address, "clusterIPs": [address]}, family)
 
 
 def _with_ports(spec: Json, allocator: Allocator, problems: list[Cause]) -> Json:
     kind, ports = spec.get("type"), spec.get("ports") or []
-    balanced = kind == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is not False
+    needs_ports = kind == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is not False
     if kind not in {"NodePort", "LoadBalancer"}:
         return spec
-    given: set[int] = set()
+    allocated: set[int] = set()
     result: list[Any] = []
     for index, port in enumerate(ports):
-        wanted = port.get("nodePort") or 0
-        if not wanted and kind == "LoadBalancer" and not balanced:
+        requested = port.get("nodePort") or 0
+        if not requested and kind == "LoadBalancer" and not needs_ports:
             result.append(port)
             continue
         try:
-            # One number may serve two protocols of the same service.
-            number = wanted if wanted in given else allocator.port(wanted)
+            # Two protocols of one service may share a node port.
+            number = requested if requested in allocated else allocator.allocate_port(requested)
         except ValueError as error:
-            problems.append(causes.invalid(f"spec.ports[{index}].nodePort", wanted, str(error)))
+            problems.append(causes.invalid(f"spec.ports[{index}].nodePort", requested, str(error)))
             continue
-        given.add(number)
+        allocated.add(number)
         result.append({**port, "nodePort": number})
     return {**spec, "ports": result}

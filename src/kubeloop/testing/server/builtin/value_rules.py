@@ -1,13 +1,14 @@
-"""Rules that many kinds share: numbers, ports, percentages, choices, selectors, names.
+"""Checks that many kinds share: numbers, ports, percentages, choices, selectors, names.
 
-Promises: each gives the causes that kube-apiserver would, under the path it is handed, and
-nothing where the value is good or absent (unless absence is the rule).
-Elsewhere: metadata (`metadata_validation`), the kinds (`builtin_validation`).
+Guarantees: each check yields the causes of kube-apiserver for a field path, and nothing for a
+value that is valid or absent (unless it is required).
+See also: metadata (`metadata_validation`), the kinds (`builtin_validation`).
 """
 
 from __future__ import annotations
 
 import functools
+import ipaddress
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
@@ -15,40 +16,50 @@ from typing import Any, Final, TypeAlias
 from kubeloop.meta import problems_of_label_key, problems_of_label_value
 from kubeloop.wire import InvalidArgument, Quantity
 
-from ..schema.schema_validation import alike
 from ..statuses import Cause
 from ..values import causes
+from ..values.json_values import json_equal
 
 __all__ = [
-    "Found",
-    "amount",
-    "choice",
-    "int_or_percent",
-    "is_zero_share",
-    "labels",
-    "listed",
-    "name",
-    "not_below",
-    "not_changed",
-    "port",
-    "port_or_name",
-    "quantity",
-    "selector",
+    "Causes",
+    "check_choice",
+    "check_int_or_percent",
+    "check_labels",
+    "check_minimum",
+    "check_name",
+    "check_port",
+    "check_port_or_name",
+    "check_quantity",
+    "check_selector",
+    "check_unchanged",
+    "enumerate_objects",
+    "is_zero",
+    "parse_quantity",
 ]
 
-Found: TypeAlias = Iterator[Cause]
+Causes: TypeAlias = Iterator[Cause]
 
 _PORT_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
 _OPERATORS: Final = ("DoesNotExist", "Exists", "In", "NotIn")
 
 
-def listed(value: Any) -> list[tuple[int, Mapping[str, Any]]]:
-    """The objects of a list with their places; none where there is no list."""
-    found = value if isinstance(value, list) else []
-    return [(index, item) for index, item in enumerate(found) if isinstance(item, Mapping)]
+def enumerate_objects(value: Any) -> list[tuple[int, Mapping[str, Any]]]:
+    """The objects of a list with their indexes; none if it is not a list."""
+    items = value if isinstance(value, list) else []
+    return [(index, item) for index, item in enumerate(items) if isinstance(item, Mapping)]
 
 
-def choice(path: str, value: Any, allowed: Iterable[str], *, required: bool = False) -> Found:
+def is_ip_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def check_choice(
+    path: str, value: Any, allowed: Iterable[str], *, required: bool = False
+) -> Causes:
     if value in (None, ""):
         if required:
             yield causes.required(path)
@@ -56,31 +67,31 @@ def choice(path: str, value: Any, allowed: Iterable[str], *, required: bool = Fa
         yield causes.not_supported(path, value, allowed)
 
 
-def not_below(path: str, value: Any, lowest: int = 0) -> Found:
+def check_minimum(path: str, value: Any, lowest: int = 0) -> Causes:
     if isinstance(value, int) and value < lowest:
         yield causes.invalid(path, value, f"must be greater than or equal to {lowest}")
 
 
-def not_changed(path: str, value: Any, before: Any) -> Found:
-    if not alike(value, before):
+def check_unchanged(path: str, value: Any, before: Any) -> Causes:
+    if not json_equal(value, before):
         yield causes.invalid(path, value, causes.IMMUTABLE)
 
 
-def name(path: str, value: Any, rule: Callable[[str], list[str]]) -> Found:
-    """`value` by a rule of `kubeloop.meta.names`."""
+def check_name(path: str, value: Any, rule: Callable[[str], list[str]]) -> Causes:
+    """Check `value` with a rule of `kubeloop.meta.names`."""
     yield from (causes.invalid(path, value, problem) for problem in rule(str(value)))
 
 
-def port(path: str, value: Any) -> Found:
+def check_port(path: str, value: Any) -> Causes:
     if not isinstance(value, int) or not 1 <= value <= 65535:
         yield causes.invalid(path, value, "must be between 1 and 65535, inclusive")
 
 
-def port_or_name(path: str, value: Any) -> Found:
+def check_port_or_name(path: str, value: Any) -> Causes:
     if isinstance(value, str):
         yield from (causes.invalid(path, value, problem) for problem in _port_name(value))
     else:
-        yield from port(path, value)
+        yield from check_port(path, value)
 
 
 def _port_name(value: str) -> Iterator[str]:
@@ -97,8 +108,8 @@ def _port_name(value: str) -> Iterator[str]:
         yield "must not contain consecutive hyphens"
 
 
-def int_or_percent(path: str, value: Any, *, at_most_all: bool = False) -> Found:
-    """A number from 0, or a percentage; with `at_most_all` of no more than 100%."""
+def check_int_or_percent(path: str, value: Any, *, at_most_all: bool = False) -> Causes:
+    """A non-negative number or a percentage; with `at_most_all`, of at most 100%."""
     if value is None:
         return
     if isinstance(value, str):
@@ -112,63 +123,63 @@ def int_or_percent(path: str, value: Any, *, at_most_all: bool = False) -> Found
         elif at_most_all and int(value[:-1]) > 100:
             yield causes.invalid(path, value, "must not be greater than 100%")
     else:
-        yield from not_below(path, value)
+        yield from check_minimum(path, value)
 
 
-def is_zero_share(value: Any) -> bool:
-    """Whether a number or percentage comes to nothing."""
+def is_zero(value: Any) -> bool:
+    """Whether a number or percentage is zero or missing."""
     return value in (0, "0%", None)
 
 
-def quantity(path: str, value: Any) -> Found:
-    """A quantity that can be read and is not negative."""
-    found = amount(value)
+def check_quantity(path: str, value: Any) -> Causes:
+    """A valid quantity that is not negative."""
+    found = parse_quantity(value)
     if found is None:
         yield causes.invalid(path, value, "must be a quantity")
-    elif found < _NOTHING:
+    elif found < _ZERO:
         yield causes.invalid(path, value, "must be greater than or equal to 0")
 
 
 @functools.lru_cache(4096)
-def amount(value: Any) -> Quantity | None:
-    """A quantity as a number to compare with; None for what is none. There are few, often."""
+def parse_quantity(value: Any) -> Quantity | None:
+    """The quantity; None if it is invalid. Cached, because few values occur in many objects."""
     try:
         return Quantity(value)
     except InvalidArgument:
         return None
 
 
-_NOTHING: Final = Quantity("0")
+_ZERO: Final = Quantity("0")
 
 
-def labels(path: str, value: Any) -> Found:
-    for key, said in (value or {}).items():
-        if _is_good_label(key, said):
+def check_labels(path: str, value: Any) -> Causes:
+    for key, label in (value or {}).items():
+        if _is_valid_label(key, label):
             continue
-        # An empty key is told twice: it is empty, and it fits no pattern.
+        # kube-apiserver reports an empty key twice: as empty, and as matching no pattern.
         found = problems_of_label_key(key) + ([] if key else problems_of_label_key("-"))
         yield from (causes.invalid(path, key, problem) for problem in found)
         yield from (
-            causes.invalid(path, said, problem) for problem in problems_of_label_value(said)
+            causes.invalid(path, label, problem) for problem in problems_of_label_value(label)
         )
 
 
 @functools.lru_cache(4096)
-def _is_good_label(key: str, value: str) -> bool:
-    """There are few, often."""
+def _is_valid_label(key: str, value: str) -> bool:
+    # Cached, because few labels occur in many objects.
     return not problems_of_label_key(key) and not problems_of_label_value(value)
 
 
-def selector(path: str, value: Any) -> Found:
+def check_selector(path: str, value: Any) -> Causes:
     """A label selector: its labels and its expressions."""
     if not isinstance(value, Mapping):
         return
-    yield from labels(f"{path}.matchLabels", value.get("matchLabels"))
-    for index, term in listed(value.get("matchExpressions")):
+    yield from check_labels(f"{path}.matchLabels", value.get("matchLabels"))
+    for index, term in enumerate_objects(value.get("matchExpressions")):
         yield from _expression(f"{path}.matchExpressions[{index}]", term)
 
 
-def _expression(path: str, term: Mapping[str, Any]) -> Found:
+def _expression(path: str, term: Mapping[str, Any]) -> Causes:
     operator, values = term.get("operator") or "", term.get("values")
     if operator in {"In", "NotIn"} and not values:
         rule = "must be specified when `operator` is 'In' or 'NotIn'"
@@ -178,4 +189,4 @@ def _expression(path: str, term: Mapping[str, Any]) -> Found:
         yield causes.forbidden(f"{path}.values", rule)
     elif operator not in _OPERATORS:
         yield causes.invalid(f"{path}.operator", operator, "not a valid selector operator")
-    yield from name(f"{path}.key", term.get("key") or "", problems_of_label_key)
+    yield from check_name(f"{path}.key", term.get("key") or "", problems_of_label_key)

@@ -1,7 +1,7 @@
-"""What the kinds that make pods must look like: deployments, sets, jobs.
+"""Validation of workloads: deployments, sets, jobs.
 
-Promises: the checks that people meet daily, with kube-apiserver's paths, reasons and words.
-Elsewhere: their templates' specs (`pod_validation`).
+Guarantees: the common checks, with kube-apiserver's paths, reasons and messages.
+See also: the specs of their templates (`pod_validation`).
 """
 
 from __future__ import annotations
@@ -17,43 +17,43 @@ from ..values import causes
 from .cron import problem_of_schedule
 from .pod_validation import problems_of_pod_spec
 from .value_rules import (
-    Found,
-    choice,
-    int_or_percent,
-    is_zero_share,
-    labels,
-    not_below,
-    not_changed,
-    selector,
+    Causes,
+    check_choice,
+    check_int_or_percent,
+    check_labels,
+    check_minimum,
+    check_selector,
+    check_unchanged,
+    is_zero,
 )
 
 __all__ = ["WORKLOADS"]
 
 _Raw: TypeAlias = Mapping[str, Any]
-_CRON_JOB_NAME: Final = 52
+_CRON_JOB_NAME: Final = 52  # a label of 63 characters, without the suffix of its jobs
 
 
-def _deployment(obj: _Raw, old: _Raw | None) -> Found:
+def _deployment(obj: _Raw, old: _Raw | None) -> Causes:
     spec = obj.get("spec") or {}
-    yield from not_below("spec.replicas", spec.get("replicas"))
+    yield from check_minimum("spec.replicas", spec.get("replicas"))
     yield from _selector_problems(spec, "deployment")
     yield from _template_problems(spec, "spec.template", always=True)
     yield from _strategy_problems(spec.get("strategy") or {})
     for field in ("minReadySeconds", "revisionHistoryLimit"):
-        yield from not_below(f"spec.{field}", spec.get(field))
+        yield from check_minimum(f"spec.{field}", spec.get(field))
     yield from _deadline_problems(spec)
-    yield from _fixed(spec, old, "selector")
+    yield from _check_immutable(spec, old, "selector")
 
 
-def _deadline_problems(spec: _Raw) -> Found:
+def _deadline_problems(spec: _Raw) -> Causes:
     deadline = spec.get("progressDeadlineSeconds")
-    yield from not_below("spec.progressDeadlineSeconds", deadline)
+    yield from check_minimum("spec.progressDeadlineSeconds", deadline)
     if isinstance(deadline, int) and deadline <= (spec.get("minReadySeconds") or 0):
         rule = "must be greater than minReadySeconds"
         yield causes.invalid("spec.progressDeadlineSeconds", deadline, rule)
 
 
-def _strategy_problems(strategy: _Raw) -> Found:
+def _strategy_problems(strategy: _Raw) -> Causes:
     path, rolling = "spec.strategy", strategy.get("rollingUpdate")
     if strategy.get("type") == "Recreate":
         if rolling is not None:
@@ -67,25 +67,25 @@ def _strategy_problems(strategy: _Raw) -> Found:
         yield from _rolling_problems(rolling, f"{path}.rollingUpdate")
 
 
-def _rolling_problems(rolling: _Raw, path: str) -> Found:
+def _rolling_problems(rolling: _Raw, path: str) -> Causes:
     unavailable, surge = rolling.get("maxUnavailable"), rolling.get("maxSurge")
-    yield from int_or_percent(f"{path}.maxUnavailable", unavailable, at_most_all=True)
-    yield from int_or_percent(f"{path}.maxSurge", surge)
-    if is_zero_share(unavailable) and is_zero_share(surge):
+    yield from check_int_or_percent(f"{path}.maxUnavailable", unavailable, at_most_all=True)
+    yield from check_int_or_percent(f"{path}.maxSurge", surge)
+    if is_zero(unavailable) and is_zero(surge):
         rule = "may not be 0 when `maxSurge` is 0"
         yield causes.invalid(f"{path}.maxUnavailable", unavailable, rule)
 
 
-def _replica_set(obj: _Raw, old: _Raw | None) -> Found:
+def _replica_set(obj: _Raw, old: _Raw | None) -> Causes:
     spec = obj.get("spec") or {}
     for field in ("replicas", "minReadySeconds"):
-        yield from not_below(f"spec.{field}", spec.get(field))
+        yield from check_minimum(f"spec.{field}", spec.get(field))
     yield from _selector_problems(spec, "deployment")
     yield from _template_problems(spec, "spec.template", always=True)
-    yield from _fixed(spec, old, "selector")
+    yield from _check_immutable(spec, old, "selector")
 
 
-def _stateful_set(obj: _Raw, old: _Raw | None) -> Found:
+def _stateful_set(obj: _Raw, old: _Raw | None) -> Causes:
     spec = obj.get("spec") or {}
     policy = spec.get("podManagementPolicy")
     if policy not in (None, "", "OrderedReady", "Parallel"):
@@ -95,14 +95,14 @@ def _stateful_set(obj: _Raw, old: _Raw | None) -> Found:
     if strategy.get("type") not in (None, "", "RollingUpdate", "OnDelete"):
         rule = "must be 'RollingUpdate' or 'OnDelete'"
         yield causes.invalid("spec.updateStrategy", dict(strategy), rule)
-    yield from not_below("spec.replicas", spec.get("replicas"))
+    yield from check_minimum("spec.replicas", spec.get("replicas"))
     yield from _selector_problems(spec, "statefulset")
     yield from _template_problems(spec, "spec.template", always=True)
     names = ("selector", "volumeClaimTemplates", "serviceName", "podManagementPolicy")
-    yield from _fixed(spec, old, *names)
+    yield from _check_immutable(spec, old, *names)
 
 
-def _daemon_set(obj: _Raw, old: _Raw | None) -> Found:
+def _daemon_set(obj: _Raw, old: _Raw | None) -> Causes:
     spec = obj.get("spec") or {}
     yield from _selector_problems(spec, "daemonset")
     yield from _template_problems(spec, "spec.template", always=True)
@@ -110,17 +110,17 @@ def _daemon_set(obj: _Raw, old: _Raw | None) -> Found:
     if strategy.get("type") not in (None, "", *kinds):
         yield causes.not_supported("spec.updateStrategy", dict(strategy), kinds)
     for field in ("minReadySeconds", "revisionHistoryLimit"):
-        yield from not_below(f"spec.{field}", spec.get(field))
-    yield from _fixed(spec, old, "selector")
+        yield from check_minimum(f"spec.{field}", spec.get(field))
+    yield from _check_immutable(spec, old, "selector")
 
 
-def _replication_controller(obj: _Raw, _: _Raw | None) -> Found:
+def _replication_controller(obj: _Raw, _: _Raw | None) -> Causes:
     spec = obj.get("spec") or {}
-    yield from not_below("spec.replicas", spec.get("replicas"))
-    wanted = spec.get("selector") or {}
-    if not wanted:
+    yield from check_minimum("spec.replicas", spec.get("replicas"))
+    labels = spec.get("selector") or {}
+    if not labels:
         yield causes.required("spec.selector")
-    elif not selector_from_map(wanted, validate=False).matches(_template_labels(spec)):
+    elif not selector_from_map(labels, validate=False).matches(_template_labels(spec)):
         yield _mismatch(spec, "spec.template")
     yield from _template_problems(spec, "spec.template", always=True)
 
@@ -128,7 +128,7 @@ def _replication_controller(obj: _Raw, _: _Raw | None) -> Found:
 # --- jobs
 
 
-def _job(obj: _Raw, old: _Raw | None) -> Found:
+def _job(obj: _Raw, old: _Raw | None) -> Causes:
     spec = obj.get("spec") or {}
     yield from _job_spec(spec, "spec")
     if not spec.get("selector"):
@@ -139,7 +139,7 @@ def _job(obj: _Raw, old: _Raw | None) -> Found:
         yield from _job_change(spec, old.get("spec") or {})
 
 
-def _job_spec(spec: _Raw, path: str) -> Found:
+def _job_spec(spec: _Raw, path: str) -> Causes:
     numbers = (
         "parallelism",
         "completions",
@@ -148,61 +148,61 @@ def _job_spec(spec: _Raw, path: str) -> Found:
         "ttlSecondsAfterFinished",
     )
     for field in numbers:
-        yield from not_below(f"{path}.{field}", spec.get(field))
+        yield from check_minimum(f"{path}.{field}", spec.get(field))
     mode = spec.get("completionMode")
-    yield from choice(f"{path}.completionMode", mode, ("NonIndexed", "Indexed"))
+    yield from check_choice(f"{path}.completionMode", mode, ("NonIndexed", "Indexed"))
     if mode == "Indexed" and spec.get("completions") is None:
         yield causes.required(f"{path}.completions", "when completion mode is Indexed")
     yield from _template_problems(spec, f"{path}.template", always=False)
     where = f"{path}.template.spec.restartPolicy"
     policy = ((spec.get("template") or {}).get("spec") or {}).get("restartPolicy")
-    # `Always` is what nobody said, so it reads as missing.
+    # `Always` is the default, so kube-apiserver reports it as missing.
     if policy in {None, "", "Always"}:
         yield causes.required(where, 'valid values: "OnFailure", "Never"')
     else:
-        yield from choice(where, policy, ("OnFailure", "Never"))
+        yield from check_choice(where, policy, ("OnFailure", "Never"))
 
 
-def _job_change(spec: _Raw, before: _Raw) -> Found:
+def _job_change(spec: _Raw, before: _Raw) -> Causes:
     yield from _completions_change(spec, before)
-    yield from not_changed("spec.selector", spec.get("selector"), before.get("selector"))
+    yield from check_unchanged("spec.selector", spec.get("selector"), before.get("selector"))
     new, old = spec.get("template"), before.get("template")
     if before.get("suspend"):
-        new, old = _schedulable(new), _schedulable(old)
+        new, old = _immutable_template(new), _immutable_template(old)
         inner = (new or {}).get("spec"), (old or {}).get("spec")
-        yield from not_changed("spec.template.spec", *inner)
+        yield from check_unchanged("spec.template.spec", *inner)
     else:
-        yield from not_changed("spec.template", new, old)
+        yield from check_unchanged("spec.template", new, old)
     names = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy")
     for field in (*names, "successPolicy"):
-        yield from not_changed(f"spec.{field}", spec.get(field), before.get(field))
+        yield from check_unchanged(f"spec.{field}", spec.get(field), before.get(field))
 
 
-def _completions_change(spec: _Raw, before: _Raw) -> Found:
+def _completions_change(spec: _Raw, before: _Raw) -> Causes:
     path, new, old = "spec.completions", spec.get("completions"), before.get("completions")
     if spec.get("completionMode") != "Indexed" or new is None or old is None:
-        yield from not_changed(path, new, old)
+        yield from check_unchanged(path, new, old)
     elif new != old and new != spec.get("parallelism"):
         yield causes.invalid(path, new, "can only be modified in tandem with spec.parallelism")
 
 
-def _schedulable(template: Any) -> Any:
-    """A template without what may still change while a job is suspended."""
+def _immutable_template(template: Any) -> Any:
+    """A template without the scheduling directives, mutable while a job is suspended."""
     if not isinstance(template, Mapping):
         return template
-    free = {"nodeSelector", "tolerations", "affinity", "schedulingGates"}
-    spec = {key: said for key, said in (template.get("spec") or {}).items() if key not in free}
+    mutable = {"nodeSelector", "tolerations", "affinity", "schedulingGates"}
+    spec = {key: value for key, value in (template.get("spec") or {}).items() if key not in mutable}
     meta = {
-        key: said
-        for key, said in (template.get("metadata") or {}).items()
+        key: value
+        for key, value in (template.get("metadata") or {}).items()
         if key not in {"labels", "annotations"}
     }
     return {"metadata": meta, "spec": spec}
 
 
-def _cron_job(obj: _Raw, old: _Raw | None) -> Found:
+def _cron_job(obj: _Raw, old: _Raw | None) -> Causes:
     spec, name = obj.get("spec") or {}, (obj.get("metadata") or {}).get("name") or ""
-    # A job's name adds a moment to its own, and must stay a label.
+    # A job's name has a time suffix, and must still be a label.
     if old is None and len(name) > _CRON_JOB_NAME:
         rule = f"must be no more than {_CRON_JOB_NAME} characters"
         yield causes.invalid("metadata.name", name, rule)
@@ -213,13 +213,13 @@ def _cron_job(obj: _Raw, old: _Raw | None) -> Found:
     elif problem:
         yield causes.invalid("spec.schedule", schedule, problem)
     policies, policy = ("Allow", "Forbid", "Replace"), spec.get("concurrencyPolicy")
-    yield from choice("spec.concurrencyPolicy", policy, policies, required=True)
+    yield from check_choice("spec.concurrencyPolicy", policy, policies, required=True)
     for field in (
         "startingDeadlineSeconds",
         "successfulJobsHistoryLimit",
         "failedJobsHistoryLimit",
     ):
-        yield from not_below(f"spec.{field}", spec.get(field))
+        yield from check_minimum(f"spec.{field}", spec.get(field))
     template = (spec.get("jobTemplate") or {}).get("spec") or {}
     yield from _job_spec(template, "spec.jobTemplate.spec")
     if template.get("selector"):
@@ -227,20 +227,20 @@ def _cron_job(obj: _Raw, old: _Raw | None) -> Found:
         yield causes.invalid(where, template["selector"], "`selector` will be auto-generated")
 
 
-# --- what they share
+# --- shared checks
 
 
-def _selector_problems(spec: _Raw, kind: str) -> Found:
-    path, said = "spec.selector", spec.get("selector")
-    if said is None:
+def _selector_problems(spec: _Raw, kind: str) -> Causes:
+    path, selector = "spec.selector", spec.get("selector")
+    if selector is None:
         if kind != "daemonset":
             yield causes.required(path)
         yield _mismatch(spec, "spec.template")
         return
-    yield from selector(path, said)
-    if not said.get("matchLabels") and not said.get("matchExpressions"):
-        yield causes.invalid(path, said, f"empty selector is invalid for {kind}")
-    elif not _matches(said, _template_labels(spec)):
+    yield from check_selector(path, selector)
+    if not selector.get("matchLabels") and not selector.get("matchExpressions"):
+        yield causes.invalid(path, selector, f"empty selector is invalid for {kind}")
+    elif not _matches(selector, _template_labels(spec)):
         yield _mismatch(spec, "spec.template")
 
 
@@ -253,38 +253,38 @@ def _template_labels(spec: _Raw) -> dict[str, str]:
     return dict(((spec.get("template") or {}).get("metadata") or {}).get("labels") or {})
 
 
-def _matches(said: Any, found: Mapping[str, str]) -> bool:
-    """Whether a selector fits; one that cannot be read has been refused for that already."""
+def _matches(selector: Any, labels: Mapping[str, str]) -> bool:
+    """Whether a selector matches; an invalid one has been reported already."""
     try:
-        return selector_from_wire(said).matches(found)
+        return selector_from_wire(selector).matches(labels)
     except InvalidArgument:
         return True
 
 
-def _template_problems(spec: _Raw, path: str, *, always: bool) -> Found:
+def _template_problems(spec: _Raw, path: str, *, always: bool) -> Causes:
     template = spec.get("template")
     if not isinstance(template, Mapping):
         yield causes.required(path)
         return
-    yield from labels(f"{path}.labels", (template.get("metadata") or {}).get("labels"))
+    yield from check_labels(f"{path}.labels", (template.get("metadata") or {}).get("labels"))
     below = template.get("spec") or {}
     yield from problems_of_pod_spec(below, f"{path}.spec")
     if always:
         where = f"{path}.spec.restartPolicy"
-        yield from choice(where, below.get("restartPolicy"), ("Always",))
+        yield from check_choice(where, below.get("restartPolicy"), ("Always",))
         if below.get("activeDeadlineSeconds") is not None:
             where = f"{path}.spec.activeDeadlineSeconds"
             yield causes.forbidden(where, "activeDeadlineSeconds in ReplicaSet is not Supported")
 
 
-def _fixed(spec: _Raw, old: _Raw | None, *fields: str) -> Found:
+def _check_immutable(spec: _Raw, old: _Raw | None, *fields: str) -> Causes:
     if old is not None:
         before = old.get("spec") or {}
         for field in fields:
-            yield from not_changed(f"spec.{field}", spec.get(field), before.get(field))
+            yield from check_unchanged(f"spec.{field}", spec.get(field), before.get(field))
 
 
-WORKLOADS: Final[dict[tuple[str, str], Callable[[_Raw, _Raw | None], Found]]] = {
+WORKLOADS: Final[dict[tuple[str, str], Callable[[_Raw, _Raw | None], Causes]]] = {
     ("", "ReplicationController"): _replication_controller,
     ("apps", "DaemonSet"): _daemon_set,
     ("apps", "Deployment"): _deployment,

@@ -1,1 +1,1 @@
-"""What the server says of itself: discovery, OpenAPI, tables."""
+"""Documents about the API itself: discovery, OpenAPI, the version."""

@@ -1,9 +1,9 @@
-"""What the server serves, told to clients: aggregated and legacy discovery, the version.
+"""Discovery, aggregated and legacy, and the version document.
 
-Promises: documents are built once for each state of the registry and kept as bytes; groups
-come in the server's order, custom ones behind the built-in by name; versions in the order
-of preference. A document's ETag is the same for all its forms and changes with its content.
-Elsewhere: what is served (`registry`), the shapes of objects (`openapi`).
+Guarantees: a document is built once for each generation of the registry and cached as bytes;
+groups are in kube-apiserver's order, custom ones after the built-in ones by name; versions in
+the order of preference. The ETag is the same for v2 and v2beta1 and changes with the content.
+See also: what is served (`registry`), the schemas of objects (`openapi`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from ..registry import Registry, Served
-from .documents import Document, kept_for
+from .documents import Document, cached_documents
 
 __all__ = [
     "AGGREGATED_V2",
@@ -32,30 +32,30 @@ __all__ = [
     "version",
 ]
 
-# What a client accepts when it wants everything in one document.
+# The media types of aggregated discovery.
 AGGREGATED_V2: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 AGGREGATED_V2BETA1: Final = (
     "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
 )
-_FORMS: Final = {"v2": AGGREGATED_V2, "v2beta1": AGGREGATED_V2BETA1}
+_AGGREGATED: Final = {"v2": AGGREGATED_V2, "v2beta1": AGGREGATED_V2BETA1}
 _MEDIA: Final = frozenset({"application/json", "application/*", "*/*"})
 
 Root = Literal["/api", "/apis"]
 
 
 def aggregated_version(accept: str) -> Literal["", "v2", "v2beta1"]:
-    """The form of aggregated discovery that an Accept header asks for first; empty when it
-    asks for the legacy documents before."""
+    """The version of aggregated discovery that an Accept header names first; "" if it names
+    the legacy documents first."""
     for clause in accept.split(","):
         media, *rest = [part.strip() for part in clause.split(";")]
         if media not in _MEDIA:
             continue
         pairs = (part.partition("=") for part in rest)
-        said = {key.strip(): value.strip().strip('"') for key, _, value in pairs}
-        if "as" not in said:
+        options = {key.strip(): value.strip().strip('"') for key, _, value in pairs}
+        if "as" not in options:
             return ""
-        if (said.get("g"), said["as"]) == ("apidiscovery.k8s.io", "APIGroupDiscoveryList"):
-            match said.get("v"):
+        if (options.get("g"), options["as"]) == ("apidiscovery.k8s.io", "APIGroupDiscoveryList"):
+            match options.get("v"):
                 case "v2":
                     return "v2"
                 case "v2beta1":
@@ -63,25 +63,27 @@ def aggregated_version(accept: str) -> Literal["", "v2", "v2beta1"]:
     return ""
 
 
-def aggregated(registry: Registry, root: Root, form: Literal["v2", "v2beta1"] = "v2") -> Document:
+def aggregated(
+    registry: Registry, root: Root, version: Literal["v2", "v2beta1"] = "v2"
+) -> Document:
     """Everything below `/api` or `/apis` in one document."""
-    kept = kept_for(registry)
-    key = ("aggregated", root, form)
-    if key not in kept:
+    cache = cached_documents(registry)
+    key = ("aggregated", root, version)
+    if key not in cache:
         items = [_group(registry, group) for group in _groups(registry, root)]
         tag = hashlib.sha512(msgspec.json.encode(items)).hexdigest().upper()
         body = {
             "kind": "APIGroupDiscoveryList",
-            "apiVersion": f"apidiscovery.k8s.io/{form}",
+            "apiVersion": f"apidiscovery.k8s.io/{version}",
             "metadata": {},
             "items": items,
         }
-        kept[key] = Document(msgspec.json.encode(body), _FORMS[form], f'"{tag}"')
-    return kept[key]
+        cache[key] = Document(msgspec.json.encode(body), _AGGREGATED[version], f'"{tag}"')
+    return cache[key]
 
 
 def legacy_versions(address: str) -> dict[str, Any]:
-    """The document at `/api`; `address` is where the server is (`127.0.0.1:6443`)."""
+    """The document at `/api`; `address` is that of the server (`127.0.0.1:6443`)."""
     return {
         "kind": "APIVersions",
         "versions": ["v1"],
@@ -96,14 +98,14 @@ def legacy_groups(registry: Registry) -> dict[str, Any]:
 
 
 def legacy_group(registry: Registry, group: str) -> dict[str, Any] | None:
-    """The document at `/apis/<group>`; None where the group is not served."""
+    """The document at `/apis/<group>`; None if the group is not served."""
     if not group or group not in registry.groups():
         return None
     return {"kind": "APIGroup", "apiVersion": "v1", **_api_group(registry, group)}
 
 
 def legacy_resources(registry: Registry, group: str, version: str) -> dict[str, Any] | None:
-    """The document at `/api/v1` or `/apis/<group>/<version>`; None where it is not served."""
+    """The document at `/api/v1` or `/apis/<group>/<version>`; None if it is not served."""
     if not registry.has_version(group, version):
         return None
     found = [
@@ -113,13 +115,13 @@ def legacy_resources(registry: Registry, group: str, version: str) -> dict[str, 
     ]
     api_version = f"{group}/{version}" if group else version
     head: dict[str, Any] = {"kind": "APIResourceList"}
-    if group:  # the oldest document has no apiVersion to this day
+    if group:  # kube-apiserver omits the apiVersion of /api/v1 only
         head["apiVersion"] = "v1"
     return {**head, "groupVersion": api_version, "resources": found}
 
 
 def paths(registry: Registry) -> dict[str, Any]:
-    """The document at `/`: what can be asked."""
+    """The document at `/`: the paths of the server."""
     found = ["/.well-known/openid-configuration", "/api", "/api/v1", "/apis", "/apis/"]
     for group in _groups(registry, "/apis"):
         found.append(f"/apis/{group}")
@@ -151,14 +153,14 @@ def version() -> dict[str, str]:
 
 
 def _groups(registry: Registry, root: Root) -> list[str]:
-    """The groups below a root: built-in ones as they come, then custom ones by name."""
+    """The groups below a root: built-in ones in the registry's order, then custom ones by name."""
     if root == "/api":
         return [""]
     custom = {each.group for each in registry.all() if each.custom is not None}
     built_in = {each.group for each in registry.all() if each.custom is None}
-    known = [group for group in registry.groups() if group]
-    own = [group for group in known if group in built_in]
-    return own + sorted(group for group in known if group in custom - built_in)
+    groups = [group for group in registry.groups() if group]
+    first = [group for group in groups if group in built_in]
+    return first + sorted(group for group in groups if group in custom - built_in)
 
 
 def _api_group(registry: Registry, group: str) -> dict[str, Any]:
@@ -190,7 +192,7 @@ def _in_order(served: tuple[Served, ...]) -> list[Served]:
 
 
 def _resource(served: Served) -> dict[str, Any]:
-    shown: dict[str, Any] = {
+    resource: dict[str, Any] = {
         "resource": served.plural,
         "responseKind": _response_kind(served, served.group, served.version, served.kind),
         "scope": "Namespaced" if served.namespaced else "Cluster",
@@ -207,23 +209,23 @@ def _resource(served: Served) -> dict[str, Any]:
             for part in served.parts
         ],
     }
-    return _without_empty(shown, "shortNames", "categories", "subresources")
+    return _without_empty(resource, "shortNames", "categories", "subresources")
 
 
 def _response_kind(served: Served, group: str, version: str, kind: str) -> dict[str, str]:
-    """A kind of the group version at hand is told without them, but for custom kinds."""
+    # kube-apiserver omits group and version of built-in kinds in their own group version.
     if served.custom is None and (group, version) == (served.group, served.version):
         group = version = ""
     return {"group": group, "version": version, "kind": kind}
 
 
-def _without_empty(shown: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    return {key: value for key, value in shown.items() if value or key not in keys}
+def _without_empty(resource: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in resource.items() if value or key not in keys}
 
 
 def _api_resources(served: Served) -> Iterator[dict[str, Any]]:
-    """A resource and its subresources as the legacy document lists them."""
-    shown: dict[str, Any] = {
+    """A resource and its subresources as in the legacy document."""
+    resource: dict[str, Any] = {
         "name": served.plural,
         "singularName": served.singular,
         "namespaced": served.namespaced,
@@ -233,21 +235,21 @@ def _api_resources(served: Served) -> Iterator[dict[str, Any]]:
         "categories": list(served.categories),
         "storageVersionHash": _storage_hash(served) if "get" in served.verbs else "",
     }
-    yield _without_empty(shown, "shortNames", "categories", "storageVersionHash")
+    yield _without_empty(resource, "shortNames", "categories", "storageVersionHash")
     for part in served.parts:
-        foreign = (part.group, part.version) != (served.group, served.version)
-        place = {"group": part.group, "version": part.version} if foreign else {}
+        is_foreign = (part.group, part.version) != (served.group, served.version)
+        group_version = {"group": part.group, "version": part.version} if is_foreign else {}
         yield {
             "name": f"{served.plural}/{part.name}",
             "singularName": "",
             "namespaced": served.namespaced,
-            **place,
+            **group_version,
             "kind": part.kind,
             "verbs": list(part.verbs),
         }
 
 
 def _storage_hash(served: Served) -> str:
-    """Stands for how objects are stored: the same in every version of a resource."""
-    said = f"{served.storage[0]}/{served.storage_version}/{served.kind}"
-    return base64.b64encode(hashlib.sha256(said.encode()).digest()[:8]).decode()
+    """The storageVersionHash, computed as by `StorageVersionHash` of kube-apiserver."""
+    text = f"{served.storage[0]}/{served.storage_version}/{served.kind}"
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()[:8]).decode()

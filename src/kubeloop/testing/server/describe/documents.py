@@ -1,6 +1,7 @@
-"""Documents about the API itself, built once for each state of the registry.
+"""Cached documents about the API itself.
 
-Elsewhere: what they say (`discovery`, `openapi`).
+Guarantees: a document is built once for each generation of the registry.
+See also: their content (`discovery`, `openapi`).
 """
 
 from __future__ import annotations
@@ -12,31 +13,31 @@ import msgspec
 
 from ..registry import Registry
 
-__all__ = ["Document", "kept_for"]
+__all__ = ["Document", "cached_documents"]
 
 
 @final
 class Document(msgspec.Struct, frozen=True):
-    """A whole answer: its bytes, what they are, and the ETag (with its quotes)."""
+    """The body of a response, its media type, and its ETag with quotes."""
 
     body: bytes
     media: str = "application/json"
     etag: str = ""
 
     def is_known(self, if_none_match: str | None) -> bool:
-        """Whether the client has it already: the answer is then 304."""
-        said = (if_none_match or "").split(",")
-        return bool(self.etag) and self.etag in {each.strip() for each in said}
+        """Whether the client has it already, so that a 304 is enough."""
+        tags = (if_none_match or "").split(",")
+        return bool(self.etag) and self.etag in {each.strip() for each in tags}
 
 
-_Kept: TypeAlias = dict[tuple[str, ...], Document]
-_documents: WeakKeyDictionary[Registry, tuple[int, _Kept]] = WeakKeyDictionary()
+_Cache: TypeAlias = dict[tuple[str, ...], Document]
+_caches: WeakKeyDictionary[Registry, tuple[int, _Cache]] = WeakKeyDictionary()
 
 
-def kept_for(registry: Registry) -> _Kept:
-    """The documents that were built from what `registry` serves right now."""
-    found = _documents.get(registry)
+def cached_documents(registry: Registry) -> _Cache:
+    """The cache for the current generation of `registry`; callers add to it."""
+    found = _caches.get(registry)
     if found is None or found[0] != registry.generation:
         found = (registry.generation, {})
-        _documents[registry] = found
+        _caches[registry] = found
     return found[1]

@@ -1,10 +1,10 @@
-"""OpenAPI, versions 2 and 3: what objects look like and where they are.
+"""OpenAPI, versions 2 and 3: the schemas of objects and the paths of the API.
 
-Good enough for `kubectl explain`, for `kubectl apply` (merge rules, validation by the
-server) and for clients that look for query parameters; without descriptions.
-Promises: documents are built when they are first asked for, and kept as bytes until what
-is served changes; their hashes depend on what is served only.
-Elsewhere: the schemas (`openapi_schemas`), the paths (`openapi_paths`).
+Sufficient for `kubectl explain`, for `kubectl apply` (merge rules, validation by the server) and
+for clients that look for query parameters; without descriptions.
+Guarantees: a document is built at the first request and cached as bytes until the served
+resources change; its hash depends on the served resources only.
+See also: the schemas (`openapi_schemas`), the paths (`openapi_paths`).
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from kubeloop.wire import Model, class_for
 from kubeloop.wire.meta.v1 import ListMeta, ObjectMeta
 
 from ..registry import Registry, Served
-from .documents import Document, kept_for
+from .documents import Document, cached_documents
 from .openapi_paths import paths_of
 from .openapi_schemas import Dialect, custom_schemas, schemas_of
 
-__all__ = ["group_version_of", "v2", "v2_protobuf", "v3", "v3_index", "v3_url"]
+__all__ = ["v2", "v2_protobuf", "v3", "v3_index", "v3_url"]
 
 _INFO: Final = {"title": "Kubernetes", "version": "v1.37.0"}
-_FORMAT: Final = 1  # counts up when the documents change for the same resources
+_FORMAT: Final = 1  # to be incremented when the documents change for the same resources
 
 
 def v2(registry: Registry) -> Document:
     """The document at `/openapi/v2`: everything in one."""
-    kept = kept_for(registry)
+    cache = cached_documents(registry)
     key = ("openapi", "v2")
-    if key not in kept:
+    if key not in cache:
         served = registry.all()
         body = {
             "swagger": "2.0",
@@ -45,50 +45,47 @@ def v2(registry: Registry) -> Document:
             },
             "security": [{"BearerToken": []}],
         }
-        kept[key] = Document(msgspec.json.encode(body), etag=f'"{_hash(served)}"')
-    return kept[key]
+        cache[key] = Document(msgspec.json.encode(body), etag=f'"{_hash(served)}"')
+    return cache[key]
 
 
 def v2_protobuf(registry: Registry) -> Document:
-    """The document at `/openapi/v2`, as kubectl asks for it."""
+    """The document at `/openapi/v2` as protobuf, which kubectl requests."""
     from .openapi_protobuf import MEDIA, as_protobuf
 
-    kept = kept_for(registry)
+    cache = cached_documents(registry)
     key = ("openapi", "v2", "protobuf")
-    if key not in kept:
+    if key not in cache:
         plain = v2(registry)
         body = as_protobuf(msgspec.json.decode(plain.body))
-        # Caches know a document by its address: the two forms must not pass for each other.
-        kept[key] = Document(body, etag=f'{plain.etag[:-1]}-protobuf"', media=MEDIA)
-    return kept[key]
+        # HTTP caches identify a document by its URL: JSON and protobuf need different tags.
+        cache[key] = Document(body, etag=f'{plain.etag[:-1]}-protobuf"', media=MEDIA)
+    return cache[key]
 
 
 def v3_index(registry: Registry) -> Document:
-    """The document at `/openapi/v3`: where the documents of the group versions are."""
-    kept = kept_for(registry)
+    """The document at `/openapi/v3`: the URLs of the documents of the group versions."""
+    cache = cached_documents(registry)
     key = ("openapi", "v3")
-    if key not in kept:
+    if key not in cache:
         paths = {
-            _place(group, version): {"serverRelativeURL": v3_url(registry, group, version)}
+            _relative_path(group, version): {"serverRelativeURL": v3_url(registry, group, version)}
             for group, versions in registry.groups().items()
             for version in versions
         }
         body = msgspec.json.encode({"paths": paths})
         tag = hashlib.sha512(body).hexdigest().upper()
-        kept[key] = Document(body, etag=f'"{tag}"')
-    return kept[key]
+        cache[key] = Document(body, etag=f'"{tag}"')
+    return cache[key]
 
 
 def v3(registry: Registry, group: str, version: str) -> Document | None:
-    """The document of one group version; None where it is not served.
-
-    A request with a `hash` that is not the document's is redirected to `v3_url`.
-    """
+    """The document of one group version; None if it is not served."""
     if not registry.has_version(group, version):
         return None
-    kept = kept_for(registry)
+    cache = cached_documents(registry)
     key = ("openapi", "v3", group, version)
-    if key not in kept:
+    if key not in cache:
         served = registry.in_version(group, version)
         security = {"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header"}}
         body = {
@@ -97,27 +94,17 @@ def v3(registry: Registry, group: str, version: str) -> Document | None:
             "paths": _paths(served, "v3"),
             "components": {"schemas": _schemas(served, "v3"), "securitySchemes": security},
         }
-        kept[key] = Document(msgspec.json.encode(body), etag=f'"{_hash(served)}"')
-    return kept[key]
+        cache[key] = Document(msgspec.json.encode(body), etag=f'"{_hash(served)}"')
+    return cache[key]
 
 
 def v3_url(registry: Registry, group: str, version: str) -> str:
-    """Where a group version's document is, with its hash."""
+    """The URL of a group version's document, with its hash."""
     tag = _hash(registry.in_version(group, version))
-    return f"/openapi/v3/{_place(group, version)}?hash={tag}"
+    return f"/openapi/v3/{_relative_path(group, version)}?hash={tag}"
 
 
-def group_version_of(place: str) -> tuple[str, str] | None:
-    """The group version that the rest of a path below `/openapi/v3/` names."""
-    match place.strip("/").split("/"):
-        case ["api", version]:
-            return "", version
-        case ["apis", group, version]:
-            return group, version
-    return None
-
-
-def _place(group: str, version: str) -> str:
+def _relative_path(group: str, version: str) -> str:
     return f"apis/{group}/{version}" if group else f"api/{version}"
 
 
@@ -146,12 +133,12 @@ def _classes(served: Iterable[Served]) -> Iterator[type[Model]]:
 
 
 def _hash(served: Iterable[Served]) -> str:
-    """What a document is made of, hashed: building all of them for the index costs too much."""
-    said = [_FORMAT, _INFO["version"], *map(_told, served)]
-    return hashlib.sha512(msgspec.json.encode(said)).hexdigest().upper()
+    """A hash of the input of a document: building all documents for the index is too slow."""
+    content = [_FORMAT, _INFO["version"], *map(_hashed_content, served)]
+    return hashlib.sha512(msgspec.json.encode(content)).hexdigest().upper()
 
 
-def _told(served: Served) -> list[Any]:
-    told: list[Any] = [served.group, served.version, served.plural, served.kind]
-    told += [served.namespaced, served.verbs, served.parts]
-    return [*told, served.custom.schema.raw] if served.custom else told
+def _hashed_content(served: Served) -> list[Any]:
+    content: list[Any] = [served.group, served.version, served.plural, served.kind]
+    content += [served.namespaced, served.verbs, served.parts]
+    return [*content, served.custom.schema.raw] if served.custom else content

@@ -1,8 +1,8 @@
-"""The paths of the API in OpenAPI: which operations a resource has, and what they take.
+"""The paths of OpenAPI: the operations of each resource, and their parameters.
 
-Promises: each operation names its action and kind the way kubectl looks for them; the
-parameters are those that clients look for (`fieldValidation`, `dryRun`, …).
-Elsewhere: the shapes that are sent (`openapi_schemas`), the documents (`openapi`).
+Guarantees: each operation has the extensions that kubectl reads (action and kind), and the
+parameters that clients look for (`fieldValidation`, `dryRun`, …).
+See also: the schemas of bodies (`openapi_schemas`), the documents (`openapi`).
 """
 
 from __future__ import annotations
@@ -51,46 +51,52 @@ _DELETES: Final = {
 
 @final
 class _Verb(msgspec.Struct, frozen=True):
-    """How a verb of the API is told in OpenAPI."""
+    """A verb of the API and its OpenAPI operation."""
 
     verb: str
     method: str
     action: str
-    word: str  # the start of its operationId
+    word: str  # the first word of its operationId
     query: dict[str, str]
 
 
-_ON_ALL: Final = (
+_COLLECTION_VERBS: Final = (
     _Verb("list", "get", "list", "list", _READS),
     _Verb("create", "post", "post", "create", _WRITES),
     _Verb("deletecollection", "delete", "deletecollection", "delete", _DELETES | _READS),
 )
-_ON_ONE: Final = (
+_OBJECT_VERBS: Final = (
     _Verb("get", "get", "get", "read", {}),
     _Verb("update", "put", "put", "replace", _WRITES),
     _Verb("patch", "patch", "patch", "patch", _WRITES | {"force": "boolean"}),
     _Verb("delete", "delete", "delete", "delete", _DELETES),
 )
-_ON_PART: Final = (*_ON_ONE, _Verb("create", "post", "post", "create", _WRITES))
+_SUBRESOURCE_VERBS: Final = (*_OBJECT_VERBS, _Verb("create", "post", "post", "create", _WRITES))
 
 
 def paths_of(served: Served, dialect: Dialect) -> dict[str, Schema]:
-    """Every path of a resource with its operations; paths without any are left out."""
+    """The paths of a resource that have operations."""
     return {path: item for path, item in _paths(served, dialect) if item}
 
 
 def _paths(served: Served, dialect: Dialect) -> Iterator[tuple[str, Schema]]:
     prefix = f"/apis/{served.group}" if served.group else "/api"
     root = f"{prefix}/{served.version}"
-    everywhere = f"{root}/{served.plural}"
-    collection = everywhere
+    all_namespaces = f"{root}/{served.plural}"
+    collection = all_namespaces
     if served.namespaced:
-        yield everywhere, _item(served, _ON_ALL[:1], dialect, suffix="ForAllNamespaces")
+        yield (
+            all_namespaces,
+            _item(served, _COLLECTION_VERBS[:1], dialect, suffix="ForAllNamespaces"),
+        )
         collection = f"{root}/namespaces/{{namespace}}/{served.plural}"
-    yield collection, _item(served, _ON_ALL, dialect)
-    yield f"{collection}/{{name}}", _item(served, _ON_ONE, dialect)
+    yield collection, _item(served, _COLLECTION_VERBS, dialect)
+    yield f"{collection}/{{name}}", _item(served, _OBJECT_VERBS, dialect)
     for part in served.parts:
-        yield f"{collection}/{{name}}/{part.name}", _item(served, _ON_PART, dialect, part=part)
+        yield (
+            f"{collection}/{{name}}/{part.name}",
+            _item(served, _SUBRESOURCE_VERBS, dialect, part=part),
+        )
 
 
 def _item(
@@ -111,7 +117,7 @@ def _item(
         item["parameters"] = [
             _parameter(name, "string", dialect, where="path") for name in _placeholders(served)
         ]
-        if not part and verbs is not _ON_ONE:
+        if not part and verbs is not _OBJECT_VERBS:
             item["parameters"] = [e for e in item["parameters"] if e["name"] != "name"]
         if suffix:
             item["parameters"] = []
@@ -130,7 +136,7 @@ def _operation(
     schema = _schema_ref(served, part, dialect, listed=verb.verb == "list")
     operation: Schema = {
         "operationId": _operation_id(served, verb, part, suffix),
-        "parameters": [_parameter(key, sort, dialect) for key, sort in verb.query.items()],
+        "parameters": [_parameter(key, each, dialect) for key, each in verb.query.items()],
         "responses": {"200": _response(schema, dialect), "401": {"description": "Unauthorized"}},
         "x-kubernetes-action": verb.action,
         "x-kubernetes-group-version-kind": {"group": group, "kind": name, "version": version},
@@ -157,33 +163,36 @@ def _add_body(
 
 
 def _response(schema: Schema, dialect: Dialect) -> Schema:
-    shown = {"schema": schema} if schema else {}
+    content = {"schema": schema} if schema else {}
     if dialect == "v2":
-        return {"description": "OK", **shown}
-    return {"description": "OK", "content": {_JSON: shown}}
+        return {"description": "OK", **content}
+    return {"description": "OK", "content": {_JSON: content}}
 
 
-def _parameter(name: str, sort: str, dialect: Dialect, *, where: str = "query") -> Schema:
-    said: Schema = {"name": name, "in": where}
+def _parameter(name: str, type_: str, dialect: Dialect, *, where: str = "query") -> Schema:
+    parameter: Schema = {"name": name, "in": where}
     if where == "path":
-        said["required"] = True
-    return {**said, "type": sort} if dialect == "v2" else {**said, "schema": {"type": sort}}
+        parameter["required"] = True
+    if dialect == "v2":
+        return {**parameter, "type": type_}
+    return {**parameter, "schema": {"type": type_}}
 
 
 def _schema_ref(
     served: Served, part: Subresource | None, dialect: Dialect, *, listed: bool
 ) -> Schema:
-    """What an operation speaks; empty where that is no schema we have."""
+    """A reference to the schema of an operation's body; empty if there is none."""
     own = (served.group, served.version, served.kind)
-    spoken = (part.group, part.version, part.kind) if part else own
-    if served.custom is not None and spoken == own:
+    kind = (part.group, part.version, part.kind) if part else own
+    if served.custom is not None and kind == own:
         name = custom_name(served)
         return reference(f"{name}List" if listed else name, dialect)
-    cls = class_for(spoken[0], spoken[1], served.list_kind if listed else spoken[2])
+    cls = class_for(kind[0], kind[1], served.list_kind if listed else kind[2])
     return reference(definition_name(cls), dialect) if cls is not None else {}
 
 
 def _operation_id(served: Served, verb: _Verb, part: Subresource | None, suffix: str) -> str:
+    # As in kube-apiserver: `createCoreV1NamespacedPod`, `listAppsV1DeploymentForAllNamespaces`.
     group = served.group.removesuffix(".k8s.io") or "core"
     words = [word.capitalize() for word in group.replace("-", ".").split(".")]
     scope = "Namespaced" if served.namespaced and not suffix else ""

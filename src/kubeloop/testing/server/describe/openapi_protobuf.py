@@ -1,8 +1,8 @@
-"""OpenAPI version 2 as protobuf: the form in which kubectl reads it.
+"""OpenAPI version 2 encoded as protobuf (gnostic's `openapi_v2.Document`), for kubectl.
 
-Promises: what kubectl looks at is there (definitions, paths, parameters, extensions); the
-rest of the document, such as who may come in, is left out.
-Elsewhere: the document itself (`openapi`).
+Guarantees: includes what kubectl reads: definitions, paths, parameters, extensions. Other parts
+of the document, such as security definitions, are omitted.
+See also: the document itself (`openapi`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-__all__ = ["MEDIA", "as_protobuf", "is_wanted"]
+__all__ = ["MEDIA", "as_protobuf", "is_accepted"]
 
 MEDIA: Final = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
@@ -22,14 +22,14 @@ Encode: TypeAlias = Callable[[Any], bytes]
 _VARINT, _DOUBLE, _BYTES = 0, 1, 2
 
 
-def is_wanted(accept: str) -> bool:
-    """Whether a client prefers this form: it is the first that it names."""
+def is_accepted(accept: str) -> bool:
+    """Whether a client prefers protobuf: its Accept header names it first."""
     first = accept.partition(",")[0].strip()
     return first.replace("@", ".").startswith(MEDIA)
 
 
 def as_protobuf(document: Mapping[str, Any]) -> bytes:
-    """The document as the message that its own description calls `Document`."""
+    """The document as the message `openapi.v2.Document`."""
     return _DOCUMENT(document)
 
 
@@ -37,27 +37,27 @@ def as_protobuf(document: Mapping[str, Any]) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    said = bytearray()
+    encoded = bytearray()
     while value > 0x7F:
-        said.append(value & 0x7F | 0x80)
+        encoded.append(value & 0x7F | 0x80)
         value >>= 7
-    said.append(value)
-    return bytes(said)
+    encoded.append(value)
+    return bytes(encoded)
 
 
-def _sized(number: int, content: bytes) -> bytes:
+def _delimited(number: int, content: bytes) -> bytes:
     return _varint(number << 3 | _BYTES) + _varint(len(content)) + content
 
 
 def _text(number: int) -> Encode:
-    return lambda value: _sized(number, value.encode())
+    return lambda value: _delimited(number, value.encode())
 
 
 def _texts(number: int) -> Encode:
-    return lambda values: b"".join(_sized(number, value.encode()) for value in values)
+    return lambda values: b"".join(_delimited(number, value.encode()) for value in values)
 
 
-def _whole(number: int) -> Encode:
+def _integer(number: int) -> Encode:
     return lambda value: _varint(number << 3 | _VARINT) + _varint(int(value))
 
 
@@ -66,8 +66,8 @@ def _double(number: int) -> Encode:
 
 
 def _any(number: int) -> Encode:
-    # A value of any kind travels as YAML, and JSON is YAML.
-    return lambda value: _sized(number, _sized(2, msgspec.json.encode(value)))
+    # The message `Any` contains YAML, and JSON is YAML.
+    return lambda value: _delimited(number, _delimited(2, msgspec.json.encode(value)))
 
 
 def _anys(number: int) -> Encode:
@@ -79,37 +79,37 @@ def _anys(number: int) -> Encode:
 
 
 def _message(fields: Mapping[str, Encode], *, extensions: int = 0) -> Encode:
-    """A message from a JSON object: fields by their names, `x-…` as its extensions."""
+    """The encoder of a message: fields by their JSON names, `x-…` as vendor extensions."""
 
     def parts(value: Mapping[str, Any]) -> Iterator[bytes]:
         for key, content in value.items():
             if key in fields:
                 yield fields[key](content)
             elif extensions and key.startswith("x-"):
-                yield _sized(extensions, _text(1)(key) + _any(2)(content))
+                yield _delimited(extensions, _text(1)(key) + _any(2)(content))
 
     return lambda value: b"".join(parts(value))
 
 
 def _in(number: int, content: Encode) -> Encode:
-    return lambda value: _sized(number, content(value))
+    return lambda value: _delimited(number, content(value))
 
 
 def _each(number: int, content: Encode) -> Encode:
-    return lambda values: b"".join(_sized(number, content(value)) for value in values)
+    return lambda values: b"".join(_delimited(number, content(value)) for value in values)
 
 
 def _named(number: int, content: Encode) -> Encode:
-    """A JSON object as a list of names and values."""
+    """The encoder of a JSON object as repeated pairs of name and value."""
 
     def entry(key: str, value: Any) -> bytes:
-        return _sized(number, _text(1)(key) + _sized(2, content(value)))
+        return _delimited(number, _text(1)(key) + _delimited(2, content(value)))
 
     return lambda values: b"".join(entry(key, value) for key, value in values.items())
 
 
 def _schema(value: Mapping[str, Any]) -> bytes:
-    return _SCHEMA(value)  # it holds schemas itself
+    return _SCHEMA(value)  # a function, because the message is recursive
 
 
 def _type(value: str | list[str]) -> bytes:
@@ -117,20 +117,21 @@ def _type(value: str | list[str]) -> bytes:
 
 
 def _additional(value: Any) -> bytes:
-    return _whole(2)(value) if isinstance(value, bool) else _sized(1, _schema(value))
+    return _integer(2)(value) if isinstance(value, bool) else _delimited(1, _schema(value))
 
 
 def _parameter(value: Mapping[str, Any]) -> bytes:
     match value["in"]:
         case "body":
-            content = _sized(1, _BODY(value))
+            content = _delimited(1, _BODY(value))
         case "path":
-            content = _sized(2, _sized(4, _PATH_PARAMETER(value)))
+            content = _delimited(2, _delimited(4, _PATH_PARAMETER(value)))
         case _:
-            content = _sized(2, _sized(3, _QUERY_PARAMETER(value)))
-    return _sized(1, content)
+            content = _delimited(2, _delimited(3, _QUERY_PARAMETER(value)))
+    return _delimited(1, content)
 
 
+# The field numbers are those of OpenAPIv2.proto.
 _SCHEMA: Final = _message(
     {
         "$ref": _text(1),
@@ -140,17 +141,17 @@ _SCHEMA: Final = _message(
         "default": _any(5),
         "multipleOf": _double(6),
         "maximum": _double(7),
-        "exclusiveMaximum": _whole(8),
+        "exclusiveMaximum": _integer(8),
         "minimum": _double(9),
-        "exclusiveMinimum": _whole(10),
-        "maxLength": _whole(11),
-        "minLength": _whole(12),
+        "exclusiveMinimum": _integer(10),
+        "maxLength": _integer(11),
+        "minLength": _integer(12),
         "pattern": _text(13),
-        "maxItems": _whole(14),
-        "minItems": _whole(15),
-        "uniqueItems": _whole(16),
-        "maxProperties": _whole(17),
-        "minProperties": _whole(18),
+        "maxItems": _integer(14),
+        "minItems": _integer(15),
+        "uniqueItems": _integer(16),
+        "maxProperties": _integer(17),
+        "minProperties": _integer(18),
         "required": _texts(19),
         "enum": _anys(20),
         "additionalProperties": _in(21, _additional),
@@ -162,14 +163,14 @@ _SCHEMA: Final = _message(
     extensions=31,
 )
 _BODY: Final = _message(
-    {"name": _text(2), "in": _text(3), "required": _whole(4), "schema": _in(5, _schema)},
+    {"name": _text(2), "in": _text(3), "required": _integer(4), "schema": _in(5, _schema)},
     extensions=6,
 )
 _QUERY_PARAMETER: Final = _message(
-    {"required": _whole(1), "in": _text(2), "name": _text(4), "type": _text(6)}, extensions=23
+    {"required": _integer(1), "in": _text(2), "name": _text(4), "type": _text(6)}, extensions=23
 )
 _PATH_PARAMETER: Final = _message(
-    {"required": _whole(1), "in": _text(2), "name": _text(4), "type": _text(5)}, extensions=22
+    {"required": _integer(1), "in": _text(2), "name": _text(4), "type": _text(5)}, extensions=22
 )
 _RESPONSE: Final = _message(
     {"description": _text(1), "schema": _in(2, _in(1, _schema))}, extensions=5

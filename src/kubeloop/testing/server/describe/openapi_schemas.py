@@ -1,8 +1,8 @@
-"""The shapes of objects as OpenAPI schemas: from the wire's classes, and from CRDs.
+"""OpenAPI schemas of objects: from the wire's classes, and from CRDs.
 
-Promises: a schema says what the class says, and the merge rules that `kubectl apply`
-needs; descriptions are left out. A class that is not used is not imported.
-Elsewhere: the documents (`openapi`), the paths (`openapi_paths`).
+Guarantees: a schema has the fields of the class, and the merge rules that `kubectl apply` needs,
+but no descriptions. Imports only classes that are used.
+See also: the documents (`openapi`), the paths (`openapi_paths`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 Dialect: TypeAlias = Literal["v2", "v3"]
 Schema: TypeAlias = dict[str, Any]
 
-_HOMES: Final = {
+_GO_PACKAGES: Final = {
     "meta": "io.k8s.apimachinery.pkg.apis.meta",
     "apiextensions": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions",
     "apiregistration": "io.k8s.kube-aggregator.pkg.apis.apiregistration",
@@ -41,7 +41,7 @@ _TIME: Final = f"{_META}.Time"
 _MICRO_TIME: Final = f"{_META}.MicroTime"
 _DURATION: Final = f"{_META}.Duration"
 _QUANTITY: Final = "io.k8s.apimachinery.pkg.api.resource.Quantity"
-# Named, for kubectl cannot explain a field whose schema says nothing at all.
+# A named schema, because `kubectl explain` fails for a field with an empty one.
 _JSON: Final = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON"
 _INT_OR_STRING: Final = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
 
@@ -79,7 +79,7 @@ _SCALARS: Final[Mapping[Dialect, Mapping[str, Schema]]] = {
         _JSON: {"description": "Any value of JSON."},
     },
 }
-_HEAD: Final = frozenset({"apiVersion", "kind"})
+_TYPE_META: Final = frozenset({"apiVersion", "kind"})
 _UNIONS: Final = (typing.Union, types.UnionType)
 _ROOTS: Final[Mapping[Dialect, str]] = {"v2": "#/definitions/", "v3": "#/components/schemas/"}
 
@@ -92,11 +92,11 @@ def reference(name: str, dialect: Dialect) -> Schema:
 def definition_name(cls: type[Model]) -> str:
     """`io.k8s.api.core.v1.Pod`."""
     package, _, version = cls.__module__.rpartition(".")[2].rpartition("_")
-    return f"{_HOMES.get(package, f'io.k8s.api.{package}')}.{version}.{cls.__name__}"
+    return f"{_GO_PACKAGES.get(package, f'io.k8s.api.{package}')}.{version}.{cls.__name__}"
 
 
 def schemas_of(classes: Iterable[type[Model]], dialect: Dialect) -> dict[str, Schema]:
-    """The schemas of some classes and of everything they are made of, by name."""
+    """The schemas of some classes and of all classes they refer to, by name."""
     found: dict[str, Schema] = {}
     waiting = list(classes)
     while waiting:
@@ -120,16 +120,16 @@ def _schema(cls: type[Model], dialect: Dialect, use: Callable[[type[Model]], Non
     required = [wire for wire, field in plan.items() if _is_required(cls, wire, field.node)]
     if required:
         schema["required"] = required
-    said = getattr(cls, "__kind_options__", {})
-    if "group" in said and "version" in said:
-        gvk = {"group": said["group"], "kind": said["kind"], "version": said["version"]}
+    options = getattr(cls, "__kind_options__", {})
+    if "group" in options and "version" in options:
+        gvk = {key: options[key] for key in ("group", "kind", "version")}
         schema["x-kubernetes-group-version-kind"] = [gvk]
     return schema
 
 
 def _is_required(cls: type[Model], wire: str, node: Node) -> bool:
-    """Only of scalars is it known: a list, map or part that is missing reads as empty."""
-    if cls in {ObjectMeta, ListMeta} or (issubclass(cls, Kind) and wire in _HEAD):
+    # Known for scalars only: the classes read a missing list, map or object as empty.
+    if cls in {ObjectMeta, ListMeta} or (issubclass(cls, Kind) and wire in _TYPE_META):
         return False
     return isinstance(node, Value) and not node.optional
 
@@ -157,16 +157,16 @@ def _scalar(hint: Any, dialect: Dialect) -> Schema:
 
 
 def _with_rules(schema: Schema, facts: FieldFacts, dialect: Dialect) -> Schema:
-    said = {
+    extensions = {
         "x-kubernetes-list-type": facts.list_type,
         "x-kubernetes-list-map-keys": list(facts.list_map_keys),
         "x-kubernetes-map-type": facts.map_type,
         "x-kubernetes-patch-strategy": ",".join(facts.patch_strategies),
         "x-kubernetes-patch-merge-key": facts.patch_merge_key,
     }
-    rules = {key: value for key, value in said.items() if value}
+    rules = {key: value for key, value in extensions.items() if value}
     if rules and dialect == "v3" and "$ref" in schema:
-        # Nothing may stand beside a reference in version 3.
+        # OpenAPI 3.0 ignores everything beside a `$ref`.
         return {"allOf": [schema], **rules}
     return {**schema, **rules}
 
@@ -182,9 +182,9 @@ def custom_name(served: Served) -> str:
 
 def custom_schemas(served: Served, dialect: Dialect) -> dict[str, Schema]:
     """The schemas of a custom kind and of its list, by name; metadata comes from `schemas_of`."""
-    assert served.custom is not None  # only custom kinds bring their schema
+    assert served.custom is not None
     name, raw = custom_name(served), served.custom.schema.raw
-    own = dict(raw if dialect == "v3" else _simplified(raw))
+    own = dict(raw if dialect == "v3" else _downgrade(raw))
     own["type"] = "object"
     own["properties"] = {
         **(own.get("properties") or {}),
@@ -209,23 +209,23 @@ def custom_schemas(served: Served, dialect: Dialect) -> dict[str, Schema]:
 
 
 def _gvk(served: Served, kind: str) -> Schema:
-    said = {"group": served.group, "kind": kind, "version": served.version}
-    return {"x-kubernetes-group-version-kind": [said]}
+    gvk = {"group": served.group, "kind": kind, "version": served.version}
+    return {"x-kubernetes-group-version-kind": [gvk]}
 
 
-# What version 2 of OpenAPI has no word for.
-_NEWER: Final = frozenset({"allOf", "anyOf", "not", "nullable", "oneOf"})
+# The keywords that OpenAPI version 2 does not have.
+_V3_ONLY: Final = frozenset({"allOf", "anyOf", "not", "nullable", "oneOf"})
 
 
-def _simplified(schema: Any) -> Any:
+def _downgrade(schema: Any) -> Any:
     if isinstance(schema, list):
-        return [_simplified(each) for each in schema]
+        return [_downgrade(each) for each in schema]
     if not isinstance(schema, Mapping):
         return schema
     simple = {}
     for key, value in schema.items():
         if key == "properties" and isinstance(value, Mapping):
-            simple[key] = {name: _simplified(each) for name, each in value.items()}
-        elif key not in _NEWER:
-            simple[key] = _simplified(value) if key not in {"default", "enum", "example"} else value
+            simple[key] = {name: _downgrade(each) for name, each in value.items()}
+        elif key not in _V3_ONLY:
+            simple[key] = _downgrade(value) if key not in {"default", "enum", "example"} else value
     return simple

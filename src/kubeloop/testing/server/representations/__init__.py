@@ -1,1 +1,1 @@
-"""How objects are rendered: in their version, as metadata only, or as rows of a Table."""
+"""The representations of an object: in a served version, metadata only, or as a Table."""

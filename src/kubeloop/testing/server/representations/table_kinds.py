@@ -1,16 +1,16 @@
-"""Which columns a built-in kind has in a Table, and what fills them.
+"""The columns of built-in kinds in a Table.
 
-Promises: the columns, their order and their priority are those of Kubernetes 1.37; a
-kind that is not here has its name and the moment of its creation, as there.
-Elsewhere: the cells (`table_pods`, `table_workloads`, `table_network`, `table_storage`,
+Guarantees: columns, order and priorities are those of Kubernetes 1.37; a kind that is not in the
+list has its name and its creation time, as there.
+See also: the cells (`table_pods`, `table_workloads`, `table_network`, `table_storage`,
 `table_cluster`), custom kinds and the Table itself (`tables`).
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, TypeAlias, final
+from collections.abc import Iterator
+from typing import Final, final
 
 import msgspec
 
@@ -18,11 +18,10 @@ from . import table_cluster as cluster
 from . import table_network as network
 from . import table_storage as storage
 from . import table_workloads as workloads
+from .cell_text import Cells
 from .table_pods import pod_cells
 
-__all__ = ["Cells", "Column", "Layout", "layout_of"]
-
-Cells: TypeAlias = Callable[[Mapping[str, Any], Callable[[object], str]], list[Any]]
+__all__ = ["Column", "Layout", "layout_of"]
 
 
 @final
@@ -44,9 +43,9 @@ class Layout(msgspec.Struct, frozen=True):
     cells: Cells
 
 
-# A column is `Name`, `Name:type`, and with a star in front one for `-o wide`.
-_POD_BOX: Final = "*Containers, *Images"
-_WORKLOAD: Final = f"{_POD_BOX}, *Selector"
+# A column is `Name` or `Name:type`; a star marks a column of `-o wide`.
+_CONTAINERS: Final = "*Containers, *Images"
+_WORKLOAD: Final = f"{_CONTAINERS}, *Selector"
 _REPLICAS: Final = f"Name, Desired:integer, Current:integer, Ready:integer, Age, {_WORKLOAD}"
 _WEBHOOKS: Final = "Name, Webhooks:integer, Age"
 _ROLE_BINDING: Final = "Name, Role, Age, *Users, *Groups, *ServiceAccounts"
@@ -94,7 +93,7 @@ _KINDS: Final[dict[tuple[str, str], tuple[str, Cells]]] = {
         "Name, Type, Cluster-IP, External-IP, Port(s), Age, *Selector",
         network.service_cells,
     ),
-    ("", "ServiceAccount"): ("Name, Age", cluster.named_and_aged),
+    ("", "ServiceAccount"): ("Name, Age", cluster.name_and_age),
     ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"): (
         "Name, Mutations:integer, ParamKind, Age",
         cluster.policy_cells("mutations"),
@@ -146,7 +145,7 @@ _KINDS: Final[dict[tuple[str, str], tuple[str, Cells]]] = {
         workloads.deployment_cells,
     ),
     ("apps", "ReplicaSet"): (_REPLICAS, workloads.replica_set_cells),
-    ("apps", "StatefulSet"): (f"Name, Ready, Age, {_POD_BOX}", workloads.stateful_set_cells),
+    ("apps", "StatefulSet"): (f"Name, Ready, Age, {_CONTAINERS}", workloads.stateful_set_cells),
     ("autoscaling", "HorizontalPodAutoscaler"): (
         "Name, Reference, Targets, MinPods, MaxPods, Replicas, Age",
         workloads.hpa_cells,
@@ -172,7 +171,7 @@ _KINDS: Final[dict[tuple[str, str], tuple[str, Cells]]] = {
     ),
     ("certificates.k8s.io", "ClusterTrustBundle"): (
         "Name, SignerName",
-        cluster.simple("spec.signerName", aged=False),
+        cluster.field_cells("spec.signerName", age=False),
     ),
     ("coordination.k8s.io", "Lease"): ("Name, Holder, Age", cluster.lease_cells),
     ("coordination.k8s.io", "LeaseCandidate"): (
@@ -205,16 +204,16 @@ _KINDS: Final[dict[tuple[str, str], tuple[str, Cells]]] = {
         network.network_policy_cells,
     ),
     ("networking.k8s.io", "ServiceCIDR"): ("Name, CIDRs, Age", network.service_cidr_cells),
-    ("node.k8s.io", "RuntimeClass"): ("Name, Handler, Age", cluster.simple("handler")),
+    ("node.k8s.io", "RuntimeClass"): ("Name, Handler, Age", cluster.field_cells("handler")),
     ("policy", "PodDisruptionBudget"): (
         "Name, Min Available, Max Unavailable, Allowed Disruptions:integer, Age",
         workloads.disruption_budget_cells,
     ),
     ("rbac.authorization.k8s.io", "ClusterRoleBinding"): (_ROLE_BINDING, cluster.binding_cells),
     ("rbac.authorization.k8s.io", "RoleBinding"): (_ROLE_BINDING, cluster.binding_cells),
-    ("resource.k8s.io", "DeviceClass"): ("Name, Age", cluster.named_and_aged),
+    ("resource.k8s.io", "DeviceClass"): ("Name, Age", cluster.name_and_age),
     ("resource.k8s.io", "ResourceClaim"): ("Name, State, Age", cluster.resource_claim_cells),
-    ("resource.k8s.io", "ResourceClaimTemplate"): ("Name, Age", cluster.named_and_aged),
+    ("resource.k8s.io", "ResourceClaimTemplate"): ("Name, Age", cluster.name_and_age),
     ("resource.k8s.io", "ResourceSlice"): (
         "Name, Node, Driver, Pool, Age",
         cluster.resource_slice_cells,
@@ -245,25 +244,25 @@ _KINDS: Final[dict[tuple[str, str], tuple[str, Cells]]] = {
     ),
     ("storage.k8s.io", "VolumeAttributesClass"): (
         "Name, DriverName, Age",
-        cluster.simple("driverName"),
+        cluster.field_cells("driverName"),
     ),
 }
-_SAME: Final = {("events.k8s.io", "Event"): ("", "Event")}
+_ALIASES: Final = {("events.k8s.io", "Event"): ("", "Event")}
 
 
 @functools.cache
 def layout_of(group: str, kind: str) -> Layout | None:
-    """The layout of a built-in kind; None where there is only name and creation."""
-    found = _KINDS.get(_SAME.get((group, kind), (group, kind)))
+    """The layout of a built-in kind; None for a kind with the default columns."""
+    found = _KINDS.get(_ALIASES.get((group, kind), (group, kind)))
     return Layout(tuple(_columns(found[0])), found[1]) if found else None
 
 
 def _columns(spec: str) -> Iterator[Column]:
     for text in spec.split(", "):
-        name, _, sort = text.removeprefix("*").partition(":")
+        name, _, column_type = text.removeprefix("*").partition(":")
         yield Column(
             name,
-            sort or "string",
+            column_type or "string",
             "name" if name == "Name" else "",
             priority=1 if text.startswith("*") else 0,
         )

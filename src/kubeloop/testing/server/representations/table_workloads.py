@@ -1,23 +1,26 @@
-"""The rows of workloads: what runs pods, and what scales or guards them.
+"""The cells of workload kinds, autoscalers and disruption budgets.
 
-Elsewhere: pods themselves (`table_pods`), the columns' names (`table_kinds`).
+See also: pods (`table_pods`), the names of the columns (`table_kinds`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from kubeloop.wire import InvalidArgument
 from kubeloop.wire.times import parse_time
 
-from .human import (
-    at,
+from ..values.json_values import value_at
+from .cell_text import (
+    Obj,
+    Since,
+    age_of,
     condition_of,
     containers_text,
     human_duration,
     items_at,
     labels_text,
+    name_of,
     or_else,
     selector_text,
 )
@@ -37,64 +40,53 @@ __all__ = [
     "stateful_set_cells",
 ]
 
-Obj: TypeAlias = Mapping[str, Any]
-Since: TypeAlias = Callable[[object], str]
-
 _TEMPLATE: Final = ("spec", "template", "spec")
 
 
-def _name(obj: Obj) -> Any:
-    return at(obj, "metadata", "name")
-
-
-def _age(obj: Obj, since: Since) -> str:
-    return since(at(obj, "metadata", "creationTimestamp"))
-
-
 def _count(obj: Obj, *path: str) -> int:
-    return int(at(obj, *path) or 0)
+    return int(value_at(obj, *path) or 0)
 
 
 def deployment_cells(obj: Obj, since: Since) -> list[Any]:
-    ready, wanted = _count(obj, "status", "readyReplicas"), _count(obj, "spec", "replicas")
+    ready, desired = _count(obj, "status", "readyReplicas"), _count(obj, "spec", "replicas")
     return [
-        _name(obj),
-        f"{ready}/{wanted}",
+        name_of(obj),
+        f"{ready}/{desired}",
         _count(obj, "status", "updatedReplicas"),
         _count(obj, "status", "availableReplicas"),
-        _age(obj, since),
-        *containers_text(at(obj, *_TEMPLATE)),
-        selector_text(at(obj, "spec", "selector"), none=""),
+        age_of(obj, since),
+        *containers_text(value_at(obj, *_TEMPLATE)),
+        selector_text(value_at(obj, "spec", "selector"), none=""),
     ]
 
 
 def replica_set_cells(obj: Obj, since: Since) -> list[Any]:
-    return [*_replicas(obj, since), selector_text(at(obj, "spec", "selector"))]
+    return [*_replicas(obj, since), selector_text(value_at(obj, "spec", "selector"))]
 
 
 def replication_controller_cells(obj: Obj, since: Since) -> list[Any]:
-    return [*_replicas(obj, since), labels_text(at(obj, "spec", "selector"))]
+    return [*_replicas(obj, since), labels_text(value_at(obj, "spec", "selector"))]
 
 
 def _replicas(obj: Obj, since: Since) -> list[Any]:
     return [
-        _name(obj),
+        name_of(obj),
         _count(obj, "spec", "replicas"),
         _count(obj, "status", "replicas"),
         _count(obj, "status", "readyReplicas"),
-        _age(obj, since),
-        *containers_text(at(obj, *_TEMPLATE)),
+        age_of(obj, since),
+        *containers_text(value_at(obj, *_TEMPLATE)),
     ]
 
 
 def stateful_set_cells(obj: Obj, since: Since) -> list[Any]:
-    ready, wanted = _count(obj, "status", "readyReplicas"), _count(obj, "spec", "replicas")
-    names = containers_text(at(obj, *_TEMPLATE))
-    return [_name(obj), f"{ready}/{wanted}", _age(obj, since), *names]
+    ready, desired = _count(obj, "status", "readyReplicas"), _count(obj, "spec", "replicas")
+    names = containers_text(value_at(obj, *_TEMPLATE))
+    return [name_of(obj), f"{ready}/{desired}", age_of(obj, since), *names]
 
 
 def daemon_set_cells(obj: Obj, since: Since) -> list[Any]:
-    counted = (
+    counters = (
         "desiredNumberScheduled",
         "currentNumberScheduled",
         "numberReady",
@@ -102,52 +94,53 @@ def daemon_set_cells(obj: Obj, since: Since) -> list[Any]:
         "numberAvailable",
     )
     return [
-        _name(obj),
-        *(_count(obj, "status", each) for each in counted),
-        labels_text(at(obj, *_TEMPLATE, "nodeSelector")),
-        _age(obj, since),
-        *containers_text(at(obj, *_TEMPLATE)),
-        selector_text(at(obj, "spec", "selector")),
+        name_of(obj),
+        *(_count(obj, "status", each) for each in counters),
+        labels_text(value_at(obj, *_TEMPLATE, "nodeSelector")),
+        age_of(obj, since),
+        *containers_text(value_at(obj, *_TEMPLATE)),
+        selector_text(value_at(obj, "spec", "selector")),
     ]
 
 
 def job_cells(obj: Obj, since: Since) -> list[Any]:
     return [
-        _name(obj),
+        name_of(obj),
         _job_status(obj),
         _job_completions(obj),
         _job_duration(obj, since),
-        _age(obj, since),
-        *containers_text(at(obj, *_TEMPLATE)),
-        selector_text(at(obj, "spec", "selector")),
+        age_of(obj, since),
+        *containers_text(value_at(obj, *_TEMPLATE)),
+        selector_text(value_at(obj, "spec", "selector")),
     ]
 
 
-_ENDINGS: Final = ("Complete", "Failed")
-_STATES: Final = ("Suspended", "FailureTarget", "SuccessCriteriaMet")
+# `printJob` reports the first of these conditions that is true.
+_TERMINAL: Final = ("Complete", "Failed")
+_INTERIM: Final = ("Suspended", "FailureTarget", "SuccessCriteriaMet")
 
 
 def _job_status(obj: Obj) -> str:
-    def is_true(sort: str) -> bool:
-        found = condition_of(obj, sort)
+    def is_true(name: str) -> bool:
+        found = condition_of(obj, name)
         return found is not None and found.get("status") == "True"
 
-    ended = next(filter(is_true, _ENDINGS), "")
-    if ended or at(obj, "metadata", "deletionTimestamp"):
-        return ended or "Terminating"
-    return next(filter(is_true, _STATES), "Running")
+    finished = next(filter(is_true, _TERMINAL), "")
+    if finished or value_at(obj, "metadata", "deletionTimestamp"):
+        return finished or "Terminating"
+    return next(filter(is_true, _INTERIM), "Running")
 
 
 def _job_completions(obj: Obj) -> str:
-    done, wanted = _count(obj, "status", "succeeded"), at(obj, "spec", "completions")
-    if wanted is not None:
-        return f"{done}/{wanted}"
+    done, desired = _count(obj, "status", "succeeded"), value_at(obj, "spec", "completions")
+    if desired is not None:
+        return f"{done}/{desired}"
     parallel = _count(obj, "spec", "parallelism")
     return f"{done}/1 of {parallel}" if parallel > 1 else f"{done}/1"
 
 
 def _job_duration(obj: Obj, since: Since) -> str:
-    started, ended = at(obj, "status", "startTime"), at(obj, "status", "completionTime")
+    started, ended = value_at(obj, "status", "startTime"), value_at(obj, "status", "completionTime")
     if not started:
         return ""
     if not ended:
@@ -159,50 +152,50 @@ def _job_duration(obj: Obj, since: Since) -> str:
 
 
 def cron_job_cells(obj: Obj, since: Since) -> list[Any]:
-    suspended, last = at(obj, "spec", "suspend"), at(obj, "status", "lastScheduleTime")
-    job = at(obj, "spec", "jobTemplate", "spec")
+    suspended, last = value_at(obj, "spec", "suspend"), value_at(obj, "status", "lastScheduleTime")
+    job = value_at(obj, "spec", "jobTemplate", "spec")
     return [
-        _name(obj),
-        at(obj, "spec", "schedule"),
-        or_else(at(obj, "spec", "timeZone"), "<none>"),
+        name_of(obj),
+        value_at(obj, "spec", "schedule"),
+        or_else(value_at(obj, "spec", "timeZone"), "<none>"),
         "<unset>" if suspended is None else str(bool(suspended)),
         len(items_at(obj, "status", "active")),
         since(last) if last else "<none>",
-        _age(obj, since),
-        *containers_text(at(job, "template", "spec")),
-        selector_text(at(job, "selector")),
+        age_of(obj, since),
+        *containers_text(value_at(job, "template", "spec")),
+        selector_text(value_at(job, "selector")),
     ]
 
 
 def pod_template_cells(obj: Obj, since: Since) -> list[Any]:  # noqa: ARG001 # no age here
-    template = at(obj, "template")
-    labels = labels_text(at(template, "metadata", "labels"))
-    return [_name(obj), *containers_text(at(template, "spec")), labels]
+    template = value_at(obj, "template")
+    labels = labels_text(value_at(template, "metadata", "labels"))
+    return [name_of(obj), *containers_text(value_at(template, "spec")), labels]
 
 
 def disruption_budget_cells(obj: Obj, since: Since) -> list[Any]:
     return [
-        _name(obj),
-        or_else(at(obj, "spec", "minAvailable"), "N/A"),
-        or_else(at(obj, "spec", "maxUnavailable"), "N/A"),
+        name_of(obj),
+        or_else(value_at(obj, "spec", "minAvailable"), "N/A"),
+        or_else(value_at(obj, "spec", "maxUnavailable"), "N/A"),
         _count(obj, "status", "disruptionsAllowed"),
-        _age(obj, since),
+        age_of(obj, since),
     ]
 
 
 def scale_cells(obj: Obj, since: Since) -> list[Any]:
-    wanted, found = _count(obj, "spec", "replicas"), _count(obj, "status", "replicas")
-    return [_name(obj), wanted, found, _age(obj, since)]
+    desired, found = _count(obj, "spec", "replicas"), _count(obj, "status", "replicas")
+    return [name_of(obj), desired, found, age_of(obj, since)]
 
 
 def revision_cells(obj: Obj, since: Since) -> list[Any]:
     owners = items_at(obj, "metadata", "ownerReferences")
-    owner = next((each for each in owners if at(each, "controller")), None)
+    owner = next((each for each in owners if value_at(each, "controller")), None)
     return [
-        _name(obj),
+        name_of(obj),
         _owner_text(owner) if owner else "<none>",
         _count(obj, "revision"),
-        _age(obj, since),
+        age_of(obj, since),
     ]
 
 
@@ -214,30 +207,30 @@ def _owner_text(owner: Obj) -> str:
 
 
 def hpa_cells(obj: Obj, since: Since) -> list[Any]:
-    target = at(obj, "spec", "scaleTargetRef")
+    target = value_at(obj, "spec", "scaleTargetRef")
     return [
-        _name(obj),
-        f"{at(target, 'kind') or ''}/{at(target, 'name') or ''}",
+        name_of(obj),
+        f"{value_at(target, 'kind') or ''}/{value_at(target, 'name') or ''}",
         _metrics(obj),
-        or_else(at(obj, "spec", "minReplicas"), "<unset>"),
+        or_else(value_at(obj, "spec", "minReplicas"), "<unset>"),
         _count(obj, "spec", "maxReplicas"),
         _count(obj, "status", "currentReplicas"),
-        _age(obj, since),
+        age_of(obj, since),
     ]
 
 
-_METRICS_SHOWN: Final = 2
+_METRICS_LIMIT: Final = 2
 
 
 def _metrics(obj: Obj) -> str:
     specs, found = items_at(obj, "spec", "metrics"), items_at(obj, "status", "currentMetrics")
-    told = [_metric(spec, at(found, index)) for index, spec in enumerate(specs)]
-    old = at(obj, "spec", "targetCPUUtilizationPercentage")  # the field of autoscaling/v1
+    texts = [_metric(spec, value_at(found, index)) for index, spec in enumerate(specs)]
+    old = value_at(obj, "spec", "targetCPUUtilizationPercentage")  # the field of autoscaling/v1
     if old is not None:
-        current = at(obj, "status", "currentCPUUtilizationPercentage")
-        told = [f"cpu: {_percent(current, '<unknown>')}/{_percent(old, '<auto>')}", *told]
-    text = ", ".join(told[:_METRICS_SHOWN])
-    more = len(told) - _METRICS_SHOWN
+        current = value_at(obj, "status", "currentCPUUtilizationPercentage")
+        texts = [f"cpu: {_percent(current, '<unknown>')}/{_percent(old, '<auto>')}", *texts]
+    text = ", ".join(texts[:_METRICS_LIMIT])
+    more = len(texts) - _METRICS_LIMIT
     return f"{text} + {more} more..." if more > 0 else text or "<none>"
 
 
@@ -251,27 +244,27 @@ _SOURCES: Final = {
 
 
 def _metric(spec: Any, status: Any) -> str:
-    source = _SOURCES.get(str(at(spec, "type")))
+    source = _SOURCES.get(str(value_at(spec, "type")))
     if source is None:
         return "<unknown type>"
-    said, current = at(spec, source), at(status, source, "current")
-    target = at(said, "target")
-    average = at(target, "averageValue")
+    metric, current = value_at(spec, source), value_at(status, source, "current")
+    target = value_at(metric, "target")
+    average = value_at(target, "averageValue")
     if source in {"resource", "containerResource"}:
-        return f"{at(said, 'name')}: {_resource_metric(target, current)}"
+        return f"{value_at(metric, 'name')}: {_resource_metric(target, current)}"
     if source == "pods":
-        return f"{or_else(at(current, 'averageValue'), '<unknown>')}/{average}"
+        return f"{or_else(value_at(current, 'averageValue'), '<unknown>')}/{average}"
     if average is not None:
-        return f"{or_else(at(current, 'averageValue'), '<unknown>')}/{average} (avg)"
-    return f"{or_else(at(current, 'value'), '<unknown>')}/{at(target, 'value')}"
+        return f"{or_else(value_at(current, 'averageValue'), '<unknown>')}/{average} (avg)"
+    return f"{or_else(value_at(current, 'value'), '<unknown>')}/{value_at(target, 'value')}"
 
 
 def _resource_metric(target: Any, current: Any) -> str:
-    if at(target, "averageValue") is not None:
-        return f"{or_else(at(current, 'averageValue'), '<unknown>')}/{target['averageValue']}"
-    found = _percent(at(current, "averageUtilization"), "<unknown>")
-    return f"{found}/{_percent(at(target, 'averageUtilization'), '<auto>')}"
+    if value_at(target, "averageValue") is not None:
+        return f"{or_else(value_at(current, 'averageValue'), '<unknown>')}/{target['averageValue']}"
+    found = _percent(value_at(current, "averageUtilization"), "<unknown>")
+    return f"{found}/{_percent(value_at(target, 'averageUtilization'), '<auto>')}"
 
 
-def _percent(value: object, otherwise: str) -> str:
-    return otherwise if value is None else f"{value}%"
+def _percent(value: object, default: str) -> str:
+    return default if value is None else f"{value}%"

@@ -1,1 +1,1 @@
-"""Custom resources: definitions, structural schemas, what they validate, default and prune."""
+"""Custom resources: CRDs, structural schemas, and their pruning, defaulting and validation."""

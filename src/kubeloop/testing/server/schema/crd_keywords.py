@@ -1,8 +1,9 @@
-"""Which keywords a schema of a CustomResourceDefinition may use, and how.
+"""Validates the keywords in the schema of a CustomResourceDefinition.
 
-Promises: causes have kube-apiserver's paths, reasons and words. CEL rules are looked at for
-their shape only.
-Elsewhere: what makes a schema structural, and its defaults (`crd_schemas`).
+This is `ValidateCustomResourceDefinitionOpenAPISchema` of apiextensions-apiserver.
+Guarantees: causes have kube-apiserver's paths, reasons and messages. CEL rules are not compiled,
+only their fields are checked.
+See also: what makes a schema structural, and its defaults (`crd_schemas`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ..statuses import Cause
 from ..values import causes
 from .schema_nodes import META_FIELDS
 
-__all__ = ["problems_of_keywords"]
+__all__ = ["problems_of_keywords", "properties_of"]
 
 _Raw: TypeAlias = Mapping[str, Any]
 
@@ -24,18 +25,19 @@ _UNSUPPORTED: Final = ("id", "additionalItems", "patternProperties", "definition
 
 
 def problems_of_keywords(schema: _Raw, path: str) -> Iterator[Cause]:
-    """What is wrong with the keywords of a resource's schema that stands at `path`."""
-    return _keyword_problems(schema, path, place=_Place(root=True))
+    """What is wrong with the keywords of a resource's schema at `path`."""
+    return _keyword_problems(schema, path, context=_Context(root=True))
 
 
-def _properties(schema: _Raw) -> list[tuple[str, _Raw]]:
-    said = schema.get("properties")
-    return list(said.items()) if isinstance(said, Mapping) else []
+def properties_of(schema: _Raw) -> list[tuple[str, _Raw]]:
+    """The properties of a schema; none if it is malformed."""
+    properties = schema.get("properties")
+    return list(properties.items()) if isinstance(properties, Mapping) else []
 
 
 @final
-class _Place:
-    """Where in a resource a schema stands, as far as the keywords' rules mind."""
+class _Context:
+    """What the rules need to know about the parents of a schema."""
 
     __slots__ = ("in_metadata", "no_default", "root")
 
@@ -44,50 +46,50 @@ class _Place:
     ) -> None:
         self.root = root
         self.in_metadata = in_metadata
-        self.no_default = no_default  # why none may be here; empty where one may
+        self.no_default = no_default  # why a default is forbidden; empty if it is allowed
 
-    def inside(self, *, in_metadata: bool = False, no_default: str = "") -> _Place:
-        return _Place(
+    def inside(self, *, in_metadata: bool = False, no_default: str = "") -> _Context:
+        return _Context(
             in_metadata=self.in_metadata or in_metadata, no_default=no_default or self.no_default
         )
 
 
-def _keyword_problems(schema: _Raw, path: str, *, place: _Place) -> Iterator[Cause]:
-    yield from _refused_keywords(schema, path, place)
+def _keyword_problems(schema: _Raw, path: str, *, context: _Context) -> Iterator[Cause]:
+    yield from _forbidden_keywords(schema, path, context)
     yield from _map_problems(schema, path)
     yield from _list_problems(schema, path)
     yield from _rule_problems(schema, path)
-    yield from _keyword_children(schema, path, place)
+    yield from _keyword_children(schema, path, context)
 
 
-def _keyword_children(schema: _Raw, path: str, place: _Place) -> Iterator[Cause]:
+def _keyword_children(schema: _Raw, path: str, context: _Context) -> Iterator[Cause]:
     rest, items = schema.get("additionalProperties"), schema.get("items")
     if isinstance(rest, Mapping):
-        why = "inside additionalProperties applying to object metadata"
-        below = place.inside(no_default=why if place.in_metadata else "")
-        yield from _keyword_problems(rest, f"{path}.additionalProperties", place=below)
-    for name, each in _properties(schema):
+        reason = "inside additionalProperties applying to object metadata"
+        below = context.inside(no_default=reason if context.in_metadata else "")
+        yield from _keyword_problems(rest, f"{path}.additionalProperties", context=below)
+    for name, each in properties_of(schema):
         meta = name in META_FIELDS and (
-            place.root or bool(schema.get("x-kubernetes-embedded-resource"))
+            context.root or bool(schema.get("x-kubernetes-embedded-resource"))
         )
-        why = f"in top-level {name}" if meta and place.root else ""
-        below = place.inside(in_metadata=meta, no_default=why)
-        yield from _keyword_problems(each, f"{path}.properties[{name}]", place=below)
+        reason = f"in top-level {name}" if meta and context.root else ""
+        below = context.inside(in_metadata=meta, no_default=reason)
+        yield from _keyword_problems(each, f"{path}.properties[{name}]", context=below)
     if isinstance(items, Mapping):
-        yield from _keyword_problems(items, f"{path}.items", place=place.inside())
+        yield from _keyword_problems(items, f"{path}.items", context=context.inside())
     if isinstance(schema.get("not"), Mapping):
-        yield from _keyword_problems(schema["not"], f"{path}.not", place=place.inside())
+        yield from _keyword_problems(schema["not"], f"{path}.not", context=context.inside())
     for word in ("allOf", "oneOf", "anyOf"):
         for index, each in enumerate(schema.get(word) or ()):
-            yield from _keyword_problems(each, f"{path}.{word}[{index}]", place=place.inside())
+            yield from _keyword_problems(each, f"{path}.{word}[{index}]", context=context.inside())
 
 
-def _refused_keywords(schema: _Raw, path: str, place: _Place) -> Iterator[Cause]:
+def _forbidden_keywords(schema: _Raw, path: str, context: _Context) -> Iterator[Cause]:
     kind = schema.get("type") or ""
     if kind and kind not in _TYPES:
         yield causes.not_supported(f"{path}.type", kind, _TYPES)
-    if schema.get("default") is not None and place.no_default:
-        yield causes.forbidden(f"{path}.default", f"must not be set {place.no_default}")
+    if schema.get("default") is not None and context.no_default:
+        yield causes.forbidden(f"{path}.default", f"must not be set {context.no_default}")
     for word in (*_UNSUPPORTED, "$ref"):
         if schema.get(word):
             yield causes.forbidden(f"{path}.{word}", f"{word} is not supported")
@@ -97,7 +99,7 @@ def _refused_keywords(schema: _Raw, path: str, place: _Place) -> Iterator[Cause]
     if isinstance(schema.get("items"), list):
         rule = "items must be a schema object and not an array"
         yield causes.forbidden(f"{path}.items", rule)
-    if place.in_metadata and schema.get("x-kubernetes-embedded-resource"):
+    if context.in_metadata and schema.get("x-kubernetes-embedded-resource"):
         rule = "must not be used inside of resource meta"
         yield causes.forbidden(f"{path}.x-kubernetes-embedded-resource", rule)
     if schema.get("uniqueItems"):
@@ -113,39 +115,41 @@ def _map_problems(schema: _Raw, path: str) -> Iterator[Cause]:
     if rest is not None and rest is not True and schema.get("properties"):
         rule = "additionalProperties and properties are mutual exclusive"
         yield causes.forbidden(f"{path}.additionalProperties", rule)
-    said = schema.get("x-kubernetes-map-type")
-    if said is None:
+    map_type = schema.get("x-kubernetes-map-type")
+    if map_type is None:
         return
     if kind != "object":
-        yield _must_be(path, kind, "object", "x-kubernetes-map-type")
-    if said not in {"atomic", "granular"}:
+        yield _type_problem(path, kind, "object", "x-kubernetes-map-type")
+    if map_type not in {"atomic", "granular"}:
         where = f"{path}.x-kubernetes-map-type"
-        yield causes.not_supported(where, said, ("atomic", "granular"))
+        yield causes.not_supported(where, map_type, ("atomic", "granular"))
 
 
-def _must_be(path: str, kind: str, wanted: str, because: str) -> Cause:
-    rule = f"must be {wanted} if {because} is specified"
+def _type_problem(path: str, kind: str, expected: str, keyword: str) -> Cause:
+    rule = f"must be {expected} if {keyword} is specified"
     where = f"{path}.type"
     return causes.invalid(where, kind, rule) if kind else causes.required(where, rule)
 
 
 def _list_problems(schema: _Raw, path: str) -> Iterator[Cause]:
-    said, keys = schema.get("x-kubernetes-list-type"), schema.get("x-kubernetes-list-map-keys")
+    list_type = schema.get("x-kubernetes-list-type")
+    keys = schema.get("x-kubernetes-list-map-keys")
     where, kind = f"{path}.x-kubernetes-list-type", schema.get("type") or ""
-    if said is not None and kind != "array":
-        yield _must_be(path, kind, "array", "x-kubernetes-list-type")
-    elif said == "set" and isinstance(schema.get("items"), Mapping):
+    if list_type is not None and kind != "array":
+        yield _type_problem(path, kind, "array", "x-kubernetes-list-type")
+    elif list_type == "set" and isinstance(schema.get("items"), Mapping):
         yield from _set_problems(schema["items"], f"{path}.items")
-    if said is not None and said not in {"atomic", "set", "map"}:
-        yield causes.not_supported(where, said, ("atomic", "set", "map"))
-    if keys and said != "map":
+    if list_type is not None and list_type not in {"atomic", "set", "map"}:
+        yield causes.not_supported(where, list_type, ("atomic", "set", "map"))
+    if keys and list_type != "map":
         rule = "must be map if x-kubernetes-list-map-keys is non-empty"
-        yield causes.required(where, rule) if said is None else causes.invalid(where, said, rule)
-    if said == "map":
+        is_missing = list_type is None
+        yield causes.required(where, rule) if is_missing else causes.invalid(where, list_type, rule)
+    if list_type == "map":
         yield from _list_map_problems(schema, path, list(keys or ()))
     items = schema.get("items")
-    if said in {"set", "map"} and isinstance(items, Mapping) and items.get("nullable"):
-        rule = f"cannot be nullable when x-kubernetes-list-type is {said}"
+    if list_type in {"set", "map"} and isinstance(items, Mapping) and items.get("nullable"):
+        rule = f"cannot be nullable when x-kubernetes-list-type is {list_type}"
         yield causes.forbidden(f"{path}.items.nullable", rule)
 
 
@@ -178,28 +182,28 @@ def _list_map_problems(schema: _Raw, path: str, keys: list[str]) -> Iterator[Cau
 
 
 def _map_key_problems(items: _Raw, path: str, keys: list[str], key: str) -> Iterator[Cause]:
-    said = dict(_properties(items)).get(key)
+    key_schema = dict(properties_of(items)).get(key)
     where = f"{path}.items.properties[{key}]"
-    if said is None:
+    if key_schema is None:
         rule = "entries must all be names of item properties"
         yield causes.invalid(f"{path}.x-kubernetes-list-map-keys", keys, rule)
         return
-    if said.get("type") in {"array", "object"}:
+    if key_schema.get("type") in {"array", "object"}:
         rule = "must be a scalar type if parent array's x-kubernetes-list-type is map"
-        yield causes.invalid(f"{where}.type", said["type"], rule)
-    if key not in (items.get("required") or ()) and said.get("default") is None:
+        yield causes.invalid(f"{where}.type", key_schema["type"], rule)
+    if key not in (items.get("required") or ()) and key_schema.get("default") is None:
         yield causes.required(
             f"{where}.default",
             "this property is in x-kubernetes-list-map-keys, so it must have a default or be a "
             "required property",
         )
-    if said.get("nullable"):
+    if key_schema.get("nullable"):
         rule = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"
         yield causes.forbidden(f"{where}.nullable", rule)
 
 
 def _rule_problems(schema: _Raw, path: str) -> Iterator[Cause]:
-    """The shape of CEL rules; what they say is not read."""
+    """The fields of CEL rules; the expressions are not compiled."""
     for index, rule in enumerate(schema.get("x-kubernetes-validations") or ()):
         where = f"{path}.x-kubernetes-validations[{index}]"
         text, message = str(rule.get("rule") or ""), str(rule.get("message") or "")
@@ -210,5 +214,5 @@ def _rule_problems(schema: _Raw, path: str) -> Iterator[Cause]:
         elif re.search(r"[\n\r]", message.strip()):
             yield causes.invalid(f"{where}.message", message, "must not contain line breaks")
         elif re.search(r"[\n\r]", text.strip()) and not message:
-            said = "message must be specified if rule contains line breaks"
-            yield causes.required(f"{where}.message", said)
+            detail = "message must be specified if rule contains line breaks"
+            yield causes.required(f"{where}.message", detail)

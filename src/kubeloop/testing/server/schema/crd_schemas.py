@@ -1,8 +1,8 @@
-"""Which schemas a CustomResourceDefinition may carry: structural ones.
+"""Validates that the schema of a CustomResourceDefinition is structural.
 
-Promises: causes have kube-apiserver's paths, reasons and words; a schema without causes can
-be compiled (`schema_nodes`) and every default in it fits its own place.
-Elsewhere: single keywords (`crd_keywords`), the rest of a definition (`crd_validation`).
+Guarantees: causes have kube-apiserver's paths, reasons and messages; a schema without causes can
+be compiled (`schema_nodes`), and its defaults are valid.
+See also: single keywords (`crd_keywords`), the rest of a definition (`crd_validation`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias
 
 from ..statuses import Cause
 from ..values import causes
-from .crd_keywords import problems_of_keywords
-from .schema_nodes import compiled, pattern_of
+from .crd_keywords import problems_of_keywords, properties_of
+from .schema_nodes import Node, pattern_of
 from .schema_validation import problems_of
 from .schemas import Schema
 
@@ -22,7 +22,7 @@ __all__ = ["problems_of_schema"]
 
 _Raw: TypeAlias = Mapping[str, Any]
 
-# What may not stand beside a value's rules in allOf, anyOf, oneOf and not, and how it is refused.
+# Keywords that are forbidden within allOf, anyOf, oneOf and not (`validateNestedValueValidation`).
 _NOT_NESTED: Final = {
     "type": "must be empty to be structural",
     "additionalProperties": "must be undefined to be structural",
@@ -44,6 +44,7 @@ _EMPTY_TYPE: Final = {
     "field": "must not be empty for specified object fields",
 }
 _INT_OR_STRING: Final = [{"type": "integer"}, {"type": "string"}]
+# The other keywords would make no sense for a resource with a status subresource.
 _AT_ROOT_WITH_STATUS: Final = frozenset(
     [
         "description",
@@ -73,7 +74,7 @@ _AT_ROOT_WITH_STATUS: Final = frozenset(
 
 
 def problems_of_schema(schema: _Raw, path: str, *, has_status: bool) -> list[Cause]:
-    """What is wrong with an `openAPIV3Schema` that stands at `path`."""
+    """What is wrong with an `openAPIV3Schema` at `path`."""
     found = [*_root_problems(schema, path, has_status=has_status)]
     structural = sorted(
         [
@@ -82,6 +83,7 @@ def problems_of_schema(schema: _Raw, path: str, *, has_status: bool) -> list[Cau
         ],
         key=lambda each: f"{each.field}: {each.message}",
     )
+    # Defaults are only checked in a structural schema: only that can be compiled.
     found += structural or _default_problems(schema, path)
     found += problems_of_keywords(schema, path)
     return found
@@ -95,8 +97,8 @@ def _root_problems(schema: _Raw, path: str, *, has_status: bool) -> Iterator[Cau
             "subresource is enabled"
         )
         yield causes.invalid(f"{path}.type", kind, rule)
-    strange = {key for key, said in schema.items() if said} - _AT_ROOT_WITH_STATUS
-    if has_status and strange - {"nullable"}:
+    others = {key for key, value in schema.items() if value} - _AT_ROOT_WITH_STATUS
+    if has_status and others - {"nullable"}:
         names = ", ".join(sorted(_AT_ROOT_WITH_STATUS))
         rule = (
             f"only [{names}] fields are allowed at the root of the schema if the status "
@@ -111,7 +113,7 @@ def _root_problems(schema: _Raw, path: str, *, has_status: bool) -> Iterator[Cau
 
 
 def _structural(schema: _Raw, path: str, *, level: str) -> Iterator[Cause]:
-    """What keeps a schema from saying the type of every place outside of alternatives."""
+    """What keeps a schema from being structural (`ValidateStructural` of apiextensions)."""
     yield from _structural_children(schema, path, level)
     yield from _extension_clashes(schema, path)
     yield from _value_rules(schema, path, may_list_types=True)
@@ -125,17 +127,12 @@ def _structural_children(schema: _Raw, path: str, level: str) -> Iterator[Cause]
         yield causes.required(f"{path}.items", "must be specified")
     if isinstance(items, Mapping):
         yield from _structural(items, f"{path}.items", level="items")
-    for name, each in _properties(schema):
+    for name, each in properties_of(schema):
         yield from _structural(each, f"{path}.properties[{name}]", level="field")
     if rest is not None and level == "root":
         yield causes.forbidden(f"{path}.additionalProperties", "must not be used at the root")
     if isinstance(rest, Mapping):
         yield from _structural(rest, f"{path}.additionalProperties", level="field")
-
-
-def _properties(schema: _Raw) -> list[tuple[str, _Raw]]:
-    said = schema.get("properties")
-    return list(said.items()) if isinstance(said, Mapping) else []
 
 
 def _extension_clashes(schema: _Raw, path: str) -> Iterator[Cause]:
@@ -165,14 +162,14 @@ def _type_problems(schema: _Raw, path: str, level: str) -> Iterator[Cause]:
 
 
 def _meta_problems(schema: _Raw, path: str, *, root: bool) -> Iterator[Cause]:
-    """`apiVersion`, `kind` and `metadata` of a resource are what they are."""
-    embedded, properties = schema.get("x-kubernetes-embedded-resource"), dict(_properties(schema))
+    """`apiVersion`, `kind` and `metadata` of a resource have fixed types."""
+    embedded, properties = schema.get("x-kubernetes-embedded-resource"), dict(properties_of(schema))
     if root or embedded:
-        for name, wanted in (("kind", "string"), ("apiVersion", "string"), ("metadata", "object")):
-            said = properties.get(name)
-            if said is not None and said.get("type") != wanted:
+        for name, kind in (("kind", "string"), ("apiVersion", "string"), ("metadata", "object")):
+            field = properties.get(name)
+            if field is not None and field.get("type") != kind:
                 where = f"{path}.properties[{name}].type"
-                yield causes.invalid(where, said.get("type") or "", f"must be {wanted}")
+                yield causes.invalid(where, field.get("type") or "", f"must be {kind}")
     if root and "metadata" in properties and not _is_plain_metadata(properties["metadata"]):
         yield causes.forbidden(
             f"{path}.properties[metadata]",
@@ -188,15 +185,15 @@ def _meta_problems(schema: _Raw, path: str, *, root: bool) -> Iterator[Cause]:
 
 
 def _is_plain_metadata(schema: _Raw) -> bool:
-    names = {name for name, _ in _properties(schema)}
-    others = {key for key, said in schema.items() if said} - {"type", "properties", "default"}
+    names = {name for name, _ in properties_of(schema)}
+    others = {key for key, value in schema.items() if value} - {"type", "properties", "default"}
     return names <= {"name", "generateName"} and not others
 
 
 def _value_rules(schema: _Raw, path: str, *, may_list_types: bool) -> Iterator[Cause]:
     for word in ("anyOf", "allOf", "oneOf"):
         for index, each in enumerate(schema.get(word) or ()):
-            # The one pattern that may say types: how controllers write int-or-string.
+            # The one pattern that may contain types: controller-gen writes int-or-string so.
             if word == "anyOf" and may_list_types and schema["anyOf"] == _INT_OR_STRING:
                 continue
             listed = word == "allOf" and index == 0 and may_list_types
@@ -219,25 +216,25 @@ def _nested(schema: _Raw, path: str, *, may_list_types: bool) -> Iterator[Cause]
     yield from _value_rules(schema, path, may_list_types=may_list_types)
     if isinstance(schema.get("items"), Mapping):
         yield from _nested(schema["items"], f"{path}.items", may_list_types=False)
-    for name, each in _properties(schema):
+    for name, each in properties_of(schema):
         yield from _nested(each, f"{path}.properties[{name}]", may_list_types=False)
     for word, rule in _NOT_NESTED.items():
         if schema.get(word) not in (None, "", False, []):
             yield causes.forbidden(f"{path}.{word}", rule)
-    if "metadata" in dict(_properties(schema)):
+    if "metadata" in dict(properties_of(schema)):
         rule = "must not be specified in a nested context"
         yield causes.forbidden(f"{path}.properties[metadata]", rule)
 
 
 def _completeness(nested: _Raw, schema: _Raw | None, path: str, source: str) -> Iterator[Cause]:
-    """Each field that alternatives speak of must be declared outside of them."""
+    """Each field in allOf, anyOf, oneOf and not must also be declared outside of them."""
     if schema is None:
         yield causes.required(path, f"because it is defined in {source}")
         return
     below = [(f"{source}.not", nested.get("not"))]
     for word in ("allOf", "anyOf", "oneOf"):
-        said = nested.get(word) or ()
-        below += [(f"{source}.{word}[{index}]", each) for index, each in enumerate(said)]
+        nodes = nested.get(word) or ()
+        below += [(f"{source}.{word}[{index}]", each) for index, each in enumerate(nodes)]
     for where, each in below:
         if isinstance(each, Mapping):
             yield from _completeness(each, schema, path, where)
@@ -247,10 +244,10 @@ def _completeness(nested: _Raw, schema: _Raw | None, path: str, source: str) -> 
 def _complete_children(nested: _Raw, schema: _Raw, path: str, source: str) -> Iterator[Cause]:
     items = schema.get("items")
     if isinstance(nested.get("items"), Mapping):
-        known = items if isinstance(items, Mapping) else None
-        yield from _complete_child(nested["items"], known, f"{path}.items", f"{source}.items")
-    declared = dict(_properties(schema))
-    for name, each in _properties(nested):
+        outer = items if isinstance(items, Mapping) else None
+        yield from _complete_child(nested["items"], outer, f"{path}.items", f"{source}.items")
+    declared = dict(properties_of(schema))
+    for name, each in properties_of(nested):
         step = f"properties[{name}]"
         yield from _complete_child(each, declared.get(name), f"{path}.{step}", f"{source}.{step}")
 
@@ -265,20 +262,20 @@ def _complete_child(nested: _Raw, schema: _Raw | None, path: str, source: str) -
 
 
 def _default_problems(schema: _Raw, path: str) -> Iterator[Cause]:
-    """What is wrong with defaults: each must be known to its own schema, and fit it."""
+    """Each default must be valid for its own schema, and must not be pruned by it."""
     default = schema.get("default")
     if default is not None:
-        node, where = compiled(schema), f"{path}.default"
-        if isinstance(default, dict | list) and _loses(schema, default):
+        node, where = Node(schema), f"{path}.default"
+        if isinstance(default, dict | list) and _prunes(schema, default):
             yield causes.invalid(where, default, "must not have unknown fields")
         yield from problems_of(node, default, under=where)
     if isinstance(schema.get("items"), Mapping):
         yield from _default_problems(schema["items"], f"{path}.items")
-    for name, each in _properties(schema):
+    for name, each in properties_of(schema):
         yield from _default_problems(each, f"{path}.properties[{name}]")
 
 
-def _loses(schema: _Raw, default: Any) -> bool:
-    """Whether pruning would take something from a default."""
+def _prunes(schema: _Raw, default: Any) -> bool:
+    """Whether pruning would remove something from a default."""
     wrapped = Schema({"type": "object", "properties": {"value": dict(schema)}})
     return bool(wrapped.prune({"value": default})[1])

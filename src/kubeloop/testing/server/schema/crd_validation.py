@@ -1,9 +1,10 @@
-"""What a CustomResourceDefinition must look like, told in kube-apiserver's words.
+"""Validates a CustomResourceDefinition, as `ValidateCustomResourceDefinition` of kube-apiserver.
 
-kube-apiserver judges what all versions share (a schema, subresources, columns) as if it
-stood once at the top, so a definition with one version is told of `spec.validation`.
-Promises: causes have its paths, reasons and words; an empty list means accepted.
-Elsewhere: the schema itself (`crd_schemas`), what becomes of a good one (`crds`).
+kube-apiserver validates the internal version, in which a schema, subresources or columns that
+all versions share exist once at the top: so an error of a definition with one version refers to
+`spec.validation`.
+Guarantees: causes have its paths, reasons and messages; an empty list means accepted.
+See also: the schema itself (`crd_schemas`), the served kind (`crds`).
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from kubeloop.meta import problems_of_dns_1035_label, problems_of_dns_subdomain
 
 from ..statuses import Cause
 from ..values import causes
+from ..values.json_values import json_equal
 from .crd_schemas import problems_of_schema
-from .schema_validation import alike
 
 __all__ = ["problems_of_crd"]
 
@@ -36,7 +37,7 @@ _SELECTABLE_TYPES: Final = frozenset({"string", "boolean", "integer"})
 
 
 def problems_of_crd(crd: Mapping[str, Any], old: Mapping[str, Any] | None = None) -> list[Cause]:
-    """What is wrong with a definition after defaulting; with `old` also with the change."""
+    """What is wrong with a definition after defaulting; with `old`, also with the update."""
     spec = crd.get("spec") or {}
     found = [
         *_name_problems(crd, spec),
@@ -63,8 +64,8 @@ def problems_of_crd(crd: Mapping[str, Any], old: Mapping[str, Any] | None = None
 
 def _name_problems(crd: Mapping[str, Any], spec: Mapping[str, Any]) -> Iterator[Cause]:
     name = (crd.get("metadata") or {}).get("name") or ""
-    wanted = f"{(spec.get('names') or {}).get('plural', '')}.{spec.get('group', '')}"
-    if name and name != wanted:
+    expected = f"{(spec.get('names') or {}).get('plural', '')}.{spec.get('group', '')}"
+    if name and name != expected:
         yield causes.invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
 
 
@@ -115,37 +116,37 @@ def _one_version(
         yield causes.invalid(f"{path}.name", name, ",".join(problems))
     if version.get("deprecationWarning") is not None:
         yield from _deprecation_problems(version, path)
-    if not _all_alike(versions, "schema"):
+    if not _is_shared(versions, "schema"):
         yield from _schema_problems(version, f"{path}.schema")
-    if not _all_alike(versions, "subresources"):
+    if not _is_shared(versions, "subresources"):
         yield from _subresource_problems(version, f"{path}.subresources")
-    if not _all_alike(versions, "additionalPrinterColumns"):
+    if not _is_shared(versions, "additionalPrinterColumns"):
         yield from _columns_problems(version, f"{path}.additionalPrinterColumns")
-    if not _all_alike(versions, "selectableFields"):
+    if not _is_shared(versions, "selectableFields"):
         yield from _selectable_problems(version, f"{path}.selectableFields")
 
 
 def _shared_problems(spec: Mapping[str, Any]) -> Iterator[Cause]:
-    """What all versions say alike is looked at once, under the name it had at the top."""
+    """What all versions share is validated once, at its path in the internal version."""
     versions = spec.get("versions") or []
     if not versions:
         return
     first = versions[0].get("name") or ""
     if problems := problems_of_dns_1035_label(first):
         yield causes.invalid("spec.version", first, ",".join(problems))
-    if _all_alike(versions, "schema"):
+    if _is_shared(versions, "schema"):
         yield from _schema_problems(versions[0], "spec.validation")
-    if _all_alike(versions, "subresources"):
+    if _is_shared(versions, "subresources"):
         yield from _subresource_problems(versions[0], "spec.subresources")
-    if _all_alike(versions, "additionalPrinterColumns"):
+    if _is_shared(versions, "additionalPrinterColumns"):
         yield from _columns_problems(versions[0], "spec.additionalPrinterColumns")
-    if _all_alike(versions, "selectableFields"):
+    if _is_shared(versions, "selectableFields"):
         yield from _selectable_problems(versions[0], "spec.selectableFields")
 
 
-def _all_alike(versions: list[Mapping[str, Any]], name: str) -> bool:
+def _is_shared(versions: list[Mapping[str, Any]], name: str) -> bool:
     first = versions[0].get(name)
-    return all(alike(each.get(name), first) for each in versions)
+    return all(json_equal(each.get(name), first) for each in versions)
 
 
 def _schema_of(version: Mapping[str, Any]) -> Any:
@@ -179,27 +180,27 @@ def _subresource_problems(version: Mapping[str, Any], path: str) -> Iterator[Cau
     scale = (version.get("subresources") or {}).get("scale")
     if scale is None:
         return
-    wanted = (("specReplicasPath", ".spec."), ("statusReplicasPath", ".status."))
-    for name, prefix in wanted:
-        where, said = f"{path}.scale.{name}", scale.get(name) or ""
-        if not said:
+    prefixes = (("specReplicasPath", ".spec."), ("statusReplicasPath", ".status."))
+    for name, prefix in prefixes:
+        where, json_path = f"{path}.scale.{name}", scale.get(name) or ""
+        if not json_path:
             yield causes.required(where)
-        elif not said.startswith("."):
-            yield causes.invalid(where, said, "must be a simple json path starting with .")
-        elif not said.startswith(prefix):
+        elif not json_path.startswith("."):
+            yield causes.invalid(where, json_path, "must be a simple json path starting with .")
+        elif not json_path.startswith(prefix):
             under = prefix.rstrip(".")
-            yield causes.invalid(where, said, f"should be a json path under {under}")
-    said = scale.get("labelSelectorPath") or ""
-    if said and not said.startswith((".spec.", ".status.")):
+            yield causes.invalid(where, json_path, f"should be a json path under {under}")
+    json_path = scale.get("labelSelectorPath") or ""
+    if json_path and not json_path.startswith((".spec.", ".status.")):
         where = f"{path}.scale.labelSelectorPath"
         rule = "should be a json path under either .spec or .status"
-        yield causes.invalid(where, said, rule)
+        yield causes.invalid(where, json_path, rule)
 
 
 def _columns_problems(version: Mapping[str, Any], path: str) -> Iterator[Cause]:
     for index, column in enumerate(version.get("additionalPrinterColumns") or ()):
         where = f"{path}[{index}]"
-        kind, shape = column.get("type") or "", column.get("format") or ""
+        kind, column_format = column.get("type") or "", column.get("format") or ""
         if not column.get("name"):
             yield causes.required(f"{where}.name")
         types = f"must be one of {','.join(_COLUMN_TYPES)}"
@@ -207,17 +208,17 @@ def _columns_problems(version: Mapping[str, Any], path: str) -> Iterator[Cause]:
             yield causes.required(f"{where}.type", types)
         elif kind not in _COLUMN_TYPES:
             yield causes.invalid(f"{where}.type", kind, types)
-        if shape and shape not in _COLUMN_FORMATS:
+        if column_format and column_format not in _COLUMN_FORMATS:
             rule = f"must be one of {','.join(_COLUMN_FORMATS)}"
-            yield causes.invalid(f"{where}.format", shape, rule)
+            yield causes.invalid(f"{where}.format", column_format, rule)
         yield from _json_path_problems(column.get("jsonPath") or "", f"{where}.JSONPath")
 
 
-def _json_path_problems(said: str, where: str) -> Iterator[Cause]:
-    if not said:
+def _json_path_problems(json_path: str, where: str) -> Iterator[Cause]:
+    if not json_path:
         yield causes.required(where)
-    elif not said.startswith("."):
-        yield causes.invalid(where, said, "must be a simple json path starting with .")
+    elif not json_path.startswith("."):
+        yield causes.invalid(where, json_path, "must be a simple json path starting with .")
 
 
 def _selectable_problems(version: Mapping[str, Any], path: str) -> Iterator[Cause]:
@@ -227,38 +228,40 @@ def _selectable_problems(version: Mapping[str, Any], path: str) -> Iterator[Caus
         yield causes.invalid(path, "", rule)
         return
     for index, each in enumerate(version.get("selectableFields") or ()):
-        where, said = f"{path}[{index}].jsonPath", each.get("jsonPath") or ""
-        if not said:
+        where, json_path = f"{path}[{index}].jsonPath", each.get("jsonPath") or ""
+        if not json_path:
             yield causes.required(where)
             continue
-        yield from _one_selectable(said, _schema_of(version) or {}, where)
-        if said in seen:
-            yield causes.duplicate(where, said)
-        seen.add(said)
+        yield from _one_selectable(json_path, _schema_of(version) or {}, where)
+        if json_path in seen:
+            yield causes.duplicate(where, json_path)
+        seen.add(json_path)
     if len(seen) > _SELECTABLE_LIMIT:
         yield causes.too_many(path, len(seen), _SELECTABLE_LIMIT)
 
 
-def _one_selectable(said: str, schema: Mapping[str, Any], where: str) -> Iterator[Cause]:
-    steps = said.removeprefix(".").split(".")
-    if not said.startswith(".") or "" in steps or "[" in said:
-        yield causes.invalid(where, said, "is an invalid path: expected fields joined by dots")
+def _one_selectable(json_path: str, schema: Mapping[str, Any], where: str) -> Iterator[Cause]:
+    steps = json_path.removeprefix(".").split(".")
+    if not json_path.startswith(".") or "" in steps or "[" in json_path:
+        rule = "is an invalid path: expected fields joined by dots"
+        yield causes.invalid(where, json_path, rule)
         return
     if steps[0] == "metadata":
-        yield causes.invalid(where, said, "must not point to fields in metadata")
+        yield causes.invalid(where, json_path, "must not point to fields in metadata")
         return
     found: Any = schema
     for step in steps:
         found = (found.get("properties") or {}).get(step)
         if not isinstance(found, Mapping):
-            yield causes.invalid(where, said, "is an invalid path: does not refer to a valid field")
+            rule = "is an invalid path: does not refer to a valid field"
+            yield causes.invalid(where, json_path, rule)
             return
     if found.get("type") not in _SELECTABLE_TYPES:
         rule = (
             "must point to a field of type string, boolean or integer. Enum string fields and "
             "strings with formats are allowed."
         )
-        yield causes.invalid(where, said, rule)
+        yield causes.invalid(where, json_path, rule)
 
 
 # --- names, conversion, approval
@@ -272,21 +275,21 @@ def _missing_names(names: Mapping[str, Any]) -> Iterator[Cause]:
 
 def _names_problems(names: Mapping[str, Any], path: str) -> Iterator[Cause]:
     for name in ("plural", "singular"):
-        said = names.get(name) or ""
-        problems = problems_of_dns_1035_label(said)
-        if said and problems:
-            yield causes.invalid(f"{path}.{name}", said, ",".join(problems))
+        value = names.get(name) or ""
+        problems = problems_of_dns_1035_label(value)
+        if value and problems:
+            yield causes.invalid(f"{path}.{name}", value, ",".join(problems))
     for name in ("kind", "listKind"):
-        said = names.get(name) or ""
-        problems = problems_of_dns_1035_label(said.lower())
-        if said and problems:
+        value = names.get(name) or ""
+        problems = problems_of_dns_1035_label(value.lower())
+        if value and problems:
             rule = f"may have mixed case, but should otherwise match: {','.join(problems)}"
-            yield causes.invalid(f"{path}.{name}", said, rule)
+            yield causes.invalid(f"{path}.{name}", value, rule)
     for name in ("shortNames", "categories"):
-        for index, said in enumerate(names.get(name) or ()):
-            problems = problems_of_dns_1035_label(said)
+        for index, value in enumerate(names.get(name) or ()):
+            problems = problems_of_dns_1035_label(value)
             if problems:
-                yield causes.invalid(f"{path}.{name}[{index}]", said, ",".join(problems))
+                yield causes.invalid(f"{path}.{name}[{index}]", value, ",".join(problems))
     if names.get("kind") and names.get("kind") == names.get("listKind"):
         rule = "kind and listKind may not be the same"
         yield causes.invalid(f"{path}.listKind", names["listKind"], rule)
@@ -317,11 +320,11 @@ _APPROVED: Final = "api-approved.kubernetes.io"
 
 
 def _approval_problems(crd: Mapping[str, Any], spec: Mapping[str, Any]) -> Iterator[Cause]:
-    """Groups of the Kubernetes community need a word of approval."""
+    """Groups of the Kubernetes community need an approval annotation."""
     group = spec.get("group") or ""
-    said = (crd.get("metadata") or {}).get("annotations") or {}
-    protected = group in {"k8s.io", "kubernetes.io"} or group.endswith(_PROTECTED)
-    if protected and not said.get(_APPROVED):
+    annotations = (crd.get("metadata") or {}).get("annotations") or {}
+    is_protected = group in {"k8s.io", "kubernetes.io"} or group.endswith(_PROTECTED)
+    if is_protected and not annotations.get(_APPROVED):
         yield causes.required(
             f"metadata.annotations[{_APPROVED}]",
             "protected groups must have approval annotation "
@@ -329,10 +332,11 @@ def _approval_problems(crd: Mapping[str, Any], spec: Mapping[str, Any]) -> Itera
         )
 
 
-# --- changes
+# --- updates
 
 
 def _change_problems(crd: Mapping[str, Any], old: Mapping[str, Any]) -> Iterator[Cause]:
+    # Scope and kind may change until the kind is established and served.
     immutable = ["group", "names.plural"]
     conditions = (old.get("status") or {}).get("conditions") or ()
     if any(
@@ -352,7 +356,7 @@ def _at(value: Any, path: str) -> Any:
 
 
 def _stored_problems(crd: Mapping[str, Any], spec: Mapping[str, Any]) -> Iterator[Cause]:
-    """A version that objects may still be stored in must stay."""
+    """A version in which objects may still be stored must not be removed."""
     names = {each.get("name") for each in spec.get("versions") or ()}
     for index, stored in enumerate((crd.get("status") or {}).get("storedVersions") or ()):
         if stored not in names:

@@ -1,9 +1,8 @@
-"""CustomResourceDefinitions: what one says, made ready to be served.
+"""CustomResourceDefinitions: the custom kind of a definition, its defaults and its status.
 
-Promises: a `CustomKind` is a value made of a definition that was found good, equal to one
-that says the same; a changed definition makes a new one. Definitions are never changed.
-Elsewhere: what is refused (`crd_validation`), what schemas do (`schemas`), how kinds are
-served (`registry`).
+Guarantees: a `CustomKind` is an immutable value of a valid definition; those of equal definitions
+are equal. Definitions are never changed.
+See also: validation (`crd_validation`), schemas (`schemas`), how kinds are served (`registry`).
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ KIND: Final = "CustomResourceDefinition"
 
 
 class Column(msgspec.Struct, frozen=True):
-    """One column of the table that `kubectl get` shows, beside the name."""
+    """One printer column, in addition to the name."""
 
     name: str
     type: str
@@ -53,14 +52,14 @@ AGE_COLUMN: Final = Column("Age", "date", ".metadata.creationTimestamp")
 
 
 class Scale(msgspec.Struct, frozen=True):
-    """Where the numbers of the scale subresource stand, as paths: `.spec.replicas`."""
+    """The JSON paths of the scale subresource, such as `.spec.replicas`."""
 
     spec_replicas_path: str
     status_replicas_path: str
     label_selector_path: str = ""
 
     def problems_of(self, obj: Mapping[str, Any]) -> list[Cause]:
-        """What of an object cannot stand where its scale is read from."""
+        """The values of an object that its scale cannot be read from."""
         found = [
             *_number_problems(obj, self.spec_replicas_path),
             *_number_problems(obj, self.status_replicas_path),
@@ -78,32 +77,32 @@ def _number_problems(obj: Mapping[str, Any], path: str) -> list[Cause]:
         return [causes.invalid(path, 0, problem)]
     if value is not None and value < 0:
         return [causes.invalid(path, value, "should be a non-negative integer")]
-    if value is not None and value > _LARGEST:
-        return [causes.invalid(path, value, f"should be less than or equal to {_LARGEST}")]
+    if value is not None and value > _MAX_REPLICAS:
+        return [causes.invalid(path, value, f"should be less than or equal to {_MAX_REPLICAS}")]
     return []
 
 
-def _nested(obj: Any, path: str, wanted: type, name: str) -> tuple[Any, str]:
-    """The value at a path and, where there is another sort of value, the problem with it."""
+def _nested(obj: Any, path: str, expected: type, go_type: str) -> tuple[Any, str]:
+    """The value at a path, or the error of apimachinery's `NestedFieldNoCopy`."""
     steps = path.strip(".").split(".")
     for index, step in enumerate(steps):
         if not isinstance(obj, Mapping):
-            return None, f"{path} accessor error: {_is_no(obj, 'map[string]interface{}')}"
+            return None, f"{path} accessor error: {_type_error(obj, 'map[string]interface{}')}"
         if step not in obj:
             return None, ""
         obj = obj[step]
-        if index == len(steps) - 1 and (not isinstance(obj, wanted) or isinstance(obj, bool)):
-            return None, f"{path} accessor error: {_is_no(obj, name)}"
+        if index == len(steps) - 1 and (not isinstance(obj, expected) or isinstance(obj, bool)):
+            return None, f"{path} accessor error: {_type_error(obj, go_type)}"
     return obj, ""
 
 
-def _is_no(value: Any, wanted: str) -> str:
-    kinds = {str: "string", bool: "bool", int: "int64", float: "float64", list: "[]interface {}"}
-    kind = kinds.get(type(value), "<nil>" if value is None else "map[string]interface {}")
-    return f"{value} is of the type {kind}, expected {wanted}"
+def _type_error(value: Any, expected: str) -> str:
+    types = {str: "string", bool: "bool", int: "int64", float: "float64", list: "[]interface {}"}
+    go_type = types.get(type(value), "<nil>" if value is None else "map[string]interface {}")
+    return f"{value} is of the type {go_type}, expected {expected}"
 
 
-_LARGEST: Final = 2**31 - 1
+_MAX_REPLICAS: Final = 2**31 - 1
 
 
 @final
@@ -114,7 +113,7 @@ class CustomVersion(msgspec.Struct, frozen=True):
     served: bool
     storage: bool
     schema: Schema
-    columns: tuple[Column, ...]  # without the name; the age where no column was asked for
+    columns: tuple[Column, ...]  # without the name; the age if the definition has no columns
     selectable_fields: tuple[str, ...]  # as in field selectors: `spec.color`
     has_status: bool
     scale: Scale | None
@@ -129,7 +128,7 @@ class CustomVersion(msgspec.Struct, frozen=True):
 
 @final
 class CustomKind(msgspec.Struct, frozen=True):
-    """A kind that a CustomResourceDefinition brought."""
+    """A kind that a CustomResourceDefinition defines."""
 
     group: str
     plural: str
@@ -144,16 +143,16 @@ class CustomKind(msgspec.Struct, frozen=True):
 
     @classmethod
     def from_crd(cls, crd: Mapping[str, Any]) -> Self:
-        """What a definition says, with the server's defaults where it says nothing.
+        """The kind of a definition, after defaulting.
 
         Raises:
             Refusal: the definition is not valid (422, with every cause).
         """
-        whole = default_crd(dict(crd))
-        problems = problems_of_crd(whole)
+        defaulted = default_crd(dict(crd))
+        problems = problems_of_crd(defaulted)
         if problems:
-            raise invalid(GROUP, KIND, (whole.get("metadata") or {}).get("name", ""), problems)
-        return cls._from_valid(whole["spec"])
+            raise invalid(GROUP, KIND, (defaulted.get("metadata") or {}).get("name", ""), problems)
+        return cls._from_valid(defaulted["spec"])
 
     @classmethod
     def _from_valid(cls, spec: Mapping[str, Any]) -> Self:
@@ -177,30 +176,30 @@ class CustomKind(msgspec.Struct, frozen=True):
 
     @property
     def storage_version(self) -> str:
-        """The name of the one version that objects are stored in."""
+        """The name of the version in which objects are stored."""
         return next(each.name for each in self.versions if each.storage)
 
 
-def _version(said: Mapping[str, Any], spec: Mapping[str, Any]) -> CustomVersion:
-    parts = said.get("subresources") or {}
+def _version(raw: Mapping[str, Any], spec: Mapping[str, Any]) -> CustomVersion:
+    parts = raw.get("subresources") or {}
     return CustomVersion(
-        name=said["name"],
-        served=bool(said.get("served")),
-        storage=bool(said.get("storage")),
-        schema=Schema((said.get("schema") or {}).get("openAPIV3Schema")),
-        columns=tuple(map(_column, said.get("additionalPrinterColumns") or ())) or (AGE_COLUMN,),
+        name=raw["name"],
+        served=bool(raw.get("served")),
+        storage=bool(raw.get("storage")),
+        schema=Schema((raw.get("schema") or {}).get("openAPIV3Schema")),
+        columns=tuple(map(_column, raw.get("additionalPrinterColumns") or ())) or (AGE_COLUMN,),
         selectable_fields=tuple(
-            each["jsonPath"].removeprefix(".") for each in said.get("selectableFields") or ()
+            each["jsonPath"].removeprefix(".") for each in raw.get("selectableFields") or ()
         ),
         has_status=parts.get("status") is not None,
         scale=_scale(parts["scale"]) if parts.get("scale") is not None else None,
-        deprecated=bool(said.get("deprecated")),
-        deprecation_warning=said.get("deprecationWarning") or _deprecation(said["name"], spec),
+        deprecated=bool(raw.get("deprecated")),
+        deprecation_warning=raw.get("deprecationWarning") or _deprecation(raw["name"], spec),
     )
 
 
 def _deprecation(name: str, spec: Mapping[str, Any]) -> str:
-    """What users of a deprecated version are told where the definition does not say."""
+    """The default warning of a deprecated version; it suggests the best newer version."""
     group, kind = spec["group"], spec["names"]["kind"]
     better = [
         each["name"]
@@ -209,28 +208,28 @@ def _deprecation(name: str, spec: Mapping[str, Any]) -> str:
         and not each.get("deprecated")
         and api_version_rank(each["name"]) < api_version_rank(name)
     ]
-    usual = f"{group}/{name} {kind} is deprecated"
+    warning = f"{group}/{name} {kind} is deprecated"
     if not better:
-        return usual
-    return f"{usual}; use {group}/{min(better, key=api_version_rank)} {kind}"
+        return warning
+    return f"{warning}; use {group}/{min(better, key=api_version_rank)} {kind}"
 
 
-def _column(said: Mapping[str, Any]) -> Column:
-    path = said["jsonPath"]
-    usual = f"Custom resource definition column (in JSONPath format): {path}"
+def _column(raw: Mapping[str, Any]) -> Column:
+    path = raw["jsonPath"]
+    default = f"Custom resource definition column (in JSONPath format): {path}"
     return Column(
-        name=said["name"],
-        type=said["type"],
+        name=raw["name"],
+        type=raw["type"],
         json_path=path,
-        format=said.get("format") or "",
-        description=said.get("description") or usual,
-        priority=said.get("priority") or 0,
+        format=raw.get("format") or "",
+        description=raw.get("description") or default,
+        priority=raw.get("priority") or 0,
     )
 
 
-def _scale(said: Mapping[str, Any]) -> Scale:
+def _scale(raw: Mapping[str, Any]) -> Scale:
     return Scale(
-        said["specReplicasPath"], said["statusReplicasPath"], said.get("labelSelectorPath") or ""
+        raw["specReplicasPath"], raw["statusReplicasPath"], raw.get("labelSelectorPath") or ""
     )
 
 
@@ -238,7 +237,7 @@ def _scale(said: Mapping[str, Any]) -> Scale:
 
 
 def default_crd(crd: dict[str, Any]) -> dict[str, Any]:
-    """`crd` with the names, the conversion and the stored versions that go without saying."""
+    """`crd` with the defaults of names, conversion and stored versions."""
     spec = dict(crd.get("spec") or {})
     names, kind = dict(spec.get("names") or {}), (spec.get("names") or {}).get("kind") or ""
     if kind:
@@ -257,8 +256,8 @@ def _storage_names(spec: Mapping[str, Any]) -> list[str]:
     return [each.get("name", "") for each in versions if each.get("storage")]
 
 
-def _default_conversion(said: Mapping[str, Any] | None) -> dict[str, Any]:
-    conversion = dict(said or {"strategy": "None"})
+def _default_conversion(raw: Mapping[str, Any] | None) -> dict[str, Any]:
+    conversion = dict(raw or {"strategy": "None"})
     service = ((conversion.get("webhook") or {}).get("clientConfig") or {}).get("service")
     if service and "port" not in service:
         webhook = conversion["webhook"]
@@ -270,28 +269,29 @@ def _default_conversion(said: Mapping[str, Any] | None) -> dict[str, Any]:
 def status_of(
     crd: Mapping[str, Any], others: Iterable[Mapping[str, Any]] = (), *, now: str
 ) -> dict[str, Any]:
-    """The status of a definition once the server looked at it among `others`.
+    """The status of a definition beside `others`, as the naming controller sets it.
 
-    Names that another definition of the same group was given are not accepted, and the kind is
-    then not established; a kind that once was stays so. `now` is the moment of what changes.
+    Names that another definition of the same group uses are not accepted, and then the kind is
+    not established; once established, it stays so. `now` is the transition time.
     """
     spec, before = crd.get("spec") or {}, crd.get("status") or {}
-    accepted, clash = _names_given(
-        spec.get("names") or {}, before.get("acceptedNames") or {}, _taken_names(crd, others)
+    accepted, conflict = _accept_names(
+        spec.get("names") or {}, before.get("acceptedNames") or {}, _names_in_use(crd, others)
     )
-    known = {each["type"]: each for each in before.get("conditions") or ()}
-    names = _condition("NamesAccepted", clash, ("NoConflicts", "no conflicts found"))
-    named = _since(names, known, now)
-    established = known.get("Established")
+    old = {each["type"]: each for each in before.get("conditions") or ()}
+    names = _condition("NamesAccepted", conflict, ("NoConflicts", "no conflicts found"))
+    names_accepted = _with_transition_time(names, old, now)
+    established = old.get("Established")
     if established is None or established.get("status") != "True":
-        held = ("NotAccepted", "not all names are accepted") if clash else None
+        rejected = ("NotAccepted", "not all names are accepted") if conflict else None
         ready = ("InitialNamesAccepted", "the initial names have been accepted")
-        established = _since(_condition("Established", held, ready), known, now)
-    rest = [each for key, each in known.items() if key not in {"NamesAccepted", "Established"}]
+        condition = _condition("Established", rejected, ready)
+        established = _with_transition_time(condition, old, now)
+    rest = [each for key, each in old.items() if key not in {"NamesAccepted", "Established"}]
     return {
         **before,
         "acceptedNames": {"kind": "", "plural": "", **accepted},
-        "conditions": [named, established, *rest],
+        "conditions": [names_accepted, established, *rest],
         "storedVersions": _stored_versions(spec, before),
     }
 
@@ -302,16 +302,16 @@ def _condition(kind: str, bad: tuple[str, str] | None, good: tuple[str, str]) ->
     return {"type": kind, "status": status, "reason": reason, "message": message}
 
 
-def _since(
-    condition: dict[str, Any], known: Mapping[str, Mapping[str, Any]], now: str
+def _with_transition_time(
+    condition: dict[str, Any], old: Mapping[str, Mapping[str, Any]], now: str
 ) -> dict[str, Any]:
-    before = known.get(condition["type"])
-    same = before is not None and before.get("status") == condition["status"]
-    moment = before.get("lastTransitionTime", now) if before is not None and same else now
-    return {"lastTransitionTime": moment, **condition}
+    before = old.get(condition["type"])
+    is_same = before is not None and before.get("status") == condition["status"]
+    time = before.get("lastTransitionTime", now) if before is not None and is_same else now
+    return {"lastTransitionTime": time, **condition}
 
 
-def _taken_names(
+def _names_in_use(
     crd: Mapping[str, Any], others: Iterable[Mapping[str, Any]]
 ) -> tuple[set[str], set[str]]:
     resources: set[str] = set()
@@ -329,12 +329,12 @@ def _taken_names(
     return resources - {""}, kinds - {""}
 
 
-def _names_given(
-    wanted: Mapping[str, Any], accepted: Mapping[str, Any], taken: tuple[set[str], set[str]]
+def _accept_names(
+    requested: Mapping[str, Any], accepted: Mapping[str, Any], in_use: tuple[set[str], set[str]]
 ) -> tuple[dict[str, Any], tuple[str, str] | None]:
-    """The names that can be had, and the last one that cannot, with the reason."""
-    resources, kinds = taken
-    given, clash = dict(accepted), None
+    """The accepted names, and reason and message of the last conflict."""
+    resources, kinds = in_use
+    result, conflict = dict(accepted), None
     for name, reason, used in (
         ("plural", "PluralConflict", resources),
         ("singular", "SingularConflict", resources),
@@ -342,17 +342,17 @@ def _names_given(
         ("kind", "KindConflict", kinds),
         ("listKind", "ListKindConflict", kinds),
     ):
-        new = set(_each(wanted.get(name))) - set(_each(accepted.get(name)))
+        new = set(_as_list(requested.get(name))) - set(_as_list(accepted.get(name)))
         if new & used:
-            clash = reason, f'"{min(new & used)}" is already in use'
-        elif wanted.get(name):
-            given[name] = wanted[name]
-    if wanted.get("categories"):
-        given["categories"] = wanted["categories"]
-    return given, clash
+            conflict = reason, f'"{min(new & used)}" is already in use'
+        elif requested.get(name):
+            result[name] = requested[name]
+    if requested.get("categories"):
+        result["categories"] = requested["categories"]
+    return result, conflict
 
 
-def _each(names: Any) -> list[str]:
+def _as_list(names: Any) -> list[str]:
     return [names] if isinstance(names, str) else list(names or ())
 
 

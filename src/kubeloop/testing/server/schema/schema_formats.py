@@ -1,7 +1,7 @@
-"""The string formats that the API server checks in custom resources.
+"""The string formats that the API server checks in custom resources (kube-openapi's strfmt).
 
-Promises: a format that is not in the table accepts every string, as in the API server.
-Elsewhere: which formats a schema may name (`schema_nodes`), where they are checked
+Guarantees: a format that is not in the table accepts every string, as in the API server.
+See also: which formats a schema may use (`schema_nodes`), where they are checked
 (`schema_validation`).
 """
 
@@ -20,22 +20,22 @@ from kubeloop.meta import problems_of_dns_label, problems_of_dns_subdomain
 from kubeloop.wire import Duration, InvalidArgument
 from kubeloop.wire.times import parse_time
 
-__all__ = ["fits_format"]
+__all__ = ["has_format"]
 
 
-def fits_format(name: str, text: str) -> bool:
-    """Whether `text` is of the format `name` (without dashes)."""
+def has_format(name: str, text: str) -> bool:
+    """Whether `text` has the format `name` (without dashes)."""
     check = _CHECKS.get(name)
     return check is None or check(text)
 
 
-def _matching(pattern: str, flags: int = 0) -> Callable[[str], bool]:
+def _matches(pattern: str, flags: int = 0) -> Callable[[str], bool]:
     match = re.compile(pattern, flags | re.ASCII).fullmatch
     return lambda text: match(text) is not None
 
 
-def _works(parse: Callable[[str], object]) -> Callable[[str], bool]:
-    """Whether `parse` accepts a text."""
+def _parses(parse: Callable[[str], object]) -> Callable[[str], bool]:
+    """A check whether `parse` accepts a text."""
 
     def check(text: str) -> bool:
         try:
@@ -52,11 +52,11 @@ def _parse_ip(text: str) -> object:
 
 
 def _is_ipv4(text: str) -> bool:
-    return "." in text and _works(ipaddress.IPv4Address)(text)
+    return "." in text and _parses(ipaddress.IPv4Address)(text)
 
 
 def _is_ipv6(text: str) -> bool:
-    return ":" in text and "%" not in text and _works(ipaddress.IPv6Address)(text)
+    return ":" in text and "%" not in text and _parses(ipaddress.IPv6Address)(text)
 
 
 def _parse_cidr(text: str) -> object:
@@ -67,7 +67,7 @@ def _parse_cidr(text: str) -> object:
 
 
 def _is_uri(text: str) -> bool:
-    """What can stand in the first line of a request: a scheme, or a path from the root."""
+    # Go's `url.ParseRequestURI`: with a scheme, or an absolute path.
     try:
         parts = urlsplit(text)
     except ValueError:
@@ -115,31 +115,31 @@ def _is_credit_card(text: str) -> bool:
     return _CARD(re.sub(r"[^0-9]+", "", text))
 
 
-_HOST = _matching(
+_HOST = _matches(
     r"(?!-)[a-zA-Z0-9-]{1,63}(?<!-)(\.(?!-)[a-zA-Z0-9-]{1,63}(?<!-))*\.?|\[?[0-9a-fA-F:]+\]?"
 )
-_DATE = _matching(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_CARD = _matching(
+_DATE = _matches(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_CARD = _matches(
     r"4[0-9]{12}([0-9]{3})?|5[1-5][0-9]{14}|6(011|5[0-9]{2})[0-9]{12}|3[47][0-9]{13}"
     r"|3(0[0-5]|[68][0-9])[0-9]{11}|(2131|1800|35[0-9]{3})[0-9]{11}"
 )
 _HEX: Final = "[0-9a-f]"
 _BYTE: Final = "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
-_SPELLED = _matching(
+_DURATION_IN_WORDS = _matches(
     r"[0-9]+(\.[0-9]+)?\s*(d|days?|h|hours?|hrs?|m|mins?|minutes?|s|secs?|seconds?|ms|millis?"
     r"|milliseconds?|us|µs|micros?|microseconds?|ns|nanos?|nanoseconds?|w|weeks?)"
 )
 
 _CHECKS: Final[dict[str, Callable[[str], bool]]] = {
-    "bsonobjectid": _matching(f"{_HEX}{{24}}", re.IGNORECASE),
-    "byte": _works(_parse_base64),
-    "cidr": _works(_parse_cidr),
+    "bsonobjectid": _matches(f"{_HEX}{{24}}", re.IGNORECASE),
+    "byte": _parses(_parse_base64),
+    "cidr": _parses(_parse_cidr),
     "creditcard": _is_credit_card,
-    "date": _works(_parse_date),
-    "datetime": _works(parse_time),
-    "duration": lambda text: _works(Duration.parse)(text) or _SPELLED(text),
-    "email": _matching(r"[^@\s]+@[^@\s]+|.*<[^@\s<>]+@[^@\s<>]+>"),
-    "hexcolor": _matching(r"#?([0-9a-f]{3}|[0-9a-f]{6})", re.IGNORECASE),
+    "date": _parses(_parse_date),
+    "datetime": _parses(parse_time),
+    "duration": lambda text: _parses(Duration.parse)(text) or _DURATION_IN_WORDS(text),
+    "email": _matches(r"[^@\s]+@[^@\s]+|.*<[^@\s<>]+@[^@\s<>]+>"),
+    "hexcolor": _matches(r"#?([0-9a-f]{3}|[0-9a-f]{6})", re.IGNORECASE),
     "hostname": _is_hostname,
     "ipv4": _is_ipv4,
     "ipv6": _is_ipv6,
@@ -148,22 +148,22 @@ _CHECKS: Final[dict[str, Callable[[str], bool]]] = {
     "isbn13": _is_isbn13,
     "k8slongname": lambda text: not problems_of_dns_subdomain(text),
     "k8sshortname": lambda text: not problems_of_dns_label(text),
-    "mac": _matching(
+    "mac": _matches(
         rf"{_HEX}{{2}}([:-]{_HEX}{{2}}){{5,7}}|{_HEX}{{4}}(\.{_HEX}{{4}}){{2,3}}", re.IGNORECASE
     ),
-    "rgbcolor": _matching(rf"rgb\({_BYTE},{_BYTE},{_BYTE}\)"),
-    "ssn": _matching(r"[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}"),
+    "rgbcolor": _matches(rf"rgb\({_BYTE},{_BYTE},{_BYTE}\)"),
+    "ssn": _matches(r"[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}"),
     "uri": _is_uri,
-    "uuid": _matching(
+    "uuid": _matches(
         f"{_HEX}{{8}}-?{_HEX}{{4}}-?{_HEX}{{4}}-?{_HEX}{{4}}-?{_HEX}{{12}}", re.IGNORECASE
     ),
-    "uuid3": _matching(
+    "uuid3": _matches(
         f"{_HEX}{{8}}-?{_HEX}{{4}}-?3{_HEX}{{3}}-?{_HEX}{{4}}-?{_HEX}{{12}}", re.IGNORECASE
     ),
-    "uuid4": _matching(
+    "uuid4": _matches(
         f"{_HEX}{{8}}-?{_HEX}{{4}}-?4{_HEX}{{3}}-?[89ab]{_HEX}{{3}}-?{_HEX}{{12}}", re.IGNORECASE
     ),
-    "uuid5": _matching(
+    "uuid5": _matches(
         f"{_HEX}{{8}}-?{_HEX}{{4}}-?5{_HEX}{{3}}-?[89ab]{_HEX}{{3}}-?{_HEX}{{12}}", re.IGNORECASE
     ),
 }

@@ -1,9 +1,9 @@
-"""A structural schema made ready for use: one node for each place where a value may stand.
+"""A compiled structural schema: one node for each subschema.
 
-Promises: nodes are made once for a CustomResourceDefinition and never change; what the
-API server does not look at (titles, descriptions, CEL rules) is not in them.
-Elsewhere: what is done with nodes (`schemas`, `schema_validation`), which schemas are
-accepted at all (`crd_schemas`).
+Guarantees: nodes are built once for a CustomResourceDefinition and are immutable; they omit what
+does not affect validation (titles, descriptions, CEL expressions).
+See also: what uses nodes (`schemas`, `schema_validation`), which schemas are accepted
+(`crd_schemas`).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, final
 
-__all__ = ["ABSENT", "META_FIELDS", "Node", "compiled", "pattern_of"]
+__all__ = ["ABSENT", "META_FIELDS", "Node", "pattern_of"]
 
 META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
 
 
 @final
 class Absent:
-    """Stands where a schema says nothing; None is a value."""
+    """No value; None is the value null."""
 
     def __repr__(self) -> str:
         return "ABSENT"
@@ -31,7 +31,7 @@ ABSENT: Final = Absent()
 
 @final
 class Node:
-    """The schema of one place. Attributes carry the names of the OpenAPI keywords."""
+    """One subschema. The attributes have the names of the OpenAPI keywords."""
 
     __slots__ = (
         "additional",
@@ -81,30 +81,30 @@ class Node:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The JSON types a value may have; empty for any."""
+        """The JSON types that a value may have; empty for any."""
         if self.int_or_string:
             return ("integer", "string")
         return (self.type,) if self.type else ()
 
     def child(self, name: str) -> Node | None:
-        """The schema of one field: a property, or what stands for all other keys."""
+        """The schema of one field: of the property, or of the additional properties."""
         return self.properties.get(name, self.additional)
 
     def _read_structure(self, raw: Mapping[str, Any]) -> None:
         self.type: str = raw.get("type") or ""
         self.format = _known_format(self.type, raw.get("format") or "")
         self.nullable = bool(raw.get("nullable"))
-        # A default of null says nothing, as in the API server.
-        found = raw.get("default")
-        self.default: Any = ABSENT if found is None else found
+        # A default of null is the same as none, as in the API server.
+        default = raw.get("default")
+        self.default: Any = ABSENT if default is None else default
         self.items = _optional(raw.get("items"))
         self.properties: dict[str, Node] = {
             name: Node(each) for name, each in (raw.get("properties") or {}).items()
         }
         rest = raw.get("additionalProperties")
         self.closed = rest is False
-        # A boolean names no schema: the key may be refused, but nothing is known of its value.
-        self.additional: Node | None = NOTHING_KNOWN if isinstance(rest, bool) else _optional(rest)
+        # A boolean has no schema for values: keys may be rejected, but every value is valid.
+        self.additional: Node | None = _ANY if isinstance(rest, bool) else _optional(rest)
         self.required: tuple[str, ...] = tuple(raw.get("required") or ())
 
     def _read_extensions(self, raw: Mapping[str, Any]) -> None:
@@ -133,23 +133,18 @@ class Node:
         self.max_properties: int | None = raw.get("maxProperties")
 
 
-def compiled(raw: Mapping[str, Any]) -> Node:
-    """The nodes of an OpenAPI v3 schema that `crd_schemas` found nothing wrong with."""
-    return Node(raw)
-
-
 @functools.cache
 def pattern_of(text: str) -> re.Pattern[str]:
-    """A pattern of a schema, which is written in Go's syntax, as Python reads it.
+    """The pattern of a schema, which has Go's syntax (RE2), compiled by Python.
 
     Raises:
-        re.error: Python cannot read it.
+        re.error: it is not valid in Python.
     """
-    return re.compile(_GO_TOKEN.sub(_in_python, text), re.ASCII)
+    return re.compile(_GO_TOKEN.sub(_to_python, text), re.ASCII)
 
 
-def _in_python(token: re.Match[str]) -> str:
-    """One piece of a pattern: what ends a text and POSIX classes are written differently."""
+def _to_python(token: re.Match[str]) -> str:
+    """One token of a pattern: end of text and POSIX classes differ between Go and Python."""
     if token[0] in {"$", r"\z"}:
         return r"\Z"
     if token[0].startswith("["):
@@ -157,7 +152,7 @@ def _in_python(token: re.Match[str]) -> str:
     return token[0]
 
 
-# An escaped character, a whole class in brackets, or an end of text.
+# An escaped character, a class in brackets, or an end of text.
 _GO_TOKEN: Final = re.compile(r"\\.|\[\^?\]?(?:\[:\w+:\]|\\.|[^\]])*\]|\$", re.DOTALL)
 _POSIX_NAME: Final = re.compile(r"\[:(\w+):\]")
 _POSIX_CLASSES: Final = {
@@ -205,7 +200,7 @@ _STRING_FORMATS: Final = frozenset(
 
 
 def _known_format(kind: str, name: str) -> str:
-    """`name` without dashes where the API server knows it for this type; else nothing."""
+    """`name` without dashes if the API server checks it for this type, else ""."""
     plain = name.replace("-", "")
     match kind:
         case "" | "string":
@@ -221,4 +216,4 @@ def _optional(raw: Any) -> Node | None:
     return Node(raw) if isinstance(raw, Mapping) else None
 
 
-NOTHING_KNOWN: Final = Node({"nullable": True})
+_ANY: Final = Node({"nullable": True})  # accepts every value

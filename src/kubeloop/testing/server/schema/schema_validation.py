@@ -1,10 +1,10 @@
-"""Whether a value fits a schema, told in kube-apiserver's words.
+"""Validates a value against a schema, as kube-openapi's validator in kube-apiserver.
 
-Promises: every problem is found, not only the first; paths and messages are those of
-kube-apiserver (`spec.size in body must be of type integer: "string"`); on an update what
-has not changed is not held against the writer (ratcheting).
-Not here: rules in CEL (`x-kubernetes-validations`) are accepted and never evaluated.
-Elsewhere: lists that are sets or maps, embedded objects (`schemas`).
+Guarantees: reports every problem, not only the first; paths and messages are those of
+kube-apiserver (`spec.size in body must be of type integer: "string"`); an update is not rejected
+for values that did not change (ratcheting).
+Not implemented: CEL rules (`x-kubernetes-validations`) are accepted and never evaluated.
+See also: lists that are sets or maps, embedded objects (`schemas`).
 """
 
 from __future__ import annotations
@@ -14,44 +14,34 @@ from typing import Any, Final, final
 
 from ..statuses import Cause
 from ..values import causes
-from .schema_formats import fits_format
+from ..values.json_values import json_equal
+from .schema_formats import has_format
 from .schema_nodes import ABSENT, Node, pattern_of
 
-__all__ = ["alike", "by_keys", "problems_of"]
+__all__ = ["by_keys", "problems_of"]
 
 _INT32: Final = range(-(2**31), 2**31)
 _INT64: Final = range(-(2**63), 2**63)
 _FLOAT32_MAX: Final = 3.4028234663852886e38
-# Problems of alternatives belong to no field of their own.
-_NOWHERE: Final = "<nil>"
+# The path of kube-apiserver's errors of anyOf, oneOf, allOf and not, which belong to no field.
+_NO_FIELD: Final = "<nil>"
 
 
 def problems_of(node: Node, value: Any, old: Any = ABSENT, *, under: str = "") -> list[Cause]:
-    """What keeps `value` from fitting `node`; `under` is the field the value stands in.
+    """Why `value` is not valid for `node`; `under` is the field path of the value.
 
-    With `old`, the value that stood there before, unchanged parts are let pass.
+    With the `old` value, unchanged parts are accepted.
     """
-    found = _ratcheted(node, value, "", old)
-    return [_placed(each, under) for each in found.problems]
-
-
-def alike(left: Any, right: Any) -> bool:
-    """Equality of JSON values, in which `true` is not 1."""
-    if left is right:
-        return True
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(alike(left[k], right[k]) for k in left)
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(alike, left, right))
-    return isinstance(left, bool) == isinstance(right, bool) and bool(left == right)
+    result = _check_ratcheting(node, value, "", old)
+    return [_to_cause(each, under) for each in result.problems]
 
 
 def by_keys(keys: Sequence[str], items: Any) -> Callable[[Any], Any]:
-    """A look-up of the element of `items` with the same keys as a given one, or ABSENT."""
+    """A function that finds the element of `items` with the keys of a given one, or ABSENT."""
     if not keys or not isinstance(items, list):
         return lambda _: ABSENT
-    known = {_key(keys, each): each for each in items if isinstance(each, dict)}
-    return lambda item: known.get(_key(keys, item), ABSENT) if isinstance(item, dict) else ABSENT
+    index = {_key(keys, each): each for each in items if isinstance(each, dict)}
+    return lambda item: index.get(_key(keys, item), ABSENT) if isinstance(item, dict) else ABSENT
 
 
 def _key(keys: Sequence[str], item: dict[str, Any]) -> str:
@@ -60,7 +50,7 @@ def _key(keys: Sequence[str], item: dict[str, Any]) -> str:
 
 @final
 class _Problem:
-    """A cause before it is known in which field the whole value stands."""
+    """A cause whose path is relative to the validated value."""
 
     __slots__ = ("make", "path")
 
@@ -70,8 +60,8 @@ class _Problem:
 
 
 @final
-class _Found:
-    """What one look at a value brought: problems, and how much was right."""
+class _Result:
+    """The problems of a value, and how many checks succeeded (to rank alternatives)."""
 
     __slots__ = ("matches", "problems")
 
@@ -79,43 +69,43 @@ class _Found:
         self.problems = list(problems)
         self.matches = matches
 
-    def add(self, *others: _Found) -> None:
+    def add(self, *others: _Result) -> None:
         for other in others:
             self.problems += other.problems
             self.matches += other.matches
 
 
-def _placed(problem: _Problem, under: str) -> Cause:
+def _to_cause(problem: _Problem, under: str) -> Cause:
     path = problem.path.removeprefix(".")
-    if problem.path == _NOWHERE:
-        return problem.make(under or _NOWHERE)
-    return problem.make(f"{under}.{path}".strip(".") or _NOWHERE)
+    if problem.path == _NO_FIELD:
+        return problem.make(under or _NO_FIELD)
+    return problem.make(f"{under}.{path}".strip(".") or _NO_FIELD)
 
 
-def _ratcheted(node: Node, value: Any, path: str, old: Any) -> _Found:
+def _check_ratcheting(node: Node, value: Any, path: str, old: Any) -> _Result:
     found = _check(node, value, path, old)
-    if found.problems and old is not ABSENT and alike(value, old):
-        return _Found(matches=found.matches)
+    if found.problems and old is not ABSENT and json_equal(value, old):
+        return _Result(matches=found.matches)
     return found
 
 
-def _check(node: Node, value: Any, path: str, old: Any) -> _Found:
+def _check(node: Node, value: Any, path: str, old: Any) -> _Result:
     if value is None:
         found = _check_type(node, value, path)
         found.add(_check_enum(node, value, path))
         return found
-    found = _Found(matches=1)
+    found = _Result(matches=1)
     for step in _steps_for(node, value):
         found.add(step(node, value, path, old))
         found.matches += 1
     return found
 
 
-_Step = Callable[[Node, Any, str, Any], _Found]
+_Step = Callable[[Node, Any, str, Any], _Result]
 
 
 def _steps_for(node: Node, value: Any) -> Iterator[_Step]:
-    """The checks that concern such a value, in the API server's order."""
+    """The checks of a value, in the API server's order."""
     if node.types or node.format:
         yield _type_step
     if node.all_of or node.any_of or node.one_of or node.not_:
@@ -131,19 +121,19 @@ def _steps_for(node: Node, value: Any) -> Iterator[_Step]:
         yield _check_object
 
 
-def _type_step(node: Node, value: Any, path: str, _: Any) -> _Found:
+def _type_step(node: Node, value: Any, path: str, _: Any) -> _Result:
     return _check_type(node, value, path)
 
 
-def _enum_step(node: Node, value: Any, path: str, _: Any) -> _Found:
+def _enum_step(node: Node, value: Any, path: str, _: Any) -> _Result:
     return _check_enum(node, value, path)
 
 
-def _check_type(node: Node, value: Any, path: str) -> _Found:
+def _check_type(node: Node, value: Any, path: str) -> _Result:
     kind, types = _json_type(value), node.types
     if not types or (value is None and node.nullable) or _is_one_of(types, kind, value):
-        return _Found(matches=1)
-    return _Found(_wrong_type(path, ",".join(types), kind))
+        return _Result(matches=1)
+    return _Result(_type_problem(path, ",".join(types), kind))
 
 
 def _is_one_of(types: tuple[str, ...], kind: str, value: Any) -> bool:
@@ -171,59 +161,59 @@ def _json_type(value: Any) -> str:
     return "object"
 
 
-def _wrong_type(path: str, wanted: str, found: str) -> _Problem:
-    detail = f"{path} in body must be of type {wanted}: {causes.quoted(found)}"
-    return _Problem(path, lambda field: causes.type_invalid(field, found, detail))
+def _type_problem(path: str, expected: str, actual: str) -> _Problem:
+    detail = f"{path} in body must be of type {expected}: {causes.quoted(actual)}"
+    return _Problem(path, lambda field: causes.type_invalid(field, actual, detail))
 
 
-def _wrong(path: str, value: Any, rule: str) -> _Problem:
+def _rule_problem(path: str, value: Any, rule: str) -> _Problem:
     detail = f"{path} in body {rule}"
     return _Problem(path, lambda field: causes.invalid(field, value, detail))
 
 
-def _check_enum(node: Node, value: Any, path: str) -> _Found:
-    if not node.enum or any(alike(value, each) for each in node.enum):
-        return _Found()
+def _check_enum(node: Node, value: Any, path: str) -> _Result:
+    if not node.enum or any(json_equal(value, each) for each in node.enum):
+        return _Result()
     names = [each if isinstance(each, str) else causes.as_json(each) for each in node.enum]
-    return _Found(_Problem(path, lambda field: causes.not_supported(field, value, names)))
+    return _Result(_Problem(path, lambda field: causes.not_supported(field, value, names)))
 
 
 # --- scalars
 
 
-def _check_string(node: Node, value: Any, path: str, _: Any) -> _Found:
-    """Only the first broken rule of a string is told, and its format beside it."""
-    found = _Found(matches=1)
+def _check_string(node: Node, value: Any, path: str, _: Any) -> _Result:
+    # kube-openapi reports only the first of length and pattern, and the format in addition.
+    found = _Result(matches=1)
     size, limit = len(value), node.max_length
     if limit is not None and size > limit:
         found.problems.append(_Problem(path, lambda field: causes.too_long(field, limit)))
     elif node.min_length is not None and size < node.min_length:
         rule = f"should be at least {node.min_length} chars long"
-        found.problems.append(_wrong(path, value, rule))
+        found.problems.append(_rule_problem(path, value, rule))
     elif node.pattern and not pattern_of(node.pattern).search(value):
-        found.problems.append(_wrong(path, value, f"should match '{node.pattern}'"))
-    if node.format and not fits_format(node.format, value):
-        found.problems.append(_wrong_format(path, node.format, value))
+        found.problems.append(_rule_problem(path, value, f"should match '{node.pattern}'"))
+    if node.format and not has_format(node.format, value):
+        found.problems.append(_format_problem(path, node.format, value))
     return found
 
 
-def _wrong_format(path: str, wanted: str, value: str) -> _Problem:
-    wanted = "date-time" if wanted == "datetime" else wanted
-    detail = f"{path} in body must be of type {wanted}: {causes.quoted(value)}"
+def _format_problem(path: str, expected: str, value: str) -> _Problem:
+    expected = "date-time" if expected == "datetime" else expected
+    detail = f"{path} in body must be of type {expected}: {causes.quoted(value)}"
     return _Problem(path, lambda field: causes.type_invalid(field, value, detail))
 
 
-def _check_number(node: Node, value: Any, path: str, _: Any) -> _Found:
+def _check_number(node: Node, value: Any, path: str, _: Any) -> _Result:
     rules = (*_range_rules(node, value, path), *_limit_rules(node, value, path))
-    return _Found(*rules, matches=1)
+    return _Result(*rules, matches=1)
 
 
 def _range_rules(node: Node, value: Any, path: str) -> Iterator[_Problem]:
     if _in_range(node, value):
         return
-    shape = f"with format {node.format}" if node.format else "(default format)"
-    detail = f"Checked value must be of type {node.type} {shape} in {path}"
-    yield _Problem(_NOWHERE, lambda field: causes.invalid(field, "", detail))
+    detail_format = f"with format {node.format}" if node.format else "(default format)"
+    detail = f"Checked value must be of type {node.type} {detail_format} in {path}"
+    yield _Problem(_NO_FIELD, lambda field: causes.invalid(field, "", detail))
 
 
 def _in_range(node: Node, value: float) -> bool:
@@ -233,17 +223,16 @@ def _in_range(node: Node, value: float) -> bool:
 
 
 def _limit_rules(node: Node, value: Any, path: str) -> Iterator[_Problem]:
-    """The limits in the order multiple, minimum, maximum; an exclusive one is also missed by
-    the number itself."""
+    """The limits, in the order of the API server: multipleOf, minimum, maximum."""
     factor, low, high = node.multiple_of, node.minimum, node.maximum
     if factor is not None and not _is_multiple(value, factor):
-        yield _wrong(path, value, f"should be a multiple of {causes.go_number(factor)}")
+        yield _rule_problem(path, value, f"should be a multiple of {causes.go_number(factor)}")
     if low is not None and (value < low or (value == low and node.exclusive_minimum)):
         rule = "greater than" if node.exclusive_minimum else "greater than or equal to"
-        yield _wrong(path, value, f"should be {rule} {causes.go_number(low)}")
+        yield _rule_problem(path, value, f"should be {rule} {causes.go_number(low)}")
     if high is not None and (value > high or (value == high and node.exclusive_maximum)):
         rule = "less than" if node.exclusive_maximum else "less than or equal to"
-        yield _wrong(path, value, f"should be {rule} {causes.go_number(high)}")
+        yield _rule_problem(path, value, f"should be {rule} {causes.go_number(high)}")
 
 
 def _is_multiple(value: float, factor: float) -> bool:
@@ -258,34 +247,34 @@ def _is_multiple(value: float, factor: float) -> bool:
 # --- lists and objects
 
 
-def _check_list(node: Node, value: list[Any], path: str, old: Any) -> _Found:
-    found = _Found(*_size_rules(node, value, path), matches=1)
+def _check_list(node: Node, value: list[Any], path: str, old: Any) -> _Result:
+    found = _Result(*_size_rules(node, value, path), matches=1)
     if node.items is not None:
         before = by_keys(node.list_map_keys if node.list_type == "map" else (), old)
         for index, item in enumerate(value):
-            found.add(_ratcheted(node.items, item, f"{path}[{index}]", before(item)))
+            found.add(_check_ratcheting(node.items, item, f"{path}[{index}]", before(item)))
     return found
 
 
 def _size_rules(node: Node, value: list[Any], path: str) -> Iterator[_Problem]:
     size, limit = len(value), node.max_items
     if node.min_items is not None and size < node.min_items:
-        yield _wrong(path, size, f"should have at least {node.min_items} items")
+        yield _rule_problem(path, size, f"should have at least {node.min_items} items")
     if limit is not None and size > limit:
         yield _Problem(path, lambda field: causes.too_many(field, size, limit))
     if node.unique_items and _has_duplicates(value):
-        yield _wrong(path, "", "shouldn't contain duplicates")
+        yield _rule_problem(path, "", "shouldn't contain duplicates")
 
 
 def _has_duplicates(value: list[Any]) -> bool:
     return len({causes.as_json(each) for each in value}) < len(value)
 
 
-def _check_object(node: Node, value: dict[str, Any], path: str, old: Any) -> _Found:
-    found = _Found(*_count_rules(node, value, path), *_closed_rules(node, value, path))
+def _check_object(node: Node, value: dict[str, Any], path: str, old: Any) -> _Result:
+    found = _Result(*_count_rules(node, value, path), *_closed_rules(node, value, path))
     for name, child in _known_fields(node, value):
         before = old.get(name, ABSENT) if isinstance(old, dict) else ABSENT
-        found.add(_ratcheted(child, value[name], _below(path, name), before))
+        found.add(_check_ratcheting(child, value[name], _below(path, name), before))
     found.problems += [
         _Problem(f"{path}.{name}", causes.required) for name in node.required if name not in value
     ]
@@ -306,7 +295,7 @@ def _below(path: str, name: str) -> str:
 def _count_rules(node: Node, value: dict[str, Any], path: str) -> Iterator[_Problem]:
     size, limit = len(value), node.max_properties
     if node.min_properties is not None and size < node.min_properties:
-        yield _wrong(path, size, f"should have at least {node.min_properties} properties")
+        yield _rule_problem(path, size, f"should have at least {node.min_properties} properties")
     if limit is not None and size > limit:
         yield _Problem(path, lambda field: causes.too_many(field, size, limit))
 
@@ -322,11 +311,11 @@ def _forbidden_property(path: str, name: str) -> _Problem:
     return _Problem(path, lambda field: causes.invalid(field, name, detail))
 
 
-# --- alternatives
+# --- anyOf, oneOf, allOf, not
 
 
-def _check_alternatives(node: Node, value: Any, path: str, old: Any) -> _Found:
-    found = _Found(matches=1)
+def _check_alternatives(node: Node, value: Any, path: str, old: Any) -> _Result:
+    found = _Result(matches=1)
     if node.any_of:
         found.add(_check_any(node.any_of, value, path, old))
     if node.one_of:
@@ -334,48 +323,51 @@ def _check_alternatives(node: Node, value: Any, path: str, old: Any) -> _Found:
     if node.all_of:
         found.add(_check_all(node.all_of, value, path, old))
     if node.not_ is not None and not _check(node.not_, value, path, old).problems:
-        found.problems.append(_nowhere(f'"{path}" must not validate the schema (not)'))
+        found.problems.append(
+            _problem_without_field(f'"{path}" must not validate the schema (not)')
+        )
     return found
 
 
-def _nowhere(detail: str) -> _Problem:
-    return _Problem(_NOWHERE, lambda field: causes.invalid(field, "", detail))
+def _problem_without_field(detail: str) -> _Problem:
+    return _Problem(_NO_FIELD, lambda field: causes.invalid(field, "", detail))
 
 
-def _check_any(nodes: tuple[Node, ...], value: Any, path: str, old: Any) -> _Found:
-    """Nothing when one fits; else that none does, and what is wrong with the nearest."""
-    tries = [_check(each, value, path, old) for each in nodes]
-    good = next((each for each in tries if not each.problems), None)
-    if good is not None:
-        return good
-    found = _Found(_nowhere(f'"{path}" must validate at least one schema (anyOf)'))
-    found.add(_nearest(tries))
+def _check_any(nodes: tuple[Node, ...], value: Any, path: str, old: Any) -> _Result:
+    """Valid if one alternative is; else an error, and the problems of the best match."""
+    results = [_check(each, value, path, old) for each in nodes]
+    valid = next((each for each in results if not each.problems), None)
+    if valid is not None:
+        return valid
+    found = _Result(_problem_without_field(f'"{path}" must validate at least one schema (anyOf)'))
+    found.add(_best_match(results))
     return found
 
 
-def _check_one(nodes: tuple[Node, ...], value: Any, path: str, old: Any) -> _Found:
-    tries = [_check(each, value, path, old) for each in nodes]
-    good = [each for each in tries if not each.problems]
-    if len(good) == 1:
-        return good[0]
-    count = f"Found {len(good)} valid alternatives" if good else "Found none valid"
-    found = _Found(_nowhere(f'"{path}" must validate one and only one schema (oneOf). {count}'))
-    if not good:
-        found.add(_nearest(tries))
+def _check_one(nodes: tuple[Node, ...], value: Any, path: str, old: Any) -> _Result:
+    results = [_check(each, value, path, old) for each in nodes]
+    valid = [each for each in results if not each.problems]
+    if len(valid) == 1:
+        return valid[0]
+    count = f"Found {len(valid)} valid alternatives" if valid else "Found none valid"
+    detail = f'"{path}" must validate one and only one schema (oneOf). {count}'
+    found = _Result(_problem_without_field(detail))
+    if not valid:
+        found.add(_best_match(results))
     return found
 
 
-def _check_all(nodes: tuple[Node, ...], value: Any, path: str, old: Any) -> _Found:
-    tries = [_check(each, value, path, old) for each in nodes]
-    found = _Found()
-    found.add(*tries)
-    good = sum(not each.problems for each in tries)
-    if good < len(tries):
-        rest = "" if good else ". None validated"
-        said = f'"{path}" must validate all the schemas (allOf){rest}'
-        found.problems.append(_nowhere(said))
+def _check_all(nodes: tuple[Node, ...], value: Any, path: str, old: Any) -> _Result:
+    results = [_check(each, value, path, old) for each in nodes]
+    found = _Result()
+    found.add(*results)
+    valid = sum(not each.problems for each in results)
+    if valid < len(results):
+        suffix = "" if valid else ". None validated"
+        detail = f'"{path}" must validate all the schemas (allOf){suffix}'
+        found.problems.append(_problem_without_field(detail))
     return found
 
 
-def _nearest(tries: list[_Found]) -> _Found:
-    return max(tries, key=lambda each: each.matches)
+def _best_match(results: list[_Result]) -> _Result:
+    return max(results, key=lambda each: each.matches)

@@ -1,10 +1,10 @@
-"""What a CustomResourceDefinition's schema does to objects: prune, default, validate.
+"""Prunes, defaults and validates objects by the schema of a CustomResourceDefinition.
 
-Promises: objects are never changed, a changed one is a new one that shares what stayed;
-pruning and defaulting twice is the same as once. Messages are kube-apiserver's.
-Not here: rules in CEL (`x-kubernetes-validations`) are accepted and never evaluated.
-Elsewhere: the schema as nodes (`schema_nodes`), the limits on single values
-(`schema_validation`), schemas that are refused (`crd_schemas`).
+Guarantees: pure; results share unchanged parts with the arguments; pruning and defaulting are
+idempotent. Messages are kube-apiserver's.
+Not implemented: CEL rules (`x-kubernetes-validations`) are accepted and never evaluated.
+See also: the compiled schema (`schema_nodes`), validation of values (`schema_validation`),
+validation of the schema itself (`crd_schemas`).
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from kubeloop.wire.meta.v1 import ObjectMeta
 
 from ..statuses import Cause, bad_request
 from ..values import causes
+from ..values.json_values import json_equal
 from ..values.unknown_fields import check_types
-from .schema_nodes import ABSENT, META_FIELDS, Node, compiled
-from .schema_validation import alike, problems_of
+from .schema_nodes import ABSENT, META_FIELDS, Node
+from .schema_validation import problems_of
 
 __all__ = ["Schema", "SchemaFacts"]
 
-# Problems that keep the API server from looking at CEL rules.
+# Problems that keep the API server from evaluating CEL rules.
 _BLOCKING: Final = frozenset(
     {
         "FieldValueNotSupported",
@@ -45,16 +46,16 @@ _UNCHECKED: Final = causes.invalid(
 
 @final
 class Schema:
-    """The schema of one version of a custom kind; without one everything is let through."""
+    """The schema of one version of a custom kind; without one everything is valid."""
 
     def __init__(self, raw: Mapping[str, Any] | None) -> None:
         self.raw: dict[str, Any] = dict(raw or {"x-kubernetes-preserve-unknown-fields": True})
-        self.root: Node = compiled(self.raw)
-        # The root is a resource like every embedded one, only that nobody has to say so.
+        self.root: Node = Node(self.raw)
+        # The root is treated as an embedded resource, without x-kubernetes-embedded-resource.
         self.root.embedded = True
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Schema) and alike(self.raw, other.raw)
+        return isinstance(other, Schema) and json_equal(self.raw, other.raw)
 
     def __hash__(self) -> int:
         return hash(causes.as_json(self.raw))
@@ -65,35 +66,35 @@ class Schema:
         return SchemaFacts(self.root)
 
     def prune(self, obj: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        """`obj` without fields that the schema does not know, and the paths of those.
+        """`obj` without fields that the schema does not have, and the paths of those.
 
         Raises:
             Refusal: metadata, here or in an embedded resource, cannot be decoded, or the object
-                is nested beyond all measure (400).
+                is nested too deeply (400).
         """
         unknown: list[str] = []
         try:
-            pruned = _coerced(self.root, obj, "", unknown)
-            pruned = _pruned(self.root, pruned, "", unknown)
+            pruned = _coerce_meta(self.root, obj, "", unknown)
+            pruned = _prune(self.root, pruned, "", unknown)
         except RecursionError:
             raise bad_request("json: exceeded max depth") from None
         return pruned, sorted(unknown)
 
     def default(self, obj: dict[str, Any]) -> dict[str, Any]:
-        """`obj` with the schema's defaults where nothing is said, nulls that may not be
-        included."""
-        filled: dict[str, Any] = _defaulted(self.root, _without_nulls(self.root, obj))
-        return filled
+        """`obj` with the schema's defaults for missing fields and for nulls that are not
+        allowed."""
+        result: dict[str, Any] = _default(self.root, _without_nulls(self.root, obj))
+        return result
 
     def validate(
         self, obj: dict[str, Any], old: dict[str, Any] | None = None, *, subresource: str = ""
     ) -> list[Cause]:
-        """What is wrong with `obj`; unchanged parts of `old` are not held against it.
+        """What is wrong with `obj`; parts that are unchanged since `old` are accepted.
 
-        With `subresource="status"` only the status is looked at.
+        With `subresource="status"` only the status is validated.
 
         Raises:
-            Refusal: the object is nested beyond all measure (400).
+            Refusal: the object is nested too deeply (400).
         """
         try:
             return self._problems(obj, old, subresource)
@@ -109,7 +110,8 @@ class Schema:
             if subresource == "status"
             else problems_of(self.root, obj, before)
         )
-        found += _problems_inside(self.root, obj, "", root=True)
+        found += _embedded_problems(self.root, obj, "", root=True)
+        # An object whose stored lists already have duplicates may keep them.
         if old is None or not list(_list_problems(self.root, old, "")):
             found += _list_problems(self.root, obj, "")
         if self._has_rules and any(each.reason in _BLOCKING for each in found):
@@ -118,7 +120,7 @@ class Schema:
 
     @functools.cached_property
     def _has_rules(self) -> bool:
-        return any(node.has_rules for node in _every(self.root))
+        return any(node.has_rules for node in _walk(self.root))
 
     def _problems_of_status(self, obj: dict[str, Any], old: dict[str, Any]) -> list[Cause]:
         node = self.root.properties.get("status")
@@ -129,27 +131,27 @@ class Schema:
 
 @final
 class SchemaFacts:
-    """The merge rules of one object in a schema, asked by field."""
+    """The merge rules of the fields of one object in a schema."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
 
     def field(self, name: str) -> FieldFacts:
-        """The rules of a field by its name; unknown ones have none."""
+        """The merge rules of a field; an unknown one has none."""
         if name == "metadata" and self._node.embedded:
             return NO_FACTS
         known = self._node.child(name)
-        return _facts_about(known) if known is not None else NO_FACTS
+        return _field_facts(known) if known is not None else NO_FACTS
 
     def inside(self, name: str) -> TypeFacts | None:
-        """The rules of what stands in a field; None where the schema says nothing."""
+        """The merge rules of the fields inside a field; None if the schema has none."""
         if name == "metadata" and self._node.embedded:
             return facts_of(ObjectMeta)
         known = self._node.child(name)
-        return _facts_in(known) if known is not None else None
+        return _type_facts(known) if known is not None else None
 
 
-def _facts_about(node: Node) -> FieldFacts:
+def _field_facts(node: Node) -> FieldFacts:
     return FieldFacts(
         list_type=node.list_type,  # type: ignore[arg-type]  # one of the words, by validation
         list_map_keys=node.list_map_keys,
@@ -157,35 +159,35 @@ def _facts_about(node: Node) -> FieldFacts:
     )
 
 
-def _facts_in(node: Node) -> TypeFacts | None:
+def _type_facts(node: Node) -> TypeFacts | None:
     if node.items is not None:
-        return _facts_in(node.items)
+        return _type_facts(node.items)
     if node.properties or node.embedded:
         return SchemaFacts(node)
-    return _facts_in(node.additional) if node.additional is not None else None
+    return _type_facts(node.additional) if node.additional is not None else None
 
 
-def _every(node: Node) -> Iterator[Node]:
+def _walk(node: Node) -> Iterator[Node]:
     yield node
     below = [node.items, node.additional, *node.properties.values()]
     for child in below:
         if child is not None:
-            yield from _every(child)
+            yield from _walk(child)
 
 
-# --- walking an object beside its schema
+# --- walking an object and its schema
 
 
-def _mapped(node: Node, value: Any, change: Callable[[Node | None, Any, str], Any]) -> Any:
-    """`value` with `change(schema, item, step)` put in the place of each child; the value
-    itself when all stayed the same."""
+def _map_children(node: Node, value: Any, change: Callable[[Node | None, Any, str], Any]) -> Any:
+    """`value` with each child replaced by `change(schema, item, step)`; the same value if no
+    child changed."""
     if isinstance(value, dict):
         new = {key: change(node.child(key), item, key) for key, item in value.items()}
         return value if all(new[key] is item for key, item in value.items()) else new
     if isinstance(value, list):
         items = [change(node.items, item, f"[{i}]") for i, item in enumerate(value)]
-        same = all(left is right for left, right in zip(items, value, strict=True))
-        return value if same else items
+        is_same = all(left is right for left, right in zip(items, value, strict=True))
+        return value if is_same else items
     return value
 
 
@@ -196,63 +198,64 @@ def _below(path: str, step: str) -> str:
 # --- pruning
 
 
-def _coerced(node: Node | None, value: Any, path: str, unknown: list[str]) -> Any:
-    """`value` with the metadata of resources read as such, wherever a resource stands."""
+def _coerce_meta(node: Node | None, value: Any, path: str, unknown: list[str]) -> Any:
+    """`value` with the metadata of the root and of embedded resources decoded as ObjectMeta."""
     if node is None:
         return value
 
     def child(below: Node | None, item: Any, step: str) -> Any:
         if node.embedded and step in META_FIELDS:
-            return _coerced_field(step, item, path, unknown)
-        return _coerced(below, item, _below(path, step), unknown)
+            return _coerce_meta_field(step, item, path, unknown)
+        return _coerce_meta(below, item, _below(path, step), unknown)
 
-    return _mapped(node, value, child)
+    return _map_children(node, value, child)
 
 
-def _coerced_field(name: str, value: Any, path: str, unknown: list[str]) -> Any:
+def _coerce_meta_field(name: str, value: Any, path: str, unknown: list[str]) -> Any:
     where = _below(path, name)
     if name != "metadata":
         if not isinstance(value, str):
-            raise bad_request(_told(causes.invalid(where, value, "must be a string")))
+            raise bad_request(_cause_text(causes.invalid(where, value, "must be a string")))
         return value
     if value is None:
         return {}
     checked = check_types(ObjectMeta, value)
     if checked.problems:
-        raise bad_request(_told(causes.invalid(where, value, checked.problems[0])))
+        raise bad_request(_cause_text(causes.invalid(where, value, checked.problems[0])))
     unknown += [f"{where}.{each}" for each in checked.unknown]
     return checked.object
 
 
-def _told(cause: Cause) -> str:
+def _cause_text(cause: Cause) -> str:
     return f"{cause.field}: {cause.message}"
 
 
-def _pruned(
-    node: Node | None, value: Any, path: str, unknown: list[str], *, keeps: bool = False
+def _prune(
+    node: Node | None, value: Any, path: str, unknown: list[str], *, preserve: bool = False
 ) -> Any:
-    """`value` without the keys that neither a property nor anything else allows.
+    """`value` without the keys that the schema does not have.
 
-    With `keeps` unknown keys stay here, as in a list that preserves them.
+    With `preserve` unknown keys stay, as in a list that preserves them.
     """
-    keeps = keeps or (node is not None and node.preserve)
+    preserve = preserve or (node is not None and node.preserve)
     if isinstance(value, dict):
-        gone = set() if keeps else _unknown_keys(node, value)
-        unknown += [_below(path, key) for key in gone]
-        value = {key: item for key, item in value.items() if key not in gone} if gone else value
+        pruned = set() if preserve else _unknown_keys(node, value)
+        unknown += [_below(path, key) for key in pruned]
+        value = {k: item for k, item in value.items() if k not in pruned} if pruned else value
 
     def child(below: Node | None, item: Any, step: str) -> Any:
         if node is not None and node.embedded and step in META_FIELDS:
             return item
-        if below is None and keeps:
-            return item  # nothing is known of it, and unknown fields stay
-        spreads = keeps and isinstance(value, list)
-        return _pruned(below, item, _below(path, step), unknown, keeps=spreads)
+        if below is None and preserve:
+            return item  # no schema, and unknown fields are preserved
+        # As in kube-apiserver, a list passes the setting on to its items, an object does not.
+        inherited = preserve and isinstance(value, list)
+        return _prune(below, item, _below(path, step), unknown, preserve=inherited)
 
-    return _mapped(node or _NOTHING, value, child)
+    return _map_children(node or _EMPTY, value, child)
 
 
-_NOTHING: Final = Node({})
+_EMPTY: Final = Node({})
 
 
 def _unknown_keys(node: Node | None, value: dict[str, Any]) -> set[str]:
@@ -266,21 +269,22 @@ def _unknown_keys(node: Node | None, value: dict[str, Any]) -> set[str]:
 
 
 def _without_nulls(node: Node | None, value: Any) -> Any:
-    """`value` without nulls in fields that may not be null and have no default."""
+    """`value` without nulls in fields that are not nullable and have no default."""
     if node is None:
         return value
     if isinstance(value, dict):
-        gone = {key for key, item in value.items() if _is_idle_null(node.child(key), item)}
-        value = {key: item for key, item in value.items() if key not in gone} if gone else value
-    return _mapped(node, value, lambda below, item, _: _without_nulls(below, item))
+        nulls = {key for key, item in value.items() if _is_dropped_null(node.child(key), item)}
+        value = {k: item for k, item in value.items() if k not in nulls} if nulls else value
+    return _map_children(node, value, lambda below, item, _: _without_nulls(below, item))
 
 
-def _is_idle_null(node: Node | None, value: Any) -> bool:
-    known = value is None and node is not None
-    return known and node is not None and not node.nullable and node.default is ABSENT
+def _is_dropped_null(node: Node | None, value: Any) -> bool:
+    if value is not None or node is None:
+        return False
+    return not node.nullable and node.default is ABSENT
 
 
-def _defaulted(node: Node | None, value: Any) -> Any:
+def _default(node: Node | None, value: Any) -> Any:
     if node is None:
         return value
     if isinstance(value, dict):
@@ -290,13 +294,13 @@ def _defaulted(node: Node | None, value: Any) -> Any:
             if child.default is not ABSENT and _is_missing(child, value.get(name, ABSENT))
         }
         value = {**value, **missing} if missing else value
-    return _mapped(node, value, lambda below, item, _: _filled(below, item))
+    return _map_children(node, value, lambda below, item, _: _default_item(below, item))
 
 
-def _filled(node: Node | None, value: Any) -> Any:
+def _default_item(node: Node | None, value: Any) -> Any:
     if node is not None and value is None and not node.nullable and node.default is not ABSENT:
         value = node.default
-    return _defaulted(node, value)
+    return _default(node, value)
 
 
 def _is_missing(node: Node, value: Any) -> bool:
@@ -311,8 +315,8 @@ def _list_problems(node: Node | None, value: Any, path: str) -> Iterator[Cause]:
         return
     if isinstance(value, dict):
         for key, item in value.items():
-            known = key in node.properties
-            below = _below(path, key) if known else f"{path}[{key}]"
+            is_property = key in node.properties
+            below = _below(path, key) if is_property else f"{path}[{key}]"
             yield from _list_problems(node.child(key), item, below)
     elif isinstance(value, list):
         yield from _duplicates(node, value, path)
@@ -334,7 +338,7 @@ def _duplicates(node: Node, items: list[Any], path: str) -> Iterator[Cause]:
         for index, item in enumerate(items):
             key = causes.as_json(item)
             seen[key] = seen.get(key, 0) + 1
-            if seen[key] == 2:  # told once, at the second one
+            if seen[key] == 2:  # reported once, at the second one
                 yield causes.duplicate(f"{path}[{index}]", item)
 
 
@@ -345,7 +349,7 @@ def _keys_of(node: Node, item: dict[str, Any]) -> dict[str, Any]:
 # --- embedded resources
 
 
-def _problems_inside(
+def _embedded_problems(
     node: Node | None, value: Any, path: str, *, root: bool = False
 ) -> Iterator[Cause]:
     """What is wrong with the kinds and names of embedded resources."""
@@ -356,33 +360,33 @@ def _problems_inside(
             yield from _resource_problems(value, path)
         for key, item in value.items():
             if not (node.embedded and key in META_FIELDS):
-                yield from _problems_inside(node.child(key), item, _below(path, key))
+                yield from _embedded_problems(node.child(key), item, _below(path, key))
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _problems_inside(node.items, item, f"{path}[{index}]")
+            yield from _embedded_problems(node.items, item, f"{path}[{index}]")
 
 
 def _resource_problems(value: dict[str, Any], path: str) -> Iterator[Cause]:
     for name in ("apiVersion", "kind"):
-        where, said = _below(path, name), value.get(name)
+        where, text = _below(path, name), value.get(name)
         if name not in value:
             yield causes.required(where)
-        elif not isinstance(said, str):
-            yield causes.invalid(where, said, "must be a string")
-        elif not said:
-            yield causes.invalid(where, said, "must not be empty")
+        elif not isinstance(text, str):
+            yield causes.invalid(where, text, "must be a string")
+        elif not text:
+            yield causes.invalid(where, text, "must not be empty")
         else:
-            yield from _kind_problems(name, said, where)
+            yield from _kind_problems(name, text, where)
 
 
-def _kind_problems(name: str, said: str, where: str) -> Iterator[Cause]:
+def _kind_problems(name: str, text: str, where: str) -> Iterator[Cause]:
     if name == "apiVersion":
         try:
-            GroupVersion.parse(said)
+            GroupVersion.parse(text)
         except InvalidArgument:
-            yield causes.invalid(where, said, f"unexpected GroupVersion string: {said}")
+            yield causes.invalid(where, text, f"unexpected GroupVersion string: {text}")
         return
-    problems = problems_of_dns_1035_label(said.lower())
+    problems = problems_of_dns_1035_label(text.lower())
     if problems:
         rule = f"may have mixed case, but should otherwise match: {','.join(problems)}"
-        yield causes.invalid(where, said, rule)
+        yield causes.invalid(where, text, rule)

@@ -15,7 +15,7 @@ import msgspec
 
 from ..access.virtual import VIRTUAL, Virtual
 from ..registry import Registry, Served
-from ..representations.forms import PARTIAL, TABLE, Form
+from ..representations.representation import PARTIAL, TABLE, Representation
 from ..request.calls import Call, Written
 from ..request.incoming import Incoming
 from ..request.negotiation import NOWHERE, Answer, Wanted, body_type, decoded_body, wanted
@@ -161,7 +161,7 @@ class Dispatcher:
         want = wanted(request.header("Accept"))
         call = Call(served, namespace=path.namespace, name=path.name)
         entry = self._verbs.get(call, request.query.text("resourceVersion"))
-        return Answer(200, _form(served, want, request.query).whole(entry))
+        return Answer(200, _form(served, want, request.query).encode_object(entry))
 
     def _list(self, request: Incoming, served: Served, path: ResourcePath) -> Answer:
         want = wanted(request.header("Accept"))
@@ -170,7 +170,9 @@ class Dispatcher:
             return bad_list()
         select = _selected(served, path, options)
         page = list_page(self._verbs.store, served.storage, select, options)
-        return Answer(200, _form(served, want, request.query).list_of(page.entries, page.metadata))
+        return Answer(
+            200, _form(served, want, request.query).encode_list(page.entries, page.metadata)
+        )
 
     def _watch(self, request: Incoming, served: Served, path: ResourcePath) -> Answer | Stream:
         want = wanted(request.header("Accept"))
@@ -224,7 +226,7 @@ class Dispatcher:
         call = _call(request, served, path, write_options(Query(), "DeleteOptions"))
         gone = await self._deleter.delete_all(call, select, options)
         metadata: Object = {"resourceVersion": str(self._verbs.store.version)}
-        return Answer(200, _form(served, want, request.query).list_of(gone, metadata))
+        return Answer(200, _form(served, want, request.query).encode_list(gone, metadata))
 
 
 def _is_misplaced(served: Served, path: ResourcePath, verb: str) -> bool:
@@ -262,13 +264,13 @@ def _call(request: Incoming, served: Served, path: ResourcePath, options: Any) -
     )
 
 
-def _form(served: Served, want: Wanted, query: Query) -> Form:
+def _form(served: Served, want: Wanted, query: Query) -> Representation:
     match want.target:
         case "Table":
-            return Form(served, kind=TABLE, include=_include(query))
+            return Representation(served, kind=TABLE, include=_include(query))
         case "PartialObjectMetadata" | "PartialObjectMetadataList":
-            return Form(served, kind=PARTIAL)
-    return Form(served)
+            return Representation(served, kind=PARTIAL)
+    return Representation(served)
 
 
 def _include(query: Query) -> str:
@@ -298,11 +300,11 @@ _DEPRECATED = {
 
 def _answer(written: Written, request: Incoming, served: Served, want: Wanted) -> Answer:
     form = _form(served, want, request.query)
-    return Answer(written.code, form.whole(written.entry), warnings=written.warnings)
+    return Answer(written.code, form.encode_object(written.entry), warnings=written.warnings)
 
 
-def _deleted(done: Deleted, form: Form) -> Answer:
-    body = form.whole(done.entry) if done.entry is not None else encoded(done.status)
+def _deleted(done: Deleted, form: Representation) -> Answer:
+    body = form.encode_object(done.entry) if done.entry is not None else encoded(done.status)
     return Answer(done.code, body, warnings=done.warnings)
 
 

@@ -22,7 +22,7 @@ from multidict import CIMultiDict
 from kubeloop.kit import Clock, HostGuard
 
 from ..access.security import Security
-from ..describe.catalogue import Catalogue, is_health_check
+from ..describe.document_handler import DocumentHandler, is_health_check
 from ..faults import Faults, Reply, SeenRequest
 from ..request.incoming import Incoming, incoming, seen_of
 from ..request.negotiation import JSON, YAML, Answer, wanted, warning_headers
@@ -58,7 +58,7 @@ class Gateway:
     def __init__(
         self,
         dispatcher: Dispatcher,
-        documents: Catalogue,
+        documents: DocumentHandler,
         streamer: Streamer,
         *,
         faults: Faults,

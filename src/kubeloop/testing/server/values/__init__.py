@@ -1,1 +1,1 @@
-"""JSON values: reading them as Go's types do, and the field errors of those that do not fit."""
+"""JSON values: decoding them as Go's types do, and the field errors of invalid ones."""

@@ -1,8 +1,8 @@
-"""What is wrong with a field, said the way kube-apiserver says it.
+"""Field errors in the words of kube-apiserver, one function for each `field.ErrorType`.
 
-Promises: a cause's reason, its message and how the offending value is printed have the shape
-of kube-apiserver's field errors: `Invalid value: "x": must be …`.
-Elsewhere: the answer that carries the causes (`statuses`), the rules that find them
+Guarantees: reason, message and the printed value of a cause have the format of apimachinery's
+`field.Error`: `Invalid value: "x": must be …`.
+See also: the `Status` that carries the causes (`statuses`), the rules that find them
 (`schemas`, `crds`, `builtin_validation`).
 """
 
@@ -32,6 +32,7 @@ __all__ = [
 
 IMMUTABLE: Final = "field is immutable"
 
+# The escapes of Go's `strconv.Quote`.
 _ESCAPES: Final = {
     '"': '\\"',
     "\\": "\\\\",
@@ -43,15 +44,16 @@ _ESCAPES: Final = {
     "\t": "\\t",
     "\v": "\\v",
 }
+# Go's encoding/json escapes these by default.
 _HTML: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 def required(field: str, detail: str = "") -> Cause:
-    return Cause(field, "FieldValueRequired", _joined("Required value", detail))
+    return Cause(field, "FieldValueRequired", _join("Required value", detail))
 
 
 def forbidden(field: str, detail: str) -> Cause:
-    return Cause(field, "FieldValueForbidden", _joined("Forbidden", detail))
+    return Cause(field, "FieldValueForbidden", _join("Forbidden", detail))
 
 
 def invalid(field: str, value: Any, detail: str) -> Cause:
@@ -59,7 +61,7 @@ def invalid(field: str, value: Any, detail: str) -> Cause:
 
 
 def type_invalid(field: str, value: Any, detail: str) -> Cause:
-    """A value of the wrong JSON type: another reason, the same words."""
+    """A value of the wrong JSON type: another reason, the same message as `invalid`."""
     return Cause(field, "FieldValueTypeInvalid", _with_value("Invalid value", value, detail))
 
 
@@ -77,23 +79,24 @@ def duplicate(field: str, value: Any) -> Cause:
 
 
 def too_long(field: str, limit: int, *, unit: str = "byte") -> Cause:
-    """Longer than `limit`; the value itself is left out of the message."""
-    some = unit if limit == 1 else f"{unit}s"
-    return Cause(field, "FieldValueTooLong", f"Too long: may not be more than {limit} {some}")
+    """Longer than `limit`; the message omits the value, which may be huge."""
+    units = unit if limit == 1 else f"{unit}s"
+    return Cause(field, "FieldValueTooLong", f"Too long: may not be more than {limit} {units}")
 
 
 def too_many(field: str, found: int, limit: int) -> Cause:
-    some = "item" if limit == 1 else "items"
-    return Cause(field, "FieldValueTooMany", f"Too many: {found}: must have at most {limit} {some}")
+    items = "item" if limit == 1 else "items"
+    message = f"Too many: {found}: must have at most {limit} {items}"
+    return Cause(field, "FieldValueTooMany", message)
 
 
 def quoted(text: str) -> str:
-    """`text` as a Go string literal, the way the server prints strings."""
-    return f'"{"".join(map(_in_quotes, text))}"'
+    """`text` as a Go string literal, as `%q` prints it."""
+    return f'"{"".join(map(_escape, text))}"'
 
 
 def go_number(number: float) -> str:
-    """A number as the server prints it: `1.5`, `3` for 3.0, `1e+21`."""
+    """A number as Go prints it: `1.5`, `3` for 3.0, `1e+21`."""
     if isinstance(number, bool):
         return "true" if number else "false"
     if isinstance(number, int):
@@ -105,20 +108,20 @@ def go_number(number: float) -> str:
 
 
 def as_json(value: Any) -> str:
-    """Compact JSON with sorted keys, and with the characters escaped that HTML minds."""
+    """Compact JSON with sorted keys and with the HTML escapes of Go's encoding/json."""
     text = json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
     return "".join(_HTML.get(each, each) for each in text)
 
 
-def _with_value(what: str, value: Any, detail: str) -> str:
-    return _joined(f"{what}: {_shown(value)}", detail)
+def _with_value(message: str, value: Any, detail: str) -> str:
+    return _join(f"{message}: {_format(value)}", detail)
 
 
-def _joined(said: str, detail: str) -> str:
-    return f"{said}: {detail}" if detail else said
+def _join(message: str, detail: str) -> str:
+    return f"{message}: {detail}" if detail else message
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, int | float):
@@ -126,13 +129,13 @@ def _shown(value: Any) -> str:
     return as_json(value)
 
 
-def _in_quotes(character: str) -> str:
+def _escape(character: str) -> str:
     if character in _ESCAPES:
         return _ESCAPES[character]
-    return character if character.isprintable() else _unprintable(ord(character))
+    return character if character.isprintable() else _escape_point(ord(character))
 
 
-def _unprintable(point: int) -> str:
+def _escape_point(point: int) -> str:
     if point < 0x80:
         return f"\\x{point:02x}"
     return f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"

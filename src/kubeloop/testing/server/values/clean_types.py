@@ -1,8 +1,8 @@
-"""Whether a body is exactly what its class says, asked in one step.
+"""The fast path of `unknown_fields`: whether a body matches its class exactly.
 
-Promises: a yes is certain: nothing unknown, every type right, every scalar written the one
-way the server writes it, no null anywhere. A no only says that somebody has to look closer.
-Elsewhere: looking closer (`unknown_fields`), which says what is wrong and where.
+Guarantees: True is certain: no unknown field, every type right, every scalar in the canonical
+form that the server writes, no null anywhere. False only means that the slow path must decide.
+See also: the slow path, which reports what is wrong and where (`unknown_fields`).
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from kubeloop.wire import Duration, MicroTime, Model, Quantity
 from kubeloop.wire.meta.v1 import ObjectMeta
 from kubeloop.wire.plan import ListOf, MapOf, Node, Object, Value, plan_of
 
-from .scalar_reading import INT64_FIELDS, is_int_or_string
+from .scalars import INT64_FIELDS, is_int_or_string
 
 __all__ = ["is_clean"]
 
 
 def is_clean(cls: type[Model], obj: dict[str, Any]) -> bool:
-    """Whether `obj` needs no closer look; False is always safe to say."""
+    """Whether `obj` certainly needs no change and has no error; False is always safe."""
     try:
-        msgspec.convert(obj, _shadow(cls))
+        msgspec.convert(obj, _strict_class(cls))
     except (msgspec.ValidationError, RecursionError):
         return False
     return True
 
 
-# A shadow is a class with the fields of a model and narrower types. msgspec reads into it
-# in one step; what does not fit, or is rare, is an error.
+# A strict class has the fields of a model and narrower types. msgspec converts into it in one
+# step, in C; whatever does not match, or is rare, is an error.
 
 _NEVER: Final = Literal["\0"]
 _DATE: Final = r"^[12]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d"
-# Of the ways to write an amount, those of which one look says that there is no shorter one.
+# Only quantities that are certainly canonical: 1000m, 1024Ki and the like have a shorter form.
 _QUANTITY: Final = (
     r"^(0|[1-9]\d{0,2}(m|k|M|G|Ki|Mi|Gi)?|[1-9](?!000)\d{3}(m|k|M|G)?"
     r"|(?!(1024|2048|3072|4096|5120|6144|7168|8192|9216))[1-9]\d{3}(Ki|Mi|Gi))\Z"
@@ -56,12 +56,12 @@ _SCALARS: Final[dict[Any, Any]] = {
 
 
 @functools.cache
-def _shadow(cls: type[Model]) -> Any:
+def _strict_class(cls: type[Model]) -> Any:
     if cls.__name__ == "JSONSchemaProps":
-        return _NEVER  # schemas hold schemas, and more than their class says
-    narrowed = _filled if cls is ObjectMeta else _type
+        return _NEVER  # recursive, with fields that its class types as Any
+    strict_type = _non_empty if cls is ObjectMeta else _type
     fields = [
-        (f"field_{number}", narrowed(each.node, wire), None)
+        (f"field_{number}", strict_type(each.node, wire), None)
         for number, (wire, each) in enumerate(plan_of(cls).items())
     ]
     names = {f"field_{number}": wire for number, wire in enumerate(plan_of(cls))}
@@ -73,7 +73,7 @@ def _shadow(cls: type[Model]) -> Any:
 def _type(node: Node, name: str) -> Any:
     match node:
         case Object():
-            return _shadow(node.hint)
+            return _strict_class(node.hint)
         case ListOf():
             return list[_type(node.item, name)]  # type: ignore[misc]  # made at run time
         case MapOf():
@@ -93,8 +93,8 @@ def _int(bits: int) -> Any:
     return Annotated[int, Meta(ge=-(2 ** (bits - 1)), le=2 ** (bits - 1) - 1)]
 
 
-def _filled(node: Node, name: str) -> Any:
-    """In metadata what is empty is left out, so it must not be there."""
+def _non_empty(node: Node, name: str) -> Any:
+    """The type of a metadata field; Go omits empty values there, so they do not match."""
     match node:
         case ListOf() | MapOf():
             return Annotated[_type(node, name), Meta(min_length=1)]

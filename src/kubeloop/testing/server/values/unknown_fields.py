@@ -1,10 +1,10 @@
-"""Reads a body against a built-in class: what it does not know, what has the wrong type.
+"""Checks a body against a built-in class: unknown fields, and values of the wrong type.
 
-Promises: the object given is never changed, and handed back itself where nothing had to go;
-nulls and empty metadata are left out and quantities and times are written the one way, as
-after a round trip through the API server's own types. No instance of a class is made.
-Elsewhere: the classes' fields (`kubeloop.wire.plan`), scalars (`scalar_reading`), custom
-resources (`schemas`).
+Guarantees: never changes the object, and returns the same one if nothing had to be dropped;
+nulls and empty metadata are dropped, and quantities and times are canonical, as after a round
+trip through the API server's Go types. Creates no instance of the class.
+See also: the classes' fields (`kubeloop.wire.plan`), scalars (`scalars`), custom resources
+(`schemas`).
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ from kubeloop.wire.meta.v1 import ObjectMeta
 from kubeloop.wire.plan import ListOf, MapOf, Node, Object, plan_of
 
 from .clean_types import is_clean
-from .scalar_reading import Findings, Place, Reader, value_reader, wrong_type
+from .scalars import Finding, Findings, Reader, report_type, value_reader
 
-__all__ = ["Checked", "check_types", "duplicate_fields"]
+__all__ = ["TypeCheck", "check_types", "duplicate_fields"]
 
 
-class Checked(NamedTuple):
-    """An object as its class knows it, and what was found on the way."""
+class TypeCheck(NamedTuple):
+    """An object reduced to the fields of its class, and what was found in it."""
 
     object: dict[str, Any]
     unknown: list[str]  # paths: `spec.containers[0].imagee`
     problems: list[str]  # why it cannot be decoded at all, in the server's words
 
 
-def check_types(cls: type[Model], obj: dict[str, Any]) -> Checked:
-    """`obj` without what `cls` does not know, the paths of that, and problems of type.
+def check_types(cls: type[Model], obj: dict[str, Any]) -> TypeCheck:
+    """`obj` without fields that `cls` does not have, their paths, and type errors.
 
-    A problem reads as after `Pod in version "v1" cannot be handled as a Pod: `.
+    A problem follows `Pod in version "v1" cannot be handled as a Pod: ` in the response.
     """
     if is_clean(cls, obj):
-        return Checked(obj, [], [])
+        return TypeCheck(obj, [], [])
     found = Findings()
     try:
-        known = _object_reader(cls)(obj, found)
-    except RecursionError:  # only schemas in schemas go this deep
-        return Checked(obj, [], ["json: exceeded max depth"])
-    return Checked(
-        known if isinstance(known, dict) else {},
+        typed = _object_reader(cls)(obj, found)
+    except RecursionError:  # only the schemas of a CRD can be nested this deep
+        return TypeCheck(obj, [], ["json: exceeded max depth"])
+    return TypeCheck(
+        typed if isinstance(typed, dict) else {},
         sorted(each.path for each in found.unknown),
-        [each.told() for each in found.problems],
+        [each.message() for each in found.problems],
     )
 
 
@@ -69,27 +69,27 @@ def _object_reader(cls: type[Model]) -> Reader:
 
     def read(value: Any, found: Findings) -> Any:
         if not isinstance(value, dict):
-            return wrong_type(found, value, _go_type(cls))
-        if not fields:
+            return report_type(found, value, _go_type(cls))
+        if not fields:  # not earlier: classes refer to each other in cycles
             fields.update({k: _reader(each.node, k) for k, each in plan_of(cls).items()})
             fields.update(_schema_fields(cls))
-        changed: dict[str, Any] | None = None
+        changed: dict[str, Any] | None = None  # a copy, made with the first change
         for key, item in value.items():
-            known = fields.get(key)
-            if known is not None and item is not None:
+            reader = fields.get(key)
+            if reader is not None and item is not None:
                 before = found.count()
-                marks = (len(found.unknown), len(found.problems))
-                new = known(item, found)
+                since = (len(found.unknown), len(found.problems))
+                new = reader(item, found)
                 if found.count() > before:
-                    found.prefix(key, marks, struct=struct)
+                    found.prefix(key, since, struct=struct)
                 if new is item and (keeps_empty or item or key in _KEPT_EMPTY):
                     continue
                 changed = dict(value) if changed is None else changed
                 changed[key] = new
                 if keeps_empty or new or key in _KEPT_EMPTY:
                     continue
-            elif known is None:
-                found.unknown.append(Place(key))
+            elif reader is None:
+                found.unknown.append(Finding(key))
             changed = dict(value) if changed is None else changed
             del changed[key]
         return value if changed is None else changed
@@ -98,7 +98,7 @@ def _object_reader(cls: type[Model]) -> Reader:
 
 
 def _schema_fields(cls: type[Model]) -> dict[str, Reader]:
-    """The fields of a schema that hold schemas, though its class lets anything be there."""
+    """The fields of a schema that contain schemas, though its class types them as Any."""
     if cls.__name__ != "JSONSchemaProps":
         return {}
     inner = _object_reader(cls)
@@ -113,22 +113,22 @@ def _schema_fields(cls: type[Model]) -> dict[str, Reader]:
     return dict.fromkeys(("items", "additionalProperties", "additionalItems"), read)
 
 
-# What of the metadata means something when it is empty: no grace, and nobody owns anything.
+# Metadata that is meaningful when empty: no grace period, and a reset of managedFields.
 _KEPT_EMPTY: Final = frozenset({"deletionGracePeriodSeconds", "managedFields"})
 
 
 def _list_reader(node: ListOf, name: str) -> Reader:
-    inner, wanted, empty = _reader(node.item, name), _go_of(node, name), _zero(node.item)
+    inner, go_type, zero = _reader(node.item, name), _go_of(node, name), _zero(node.item)
 
     def read(value: Any, found: Findings) -> Any:
         if not isinstance(value, list):
-            return wrong_type(found, value, wanted)
+            return report_type(found, value, go_type)
         changed: list[Any] | None = None
         for index, item in enumerate(value):
-            before, marks = found.count(), (len(found.unknown), len(found.problems))
-            new = empty if item is None else inner(item, found)
+            before, since = found.count(), (len(found.unknown), len(found.problems))
+            new = zero if item is None else inner(item, found)
             if found.count() > before:
-                found.prefix(f"[{index}]", marks)
+                found.prefix(f"[{index}]", since)
             if new is not item:
                 changed = list(value) if changed is None else changed
                 changed[index] = new
@@ -138,17 +138,17 @@ def _list_reader(node: ListOf, name: str) -> Reader:
 
 
 def _map_reader(node: MapOf, name: str) -> Reader:
-    inner, wanted, empty = _reader(node.value, name), _go_of(node, name), _zero(node.value)
+    inner, go_type, zero = _reader(node.value, name), _go_of(node, name), _zero(node.value)
 
     def read(value: Any, found: Findings) -> Any:
         if not isinstance(value, dict):
-            return wrong_type(found, value, wanted)
+            return report_type(found, value, go_type)
         changed: dict[str, Any] | None = None
         for key, item in value.items():
-            before, marks = found.count(), (len(found.unknown), len(found.problems))
-            new = empty if item is None else inner(item, found)
+            before, since = found.count(), (len(found.unknown), len(found.problems))
+            new = zero if item is None else inner(item, found)
             if found.count() > before:
-                found.prefix(key, marks)
+                found.prefix(key, since)
             if new is not item:
                 changed = dict(value) if changed is None else changed
                 changed[key] = new
@@ -158,7 +158,7 @@ def _map_reader(node: MapOf, name: str) -> Reader:
 
 
 def _zero(node: Node) -> Any:
-    """What a null among elements is read as; free-form values keep it."""
+    """What Go decodes a null element into, its zero value; free-form values keep the null."""
     match node:
         case Object() | MapOf():
             return {}
@@ -170,7 +170,7 @@ def _zero(node: Node) -> Any:
 _ZEROS: Final[dict[Any, Any]] = {str: "", bytes: "", int: 0, float: 0, bool: False, Quantity: "0"}
 
 
-# --- Go's names of types, for messages
+# --- names of Go types, for messages
 
 
 def _go_of(node: Node, name: str) -> str:
@@ -200,13 +200,13 @@ def _go_type(cls: type[Model]) -> str:
     return f"{version}.{cls.__name__}"
 
 
-# --- keys that are said twice
+# --- duplicate keys
 
 
 def duplicate_fields(raw: bytes) -> list[str]:
-    """The paths of keys that stand twice in one object of a JSON text, each once.
+    """The paths of keys that occur more than once in an object of a JSON text, each once.
 
-    A text that is no JSON has none; whoever decodes it says what is wrong.
+    Invalid JSON has none; decoding it reports the error.
     """
     found: dict[str, None] = {}
     try:
@@ -217,7 +217,7 @@ def duplicate_fields(raw: bytes) -> list[str]:
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """An object as it was written: keys in order, duplicates kept."""
+    """A JSON object with its duplicate keys, in order."""
 
 
 def _collect(value: Any, path: str, found: dict[str, None]) -> None:

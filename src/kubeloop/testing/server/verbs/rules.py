@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from ..builtin.allocation import Allocator
 from ..builtin.builtin_defaults import default as fill
 from ..builtin.builtin_validation import (
-    dated_conditions,
     prepare_for_create,
     prepare_for_update,
     validate,
+    with_condition_times,
 )
 from ..builtin.conversion import convert
 from ..registry import Served
@@ -117,4 +117,4 @@ def renewed(served: Served, obj: Object, old: Object, allocator: Allocator) -> O
 
 def dated(served: Served, obj: Object, old: Object, *, now: str) -> Object:
     """An object with the times of its new conditions, where its kind has the server set them."""
-    return dated_conditions(obj, old, now=now) if served.storage == _SIGNING_REQUESTS else obj
+    return with_condition_times(obj, old, now=now) if served.storage == _SIGNING_REQUESTS else obj

@@ -13,7 +13,7 @@ from kubeloop.wire import InvalidArgument, Subresource, class_for
 
 from ..apply.managed import applied_name
 from ..registry import Served
-from ..representations.forms import shown
+from ..representations.representation import to_served_version
 from ..request.calls import Call
 from ..statuses import Cause, bad_request, conflict, invalid, unexplained
 from ..storage.store import Entry, Object
@@ -69,7 +69,7 @@ class Scales:
         replicas = (scale.get("spec") or {}).get("replicas")
         if replicas is not None:
             applied = _put(applied, _path(served), replicas)
-        merged = self._verbs.merged(call, shown(served, entry.obj), applied)
+        merged = self._verbs.merged(call, to_served_version(served, entry.obj), applied)
         if _at(merged, _path(served)) is None:
             merged = _put(merged, _path(served), 0)  # given up, and nobody else's
         return await self._write(call, entry, rules.stored(served, merged))

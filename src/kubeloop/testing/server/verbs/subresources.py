@@ -14,7 +14,7 @@ from typing import Any, final
 import msgspec
 
 from ..registry import Served
-from ..representations.forms import PARTIAL, TABLE, Form
+from ..representations.representation import PARTIAL, TABLE, Representation
 from ..request.calls import Call
 from ..request.incoming import Incoming
 from ..request.negotiation import Answer, body_type, decoded_body, wanted
@@ -86,9 +86,9 @@ class Subresources:
     async def _view(self, request: Incoming, served: Served, path: ResourcePath) -> Answer:
         want = wanted(request.header("Accept"))
         kinds = {"Table": TABLE, "PartialObjectMetadata": PARTIAL}
-        form = Form(served, kind=kinds.get(want.target, ""))  # type: ignore[arg-type] # its own names
+        form = Representation(served, kind=kinds.get(want.target, ""))  # type: ignore[arg-type] # its own names
         if request.verb == "get":
-            return Answer(200, form.whole(self._verbs.get(_call(request, served, path))))
+            return Answer(200, form.encode_object(self._verbs.get(_call(request, served, path))))
         if request.verb == "patch":
             sort = patch_type(served, request.header("Content-Type"))
             options = write_options(request.query, "PatchOptions", apply=sort == APPLY)
@@ -99,7 +99,7 @@ class Subresources:
             media = body_type(request.header("Content-Type"))
             call = _call(request, served, path, options)
             written = await self._verbs.update(call, request.body, media)
-        return Answer(written.code, form.whole(written.entry), warnings=written.warnings)
+        return Answer(written.code, form.encode_object(written.entry), warnings=written.warnings)
 
     async def _scale(self, request: Incoming, served: Served, path: ResourcePath) -> Answer:
         call = _call(request, served, path)

@@ -20,7 +20,7 @@ from ..apply.managed import applied_name, apply
 from ..apply.tracking import Tracker
 from ..builtin.allocation import Allocator
 from ..registry import Registry, Served
-from ..representations.forms import shown
+from ..representations.representation import to_served_version
 from ..request.calls import Admission, Call, Written
 from ..request.options import version_number
 from ..statuses import (
@@ -224,7 +224,7 @@ class Verbs:
         served = call.served
         if old is None:
             raise not_found(served.group, served.plural, call.name)
-        result = patched(served, shown(served, old.obj), raw, sort)
+        result = patched(served, to_served_version(served, old.obj), raw, sort)
         sent = self._read_patched(call, result, raw)
         obj = place(served, sent.obj, call.namespace, call.name)
         uid = obj["metadata"].get("uid")
@@ -258,8 +258,8 @@ class Verbs:
         if old is None:
             self.admission.check(call, "CREATE")
             applied = _unversioned(served, applied)
-        live = None if old is None else shown(served, old.obj)
-        obj = rules.stored(served, self.merged(call, live, shown(served, applied)))
+        live = None if old is None else to_served_version(served, old.obj)
+        obj = rules.stored(served, self.merged(call, live, to_served_version(served, applied)))
         if old is not None:
             return await self.replace(call, old, obj, sent.warnings, applied=True)
         fields = obj["metadata"].get("managedFields")

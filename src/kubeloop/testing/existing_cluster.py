@@ -1,7 +1,7 @@
-"""A cluster that is already there, behind the interface of the servers of this room.
+"""A running cluster behind the same interface as the servers of this package.
 
-Promises: nothing is started and nothing is stopped; what tests leave there, they leave.
-Elsewhere: servers that are started (`api_server`, `control_plane`).
+Guarantees: starts and stops nothing; objects that tests leave behind stay.
+See also: servers that are started for a test (`api_server`, `control_plane`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Self, final
+from typing import Protocol, Self, final
 
 import msgspec
 
@@ -24,17 +24,41 @@ from kubeloop.config import (
     write_kubeconfig,
 )
 
-from .loading import apply_files
+from .manifests import apply_files
 
-__all__ = ["ExistingCluster"]
+__all__ = ["ExistingCluster", "Server"]
+
+
+class Server(Protocol):
+    """The server of a test: the type of `kube_server` and `kube_session_server`.
+
+    `APIServer`, `ControlPlane` and the cluster of a kubeconfig context have it in common.
+    """
+
+    @property
+    def url(self) -> str:
+        """The base URL, without a trailing slash."""
+        ...
+
+    @property
+    def config(self) -> ClusterConfig:
+        """The configuration of the administrator."""
+        ...
+
+    def kubeconfig(self) -> str:
+        """A self-contained kubeconfig of the administrator, as text."""
+        ...
+
+    async def load(self, *manifests: str | Path) -> None:
+        """Apply YAML files, namespaces and CRDs first. If cancelled, some may be applied."""
+        ...
 
 
 @final
 class ExistingCluster:
     """The cluster of a kubeconfig context; without a name, of the current one.
 
-    `manifests` are applied when the block begins, and stay. `environ` stands in for the
-    process's environment.
+    `manifests` are applied when the block begins, and stay. `environ` replaces `os.environ`.
     """
 
     def __init__(
@@ -45,32 +69,32 @@ class ExistingCluster:
         environ: Mapping[str, str] | None = None,
     ) -> None:
         self._context = context
-        # As it is now: while tests run, KUBECONFIG names a copy of this one context.
+        # A copy, because `plugin` changes KUBECONFIG while tests run.
         self._environ = dict(os.environ if environ is None else environ)
         self._manifests = tuple(manifests)
 
     @property
     def url(self) -> str:
-        """Where clients find the server."""
+        """The base URL."""
         return self.config.server
 
     @property
     def config(self) -> ClusterConfig:
-        """What the kubeconfig says. Raises: ConfigError when there is no such context."""
+        """The configuration of the context. Raises: ConfigError when there is no such context."""
         return ClusterConfig.load(context=self._context, environ=self._environ)
 
     def kubeconfig(self) -> str:
-        """A kubeconfig of this one context, with everything in it, as text."""
+        """A self-contained kubeconfig of this one context, as text."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "kubeconfig")
-            write_kubeconfig(flatten(minify(self._chosen())), path)
+            write_kubeconfig(flatten(minify(self._selected())), path)
             return path.read_text(encoding="utf-8")
 
     async def load(self, *manifests: str | Path) -> None:
-        """Apply YAML files: namespaces and CRDs first. Cancelled, some may be there."""
+        """Apply YAML files, namespaces and CRDs first. If cancelled, some may be applied."""
         await apply_files(self.config, manifests)
 
-    def _chosen(self) -> Kubeconfig:
+    def _selected(self) -> Kubeconfig:
         config = load_kubeconfig(environ=self._environ)
         return msgspec.structs.replace(
             config, current_context=self._context or config.current_context
@@ -86,4 +110,4 @@ class ExistingCluster:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Nothing was started."""
+        """Do nothing: the cluster was not started here."""

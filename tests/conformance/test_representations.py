@@ -1,4 +1,4 @@
-"""The forms of an answer: tables, metadata alone, YAML, compressed; and of a body."""
+"""Representations of responses (Table, metadata only, YAML, compressed) and of bodies."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conformance.caller import Caller, Reply
 from tests.conformance.differences import differs
+from tests.conformance.raw_client import RawClient, Response
 from tests.conformance.samples import config_map, deployment, pod, service
-from tests.conformance.widgets import WIDGETS, Defined
+from tests.conformance.widgets import WIDGETS, CustomKind
 
 Object = dict[str, Any]
 TABLE = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
@@ -19,7 +19,7 @@ PARTIAL = {"Accept": "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.
 PARTIALS = {"Accept": "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"}
 
 
-async def table(api: Caller, path: str, **query: Any) -> Reply:
+async def table(api: RawClient, path: str, **query: Any) -> Response:
     reply = await api("GET", path, query=query, headers=TABLE)
     assert (reply.code, reply.body["kind"], reply.body["apiVersion"]) == (
         200,
@@ -29,7 +29,7 @@ async def table(api: Caller, path: str, **query: Any) -> Reply:
     return reply
 
 
-def columns(reply: Reply, *, priority: int = 0) -> list[str]:
+def columns(reply: Response, *, priority: int = 0) -> list[str]:
     return [
         each["name"] for each in reply.body["columnDefinitions"] if each["priority"] <= priority
     ]
@@ -62,12 +62,12 @@ def columns(reply: Reply, *, priority: int = 0) -> list[str]:
         ),
     ],
 )
-async def test_a_kind_has_its_columns(api: Caller, resource: str, names: list[str]) -> None:
+async def test_a_kind_has_its_columns(api: RawClient, resource: str, names: list[str]) -> None:
     """API-46"""
     assert columns(await table(api, api.at(resource))) == names
 
 
-async def test_nodes_and_namespaces_have_their_columns(api: Caller) -> None:
+async def test_nodes_and_namespaces_have_their_columns(api: RawClient) -> None:
     """API-46"""
     nodes = columns(await table(api, "/api/v1/nodes"))
     namespaces = columns(await table(api, "/api/v1/namespaces"))
@@ -76,7 +76,7 @@ async def test_nodes_and_namespaces_have_their_columns(api: Caller) -> None:
     assert namespaces == ["Name", "Status", "Age"]
 
 
-async def test_a_row_of_a_pod(api: Caller) -> None:
+async def test_a_row_of_a_pod(api: RawClient) -> None:
     await api.create(api.at("pods"), pod())
 
     (row,) = (await table(api, api.at("pods"))).body["rows"]
@@ -85,7 +85,7 @@ async def test_a_row_of_a_pod(api: Caller) -> None:
     assert row["object"]["kind"] == "PartialObjectMetadata"
 
 
-async def test_a_row_of_a_deployment(api: Caller) -> None:
+async def test_a_row_of_a_deployment(api: RawClient) -> None:
     await api.create(api.at("apps/v1/deployments"), deployment(replicas=2))
 
     (row,) = (await table(api, api.at("apps/v1/deployments"))).body["rows"]
@@ -93,7 +93,7 @@ async def test_a_row_of_a_deployment(api: Caller) -> None:
     assert row["cells"][:4] == ["web", "0/2", 0, 0]
 
 
-async def test_a_row_of_a_service(api: Caller) -> None:
+async def test_a_row_of_a_service(api: RawClient) -> None:
     created = await api.create(api.at("services"), service())
 
     (row,) = (await table(api, api.at("services"))).body["rows"]
@@ -102,7 +102,7 @@ async def test_a_row_of_a_service(api: Caller) -> None:
     assert row["cells"][:5] == ["web", "ClusterIP", address, "<none>", "80/TCP"]
 
 
-async def test_one_object_as_a_table_is_one_row(api: Caller) -> None:
+async def test_one_object_as_a_table_is_one_row(api: RawClient) -> None:
     created = await api.create(api.at("configmaps"), config_map("a", x="1"))
 
     reply = await table(api, api.at("configmaps", "a"))
@@ -113,7 +113,7 @@ async def test_one_object_as_a_table_is_one_row(api: Caller) -> None:
 
 
 @pytest.mark.parametrize("include", ["None", "Metadata", "Object"])
-async def test_a_row_includes_what_is_asked_for(api: Caller, include: str) -> None:
+async def test_a_row_includes_the_requested_object(api: RawClient, include: str) -> None:
     """API-46"""
     await api.create(api.at("configmaps"), config_map("a", x="1"))
 
@@ -124,7 +124,7 @@ async def test_a_row_includes_what_is_asked_for(api: Caller, include: str) -> No
     assert (found and found.get("kind")) == kinds[include]
 
 
-async def test_a_table_of_a_page_carries_the_token(api: Caller) -> None:
+async def test_a_table_of_a_page_has_the_continue_token(api: RawClient) -> None:
     for name in "abc":
         await api.create(api.at("configmaps"), config_map(name))
 
@@ -135,8 +135,8 @@ async def test_a_table_of_a_page_carries_the_token(api: Caller) -> None:
     assert reply.meta["remainingItemCount"] == 1
 
 
-async def test_a_kind_of_our_own_prints_the_columns_it_declares(
-    api: Caller, widgets: Defined
+async def test_a_custom_kind_has_the_printer_columns_it_declares(
+    api: RawClient, widgets: CustomKind
 ) -> None:
     await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 3}))
 
@@ -147,7 +147,7 @@ async def test_a_kind_of_our_own_prints_the_columns_it_declares(
     assert reply.body["rows"][0]["cells"] == ["a", 3, "blue"]
 
 
-async def test_a_column_says_of_what_type_it_is(api: Caller) -> None:
+async def test_a_column_has_its_type(api: RawClient) -> None:
     reply = await table(api, api.at("configmaps"))
 
     name, data, _ = reply.body["columnDefinitions"]
@@ -155,19 +155,19 @@ async def test_a_column_says_of_what_type_it_is(api: Caller) -> None:
     assert data["type"] == "integer" or data["type"] == "string"
 
 
-async def test_a_created_object_may_be_answered_as_a_table(api: Caller) -> None:
+async def test_a_created_object_may_be_returned_as_a_table(api: RawClient) -> None:
     reply = await api("POST", api.at("configmaps"), config_map("a"), headers=TABLE)
 
     assert (reply.code, reply.body["kind"]) == (201, "Table")
 
 
-async def test_a_refusal_is_a_status_whatever_was_accepted(api: Caller) -> None:
+async def test_a_rejection_is_a_status_for_any_accept_header(api: RawClient) -> None:
     reply = await api("GET", api.at("configmaps", "nope"), headers=TABLE)
 
     assert (reply.code, reply.body["kind"]) == (404, "Status")
 
 
-async def test_one_object_as_metadata_alone(api: Caller) -> None:
+async def test_one_object_as_metadata_only(api: RawClient) -> None:
     """API-47"""
     created = await api.create(api.at("configmaps"), config_map("a", x="1"))
 
@@ -180,7 +180,7 @@ async def test_one_object_as_metadata_alone(api: Caller) -> None:
     }
 
 
-async def test_a_list_as_metadata_alone(api: Caller) -> None:
+async def test_a_list_as_metadata_only(api: RawClient) -> None:
     """API-47"""
     await api.create(api.at("configmaps"), config_map("a", x="1"))
 
@@ -193,7 +193,7 @@ async def test_a_list_as_metadata_alone(api: Caller) -> None:
     assert reply.meta["resourceVersion"]
 
 
-async def test_a_form_may_be_preferred_with_another_to_fall_back_on(api: Caller) -> None:
+async def test_a_representation_may_have_a_fallback(api: RawClient) -> None:
     accept = "application/json;as=Picture;v=v1;g=meta.k8s.io, application/json"
 
     reply = await api("GET", api.at("configmaps"), headers={"Accept": accept})
@@ -202,14 +202,14 @@ async def test_a_form_may_be_preferred_with_another_to_fall_back_on(api: Caller)
 
 
 @pytest.mark.parametrize("accept", ["*/*", "application/*", "application/json", ""])
-async def test_json_is_what_those_get_who_accept_everything(api: Caller, accept: str) -> None:
+async def test_json_is_the_default_representation(api: RawClient, accept: str) -> None:
     reply = await api("GET", api.at("configmaps"), headers={"Accept": accept})
 
     assert reply.headers["Content-Type"] == "application/json"
 
 
 @differs("protobuf answers")
-async def test_an_answer_may_be_protobuf(api: Caller) -> None:
+async def test_a_response_may_be_protobuf(api: RawClient) -> None:
     accept = {"Accept": "application/vnd.kubernetes.protobuf"}
 
     reply = await api("GET", api.at("configmaps"), headers=accept)
@@ -218,8 +218,8 @@ async def test_an_answer_may_be_protobuf(api: Caller) -> None:
     assert reply.raw.startswith(b"k8s\x00")
 
 
-async def test_those_who_accept_json_beside_protobuf_get_an_answer(
-    api: Caller, widgets: Defined
+async def test_a_client_that_accepts_json_and_protobuf_gets_a_response(
+    api: RawClient, widgets: CustomKind
 ) -> None:
     accept = {"Accept": "application/vnd.kubernetes.protobuf,application/json"}
 
@@ -229,11 +229,11 @@ async def test_those_who_accept_json_beside_protobuf_get_an_answer(
 
 
 @differs("unknown methods")
-async def test_a_method_that_nobody_knows_is_405(api: Caller) -> None:
+async def test_an_unknown_method_is_405(api: RawClient) -> None:
     assert (await api("BREW", api.at("configmaps"))).code == 405
 
 
-async def test_an_answer_may_be_yaml(api: Caller) -> None:
+async def test_a_response_may_be_yaml(api: RawClient) -> None:
     await api.create(api.at("configmaps"), config_map("a", x="1"))
 
     reply = await api("GET", api.at("configmaps", "a"), headers={"Accept": "application/yaml"})
@@ -242,7 +242,7 @@ async def test_an_answer_may_be_yaml(api: Caller) -> None:
     assert yaml.safe_load(reply.raw)["data"] == {"x": "1"}
 
 
-async def test_a_body_may_be_yaml(api: Caller) -> None:
+async def test_a_body_may_be_yaml(api: RawClient) -> None:
     text = b"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: 'yes'\n"
 
     reply = await api(
@@ -252,7 +252,7 @@ async def test_a_body_may_be_yaml(api: Caller) -> None:
     assert (reply.code, reply.body["data"]) == (201, {"x": "yes"})
 
 
-async def test_an_answer_may_be_indented(api: Caller) -> None:
+async def test_a_response_may_be_indented(api: RawClient) -> None:
     plain = await api.get(api.at("configmaps"))
     pretty = await api.get(api.at("configmaps"), pretty="true")
 
@@ -260,7 +260,7 @@ async def test_an_answer_may_be_indented(api: Caller) -> None:
     assert b"\n  " in pretty.raw
 
 
-async def test_a_large_answer_is_compressed_for_those_who_accept_it(api: Caller) -> None:
+async def test_a_large_response_is_compressed_if_accepted(api: RawClient) -> None:
     await api.create(api.at("configmaps"), config_map("a", x="y" * 200_000))
 
     reply = await api("GET", api.at("configmaps"), headers={"Accept-Encoding": "gzip"})
@@ -271,13 +271,13 @@ async def test_a_large_answer_is_compressed_for_those_who_accept_it(api: Caller)
     assert reply.body == plain.body
 
 
-async def test_answers_are_not_to_be_kept(api: Caller) -> None:
+async def test_responses_are_not_cacheable(api: RawClient) -> None:
     reply = await api.get(api.at("configmaps"))
 
     assert reply.headers["Cache-Control"] == "no-cache, private"
 
 
-async def test_a_body_that_is_too_large_is_refused(api: Caller) -> None:
+async def test_a_body_that_is_too_large_is_rejected(api: RawClient) -> None:
     body = config_map("a", x="y" * (3 * 1024 * 1024))
 
     reply = await api("POST", api.at("configmaps"), body)
@@ -286,7 +286,7 @@ async def test_a_body_that_is_too_large_is_refused(api: Caller) -> None:
     assert reply.message == "Request entity too large: limit is 3145728"
 
 
-async def test_many_requests_at_once_are_all_answered(api: Caller) -> None:
+async def test_many_concurrent_requests_all_get_a_response(api: RawClient) -> None:
     replies = await asyncio.gather(
         *(api("POST", api.at("configmaps"), config_map(f"n{number}")) for number in range(20))
     )
@@ -296,7 +296,7 @@ async def test_many_requests_at_once_are_all_answered(api: Caller) -> None:
     assert len(versions) == 20
 
 
-async def test_of_many_updates_from_one_version_one_goes_through(api: Caller) -> None:
+async def test_of_many_updates_of_one_version_one_succeeds(api: RawClient) -> None:
     created = await api.create(api.at("configmaps"), config_map("a"))
 
     async def update(number: int) -> int:
@@ -308,7 +308,7 @@ async def test_of_many_updates_from_one_version_one_goes_through(api: Caller) ->
     assert sorted(codes) == [200] + [409] * 7
 
 
-async def test_of_many_creates_of_one_name_one_goes_through(api: Caller) -> None:
+async def test_of_many_creates_of_one_name_one_succeeds(api: RawClient) -> None:
     replies = await asyncio.gather(
         *(api("POST", api.at("configmaps"), config_map("a")) for _ in range(8))
     )
@@ -316,7 +316,7 @@ async def test_of_many_creates_of_one_name_one_goes_through(api: Caller) -> None
     assert sorted(reply.code for reply in replies) == [201] + [409] * 7
 
 
-async def test_patches_at_once_are_all_kept(api: Caller) -> None:
+async def test_concurrent_patches_are_all_stored(api: RawClient) -> None:
     await api.create(api.at("configmaps"), config_map("a"))
 
     await asyncio.gather(
@@ -330,8 +330,8 @@ async def test_patches_at_once_are_all_kept(api: Caller) -> None:
 ENDPOINTS = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
 
 
-async def test_whoever_uses_a_kind_on_its_way_out_is_warned_whatever_the_answer(
-    api: Caller,
+async def test_a_request_for_a_deprecated_kind_gets_a_warning_in_every_response(
+    api: RawClient,
 ) -> None:
     listed = await api.get(api.at("endpoints"))
     missed = await api.get(api.at("endpoints", "none"))
@@ -340,13 +340,13 @@ async def test_whoever_uses_a_kind_on_its_way_out_is_warned_whatever_the_answer(
     assert (missed.code, missed.warnings) == (404, [ENDPOINTS])
 
 
-async def test_only_known_checks_of_health_are_answered(api: Caller) -> None:
+async def test_only_known_health_checks_exist(api: RawClient) -> None:
     assert (await api.get("/readyz/ping")).code == 200
     assert (await api.get("/readyz/nothing")).code == 404
 
 
-async def test_the_table_of_definitions_shows_scope_and_versions(
-    api: Caller, widgets: Defined
+async def test_the_table_of_definitions_has_scope_and_versions(
+    api: RawClient, widgets: CustomKind
 ) -> None:
     table = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
     reply = await api("GET", widgets.path, headers=table)

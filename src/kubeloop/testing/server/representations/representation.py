@@ -1,8 +1,8 @@
-"""How an object is shown: in its version, as its metadata only, or as a row of a Table.
+"""The representation of objects in a response: whole, metadata only, or as a Table.
 
-Promises: an object shown in the version it is stored in is sent with its stored bytes;
-a form is a value, so what is rendered once is shared by all who see the same form.
-Elsewhere: which form a request asks for (`negotiation`), a Table's columns (`tables`).
+Guarantees: an object in its storage version is sent with its stored bytes; representations with
+the same `cache_key` encode an object identically, so that watches can share the bytes.
+See also: which representation a request accepts (`negotiation`), the Table (`tables`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final, Literal, final
 from ..registry import Served
 from ..storage.store import Entry, Object, encoded
 
-__all__ = ["PARTIAL", "TABLE", "Form", "head_of", "shown"]
+__all__ = ["PARTIAL", "TABLE", "Representation", "head_of", "to_served_version"]
 
 PARTIAL: Final = "PartialObjectMetadata"
 TABLE: Final = "Table"
@@ -20,13 +20,13 @@ _META = "meta.k8s.io/v1"
 
 
 def head_of(api_version: str, kind: str) -> bytes:
-    """The opening of an object's JSON, up to where a stored tail goes on."""
+    """The start of an object's JSON, which a stored `Entry.tail` continues."""
     return b'{"kind":%s,"apiVersion":%s,' % (encoded(kind), encoded(api_version))
 
 
-def shown(served: Served, obj: Object) -> Object:
-    """A stored object in the version of `served`."""
-    if _same_but_name(served):
+def to_served_version(served: Served, obj: Object) -> Object:
+    """Convert a stored object to the version of `served`."""
+    if _has_stored_schema(served):
         return {**obj, "kind": served.kind, "apiVersion": served.api_version}
     if served.custom is not None:
         pruned, _ = served.custom.schema.prune({**obj, "apiVersion": served.api_version})
@@ -38,8 +38,8 @@ def shown(served: Served, obj: Object) -> Object:
     return {**converted, "kind": served.kind, "apiVersion": served.api_version}
 
 
-def _same_but_name(served: Served) -> bool:
-    """Whether the version that is served differs from the stored one in its name at most."""
+def _has_stored_schema(served: Served) -> bool:
+    """Whether the served version has the schema of the storage version."""
     if (served.group, served.plural) != served.storage:
         return False
     if served.version == served.storage_version:
@@ -49,7 +49,7 @@ def _same_but_name(served: Served) -> bool:
     return (served.group, served.plural) not in _CONVERTED
 
 
-# The built-in collections whose versions differ in more than their names.
+# The built-in resources whose versions have different schemas.
 _CONVERTED = frozenset(
     {
         ("autoscaling", "horizontalpodautoscalers"),
@@ -62,8 +62,8 @@ _CONVERTED = frozenset(
 
 
 @final
-class Form:
-    """One way to show the objects of one resource."""
+class Representation:
+    """How the objects of one resource are encoded for a client."""
 
     def __init__(
         self,
@@ -75,38 +75,37 @@ class Form:
         self.served = served
         self.kind = kind
         self.include = include
-        self.plain = not kind and _same_but_name(served)
-        self.identity = (served.group, served.version, served.plural, kind, include)
+        self._uses_stored_bytes = not kind and _has_stored_schema(served)
+        self.cache_key = (served.group, served.version, served.plural, kind, include)
         self._head = (
             head_of(_META, PARTIAL) if kind == PARTIAL else head_of(served.api_version, served.kind)
         )
 
-    def whole(self, entry: Entry) -> bytes:
-        """The object as the whole body of an answer, or as the object of an event."""
-        if self.plain:
+    def encode_object(self, entry: Entry) -> bytes:
+        """One object, as the body of a response or in a watch event."""
+        if self._uses_stored_bytes:
             return self._head + entry.tail
-        return encoded(self.value(entry.obj))
+        return encoded(self._represent(entry.obj))
 
-    def value(self, obj: Object) -> Object:
-        """The object in this form, as a value."""
+    def _represent(self, obj: Object) -> Object:
         if self.kind == PARTIAL:
             return {"kind": PARTIAL, "apiVersion": _META, "metadata": obj.get("metadata", {})}
         if self.kind == TABLE:
             return self.table([obj], columns=True)
-        return shown(self.served, obj)
+        return to_served_version(self.served, obj)
 
-    def items(self, entries: list[Entry]) -> bytes:
-        """The objects as the elements of a list's `items`, comma between."""
-        if self.plain and self.served.custom is None:
-            # Items of built-in kinds come without kind and apiVersion.
+    def _encode_items(self, entries: list[Entry]) -> bytes:
+        """The content of `items` of a list."""
+        if self._uses_stored_bytes and self.served.custom is None:
+            # As in kube-apiserver, items of built-in kinds have no kind and apiVersion.
             return b"{" + b",{".join([entry.tail for entry in entries]) if entries else b""
-        if self.plain:
+        if self._uses_stored_bytes:
             head = self._head
             return b",".join([head + entry.tail for entry in entries])
         return b",".join([encoded(self._item(entry.obj)) for entry in entries])
 
-    def list_of(self, entries: list[Entry], metadata: Object) -> bytes:
-        """The whole body of a list."""
+    def encode_list(self, entries: list[Entry], metadata: Object) -> bytes:
+        """The body of a list."""
         if self.kind == TABLE:
             table = self.table([entry.obj for entry in entries], columns=True)
             return encoded({**table, "metadata": metadata})
@@ -114,18 +113,18 @@ class Form:
             kind, api_version = f"{PARTIAL}List", _META
         else:
             kind, api_version = self.served.list_kind, self.served.api_version
-        opening = head_of(api_version, kind) + b'"metadata":' + encoded(metadata)
-        return opening + b',"items":[' + self.items(entries) + b"]}"
+        start = head_of(api_version, kind) + b'"metadata":' + encoded(metadata)
+        return start + b',"items":[' + self._encode_items(entries) + b"]}"
 
     def table(self, objs: list[Object], *, columns: bool) -> Object:
         from .tables import table
 
-        rows = [shown(self.served, obj) for obj in objs]
+        rows = [to_served_version(self.served, obj) for obj in objs]
         found: Object = table(self.served, rows, include=self.include, columns=columns)
         return found
 
-    def bookmark(self, version: int, *, annotations: dict[str, str] | None = None) -> bytes:
-        """The object of a bookmark: of the watched kind, with a version and no more."""
+    def encode_bookmark(self, version: int, *, annotations: dict[str, str] | None = None) -> bytes:
+        """The object of a bookmark: of the watched kind, with a resource version only."""
         meta: Object = {"resourceVersion": str(version)}
         if annotations:
             meta["annotations"] = annotations
@@ -134,7 +133,7 @@ class Form:
         return self._head + b'"metadata":' + encoded(meta) + b"}"
 
     def _item(self, obj: Object) -> Object:
-        value = self.value(obj)
+        value = self._represent(obj)
         if self.kind or self.served.custom is not None:
             return value
         return {k: v for k, v in value.items() if k not in {"kind", "apiVersion"}}

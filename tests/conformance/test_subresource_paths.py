@@ -1,4 +1,4 @@
-"""Parts of objects under paths of their own: scale, eviction, binding, logs, and others."""
+"""Subresources: scale, eviction, binding, logs, and others."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.caller import JSON_PATCH, STRATEGIC, Caller
+from tests.conformance.raw_client import JSON_PATCH, STRATEGIC, RawClient
 from tests.conformance.samples import deployment, pod
 
 Object = dict[str, Any]
 DEPLOYMENTS = "apps/v1/deployments"
 
 
-async def test_the_scale_of_a_deployment_is_read(api: Caller) -> None:
+async def test_the_scale_of_a_deployment_is_read(api: RawClient) -> None:
     created = await api.create(api.at(DEPLOYMENTS), deployment(replicas=3))
 
     reply = await api.get(api.at(DEPLOYMENTS, "web", "scale"))
@@ -28,7 +28,7 @@ async def test_the_scale_of_a_deployment_is_read(api: Caller) -> None:
 @pytest.mark.parametrize(
     "resource", ["apps/v1/deployments", "apps/v1/replicasets", "apps/v1/statefulsets"]
 )
-async def test_the_scale_is_patched(api: Caller, resource: str) -> None:
+async def test_the_scale_is_patched(api: RawClient, resource: str) -> None:
     await api.create(api.at(resource), {**deployment(), "kind": ""})
 
     reply = await api.patch(api.at(resource, "web", "scale"), {"spec": {"replicas": 5}})
@@ -38,7 +38,7 @@ async def test_the_scale_is_patched(api: Caller, resource: str) -> None:
     assert (found.spec["replicas"], found.meta["generation"]) == (5, 2)
 
 
-async def test_the_scale_is_updated(api: Caller) -> None:
+async def test_the_scale_is_updated(api: RawClient) -> None:
     await api.create(api.at(DEPLOYMENTS), deployment())
     scale = await api.get(api.at(DEPLOYMENTS, "web", "scale"))
 
@@ -48,7 +48,7 @@ async def test_the_scale_is_updated(api: Caller) -> None:
     assert (reply.code, reply.spec) == (200, {"replicas": 4})
 
 
-async def test_the_scale_is_updated_from_its_version_only(api: Caller) -> None:
+async def test_the_scale_is_updated_from_its_version_only(api: RawClient) -> None:
     await api.create(api.at(DEPLOYMENTS), deployment())
     scale = await api.get(api.at(DEPLOYMENTS, "web", "scale"))
     await api.patch(api.at(DEPLOYMENTS, "web"), {"spec": {"replicas": 2}})
@@ -59,7 +59,7 @@ async def test_the_scale_is_updated_from_its_version_only(api: Caller) -> None:
     assert (reply.code, reply.reason) == (409, "Conflict")
 
 
-async def test_a_scale_below_zero_is_refused(api: Caller) -> None:
+async def test_a_scale_below_zero_is_rejected(api: RawClient) -> None:
     await api.create(api.at(DEPLOYMENTS), deployment())
 
     reply = await api.patch(api.at(DEPLOYMENTS, "web", "scale"), {"spec": {"replicas": -1}})
@@ -69,13 +69,13 @@ async def test_a_scale_below_zero_is_refused(api: Caller) -> None:
     assert reply.message.startswith('Scale.autoscaling "web" is invalid: spec.replicas')
 
 
-async def test_a_scale_of_nothing_is_404(api: Caller) -> None:
+async def test_the_scale_of_a_missing_object_is_404(api: RawClient) -> None:
     reply = await api.get(api.at(DEPLOYMENTS, "nope", "scale"))
 
     assert (reply.code, reply.reason) == (404, "NotFound")
 
 
-async def test_a_scale_is_patched_step_by_step(api: Caller) -> None:
+async def test_a_scale_accepts_json_patches(api: RawClient) -> None:
     await api.create(api.at(DEPLOYMENTS), deployment())
 
     operation = {"op": "replace", "path": "/spec/replicas", "value": 6}
@@ -84,7 +84,7 @@ async def test_a_scale_is_patched_step_by_step(api: Caller) -> None:
     assert reply.spec == {"replicas": 6}
 
 
-async def test_a_dry_scale_scales_nothing(api: Caller) -> None:
+async def test_a_dry_scale_scales_nothing(api: RawClient) -> None:
     await api.create(api.at(DEPLOYMENTS), deployment())
     path = api.at(DEPLOYMENTS, "web", "scale")
 
@@ -100,15 +100,15 @@ def eviction(name: str = "web", **more: Any) -> Object:
     return {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}, **more}
 
 
-async def running(api: Caller) -> None:
-    """A pod of which a budget knows that it is healthy."""
+async def running(api: RawClient) -> None:
+    """A pod that counts as healthy for a budget."""
     await api.create(api.at("pods"), pod(app="web"))
     ready = {"type": "Ready", "status": "True"}
     status = {"status": {"phase": "Running", "conditions": [ready]}}
     await api.patch(api.at("pods", "web", "status"), status, STRATEGIC)
 
 
-async def budget(api: Caller, *, allowed: int) -> None:
+async def budget(api: RawClient, *, allowed: int) -> None:
     spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}
     path = "policy/v1/poddisruptionbudgets"
     created = await api.create(api.at(path), {"metadata": {"name": "some"}, "spec": spec})
@@ -122,7 +122,7 @@ async def budget(api: Caller, *, allowed: int) -> None:
     await api.patch(api.at(path, "some", "status"), {"status": status})
 
 
-async def test_an_eviction_without_a_budget_deletes_the_pod(api: Caller) -> None:
+async def test_an_eviction_without_a_budget_deletes_the_pod(api: RawClient) -> None:
     await running(api)
 
     reply = await api("POST", api.at("pods", "web", "eviction"), eviction())
@@ -131,7 +131,7 @@ async def test_an_eviction_without_a_budget_deletes_the_pod(api: Caller) -> None
     assert (await api.get(api.at("pods", "web"))).code == 404
 
 
-async def test_a_budget_that_is_used_up_refuses_the_eviction(api: Caller) -> None:
+async def test_an_exhausted_budget_rejects_the_eviction(api: RawClient) -> None:
     await running(api)
     await budget(api, allowed=0)
 
@@ -148,7 +148,7 @@ async def test_a_budget_that_is_used_up_refuses_the_eviction(api: Caller) -> Non
     assert (await api.get(api.at("pods", "web"))).code == 200
 
 
-async def test_a_budget_that_allows_it_is_charged(api: Caller) -> None:
+async def test_an_eviction_decrements_the_budget(api: RawClient) -> None:
     await running(api)
     await budget(api, allowed=1)
 
@@ -160,7 +160,7 @@ async def test_a_budget_that_allows_it_is_charged(api: Caller) -> None:
     assert "web" in status["disruptedPods"]
 
 
-async def test_a_budget_that_nobody_has_looked_at_refuses(api: Caller) -> None:
+async def test_a_budget_without_a_status_rejects_the_eviction(api: RawClient) -> None:
     await running(api)
     spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}
     path = "policy/v1/poddisruptionbudgets"
@@ -172,7 +172,7 @@ async def test_a_budget_that_nobody_has_looked_at_refuses(api: Caller) -> None:
     assert reply.details["retryAfterSeconds"] == 10
 
 
-async def test_a_pending_pod_is_evicted_whatever_the_budget_says(api: Caller) -> None:
+async def test_a_pending_pod_is_evicted_regardless_of_the_budget(api: RawClient) -> None:
     await api.create(api.at("pods"), pod(app="web"))
     await budget(api, allowed=0)
 
@@ -181,7 +181,7 @@ async def test_a_pending_pod_is_evicted_whatever_the_budget_says(api: Caller) ->
     assert reply.code == 201
 
 
-async def test_two_budgets_for_one_pod_are_an_error(api: Caller) -> None:
+async def test_two_budgets_for_one_pod_are_an_error(api: RawClient) -> None:
     await running(api)
     for name in ("one", "two"):
         spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}
@@ -194,13 +194,13 @@ async def test_two_budgets_for_one_pod_are_an_error(api: Caller) -> None:
     assert "does not support" in reply.message or "more than one" in reply.message
 
 
-async def test_an_eviction_of_nothing_is_404(api: Caller) -> None:
+async def test_an_eviction_of_a_missing_pod_is_404(api: RawClient) -> None:
     reply = await api("POST", api.at("pods", "nope", "eviction"), eviction("nope"))
 
     assert (reply.code, reply.reason) == (404, "NotFound")
 
 
-async def test_a_dry_eviction_deletes_nothing(api: Caller) -> None:
+async def test_a_dry_eviction_deletes_nothing(api: RawClient) -> None:
     await running(api)
 
     reply = await api(
@@ -211,7 +211,7 @@ async def test_a_dry_eviction_deletes_nothing(api: Caller) -> None:
     assert (await api.get(api.at("pods", "web"))).code == 200
 
 
-# --- binding and the other parts of a pod
+# --- binding and the other subresources of a pod
 
 
 def binding(node: str = "node-1") -> Object:
@@ -219,7 +219,7 @@ def binding(node: str = "node-1") -> Object:
     return {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "web"}, "target": target}
 
 
-async def test_a_binding_puts_a_pod_on_a_node(api: Caller) -> None:
+async def test_a_binding_sets_the_node_of_a_pod(api: RawClient) -> None:
     await api.create(api.at("pods"), pod())
 
     reply = await api("POST", api.at("pods", "web", "binding"), binding())
@@ -231,7 +231,7 @@ async def test_a_binding_puts_a_pod_on_a_node(api: Caller) -> None:
     assert kinds["PodScheduled"] == "True"
 
 
-async def test_a_pod_is_bound_once(api: Caller) -> None:
+async def test_a_pod_is_bound_once(api: RawClient) -> None:
     await api.create(api.at("pods"), pod())
     await api("POST", api.at("pods", "web", "binding"), binding())
 
@@ -241,13 +241,13 @@ async def test_a_pod_is_bound_once(api: Caller) -> None:
     assert 'pod web is already assigned to node "node-1"' in reply.message
 
 
-async def test_the_log_of_a_pod_that_is_nowhere_is_refused_or_empty(api: Caller) -> None:
+async def test_the_log_of_an_unscheduled_pod_is_rejected_or_empty(api: RawClient) -> None:
     reply = await api.get(api.at("pods", "nope", "log"))
 
     assert (reply.code, reply.reason) == (404, "NotFound")
 
 
-async def test_the_log_of_a_container_that_is_not_there_is_400(api: Caller) -> None:
+async def test_the_log_of_a_missing_container_is_400(api: RawClient) -> None:
     await api.create(api.at("pods"), pod())
 
     reply = await api.get(api.at("pods", "web", "log"), container="other")
@@ -256,7 +256,7 @@ async def test_the_log_of_a_container_that_is_not_there_is_400(api: Caller) -> N
     assert reply.message == "container other is not valid for pod web"
 
 
-async def test_the_log_of_several_containers_needs_a_name(api: Caller) -> None:
+async def test_the_log_of_several_containers_needs_a_name(api: RawClient) -> None:
     body = pod()
     body["spec"]["containers"].append({"name": "side", "image": "s:1"})
     await api.create(api.at("pods"), body)
@@ -267,7 +267,7 @@ async def test_the_log_of_several_containers_needs_a_name(api: Caller) -> None:
     assert "a container name must be specified for pod web" in reply.message
 
 
-async def test_an_ephemeral_container_is_added_at_its_own_path(api: Caller) -> None:
+async def test_an_ephemeral_container_is_added_at_its_own_path(api: RawClient) -> None:
     await api.create(api.at("pods"), pod())
     patch = {"spec": {"ephemeralContainers": [{"name": "debug", "image": "d:1"}]}}
 
@@ -279,7 +279,7 @@ async def test_an_ephemeral_container_is_added_at_its_own_path(api: Caller) -> N
     assert reply.spec["ephemeralContainers"][0]["name"] == "debug"
 
 
-async def test_an_ephemeral_container_is_not_taken_away(api: Caller) -> None:
+async def test_an_ephemeral_container_cannot_be_removed(api: RawClient) -> None:
     await api.create(api.at("pods"), pod())
     path = api.at("pods", "web", "ephemeralcontainers")
     patch = {"spec": {"ephemeralContainers": [{"name": "debug", "image": "d:1"}]}}
@@ -290,7 +290,7 @@ async def test_an_ephemeral_container_is_not_taken_away(api: Caller) -> None:
     assert (reply.code, reply.reason) == (422, "Invalid")
 
 
-async def test_resources_of_a_running_pod_are_changed_at_their_own_path(api: Caller) -> None:
+async def test_resources_of_a_running_pod_are_changed_at_their_own_path(api: RawClient) -> None:
     body = pod()
     body["spec"]["containers"][0]["resources"] = {
         "requests": {"cpu": "1"},
@@ -307,7 +307,7 @@ async def test_resources_of_a_running_pod_are_changed_at_their_own_path(api: Cal
     assert reply.spec["containers"][0]["resources"]["requests"] == {"cpu": "1500m"}
 
 
-async def test_the_finalizers_of_a_namespace_are_changed_at_their_own_path(api: Caller) -> None:
+async def test_the_finalizers_of_a_namespace_are_changed_at_their_own_path(api: RawClient) -> None:
     name = f"{api.namespace}-held"
     created = await api.create("/api/v1/namespaces", {"metadata": {"name": name}})
     body = {**created.body, "spec": {"finalizers": ["kubernetes", "example.com/hold"]}}
@@ -318,7 +318,7 @@ async def test_the_finalizers_of_a_namespace_are_changed_at_their_own_path(api: 
     assert reply.spec["finalizers"] == ["kubernetes", "example.com/hold"]
 
 
-async def test_a_signing_request_is_approved_at_its_own_path(api: Caller) -> None:
+async def test_a_signing_request_is_approved_at_its_own_path(api: RawClient) -> None:
     path = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
     body = {
         "metadata": {"generateName": "conformance-"},
@@ -342,7 +342,7 @@ async def test_a_signing_request_is_approved_at_its_own_path(api: Caller) -> Non
     assert dated["lastUpdateTime"] == dated["lastTransitionTime"]
 
 
-# A request for CN=conformance, signed by a key that nobody has kept.
+# A request for CN=conformance, signed by a discarded key.
 REQUEST = (
     "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIUU1IZ0NBUUF3RmpFVU1CSUdBMVVF"
     "QXd3TFkyOXVabTl5YldGdVkyVXdXVEFUQmdjcWhrak9QUUlCQmdncQpoa2pPUFFNQkJ3TkNBQVRUWHU4"
@@ -353,7 +353,7 @@ REQUEST = (
 )
 
 
-async def test_whoever_must_choose_a_container_is_told_of_all(api: Caller) -> None:
+async def test_the_error_of_an_ambiguous_container_lists_all_containers(api: RawClient) -> None:
     body = pod()
     body["spec"]["initContainers"] = [{"name": "first", "image": "nginx:1"}]
     body["spec"]["containers"].append({"name": "second", "image": "nginx:1"})

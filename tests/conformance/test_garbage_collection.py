@@ -1,4 +1,4 @@
-"""Garbage: what becomes of dependents when their owners go, and of owners meanwhile."""
+"""Garbage collection: dependents of deleted owners, and owners that wait for dependents."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.caller import Caller
+from tests.conformance.raw_client import RawClient
 from tests.conformance.samples import config_map
 
 Object = dict[str, Any]
 
 MAPS = "configmaps"
-NOBODY = "00000000-0000-4000-8000-000000000000"
+NO_UID = "00000000-0000-4000-8000-000000000000"
 
 pytestmark = pytest.mark.timeout(60)  # the controllers may only just have started
 
@@ -35,39 +35,41 @@ def owned(name: str, *references: Object, held: bool = False) -> Object:
     return body
 
 
-async def make(api: Caller, body: Object) -> Object:
+async def make(api: RawClient, body: Object) -> Object:
     found: Object = (await api.create(api.at(MAPS), body)).body
     return found
 
 
-async def delete(api: Caller, name: str, policy: str) -> str:
-    """Delete an owner; returns the version from which on to look at what follows."""
+async def delete(api: RawClient, name: str, policy: str) -> str:
+    """Delete an owner; return the version from which to watch."""
     before = (await api.get(api.at(MAPS))).meta["resourceVersion"]
     reply = await api("DELETE", api.at(MAPS, name), query={"propagationPolicy": policy})
     assert reply.code == 200, reply
     return str(before)
 
 
-async def follow(api: Caller, since: str, *wanted: tuple[str, str]) -> list[tuple[str, str]]:
-    """Type and name of every event up to the last that is wanted."""
+async def follow(api: RawClient, since: str, *expected: tuple[str, str]) -> list[tuple[str, str]]:
+    """Type and name of every event until all expected ones have come."""
     async with api.watch(api.at(MAPS), resourceVersion=since) as watch:
-        events = await watch.until(*wanted)
+        events = await watch.until(*expected)
     return [(event["type"], event["object"]["metadata"]["name"]) for event in events]
 
 
-async def test_in_the_background_dependents_go_after_their_owner(owners: Caller) -> None:
+async def test_in_the_background_dependents_are_deleted_after_their_owner(
+    owners: RawClient,
+) -> None:
     owner = await make(owners, config_map("owner"))
     await make(owners, owned("a", reference(owner)))
     await make(owners, owned("b", reference(owner, block=True)))
 
     since = await delete(owners, "owner", "Background")
 
-    story = await follow(owners, since, ("DELETED", "a"), ("DELETED", "b"))
-    assert story[0] == ("DELETED", "owner")
+    types_and_names = await follow(owners, since, ("DELETED", "a"), ("DELETED", "b"))
+    assert types_and_names[0] == ("DELETED", "owner")
     assert (await owners.get(owners.at(MAPS))).names == []
 
 
-async def test_dependents_of_dependents_go_too(owners: Caller) -> None:
+async def test_dependents_of_dependents_are_deleted_too(owners: RawClient) -> None:
     owner = await make(owners, config_map("owner"))
     child = await make(owners, owned("child", reference(owner)))
     await make(owners, owned("grandchild", reference(child)))
@@ -78,7 +80,7 @@ async def test_dependents_of_dependents_go_too(owners: Caller) -> None:
     assert await follow(owners, since, deleted[-1]) == deleted
 
 
-async def test_a_dependent_of_another_kind_goes_too(owners: Caller) -> None:
+async def test_a_dependent_of_another_kind_is_deleted_too(owners: RawClient) -> None:
     owner = await make(owners, config_map("owner"))
     body = {"metadata": {"name": "child", "ownerReferences": [reference(owner)]}}
     await owners.create(owners.at("secrets"), body)
@@ -90,8 +92,8 @@ async def test_a_dependent_of_another_kind_goes_too(owners: Caller) -> None:
         await watch.until(("DELETED", "child"))
 
 
-async def test_a_dependent_with_another_owner_stays_and_forgets_the_one_that_went(
-    owners: Caller,
+async def test_a_dependent_with_another_owner_stays_without_the_reference(
+    owners: RawClient,
 ) -> None:
     first, second = [await make(owners, config_map(name)) for name in ("first", "second")]
     await make(owners, owned("shared", reference(first), reference(second)))
@@ -103,7 +105,7 @@ async def test_a_dependent_with_another_owner_stays_and_forgets_the_one_that_wen
     assert left.meta["ownerReferences"] == [reference(second)]
 
 
-async def test_a_dependent_goes_with_the_last_of_its_owners(owners: Caller) -> None:
+async def test_a_dependent_is_deleted_with_the_last_of_its_owners(owners: RawClient) -> None:
     first, second = [await make(owners, config_map(name)) for name in ("first", "second")]
     await make(owners, owned("shared", reference(first), reference(second)))
     since = await delete(owners, "first", "Background")
@@ -118,24 +120,24 @@ async def test_a_dependent_goes_with_the_last_of_its_owners(owners: Caller) -> N
 @pytest.mark.parametrize(
     "absent",
     [
-        {"apiVersion": "v1", "kind": "ConfigMap", "name": "never", "uid": NOBODY},
-        {"apiVersion": "v1", "kind": "ConfigMap", "name": "other", "uid": NOBODY},
+        {"apiVersion": "v1", "kind": "ConfigMap", "name": "never", "uid": NO_UID},
+        {"apiVersion": "v1", "kind": "ConfigMap", "name": "other", "uid": NO_UID},
     ],
     ids=["a name that was never taken", "a name that another object has"],
 )
-async def test_whose_owner_is_not_there_is_garbage_from_the_start(
-    owners: Caller, absent: Object
+async def test_a_dependent_of_a_missing_owner_is_collected(
+    owners: RawClient, absent: Object
 ) -> None:
     await make(owners, config_map("other"))
     since = (await owners.get(owners.at(MAPS))).meta["resourceVersion"]
 
     await make(owners, owned("stray", absent))
 
-    story = await follow(owners, since, ("DELETED", "stray"))
-    assert story == [("ADDED", "stray"), ("DELETED", "stray")]
+    types_and_names = await follow(owners, since, ("DELETED", "stray"))
+    assert types_and_names == [("ADDED", "stray"), ("DELETED", "stray")]
 
 
-async def test_an_owner_in_another_namespace_is_none(owners: Caller) -> None:
+async def test_an_owner_in_another_namespace_does_not_count(owners: RawClient) -> None:
     owner = await make(owners, config_map("owner"))
     other = owners.in_namespace(f"{owners.namespace}-b")
     await other.create("/api/v1/namespaces", {"metadata": {"name": other.namespace}})
@@ -146,19 +148,21 @@ async def test_an_owner_in_another_namespace_is_none(owners: Caller) -> None:
     await follow(other, since, ("DELETED", "stray"))
 
 
-async def test_in_the_foreground_the_owner_goes_last(owners: Caller) -> None:
+async def test_in_the_foreground_the_owner_is_removed_last(owners: RawClient) -> None:
     owner = await make(owners, config_map("owner"))
     for name in ("a", "b"):
         await make(owners, owned(name, reference(owner, block=True)))
 
     since = await delete(owners, "owner", "Foreground")
 
-    story = await follow(owners, since, ("DELETED", "owner"))
-    assert story[0] == ("MODIFIED", "owner")
-    assert {("DELETED", "a"), ("DELETED", "b")} <= set(story[:-1])
+    types_and_names = await follow(owners, since, ("DELETED", "owner"))
+    assert types_and_names[0] == ("MODIFIED", "owner")
+    assert {("DELETED", "a"), ("DELETED", "b")} <= set(types_and_names[:-1])
 
 
-async def test_in_the_foreground_a_dependent_that_is_held_holds_its_owner(owners: Caller) -> None:
+async def test_in_the_foreground_a_dependent_with_a_finalizer_blocks_its_owner(
+    owners: RawClient,
+) -> None:
     owner = await make(owners, config_map("owner"))
     await make(owners, owned("held", reference(owner, block=True), held=True))
 
@@ -168,12 +172,12 @@ async def test_in_the_foreground_a_dependent_that_is_held_holds_its_owner(owners
     await owners.patch(owners.at(MAPS, "held"), {"metadata": {"finalizers": None}})
 
     assert waiting.meta["finalizers"] == ["foregroundDeletion"]
-    story = await follow(owners, since, ("DELETED", "owner"))
-    assert story.index(("DELETED", "held")) < story.index(("DELETED", "owner"))
+    types_and_names = await follow(owners, since, ("DELETED", "owner"))
+    assert types_and_names.index(("DELETED", "held")) < types_and_names.index(("DELETED", "owner"))
 
 
-async def test_in_the_foreground_a_dependent_that_does_not_block_holds_nobody(
-    owners: Caller,
+async def test_in_the_foreground_a_dependent_that_does_not_block_is_not_waited_for(
+    owners: RawClient,
 ) -> None:
     owner = await make(owners, config_map("owner"))
     await make(owners, owned("held", reference(owner), held=True))
@@ -186,19 +190,19 @@ async def test_in_the_foreground_a_dependent_that_does_not_block_holds_nobody(
     assert left.meta["finalizers"] == ["example.com/hold"]
 
 
-async def test_in_the_foreground_a_whole_family_goes_from_the_youngest(owners: Caller) -> None:
+async def test_in_the_foreground_a_whole_tree_is_removed_from_its_leaves(owners: RawClient) -> None:
     owner = await make(owners, config_map("owner"))
     child = await make(owners, owned("child", reference(owner, block=True)))
     await make(owners, owned("grandchild", reference(child, block=True)))
 
     since = await delete(owners, "owner", "Foreground")
 
-    story = await follow(owners, since, ("DELETED", "owner"))
-    deleted = [name for kind, name in story if kind == "DELETED"]
+    types_and_names = await follow(owners, since, ("DELETED", "owner"))
+    deleted = [name for kind, name in types_and_names if kind == "DELETED"]
     assert deleted == ["grandchild", "child", "owner"]
 
 
-async def test_orphans_stay_and_lose_their_reference(owners: Caller) -> None:
+async def test_orphans_stay_and_lose_their_reference(owners: RawClient) -> None:
     owner = await make(owners, config_map("owner"))
     await make(owners, owned("a", reference(owner)))
     await make(owners, owned("b", reference(owner, block=True)))
@@ -211,7 +215,7 @@ async def test_orphans_stay_and_lose_their_reference(owners: Caller) -> None:
     assert all("ownerReferences" not in each["metadata"] for each in left.items)
 
 
-async def test_an_orphan_of_one_owner_stays_with_the_other(owners: Caller) -> None:
+async def test_an_orphan_of_one_owner_stays_with_the_other(owners: RawClient) -> None:
     first, second = [await make(owners, config_map(name)) for name in ("first", "second")]
     await make(owners, owned("shared", reference(first), reference(second)))
 
@@ -222,18 +226,22 @@ async def test_an_orphan_of_one_owner_stays_with_the_other(owners: Caller) -> No
     assert left.meta["ownerReferences"] == [reference(second)]
 
 
-async def test_orphans_lose_their_reference_before_their_owner_goes(owners: Caller) -> None:
+async def test_orphans_lose_their_reference_before_their_owner_is_removed(
+    owners: RawClient,
+) -> None:
     owner = await make(owners, config_map("owner"))
     await make(owners, owned("child", reference(owner)))
 
     since = await delete(owners, "owner", "Orphan")
 
-    story = await follow(owners, since, ("DELETED", "owner"))
-    assert story.index(("MODIFIED", "child")) < story.index(("DELETED", "owner"))
+    types_and_names = await follow(owners, since, ("DELETED", "owner"))
+    assert types_and_names.index(("MODIFIED", "child")) < types_and_names.index(
+        ("DELETED", "owner")
+    )
 
 
-async def test_owners_deleted_as_a_collection_take_their_dependents_with_them(
-    owners: Caller,
+async def test_the_dependents_of_a_deleted_collection_are_deleted(
+    owners: RawClient,
 ) -> None:
     for name in ("x", "y"):
         body = config_map(name, labels={"role": "owner"})

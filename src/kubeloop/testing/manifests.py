@@ -1,4 +1,4 @@
-"""Manifests for a server: what a test wants to be there before it begins."""
+"""Applies manifests to a server, for what must exist before a test begins."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from kubeloop.config import ClusterConfig
 
 __all__ = ["MANAGER", "apply_files"]
 
-MANAGER = "kubeloop-testing"  # who owns what is loaded
+MANAGER = "kubeloop-testing"  # the field manager
 
 
 async def apply_files(config: ClusterConfig, manifests: Iterable[str | Path]) -> None:
-    """Apply YAML files, namespaces and CRDs first. Cancelled, some may be there."""
+    """Apply YAML files, namespaces and CRDs first. If cancelled, some may be applied."""
     files = tuple(manifests)
     if not files:
-        return  # not even a client is made
+        return
     async with APIClient(config, field_manager=MANAGER) as client:
         for file in files:
             await client.apply(Path(file), force=True)

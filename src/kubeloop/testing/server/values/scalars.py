@@ -1,8 +1,8 @@
-"""Scalars in a body, read the way the API server's Go types read them.
+"""Decodes scalars of a body as the API server's Go types do.
 
-Promises: a value of the wrong type is reported in Go's words and kept as it was; quantities,
-times and durations come back the one way the server writes them.
-Elsewhere: objects, lists and maps (`unknown_fields`).
+Guarantees: a value of the wrong type is reported with the message of Go's encoding/json and
+kept; quantities, times and durations are returned in their canonical form.
+See also: objects, lists and maps (`unknown_fields`).
 """
 
 from __future__ import annotations
@@ -23,71 +23,76 @@ from .causes import quoted
 
 __all__ = [
     "INT64_FIELDS",
+    "Finding",
     "Findings",
-    "Place",
     "Reader",
     "is_int_or_string",
+    "report_type",
     "value_reader",
-    "wrong_type",
 ]
 
 
 @final
-class Place:
-    """Something found at a path that grows from the inside out."""
+class Finding:
+    """An unknown field or a decoding error, with its path.
 
-    __slots__ = ("path", "struct", "wanted", "what")
+    With `go_type`, `detail` is the JSON type that cannot be decoded into it. The path is
+    prefixed while the readers return, so that a clean body builds no paths.
+    """
 
-    def __init__(self, path: str, what: str = "", *, wanted: str = "") -> None:
+    __slots__ = ("detail", "go_type", "path", "struct")
+
+    def __init__(self, path: str, detail: str = "", *, go_type: str = "") -> None:
         self.path = path
-        self.what = what
-        self.wanted = wanted
+        self.detail = detail
+        self.go_type = go_type
         self.struct = ""
 
-    def told(self) -> str:
-        if not self.wanted:
-            return self.what
+    def message(self) -> str:
+        """The message of Go's `json.UnmarshalTypeError`, or the detail alone."""
+        if not self.go_type:
+            return self.detail
         if not self.struct:
-            return f"json: cannot unmarshal {self.what} into Go value of type {self.wanted}"
-        path = re.sub(r"\[[0-9]+\]", "", self.path)
+            return f"json: cannot unmarshal {self.detail} into Go value of type {self.go_type}"
+        path = re.sub(r"\[[0-9]+\]", "", self.path)  # Go's paths have no indexes
         return (
-            f"json: cannot unmarshal {self.what} into Go struct field "
-            f"{self.struct}.{path} of type {self.wanted}"
+            f"json: cannot unmarshal {self.detail} into Go struct field "
+            f"{self.struct}.{path} of type {self.go_type}"
         )
 
 
 @final
 class Findings:
+    """What the readers of one body have found so far."""
+
     __slots__ = ("problems", "unknown")
 
     def __init__(self) -> None:
-        self.unknown: list[Place] = []
-        self.problems: list[Place] = []
+        self.unknown: list[Finding] = []
+        self.problems: list[Finding] = []
 
     def count(self) -> int:
         return len(self.unknown) + len(self.problems)
 
-    def prefix(self, step: str, marks: tuple[int, int], *, struct: str = "") -> None:
-        """Put `step` before the paths of what was found since `marks`."""
-        for place in (*self.unknown[marks[0] :], *self.problems[marks[1] :]):
-            joint = "" if not place.path or place.path.startswith("[") else "."
-            place.path = f"{step}{joint}{place.path}"
-            place.struct = place.struct or struct
-
-    def marks(self) -> tuple[int, int]:
-        return len(self.unknown), len(self.problems)
+    def prefix(self, step: str, since: tuple[int, int], *, struct: str = "") -> None:
+        """Put `step` before the paths found since there were so many of each."""
+        for finding in (*self.unknown[since[0] :], *self.problems[since[1] :]):
+            joint = "" if not finding.path or finding.path.startswith("[") else "."
+            finding.path = f"{step}{joint}{finding.path}"
+            finding.struct = finding.struct or struct
 
 
 Reader: TypeAlias = Callable[[Any, Findings], Any]
 
 
-def wrong_type(found: Findings, value: Any, wanted: str) -> Any:
-    found.problems.append(Place("", _go_json(value), wanted=wanted))
+def report_type(found: Findings, value: Any, go_type: str) -> Any:
+    """Report that `value` cannot be decoded into a Go type; return it unchanged."""
+    found.problems.append(Finding("", _json_type(value), go_type=go_type))
     return value
 
 
-def _go_json(value: Any) -> str:
-    """What Go calls the JSON it met."""
+def _json_type(value: Any) -> str:
+    """The name that Go's encoding/json has for the type of a JSON value."""
     match value:
         case bool():
             return "bool"
@@ -119,16 +124,16 @@ def _read_anything(value: Any, _: Findings) -> Any:
 
 
 def _read_str(value: Any, found: Findings) -> Any:
-    return value if isinstance(value, str) else wrong_type(found, value, "string")
+    return value if isinstance(value, str) else report_type(found, value, "string")
 
 
 def _read_bool(value: Any, found: Findings) -> Any:
-    return value if isinstance(value, bool) else wrong_type(found, value, "bool")
+    return value if isinstance(value, bool) else report_type(found, value, "bool")
 
 
 def _read_float(value: Any, found: Findings) -> Any:
     good = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if good else wrong_type(found, value, "float64")
+    return value if good else report_type(found, value, "float64")
 
 
 def _int_reader(name: str) -> Reader:
@@ -139,17 +144,17 @@ def _int_reader(name: str) -> Reader:
         if type(value) is int and value in limits:
             return value
         if type(value) is int:
-            found.problems.append(Place("", f"number {value}", wanted=f"int{bits}"))
+            found.problems.append(Finding("", f"number {value}", go_type=f"int{bits}"))
             return value
-        # A number without a fraction may be written as one: 3.0 is 3.
+        # The server's JSON decoder turns a whole float into an int64: 3.0 is 3.
         if isinstance(value, float) and value.is_integer() and int(value) in limits:
             return int(value)
-        return wrong_type(found, value, f"int{bits}")
+        return report_type(found, value, f"int{bits}")
 
     return read
 
 
-# Which integers are wider than 32 bits; the classes only say `int`.
+# Fields that are int64 in Go; the wire's classes have only `int`.
 INT64_FIELDS: Final = frozenset(
     [
         "activeDeadlineSeconds",
@@ -194,39 +199,39 @@ def _read_int_or_string(value: Any, found: Findings) -> Any:
         return value
     if type(value) is int and value in range(-(2**31), 2**31):
         return value
-    return wrong_type(found, value, "int32")
+    return report_type(found, value, "int32")
 
 
 def _read_quantity(value: Any, found: Findings) -> Any:
-    """A quantity as the server writes it: `0.5` becomes `500m`, a number becomes a string."""
+    """A quantity in canonical form: `0.5` becomes `500m`, a number becomes a string."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return _said(found, value, _NO_QUANTITY)
+        return _report(found, value, _QUANTITY_FORMAT)
     try:
         text = str(Quantity(value))
     except InvalidArgument:
-        return _said(found, value, _NO_QUANTITY)
+        return _report(found, value, _QUANTITY_FORMAT)
     return value if text == value else text
 
 
-_NO_QUANTITY: Final = (
+_QUANTITY_FORMAT: Final = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 )
 
 
-def _said(found: Findings, value: Any, problem: str) -> Any:
-    found.problems.append(Place("", problem))
+def _report(found: Findings, value: Any, problem: str) -> Any:
+    found.problems.append(Finding("", problem))
     return value
 
 
 def _time_reader(parse: Callable[[str], datetime], write: Callable[[Any], str]) -> Reader:
     def read(value: Any, found: Findings) -> Any:
         if not isinstance(value, str):
-            return wrong_type(found, value, "string")
+            return report_type(found, value, "string")
         try:
             text = write(parse(value))
         except InvalidArgument:
             layout = "2006-01-02T15:04:05Z07:00"
-            return _said(found, value, f"parsing time {quoted(value)} as {quoted(layout)}")
+            return _report(found, value, f"parsing time {quoted(value)} as {quoted(layout)}")
         return value if text == value else text
 
     return read
@@ -234,27 +239,28 @@ def _time_reader(parse: Callable[[str], datetime], write: Callable[[Any], str]) 
 
 def _read_duration(value: Any, found: Findings) -> Any:
     if not isinstance(value, str):
-        return wrong_type(found, value, "string")
+        return report_type(found, value, "string")
     try:
         text = str(Duration.parse(value))
     except InvalidArgument:
-        return _said(found, value, f"time: invalid duration {quoted(value)}")
+        return _report(found, value, f"time: invalid duration {quoted(value)}")
     return value if text == value else text
 
 
 def _read_bytes(value: Any, found: Findings) -> Any:
     if not isinstance(value, str):
-        return wrong_type(found, value, "[]uint8")
+        return report_type(found, value, "[]uint8")
     try:
         base64.b64decode(value, validate=True)
     except (binascii.Error, ValueError):
-        return _said(found, value, f"illegal base64 data at input byte {_first_bad(value)}")
+        return _report(found, value, f"illegal base64 data at input byte {_corrupt_byte(value)}")
     return value
 
 
-def _first_bad(text: str) -> int:
-    bad = re.search(r"[^A-Za-z0-9+/=]", text)
-    return bad.start() if bad else len(text) - len(text) % 4
+def _corrupt_byte(text: str) -> int:
+    """The offset in Go's `base64.CorruptInputError`."""
+    corrupt = re.search(r"[^A-Za-z0-9+/=]", text)
+    return corrupt.start() if corrupt else len(text) - len(text) % 4
 
 
 _SCALARS: Final[dict[Any, Reader]] = {

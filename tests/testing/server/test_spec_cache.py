@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kubeloop.testing.server.builtin.remembering import remembered, remembered_good
+from kubeloop.testing.server.builtin.spec_cache import cached_by_content, cached_if_valid
 
 
-def test_a_change_is_worked_out_once_for_equal_specs() -> None:
+def test_a_change_is_computed_once_for_equal_specs() -> None:
     asked: list[Any] = []
 
-    @remembered
+    @cached_by_content
     def change(spec: dict[str, Any]) -> dict[str, Any]:
         asked.append(spec)
         return {**spec, "filled": True}
@@ -21,10 +21,10 @@ def test_a_change_is_worked_out_once_for_equal_specs() -> None:
     assert asked == [{"a": 1}, {"a": 2}]
 
 
-def test_a_large_spec_is_worked_out_every_time() -> None:
+def test_a_large_spec_is_not_cached() -> None:
     asked: list[Any] = []
 
-    @remembered
+    @cached_by_content
     def change(spec: dict[str, Any]) -> dict[str, Any]:
         asked.append(spec)
         return spec
@@ -35,10 +35,10 @@ def test_a_large_spec_is_worked_out_every_time() -> None:
     assert len(asked) == 2
 
 
-def test_only_the_good_are_not_checked_again() -> None:
+def test_only_valid_specs_are_not_checked_again() -> None:
     asked: list[Any] = []
 
-    @remembered_good
+    @cached_if_valid
     def check(spec: dict[str, Any], path: str) -> Iterator[str]:
         asked.append(spec)
         if spec["bad"]:

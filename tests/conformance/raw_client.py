@@ -1,7 +1,7 @@
-"""Speaks plain HTTP to an API server and hands back what it said.
+"""An HTTP client for the tests, which returns the responses of an API server unchanged.
 
-Promises: no client of ours is involved; nothing is retried, guessed or forgiven.
-Elsewhere: which server answers (`servers`), what is sent (`samples`).
+Guarantees: uses no client of kubeloop; never retries and never interprets a response.
+See also: the servers (`servers`), the objects that are sent (`samples`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import msgspec
 from multidict import CIMultiDictProxy
 from yarl import URL
 
-__all__ = ["APPLY", "JSON", "JSON_PATCH", "MERGE", "STRATEGIC", "Caller", "Reply", "Watch"]
+__all__ = ["APPLY", "JSON", "JSON_PATCH", "MERGE", "STRATEGIC", "RawClient", "Response", "Watch"]
 
 JSON = "application/json"
 JSON_PATCH = "application/json-patch+json"
@@ -25,13 +25,13 @@ MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 APPLY = "application/apply-patch+yaml"
 
-_LARGE = 1024 * 1024  # bytes; aiohttp wants more than that as a file
-_PATIENCE = 15.0  # seconds for an event that must come: only a wait in vain is that long
+_LARGE = 1024 * 1024  # bytes; aiohttp expects a larger body as a file
+_TIMEOUT = 15.0  # seconds for an event that must come
 
 
 @final
-class Reply:
-    """An answer: its code, its headers and its body."""
+class Response:
+    """The code, the headers and the body of a response."""
 
     def __init__(self, code: int, headers: CIMultiDictProxy[str], raw: bytes) -> None:
         self.code = code
@@ -72,9 +72,9 @@ class Reply:
 
     @property
     def causes(self) -> list[tuple[str, str]]:
-        """Field and reason of every cause, sorted: their order is nobody's promise."""
-        said = self.details.get("causes", [])
-        return sorted((each.get("field", ""), each.get("reason", "")) for each in said)
+        """Field and reason of every cause, sorted: the server guarantees no order."""
+        causes = self.details.get("causes", [])
+        return sorted((each.get("field", ""), each.get("reason", "")) for each in causes)
 
     @property
     def warnings(self) -> list[str]:
@@ -83,21 +83,21 @@ class Reply:
         return [text[1:-1].replace('\\"', '"').replace("\\\\", "\\") for text in found]
 
     def __repr__(self) -> str:
-        return f"Reply({self.code}, {self.raw[:1500].decode(errors='replace')})"
+        return f"Response({self.code}, {self.raw[:1500].decode(errors='replace')})"
 
 
 @final
 class Watch:
     """A running watch, read one event at a time."""
 
-    def __init__(self, answer: aiohttp.ClientResponse) -> None:
-        self.code = answer.status
-        self._answer = answer
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self.code = response.status
+        self._response = response
 
     async def next(self) -> dict[str, Any]:
-        """The next event; it is an error when none comes."""
-        async with asyncio.timeout(_PATIENCE):
-            line = await self._answer.content.readline()
+        """The next event; an error if none comes in time."""
+        async with asyncio.timeout(_TIMEOUT):
+            line = await self._response.content.readline()
         assert line, "the watch has ended"
         event: dict[str, Any] = msgspec.json.decode(line)
         return event
@@ -105,23 +105,22 @@ class Watch:
     async def take(self, count: int) -> list[dict[str, Any]]:
         return [await self.next() for _ in range(count)]
 
-    async def until(self, *wanted: tuple[str, str], within: float = 45.0) -> list[dict[str, Any]]:
-        """All events up to the one with which every wanted type and name has been seen.
+    async def until(self, *expected: tuple[str, str], within: float = 45.0) -> list[dict[str, Any]]:
+        """All events until every expected type and name has been seen.
 
-        For what controllers do, in their own time: the deadline is only there to end a wait
-        that is in vain.
+        With a long deadline, because controllers may take their time.
         """
         seen: list[dict[str, Any]] = []
-        left = set(wanted)
+        left = set(expected)
         async with asyncio.timeout(within):
             while left:
-                line = await self._answer.content.readline()
+                line = await self._response.content.readline()
                 assert line, f"the watch has ended before {sorted(left)}"
                 seen.append(msgspec.json.decode(line))
                 left.discard((seen[-1]["type"], seen[-1]["object"]["metadata"].get("name", "")))
         return seen
 
-    async def story(self, count: int) -> list[tuple[str, str]]:
+    async def types_and_names(self, count: int) -> list[tuple[str, str]]:
         """Type and name of the next events."""
         return [
             (event["type"], event["object"]["metadata"].get("name", ""))
@@ -130,16 +129,16 @@ class Watch:
 
     async def rest(self) -> list[dict[str, Any]]:
         """Every event until the server ends the watch."""
-        async with asyncio.timeout(_PATIENCE):
-            raw = await self._answer.read()
+        async with asyncio.timeout(_TIMEOUT):
+            raw = await self._response.read()
         return [msgspec.json.decode(line) for line in raw.splitlines()]
 
 
 @final
-class Caller:
-    """Calls one server, by default about one namespace.
+class RawClient:
+    """Sends requests to one server, with a default namespace.
 
-    In paths and queries `{ns}` stands for the namespace. `as_user` and `as_groups`
+    In paths and queries `{ns}` is replaced by the namespace. `as_user` and `as_groups`
     impersonate.
     """
 
@@ -148,9 +147,9 @@ class Caller:
         self._url = url
         self.namespace = namespace
 
-    def in_namespace(self, namespace: str) -> Caller:
-        """The same caller about another namespace."""
-        return Caller(self._session, self._url, namespace)
+    def in_namespace(self, namespace: str) -> RawClient:
+        """The same client with another default namespace."""
+        return RawClient(self._session, self._url, namespace)
 
     def at(self, resource: str, *rest: str) -> str:
         """The path of `configmaps` or `apps/v1/deployments` in the namespace."""
@@ -168,12 +167,12 @@ class Caller:
         headers: Mapping[str, str] | None = None,
         as_user: str = "",
         as_groups: tuple[str, ...] = (),
-    ) -> Reply:
+    ) -> Response:
         request = self._request(
             method, path, body, query=query, headers=headers, user=as_user, groups=as_groups
         )
-        async with request as answer:
-            return Reply(answer.status, answer.headers, await answer.read())
+        async with request as response:
+            return Response(response.status, response.headers, await response.read())
 
     def _request(
         self,
@@ -188,8 +187,8 @@ class Caller:
     ) -> Any:
         raw = body if isinstance(body, bytes) or body is None else msgspec.json.encode(body)
         head = [("Content-Type", JSON)] if raw is not None else []
-        given = dict(headers or {})
-        head = [pair for pair in head if pair[0] not in given] + list(given.items())
+        own = dict(headers or {})
+        head = [pair for pair in head if pair[0] not in own] + list(own.items())
         head += [("Impersonate-User", user)] if user else []
         head += [("Impersonate-Group", group) for group in groups]
         return self._session.request(
@@ -200,19 +199,19 @@ class Caller:
             params=_pairs(query or {}, self.namespace),
         )
 
-    async def get(self, path: str, **query: Any) -> Reply:
+    async def get(self, path: str, **query: Any) -> Response:
         return await self("GET", path, query=query)
 
-    async def create(self, path: str, body: Any, **query: Any) -> Reply:
-        """Create, and insist on it."""
+    async def create(self, path: str, body: Any, **query: Any) -> Response:
+        """Create an object; an error unless it succeeds."""
         reply = await self("POST", path, body, query=query)
         assert reply.code == 201, reply
         return reply
 
-    async def patch(self, path: str, body: Any, sort: str = MERGE, **query: Any) -> Reply:
-        return await self("PATCH", path, body, query=query, headers={"Content-Type": sort})
+    async def patch(self, path: str, body: Any, media: str = MERGE, **query: Any) -> Response:
+        return await self("PATCH", path, body, query=query, headers={"Content-Type": media})
 
-    async def apply(self, path: str, body: Any, manager: str = "tester", **query: Any) -> Reply:
+    async def apply(self, path: str, body: Any, manager: str = "tester", **query: Any) -> Response:
         return await self.patch(path, body, APPLY, fieldManager=manager, **query)
 
     @asynccontextmanager
@@ -220,13 +219,13 @@ class Caller:
         self, path: str, *, headers: Mapping[str, str] | None = None, **query: Any
     ) -> AsyncIterator[Watch]:
         query = {"watch": "1", **query}
-        async with self._request("GET", path, None, query=query, headers=headers) as answer:
-            yield Watch(answer)
-            answer.close()
+        async with self._request("GET", path, None, query=query, headers=headers) as response:
+            yield Watch(response)
+            response.close()
 
 
 def _pairs(query: Mapping[str, Any], namespace: str) -> list[tuple[str, str]]:
-    """The query as it is sent; `limit_` is `limit`, and a list is sent once for each value."""
+    """The parameters of a query; `limit_` is `limit`, and a list is sent once for each value."""
     found: list[tuple[str, str]] = []
     for name, value in query.items():
         for each in value if isinstance(value, list) else [value]:

@@ -1,17 +1,17 @@
-"""The objects that the tables of refusals speak about.
+"""The objects that the tables of rejected requests refer to.
 
-Promises: nothing that the tables send changes any of them, so one scene serves all rows.
-Elsewhere: the tables (`test_refused_*`), the kind of our own (`widgets`).
+Guarantees: no row changes any of them, so all rows share them.
+See also: the tables (`test_rejected_*`), the custom kind (`widgets`).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from tests.conformance.caller import Caller
+from tests.conformance.raw_client import RawClient
 from tests.conformance.samples import config_map, deployment, pod, service
 
-__all__ = ["build_scene", "look_at_scene"]
+__all__ = ["create_objects", "read_objects"]
 
 Object = dict[str, Any]
 
@@ -63,14 +63,14 @@ _NAMESPACED: list[tuple[str, Object]] = [
 ]
 
 
-async def build_scene(api: Caller) -> Object:
-    """Put the scene into the caller's namespace; returns it as it is then."""
+async def create_objects(api: RawClient) -> Object:
+    """Create the objects in the client's namespace; return them as stored."""
     for resource, obj in _NAMESPACED:
         await api.create(api.at(resource), obj)
-    return await look_at_scene(api)
+    return await read_objects(api)
 
 
-async def look_at_scene(api: Caller) -> Object:
-    """Everything in the namespace, of the kinds that the scene has."""
+async def read_objects(api: RawClient) -> Object:
+    """All objects of these kinds in the namespace."""
     kinds = dict.fromkeys(resource for resource, _ in _NAMESPACED)
     return {resource: (await api.get(api.at(resource))).items for resource in kinds}

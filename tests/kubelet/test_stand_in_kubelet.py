@@ -1,4 +1,4 @@
-"""Streams pass through the real API server to the stand-in kubelet, as kubectl sees them."""
+"""Streams of kubectl pass through the real API server to the stand-in kubelet."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Kubectl:
     def __init__(self, kubeconfig: Path) -> None:
         self._kubeconfig = kubeconfig
 
-    async def __call__(self, *words: str, told: bytes = b"") -> tuple[int | None, str, str]:
-        """The exit code, and what it wrote to its output and its errors."""
+    async def __call__(self, *words: str, stdin: bytes = b"") -> tuple[int | None, str, str]:
+        """The exit code, stdout and stderr."""
         process = await self._start(*words)
-        out, errors = await process.communicate(told)
+        out, errors = await process.communicate(stdin)
         return process.returncode, out.decode(), errors.decode()
 
     @asynccontextmanager
     async def running(self, *words: str) -> AsyncIterator[asyncio.StreamReader]:
-        """What it writes, while it runs: until the block ends."""
+        """The output of kubectl, which runs until the block ends."""
         process = await self._start(*words)
         assert process.stdout is not None
         try:
@@ -61,33 +61,33 @@ def kubectl(plane: ControlPlane, tmp_path: Path) -> Kubectl:
     return Kubectl(path)
 
 
-async def test_exec_brings_back_what_a_command_writes_and_its_exit_code(kubectl: Kubectl) -> None:
+async def test_exec_returns_the_output_of_a_command_and_its_exit_code(kubectl: Kubectl) -> None:
     assert await kubectl("exec", "web", "--", "echo", "hello", "there") == (0, "hello there\n", "")
     assert (await kubectl("exec", "web", "--", "warn", "careful"))[2] == "careful\n"
     assert (await kubectl("exec", "web", "--", "exit", "7"))[0] == 7
 
 
-async def test_exec_hands_its_input_to_the_command(kubectl: Kubectl) -> None:
-    code, out, _ = await kubectl("exec", "-i", "web", "--", "cat", told=b"one\ntwo\n")
+async def test_exec_passes_its_input_to_the_command(kubectl: Kubectl) -> None:
+    code, out, _ = await kubectl("exec", "-i", "web", "--", "cat", stdin=b"one\ntwo\n")
 
     assert (code, out) == (0, "one\ntwo\n")
 
 
-async def test_attach_reaches_the_container_that_runs(kubectl: Kubectl) -> None:
-    code, out, _ = await kubectl("attach", "-i", "web", told=b"through\n")
+async def test_attach_connects_to_the_running_container(kubectl: Kubectl) -> None:
+    code, out, _ = await kubectl("attach", "-i", "web", stdin=b"through\n")
 
     assert code == 0
     assert "through\n" in out
 
 
-async def test_logs_come_whole_or_from_the_end(kubectl: Kubectl) -> None:
+async def test_logs_can_be_read_completely_or_from_the_end(kubectl: Kubectl) -> None:
     whole = (await kubectl("logs", "web"))[1].splitlines()
 
     assert whole == [f"default/web/app: line {number}" for number in range(1, 11)]
     assert (await kubectl("logs", "web", "--tail=2"))[1].splitlines() == whole[-2:]
 
 
-async def test_logs_that_are_followed_go_on(kubectl: Kubectl) -> None:
+async def test_followed_logs_continue(kubectl: Kubectl) -> None:
     async with kubectl.running("logs", "--follow", "--tail=1", "web") as lines:
         seen = [await lines.readline() for _ in range(3)]
 
@@ -95,18 +95,18 @@ async def test_logs_that_are_followed_go_on(kubectl: Kubectl) -> None:
 
 
 async def test_a_forwarded_port_reaches_a_listener_of_the_pod(kubectl: Kubectl) -> None:
-    async def shout(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def echo_upper(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write((await reader.readline()).upper())
         writer.close()
 
-    server = await asyncio.start_server(shout, "127.0.0.1", 0)
+    server = await asyncio.start_server(echo_upper, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    async with server, kubectl.running("port-forward", "pod/web", f":{port}") as said:
-        local = int((await said.readline()).split(b" -> ")[0].rpartition(b":")[2])
+    async with server, kubectl.running("port-forward", "pod/web", f":{port}") as output:
+        local = int((await output.readline()).split(b" -> ")[0].rpartition(b":")[2])
         reader, writer = await asyncio.open_connection("127.0.0.1", local)
         writer.write(b"loud\n")
-        answer = await reader.readline()
+        response = await reader.readline()
         writer.close()
         await writer.wait_closed()
 
-    assert answer == b"LOUD\n"
+    assert response == b"LOUD\n"

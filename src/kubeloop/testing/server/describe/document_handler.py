@@ -1,7 +1,7 @@
-"""The paths that are no resource: version, health, discovery, OpenAPI.
+"""The non-resource paths: version, health, discovery, OpenAPI.
 
-Promises: whoever has a document already is told so (304) instead of sent it again.
-Elsewhere: what stands in the documents (`discovery`, `openapi`).
+Guarantees: a client that has a document already (If-None-Match) gets a 304.
+See also: the content of the documents (`discovery`, `openapi`).
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from .documents import Document
 if TYPE_CHECKING:
     from .discovery import Root
 
-__all__ = ["Catalogue", "is_health_check"]
+__all__ = ["DocumentHandler", "is_health_check"]
 
 _HEALTH = frozenset({"healthz", "livez", "readyz"})
-_CHECKS = frozenset({"etcd", "ping"})
+_CHECKS = frozenset({"etcd", "ping"})  # of the many checks of kube-apiserver
 
 
 def is_health_check(path: str) -> bool:
-    """Whether a path is one at which the server says that it is well: `/livez`, `/readyz/ping`."""
+    """Whether a path is a health check, such as `/livez` or `/readyz/ping`."""
     page, *checks = path.strip("/").split("/")
     return page in _HEALTH and set(checks) <= _CHECKS
 
 
 @final
-class Catalogue:
-    """Answers every path that names no resource."""
+class DocumentHandler:
+    """Serves every path that is not a resource."""
 
     def __init__(self, registry: Registry, *, extra: Mapping[str, Callable[[], Any]]) -> None:
         self._registry = registry
-        self._extra = extra  # more documents by path: the keys of service account tokens
+        self._extra = extra  # more documents by path: the OIDC discovery of service accounts
 
     def answer(self, request: Incoming) -> Answer:
         """The document at a path. Raises `Refusal` 404 or 405."""
@@ -49,7 +49,7 @@ class Catalogue:
             return _health(request, steps[0])
         if path in self._extra:
             return Answer(200, encoded(self._extra[path]()))
-        found = self._found(request, steps)
+        found = self._find(request, steps)
         if found is None and self._is_in_version(steps):
             raise unknown_resource()
         return found or NOWHERE
@@ -62,8 +62,8 @@ class Catalogue:
                 return self._registry.is_built_in(group)
         return False
 
-    def _found(self, request: Incoming, steps: list[str]) -> Answer | None:
-        from . import discovery
+    def _find(self, request: Incoming, steps: list[str]) -> Answer | None:
+        from . import discovery  # at the first use: most tests request no discovery
 
         registry = self._registry
         match steps:
@@ -74,11 +74,11 @@ class Catalogue:
             case ["api" | "apis"]:
                 return self._root(request, steps[0])
             case ["apis", group]:
-                return _given(discovery.legacy_group(registry, group))
+                return _encode(discovery.legacy_group(registry, group))
             case ["api", version]:
-                return _given(discovery.legacy_resources(registry, "", version))
+                return _encode(discovery.legacy_resources(registry, "", version))
             case ["apis", group, version]:
-                return _given(discovery.legacy_resources(registry, group, version))
+                return _encode(discovery.legacy_resources(registry, group, version))
             case ["openapi", *rest]:
                 return self._openapi(request, rest)
         return None
@@ -86,10 +86,10 @@ class Catalogue:
     def _root(self, request: Incoming, root: str) -> Answer:
         from . import discovery
 
-        form = discovery.aggregated_version(request.header("Accept"))
-        if form:
-            place: Root = "/api" if root == "api" else "/apis"
-            return _sent(request, discovery.aggregated(self._registry, place, form))
+        version = discovery.aggregated_version(request.header("Accept"))
+        if version:
+            path: Root = "/api" if root == "api" else "/apis"
+            return _send(request, discovery.aggregated(self._registry, path, version))
         if root == "api":
             address = request.header("Host") or "127.0.0.1"
             return Answer(200, encoded(discovery.legacy_versions(address)))
@@ -102,25 +102,25 @@ class Catalogue:
         found: Document | None = None
         match steps:
             case ["v2"]:
-                wanted = openapi_protobuf.is_wanted(request.header("Accept"))
-                found = openapi.v2_protobuf(registry) if wanted else openapi.v2(registry)
+                protobuf = openapi_protobuf.is_accepted(request.header("Accept"))
+                found = openapi.v2_protobuf(registry) if protobuf else openapi.v2(registry)
             case ["v3"]:
                 found = openapi.v3_index(registry)
             case ["v3", "api", version]:
                 found = openapi.v3(registry, "", version)
             case ["v3", "apis", group, version]:
                 found = openapi.v3(registry, group, version)
-        return None if found is None else _sent(request, found)
+        return None if found is None else _send(request, found)
 
 
-def _sent(request: Incoming, found: Document) -> Answer:
+def _send(request: Incoming, found: Document) -> Answer:
     headers = {"ETag": found.etag} if found.etag else {}
     if found.is_known(request.header("If-None-Match")):
         return Answer(304, b"", headers, found.media)
     return Answer(200, found.body, headers, found.media)
 
 
-def _given(found: Any) -> Answer | None:
+def _encode(found: Any) -> Answer | None:
     return None if found is None else Answer(200, encoded(found))
 
 

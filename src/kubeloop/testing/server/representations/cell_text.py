@@ -1,32 +1,42 @@
-"""Text for people, as the columns of `kubectl get` have it.
+"""The text of table cells, as kube-apiserver's printers write it.
 
-Promises: pure; the same words and cuts as kube-apiserver's printers; whatever an object
-holds gives some text and never an exception.
-Elsewhere: which column shows what (`table_kinds`).
+Guarantees: pure; the same words and the same abbreviations; any object results in some text,
+never in an exception.
+See also: the columns (`table_kinds`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from kubeloop.selectors import selector_from_wire
 from kubeloop.wire import InvalidArgument
 from kubeloop.wire.times import parse_time
 
+from ..values.json_values import value_at
+
 __all__ = [
-    "at",
+    "Cells",
+    "Obj",
+    "Since",
+    "age_of",
     "condition_of",
     "containers_text",
     "human_duration",
     "human_since",
     "items_at",
     "labels_text",
+    "name_of",
     "or_else",
     "selector_text",
     "with_more",
 ]
+
+Obj: TypeAlias = Mapping[str, Any]
+Since: TypeAlias = Callable[[object], str]  # a timestamp of the API as an age
+Cells: TypeAlias = Callable[[Obj, Since], list[Any]]  # the cells of an object
 
 _MINUTE: Final = 60
 _HOUR: Final = 3600
@@ -35,7 +45,7 @@ _YEAR: Final = 365 * _DAY
 
 
 def human_duration(seconds: float) -> str:
-    """A span in two or three figures: `5s`, `3m20s`, `5h`, `3d4h`, `2y40d`."""
+    """A duration as apimachinery's `HumanDuration`: `5s`, `3m20s`, `5h`, `3d4h`, `2y40d`."""
     if seconds <= -2:
         return "<invalid>"
     whole = max(int(seconds), 0)
@@ -64,35 +74,33 @@ def _two(seconds: int, large: int, large_name: str, small: int, small_name: str)
     return f"{first}{rest}{small_name}" if rest else first
 
 
-def human_since(moment: object, now: datetime) -> str:
-    """How long ago a timestamp of the API was; `<unknown>` where there is none."""
-    if not isinstance(moment, str) or not moment:
+def human_since(timestamp: object, now: datetime) -> str:
+    """The age of a timestamp of the API; `<unknown>` without one."""
+    if not isinstance(timestamp, str) or not timestamp:
         return "<unknown>"
     try:
-        return human_duration((now - parse_time(moment)).total_seconds())
+        return human_duration((now - parse_time(timestamp)).total_seconds())
     except InvalidArgument:
         return "<invalid>"
 
 
-def at(obj: Any, *path: str | int) -> Any:
-    """What stands at a path, or None where it ends early."""
-    for step in path:
-        if isinstance(step, int):
-            obj = obj[step] if isinstance(obj, list) and len(obj) > step else None
-        else:
-            obj = obj.get(step) if isinstance(obj, Mapping) else None
-    return obj
+def name_of(obj: Obj) -> Any:
+    return value_at(obj, "metadata", "name")
+
+
+def age_of(obj: Obj, since: Since) -> str:
+    return since(value_at(obj, "metadata", "creationTimestamp"))
 
 
 def items_at(obj: Any, *path: str | int) -> list[Any]:
-    """The list at a path; empty where there is none."""
-    found = at(obj, *path)
+    """The list at a path; empty if there is none."""
+    found = value_at(obj, *path)
     return found if isinstance(found, list) else []
 
 
-def or_else(value: object, otherwise: str) -> str:
-    """`value` as text, or `otherwise` where it is missing or empty."""
-    return otherwise if value is None or value == "" else str(value)
+def or_else(value: object, default: str) -> str:
+    """`value` as text, or `default` if it is missing or empty."""
+    return default if value is None or value == "" else str(value)
 
 
 def labels_text(labels: object) -> str:
@@ -103,7 +111,7 @@ def labels_text(labels: object) -> str:
 
 
 def selector_text(selector: Any, *, none: str = "<none>") -> str:
-    """A LabelSelector as `kubectl` writes it; `none` where it selects everything or nothing."""
+    """A LabelSelector as `kubectl` prints it; `none` if it selects everything or nothing."""
     try:
         return str(selector_from_wire(selector)) or none
     except InvalidArgument:
@@ -117,14 +125,14 @@ def containers_text(spec: Any) -> tuple[str, str]:
     return names, ",".join(str(each.get("image", "")) for each in containers)
 
 
-def with_more(words: Sequence[str], *, shown: int, total: int | None = None) -> str:
-    """The first words, and how many more there are: `a,b,c + 2 more...`."""
+def with_more(words: Sequence[str], *, limit: int, total: int | None = None) -> str:
+    """The first words, and the number of the others: `a,b,c + 2 more...`."""
     count = len(words) if total is None else total
-    text = ",".join(words[:shown])
-    return f"{text} + {count - shown} more..." if len(words) > shown else text
+    text = ",".join(words[:limit])
+    return f"{text} + {count - limit} more..." if len(words) > limit else text
 
 
-def condition_of(obj: Any, sort: str) -> Mapping[str, Any] | None:
+def condition_of(obj: Any, name: str) -> Mapping[str, Any] | None:
     """The first status condition of a type."""
     found: Iterable[Any] = items_at(obj, "status", "conditions")
-    return next((e for e in found if isinstance(e, Mapping) and e.get("type") == sort), None)
+    return next((e for e in found if isinstance(e, Mapping) and e.get("type") == name), None)

@@ -1,0 +1,83 @@
+"""JSON values: access by path, equality, and copy-on-write edits.
+
+Guarantees: pure; the result of an edit shares everything that did not change, and an edit that
+changes nothing returns the same object, so that callers can compare with `is`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+__all__ = [
+    "Change",
+    "Json",
+    "json_equal",
+    "map_field",
+    "map_items",
+    "value_at",
+    "with_defaults",
+    "without",
+]
+
+Json: TypeAlias = dict[str, Any]
+Change: TypeAlias = Callable[[Json], Json]
+
+
+def value_at(obj: Any, *path: str | int) -> Any:
+    """The value at a path of keys and list indexes; None if there is none."""
+    for step in path:
+        if isinstance(obj, Mapping):
+            obj = obj.get(step)
+        elif isinstance(obj, list) and isinstance(step, int):
+            obj = obj[step] if len(obj) > step else None
+        else:
+            return None
+    return obj
+
+
+def json_equal(one: Any, two: Any) -> bool:
+    """Whether two JSON values are equal as the API compares them: 1 is 1.0, but not true."""
+    if one is two:
+        return True
+    if isinstance(one, dict) and isinstance(two, dict):
+        return one.keys() == two.keys() and all(json_equal(one[key], two[key]) for key in one)
+    if isinstance(one, list) and isinstance(two, list):
+        return len(one) == len(two) and all(map(json_equal, one, two))
+    return isinstance(one, bool) == isinstance(two, bool) and bool(one == two)
+
+
+def with_defaults(obj: Json, defaults: Mapping[str, Any]) -> Json:
+    """`obj` with `defaults` for keys that are missing, null, or an empty string."""
+    missing = {key: value for key, value in defaults.items() if obj.get(key) in (None, "")}
+    changed = {key: value for key, value in missing.items() if key not in obj or obj[key] != value}
+    return {**obj, **changed} if changed else obj
+
+
+def without(obj: Json, *keys: str) -> Json:
+    """`obj` without some keys."""
+    if not obj.keys() & keys:
+        return obj
+    return {key: value for key, value in obj.items() if key not in keys}
+
+
+def map_field(obj: Json, key: str, change: Change, *, make: bool = False) -> Json:
+    """`obj` with the object under `key` changed; `make` starts from {} if there is none."""
+    before = obj.get(key)
+    if not isinstance(before, dict):
+        if not make or before is not None:
+            return obj
+        before = {}
+    after = change(before)
+    return obj if after is obj.get(key) else {**obj, key: after}
+
+
+def map_items(obj: Json, keys: str | Iterable[str], change: Change) -> Json:
+    """`obj` with every element of the lists under `keys` changed."""
+    for key in (keys,) if isinstance(keys, str) else keys:
+        before = obj.get(key)
+        if isinstance(before, list):
+            after = [change(item) if isinstance(item, dict) else item for item in before]
+            if any(new is not old for new, old in zip(after, before, strict=True)):
+                obj = {**obj, key: after}
+    return obj
