@@ -19,7 +19,7 @@ import kubeloop as kubeloop_package
 from kubeloop.cli.failures import report
 from kubeloop.config import EmptyConfig
 from kubeloop.machinery import Cause, ResponseTooLarge, TransportError, api_error, failure
-from kubeloop.testing import APIServer, Refusal
+from kubeloop.testing import APIServer, StatusError
 from kubeloop.wire.meta.v1 import StatusCause
 
 from .conftest import Call, command, line_of, started
@@ -108,7 +108,7 @@ def test_a_user_the_server_does_not_know_has_the_same_code(
     kubeloop: Call, kube_server: APIServer
 ) -> None:
     status = {"kind": "Status", "code": 401, "reason": "Unauthorized", "message": "who?"}
-    kube_server.faults.refuse(Refusal(status), times=None)
+    kube_server.faults.refuse(StatusError(status), times=None)
 
     result = kubeloop("get", "pods")
 

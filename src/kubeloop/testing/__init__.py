@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .control_plane import ControlPlane, ControlPlaneFailed, assets_folder
     from .server.faults import Match, Reply, SeenRequest
     from .server.identity import User
-    from .server.statuses import Refusal
+    from .server.statuses import StatusError
     from .threads import running_in_thread
     from .workloads import Workloads
 
@@ -31,9 +31,9 @@ __all__ = [
     "ControlPlane",
     "ControlPlaneFailed",
     "Match",
-    "Refusal",
     "Reply",
     "SeenRequest",
+    "StatusError",
     "User",
     "Workloads",
     "assets_folder",
@@ -45,7 +45,7 @@ _HOMES = {
     "ControlPlane": "control_plane",
     "ControlPlaneFailed": "control_plane",
     "Match": "server.faults",
-    "Refusal": "server.statuses",
+    "StatusError": "server.statuses",
     "Reply": "server.faults",
     "SeenRequest": "server.faults",
     "User": "server.identity",

@@ -22,7 +22,7 @@ from kubeloop.testing.server.admission.webhooks import (
 )
 from kubeloop.testing.server.identity import User
 from kubeloop.testing.server.registry import Registry
-from kubeloop.testing.server.statuses import Refusal
+from kubeloop.testing.server.statuses import StatusError
 from tests.https import serving_app
 
 ANN = User("ann", "7", ("dev",), {"team": ("x",)})
@@ -193,7 +193,7 @@ async def test_a_denial_keeps_code_reason_and_details(world: World) -> None:
         "status": status,
     }
 
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         await world.webhooks.validate(_request())
 
     assert refusal.value.status == {
@@ -222,7 +222,7 @@ async def test_a_denial_that_says_little_is_a_denial(
     world.mutates(_hook())
     world.answers["h"] = lambda asked: {"uid": asked["uid"], "allowed": False, "status": status}
 
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         await world.webhooks.mutate(_request())
 
     assert refusal.value.code == code
@@ -265,7 +265,7 @@ async def test_an_answer_that_is_none_decides_by_the_failure_policy(
     world.mutates(_hook(failurePolicy="Fail"))
     world.answers["h"] = answer
 
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         await world.webhooks.mutate(_request())
     world.mutating[0]["webhooks"][0]["failurePolicy"] = "Ignore"
     ignored = await world.webhooks.mutate(_request())
@@ -281,7 +281,7 @@ async def test_a_validating_webhook_may_not_patch(world: World, more: dict[str, 
     world.validates(_hook())
     world.answers["h"] = lambda asked: _allow(asked, **more)
 
-    with pytest.raises(Refusal, match="validating webhook may not return"):
+    with pytest.raises(StatusError, match="validating webhook may not return"):
         await world.webhooks.validate(_request())
 
 
@@ -289,7 +289,7 @@ async def test_a_patch_that_does_not_fit_is_an_internal_error(world: World) -> N
     world.mutates(_hook(failurePolicy="Ignore"))
     world.answers["h"] = lambda asked: _allow(asked, **_patch({"op": "remove", "path": "/nope"}))
 
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         await world.webhooks.mutate(_request())
 
     assert refusal.value.code == 500
@@ -299,7 +299,7 @@ async def test_a_deletion_cannot_be_patched(world: World) -> None:
     world.mutates(_hook())
     world.answers["h"] = lambda asked: _allow(asked, **_patch({"op": "remove", "path": "/x"}))
 
-    with pytest.raises(Refusal, match="attempted to modify the object, which is not supported"):
+    with pytest.raises(StatusError, match="attempted to modify the object, which is not supported"):
         await world.webhooks.mutate(_request("DELETE", obj=None, old=POD))
 
 
@@ -308,7 +308,7 @@ async def test_all_validating_webhooks_are_asked_and_the_first_no_counts(world: 
     for host in "bc":
         world.answers[host] = lambda asked: {"uid": asked["uid"], "allowed": False}
 
-    with pytest.raises(Refusal, match='"b" denied'):
+    with pytest.raises(StatusError, match='"b" denied'):
         await world.webhooks.validate(_request())
 
     assert sorted(host for host, _ in world.asked) == ["a", "b", "c"]
@@ -321,7 +321,7 @@ async def test_a_service_cannot_be_reached_and_the_message_says_so(world: World)
     service = {"service": {"namespace": "shop", "name": "hook"}}
     world.validates(_hook(clientConfig=service))
 
-    with pytest.raises(Refusal, match="this server has no service network") as refusal:
+    with pytest.raises(StatusError, match="this server has no service network") as refusal:
         await world.webhooks.validate(_request())
 
     assert 'service "shop/hook"' in str(refusal.value)
@@ -341,7 +341,7 @@ async def test_an_http_error_is_a_failed_call(world: World, status: int, message
 
     world.validates(_hook())
 
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         await Webhooks(world.objects, fails).validate(_request())
 
     assert str(refusal.value) == (
@@ -363,7 +363,7 @@ async def test_a_webhook_has_its_time_and_no_more(world: World) -> None:
     await clock.advance(0.2)
 
     with pytest.raises(
-        Refusal, match=r'Post "https://h/check\?timeout=5s": context deadline exceeded'
+        StatusError, match=r'Post "https://h/check\?timeout=5s": context deadline exceeded'
     ):
         await call
 
@@ -377,7 +377,7 @@ async def test_a_refused_connection_is_a_failed_call(world: World) -> None:
     webhooks = Webhooks(world.objects, refuses)
 
     assert (await webhooks.mutate(_request())).obj == POD
-    with pytest.raises(Refusal, match="connection refused"):
+    with pytest.raises(StatusError, match="connection refused"):
         await webhooks.validate(_request())
 
 
@@ -483,7 +483,7 @@ async def test_a_webhook_with_side_effects_refuses_dry_runs(
 ) -> None:
     world.mutates(_hook(sideEffects=effects, failurePolicy="Ignore"))
 
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         await world.webhooks.mutate(_request(dry_run=True))
 
     assert refusal.value.code == 400
@@ -541,7 +541,7 @@ async def test_a_webhook_is_called_over_https_and_only_its_authority_is_trusted(
         world.validates(_hook(clientConfig=good))
         admitted = await Webhooks(world.objects).validate(_request())
         world.validating[0]["webhooks"][0]["clientConfig"] = bad
-        with pytest.raises(Refusal, match="certificate verify failed"):
+        with pytest.raises(StatusError, match="certificate verify failed"):
             await Webhooks(world.objects).validate(_request())
 
     assert admitted.warnings == ("10s",)
@@ -561,7 +561,7 @@ def _check(operation: str, plural: str, found: dict[str, Any] | None, **more: st
 
 
 def test_nothing_is_created_in_a_namespace_that_is_not_there() -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         _check("CREATE", "pods", None)
 
     assert refusal.value.code == 404
@@ -569,7 +569,7 @@ def test_nothing_is_created_in_a_namespace_that_is_not_there() -> None:
 
 
 def test_nothing_is_created_in_a_namespace_that_goes_away() -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         _check("CREATE", "pods", {"status": {"phase": "Terminating"}})
 
     assert refusal.value.code == 403
@@ -599,6 +599,6 @@ def test_cluster_wide_objects_and_access_reviews_need_no_namespace() -> None:
 
 @pytest.mark.parametrize("name", ["default", "kube-system", "kube-public"])
 def test_some_namespaces_cannot_be_deleted(name: str) -> None:
-    with pytest.raises(Refusal, match="this namespace may not be deleted"):
+    with pytest.raises(StatusError, match="this namespace may not be deleted"):
         _check("DELETE", "namespaces", None, name=name)
     _check("DELETE", "namespaces", None, name="shop")

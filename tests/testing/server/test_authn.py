@@ -11,11 +11,15 @@ import pytest
 from multidict import CIMultiDict
 
 from kubeloop.testing.server.access.authn import Authenticator, Subject
-from kubeloop.testing.server.access.impersonation import impersonated
-from kubeloop.testing.server.access.service_accounts import ISSUER, Bound, ServiceAccountTokens
+from kubeloop.testing.server.access.impersonation import impersonate
+from kubeloop.testing.server.access.service_accounts import (
+    ISSUER,
+    BoundObject,
+    ServiceAccountTokens,
+)
 from kubeloop.testing.server.access.signing import BadToken, SigningKey
 from kubeloop.testing.server.identity import Attributes, Decision, User
-from kubeloop.testing.server.statuses import Refusal
+from kubeloop.testing.server.statuses import StatusError
 
 ANN = User("ann", "7", ("dev",))
 KEY = SigningKey()
@@ -48,7 +52,7 @@ NOTHING: CIMultiDict[str] = CIMultiDict()
 
 
 def test_a_known_token_is_its_user_and_one_of_all_authenticated() -> None:
-    user = Authenticator(tokens={"t": ANN}).identify(_bearer("t"))
+    user = Authenticator(tokens={"t": ANN}).authenticate(_bearer("t"))
 
     assert user == User("ann", "7", ("dev", "system:authenticated"))
 
@@ -57,15 +61,15 @@ def test_a_known_token_is_its_user_and_one_of_all_authenticated() -> None:
 def test_a_wrong_token_is_unauthorized_even_where_strangers_may_come_in(anonymous: bool) -> None:
     authenticator = Authenticator(tokens={"t": ANN}, anonymous=anonymous)
 
-    with pytest.raises(Refusal) as refusal:
-        authenticator.identify(_bearer("x"))
+    with pytest.raises(StatusError) as refusal:
+        authenticator.authenticate(_bearer("x"))
 
     assert refusal.value.status["code"] == 401
     assert refusal.value.status["message"] == "Unauthorized"
 
 
 def test_without_credentials_configured_strangers_come_in() -> None:
-    user = Authenticator().identify(NOTHING)
+    user = Authenticator().authenticate(NOTHING)
 
     assert user == User("system:anonymous", "", ("system:unauthenticated",))
 
@@ -74,8 +78,8 @@ def test_without_credentials_configured_strangers_come_in() -> None:
     "authenticator", [Authenticator(tokens={"t": ANN}), Authenticator(client_ca=b"ca")]
 )
 def test_with_credentials_configured_strangers_stay_out(authenticator: Authenticator) -> None:
-    with pytest.raises(Refusal) as refusal:
-        authenticator.identify(NOTHING)
+    with pytest.raises(StatusError) as refusal:
+        authenticator.authenticate(NOTHING)
 
     assert refusal.value.code == 401
 
@@ -93,23 +97,23 @@ def test_a_rotated_token_is_known_and_the_old_one_is_not() -> None:
 
     authenticator.replace_tokens({"new": ANN})
 
-    assert authenticator.identify(_bearer("new")).name == "ann"
-    with pytest.raises(Refusal):
-        authenticator.identify(_bearer("old"))
+    assert authenticator.authenticate(_bearer("new")).name == "ann"
+    with pytest.raises(StatusError):
+        authenticator.authenticate(_bearer("old"))
 
 
 @pytest.mark.parametrize("header", ["Bearer t", "bearer t", "BEARER t", "Bearer t extra"])
 def test_the_scheme_is_read_in_any_case(header: str) -> None:
     headers = CIMultiDict({"Authorization": header})
 
-    assert Authenticator(tokens={"t": ANN}).identify(headers).name == "ann"
+    assert Authenticator(tokens={"t": ANN}).authenticate(headers).name == "ann"
 
 
 @pytest.mark.parametrize("header", ["Basic dDp0", "Bearer", "Bearer ", ""])
 def test_other_schemes_are_no_credentials(header: str) -> None:
     headers = CIMultiDict({"Authorization": header})
 
-    user = Authenticator(tokens={"t": ANN}, anonymous=True).identify(headers)
+    user = Authenticator(tokens={"t": ANN}, anonymous=True).authenticate(headers)
 
     assert user.name == "system:anonymous"
 
@@ -119,13 +123,13 @@ def test_a_websocket_may_bring_its_token_among_the_protocols() -> None:
     protocols = f"v5.channel.k8s.io, base64url.bearer.authorization.k8s.io.{encoded}"
     headers = CIMultiDict({"Sec-WebSocket-Protocol": protocols})
 
-    assert Authenticator(tokens={"t": ANN}).identify(headers).name == "ann"
+    assert Authenticator(tokens={"t": ANN}).authenticate(headers).name == "ann"
 
 
 def test_a_certificate_names_user_and_groups_and_comes_before_the_token() -> None:
     authenticator = Authenticator(client_ca=b"ca", tokens={"t": ANN})
 
-    user = authenticator.identify(_bearer("wrong"), Subject("bob", ("ops",), "ab"))
+    user = authenticator.authenticate(_bearer("wrong"), Subject("bob", ("ops",), "ab"))
 
     assert user.name == "bob"
     assert user.groups == ("ops", "system:authenticated")
@@ -133,7 +137,7 @@ def test_a_certificate_names_user_and_groups_and_comes_before_the_token() -> Non
 
 
 def test_a_certificate_counts_for_nothing_where_none_was_asked_for() -> None:
-    user = Authenticator().identify(NOTHING, Subject("bob"))
+    user = Authenticator().authenticate(NOTHING, Subject("bob"))
 
     assert user.name == "system:anonymous"
 
@@ -149,7 +153,7 @@ def test_a_service_account_token_is_the_account_and_its_groups() -> None:
     tokens = _tokens(Stored(serviceaccounts=[ACCOUNT]))
     authenticator = Authenticator(service_accounts=tokens)
 
-    user = authenticator.identify(_bearer(tokens.issue(ACCOUNT, seconds=600)))
+    user = authenticator.authenticate(_bearer(tokens.issue(ACCOUNT, seconds=600)))
 
     assert user.name == "system:serviceaccount:shop:web"
     assert user.uid == "u1"
@@ -164,9 +168,9 @@ def test_a_service_account_token_is_the_account_and_its_groups() -> None:
 
 def test_a_bound_token_tells_its_pod_and_node() -> None:
     tokens = _tokens(Stored(serviceaccounts=[ACCOUNT], pods=[POD]))
-    bound = Bound("Pod", "web-0", "p1", ("node-7", "n1"))
+    bound = BoundObject("Pod", "web-0", "p1", ("node-7", "n1"))
 
-    vouched = tokens.vouch(tokens.issue(ACCOUNT, seconds=600, bound=bound))
+    vouched = tokens.authenticate_token(tokens.issue(ACCOUNT, seconds=600, bound=bound))
 
     said = {key.rpartition("/")[2]: value for key, value in vouched.user.extra.items()}
     assert said["pod-name"] == ("web-0",)
@@ -191,30 +195,30 @@ OTHER_ACCOUNT = {"metadata": {**ACCOUNT["metadata"], "uid": "u2"}}
     ],
 )
 def test_a_token_dies_with_what_it_is_bound_to(stored: Stored, message: str) -> None:
-    token = _tokens(Stored()).issue(ACCOUNT, seconds=600, bound=Bound("Pod", "web-0", "p1"))
+    token = _tokens(Stored()).issue(ACCOUNT, seconds=600, bound=BoundObject("Pod", "web-0", "p1"))
 
     with pytest.raises(BadToken, match=message):
-        _tokens(stored).vouch(token)
+        _tokens(stored).authenticate_token(token)
 
 
 def test_a_token_expires() -> None:
     stored = Stored(serviceaccounts=[ACCOUNT])
     token = _tokens(stored).issue(ACCOUNT, seconds=600)
 
-    _tokens(stored, now=NOW + timedelta(seconds=650)).vouch(token)  # clocks differ
+    _tokens(stored, now=NOW + timedelta(seconds=650)).authenticate_token(token)  # clocks differ
     with pytest.raises(BadToken, match="service account token has expired"):
-        _tokens(stored, now=NOW + timedelta(seconds=661)).vouch(token)
+        _tokens(stored, now=NOW + timedelta(seconds=661)).authenticate_token(token)
     with pytest.raises(BadToken, match="not valid yet"):
-        _tokens(stored, now=NOW - timedelta(seconds=61)).vouch(token)
+        _tokens(stored, now=NOW - timedelta(seconds=61)).authenticate_token(token)
 
 
 def test_a_token_for_others_is_refused_here() -> None:
     tokens = _tokens(Stored(serviceaccounts=[ACCOUNT]))
     token = tokens.issue(ACCOUNT, seconds=600, audiences=["vault"])
 
-    assert tokens.vouch(token, ["vault", "x"]).audiences == ("vault",)
+    assert tokens.authenticate_token(token, ["vault", "x"]).audiences == ("vault",)
     with pytest.raises(BadToken) as problem:
-        tokens.vouch(token)
+        tokens.authenticate_token(token)
     assert str(problem.value) == (
         f'token audiences ["vault"] is invalid for the target audiences ["{ISSUER}"]'
     )
@@ -225,13 +229,13 @@ def test_a_rotated_key_keeps_old_tokens_only_when_asked_to() -> None:
     old = tokens.issue(ACCOUNT, seconds=600)
 
     tokens.rotate(SigningKey())
-    tokens.vouch(old)
-    tokens.vouch(tokens.issue(ACCOUNT, seconds=600))
+    tokens.authenticate_token(old)
+    tokens.authenticate_token(tokens.issue(ACCOUNT, seconds=600))
     assert len(tokens.keys()["keys"]) == 2
 
     tokens.rotate(SigningKey(), keep_old=False)
     with pytest.raises(BadToken):
-        tokens.vouch(old)
+        tokens.authenticate_token(old)
 
 
 # --- impersonation
@@ -250,7 +254,7 @@ class Allowing:
 
 
 def test_without_the_headers_the_user_stays_who_they_are() -> None:
-    assert impersonated(ANN, NOTHING, Allowing()) is ANN
+    assert impersonate(ANN, NOTHING, Allowing()) is ANN
 
 
 def test_a_user_with_groups_uid_and_extras_is_taken_on() -> None:
@@ -269,7 +273,7 @@ def test_a_user_with_groups_uid_and_extras_is_taken_on() -> None:
         "users", "groups", "uids", "userextras/scopes", "userextras/example.com/team"
     )
 
-    user = impersonated(ANN, headers, authorizer)
+    user = impersonate(ANN, headers, authorizer)
 
     assert user == User(
         "bob",
@@ -285,7 +289,7 @@ def test_a_service_account_is_taken_on_with_its_groups() -> None:
     headers = CIMultiDict({"Impersonate-User": "system:serviceaccount:shop:web"})
     authorizer = Allowing("serviceaccounts")
 
-    user = impersonated(ANN, headers, authorizer)
+    user = impersonate(ANN, headers, authorizer)
 
     assert user.groups == (
         "system:serviceaccounts",
@@ -311,14 +315,14 @@ def test_the_group_of_all_is_added_as_kube_adds_it(
     if group:
         headers.add("Impersonate-Group", group)
 
-    assert impersonated(ANN, headers, Allowing("users", "groups")).groups == groups
+    assert impersonate(ANN, headers, Allowing("users", "groups")).groups == groups
 
 
 def test_what_is_not_allowed_is_forbidden_with_the_reason() -> None:
     headers = CIMultiDict({"Impersonate-User": "bob", "Impersonate-Group": "system:masters"})
 
-    with pytest.raises(Refusal) as refusal:
-        impersonated(ANN, headers, Allowing("users"))
+    with pytest.raises(StatusError) as refusal:
+        impersonate(ANN, headers, Allowing("users"))
 
     assert refusal.value.code == 403
     assert refusal.value.status["message"] == (
@@ -328,8 +332,8 @@ def test_what_is_not_allowed_is_forbidden_with_the_reason() -> None:
 
 
 def test_groups_without_a_user_are_a_bad_request() -> None:
-    with pytest.raises(Refusal) as refusal:
-        impersonated(ANN, CIMultiDict({"Impersonate-Group": "ops"}), Allowing("groups"))
+    with pytest.raises(StatusError) as refusal:
+        impersonate(ANN, CIMultiDict({"Impersonate-Group": "ops"}), Allowing("groups"))
 
     assert refusal.value.code == 400
     assert refusal.value.status["message"] == (

@@ -126,7 +126,7 @@ def test_a_rotated_certificate_is_used_by_the_next_handshake() -> None:
 
 def test_a_bundle_trusts_the_old_and_the_new_authority() -> None:
     old = Authority()
-    new = old.renewed()
+    new = old.rotate()
 
     for each in (old, new):
         server = server_context(each.server())

@@ -16,7 +16,7 @@ from kubeloop.testing.server.schema.crds import (
     problems_of_crd,
     status_of,
 )
-from kubeloop.testing.server.statuses import Cause, Refusal
+from kubeloop.testing.server.statuses import Cause, StatusError
 
 Json = dict[str, Any]
 
@@ -101,7 +101,7 @@ def test_definitions_that_say_the_same_make_equal_kinds() -> None:
 
 
 def test_a_bad_definition_is_refused_with_every_cause() -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         CustomKind.from_crd(crd(version(storage=False), group="example"))
 
     assert refused.value.code == 422

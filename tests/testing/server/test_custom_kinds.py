@@ -102,11 +102,11 @@ async def test_a_definition_takes_its_objects_with_it(api: Api, server: Service)
 
     marked = await api("DELETE", f"{DEFINITIONS}/widgets.example.com")
     await asyncio.sleep(0)
-    server.core.housekeeper.work()
+    server.core.controller_manager.work()
     ending = await api.get(f"{DEFINITIONS}/widgets.example.com")
     await api.patch(f"{WIDGETS}/held", {"metadata": {"finalizers": None}})
     await asyncio.sleep(0)
-    server.core.housekeeper.work()
+    server.core.controller_manager.work()
 
     assert marked.json["metadata"]["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
     assert "Terminating" in {each["type"] for each in ending.json["status"]["conditions"]}

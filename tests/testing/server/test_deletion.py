@@ -23,7 +23,7 @@ from tests.testing.server.server_steps import (
 async def _settled(server: Service) -> None:
     """Let the housekeeping do what is to be done."""
     await asyncio.sleep(0)
-    server.core.housekeeper.work()
+    server.core.controller_manager.work()
 
 
 async def test_a_deletion_is_answered_with_a_status_or_the_object(api: Api) -> None:

@@ -33,7 +33,7 @@ from kubeloop.machinery import (
 from kubeloop.testing import APIServer
 from kubeloop.testing.server import Service
 from kubeloop.testing.server.faults import Faults, Match, Reaction, Reply, SeenRequest
-from kubeloop.testing.server.statuses import forbidden
+from kubeloop.testing.server.statuses import StatusError, forbidden
 from tests.testing.server.conftest import Api
 from tests.testing.server.server_steps import CONFIG_MAPS, PODS, config_map, pod
 
@@ -251,12 +251,12 @@ async def test_dropped_connections_break_streams(api: Api, server: Service) -> N
     assert (await api.get(PODS)).code == 200
 
 
-def test_faults_that_are_healed_while_a_request_meets_them_are_met_and_gone() -> None:
-    faults = Faults()
+async def test_a_fault_that_is_healed_while_it_applies_still_applies_once() -> None:
+    faults, clock = Faults(), ManualClock()
     seen = SeenRequest("GET", "/", {}, {}, b"")
 
     class HealedMeanwhile:
-        """As if another thread healed in the middle of the server's looking."""
+        """As if another thread called `heal` while the server checks the fault."""
 
         def fits(self, seen: SeenRequest) -> bool:
             faults.heal()
@@ -264,13 +264,14 @@ def test_faults_that_are_healed_while_a_request_meets_them_are_met_and_gone() ->
 
     match: Any = HealedMeanwhile()
     faults.fail(500, match=match)
-    refused = faults.failure_for(seen)
+    with pytest.raises(StatusError):
+        await faults.intercept(seen, clock)
     faults.cut_streams(after_events=1, match=match)
     cut = faults.cut_for(seen)
 
-    assert refused is not None
     assert cut is not None
-    assert faults.idle
+    assert await faults.intercept(seen, clock) is seen
+    assert faults.cut_for(seen) is None
 
 
 def test_the_record_is_bounded_and_shows_no_secret() -> None:
@@ -341,5 +342,5 @@ async def test_a_body_that_cannot_be_read_meets_a_fault_too(api: Api, server: Se
 
 @pytest.mark.parametrize("code", [0, 200, 399, 600])
 def test_a_code_that_is_no_error_is_refused(code: int) -> None:
-    with pytest.raises(InvalidValue, match="not the code of an error"):
+    with pytest.raises(InvalidValue, match="not an error code"):
         Faults().fail(code)

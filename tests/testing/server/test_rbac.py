@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from kubeloop.testing.server.access.bootstrap_roles import bootstrap_bindings, bootstrap_roles
 from kubeloop.testing.server.access.escalation import check_write
-from kubeloop.testing.server.access.rbac import Authorizer, aggregated
+from kubeloop.testing.server.access.rbac import Authorizer, aggregate_rules
 from kubeloop.testing.server.access.rbac_rules import Rule, compact, uncovered
 from kubeloop.testing.server.identity import Attributes, User, forbidden
-from kubeloop.testing.server.statuses import Refusal
+from kubeloop.testing.server.statuses import StatusError
 
 ANN = User("ann", groups=("dev", "system:authenticated"))
 GROUP = "rbac.authorization.k8s.io"
@@ -218,7 +218,7 @@ def test_roles_that_gather_each_other_come_to_an_end() -> None:
         policy.clusterrole(name, aggregationRule=everything)
     policy.clusterrole("leaf", _rule("get", "pods"))
 
-    found = aggregated(policy.objects["clusterroles"][0], policy.objects["clusterroles"])
+    found = aggregate_rules(policy.objects["clusterroles"][0], policy.objects["clusterroles"])
 
     assert found == [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}]
 
@@ -342,7 +342,7 @@ def test_nobody_hands_on_what_they_do_not_have() -> None:
     authorizer = _writer(Policy(), _rule("get", "pods"))
     new = _role("more", _rule("get list delete", "pods"))
 
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         check_write(authorizer, ANN, "roles", new=new)
 
     assert refusal.value.code == 403
@@ -377,7 +377,7 @@ def test_binding_a_role_needs_its_rights_or_the_verb_bind() -> None:
     policy = Policy().clusterrole("big", _rule("delete", "pods"))
     authorizer = _writer(policy, _rule("get", "pods"))
     new = _binding("ClusterRole/big")
-    with pytest.raises(Refusal, match="not currently held"):
+    with pytest.raises(StatusError, match="not currently held"):
         check_write(authorizer, ANN, "rolebindings", new=new)
 
     policy.clusterrole("binder", _rule("bind", "clusterroles", GROUP, names="big"))
@@ -387,7 +387,7 @@ def test_binding_a_role_needs_its_rights_or_the_verb_bind() -> None:
 
 
 def test_binding_a_role_that_is_not_there_is_not_found() -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         check_write(Authorizer(Policy()), ANN, "rolebindings", new=_binding("Role/gone"))
 
     assert refusal.value.code == 404
@@ -400,7 +400,7 @@ def test_an_aggregation_rule_needs_all_rights() -> None:
         "rules": [],
     }
 
-    with pytest.raises(Refusal, match="must have cluster-admin privileges"):
+    with pytest.raises(StatusError, match="must have cluster-admin privileges"):
         check_write(Authorizer(Policy()), ANN, "clusterroles", new=new)
 
 

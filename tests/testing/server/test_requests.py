@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from kubeloop.testing.server.request.negotiation import body_type, wanted
-from kubeloop.testing.server.request.options import Query, list_options, manager_of, write_options
-from kubeloop.testing.server.request.paths import ResourcePath, parse_resource_path, verb_of
-from kubeloop.testing.server.statuses import Cause, Refusal, invalid
+from kubeloop.testing.server.registry import Registry
+from kubeloop.testing.server.request.calls import Call
+from kubeloop.testing.server.request.negotiation import body_type, negotiate
+from kubeloop.testing.server.request.options import Query, list_options, write_options
+from kubeloop.testing.server.request.requests import ResourcePath, parse_resource_path, verb_of
+from kubeloop.testing.server.statuses import Cause, StatusError, invalid
 
 
 @pytest.mark.parametrize(
@@ -96,7 +98,7 @@ def test_a_flag_is_true_unless_it_says_false(text: str, value: bool) -> None:
 def test_options_outside_the_rules_are_invalid(
     kind: str, query: tuple[str, str], message: str
 ) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         write_options(Query([query]), kind)
 
     assert refused.value.code == 422
@@ -105,9 +107,13 @@ def test_options_outside_the_rules_are_invalid(
 
 
 def test_the_manager_is_named_or_the_start_of_the_user_agent() -> None:
-    assert manager_of(write_options(Query(), "CreateOptions"), "kubectl/v1.37 (linux)") == "kubectl"
+    pods = Registry().find("", "v1", "pods")
+    assert pods is not None
+    unnamed = write_options(Query(), "CreateOptions")
     named = write_options(Query([("fieldManager", "me")]), "CreateOptions")
-    assert manager_of(named, "kubectl/v1.37") == "me"
+
+    assert Call(pods, options=unnamed, agent="kubectl/v1.37 (linux)").manager == "kubectl"
+    assert Call(pods, options=named, agent="kubectl/v1.37").manager == "me"
 
 
 def test_a_negative_timeout_is_none() -> None:
@@ -135,15 +141,15 @@ def test_a_negative_timeout_is_none() -> None:
     ],
 )
 def test_the_best_acceptable_form_wins(accept: str, media: str, target: str) -> None:
-    found = wanted(accept)
+    found = negotiate(accept)
 
     assert (found.media, found.target) == (media, target)
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/vnd.kubernetes.protobuf"])
 def test_what_cannot_be_given_is_not_acceptable(accept: str) -> None:
-    with pytest.raises(Refusal) as refused:
-        wanted(accept)
+    with pytest.raises(StatusError) as refused:
+        negotiate(accept)
 
     assert refused.value.code == 406
 

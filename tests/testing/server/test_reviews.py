@@ -15,7 +15,7 @@ from kubeloop.testing.server.access.service_accounts import ServiceAccountTokens
 from kubeloop.testing.server.access.signing import SigningKey
 from kubeloop.testing.server.access.token_requests import token_request
 from kubeloop.testing.server.identity import AllowAll, User
-from kubeloop.testing.server.statuses import Refusal
+from kubeloop.testing.server.statuses import StatusError
 
 ANN = User("ann", "7", ("dev",), {"team": ("x",)})
 NOW = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -86,7 +86,7 @@ def test_a_review_of_oneself_says_no() -> None:
 
 @pytest.mark.parametrize("spec", [{}, {"resourceAttributes": {}, "nonResourceAttributes": {}}])
 def test_a_review_asks_for_exactly_one_thing(spec: dict[str, Any]) -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         reviews.self_subject_access_review(_review("SelfSubjectAccessReview", **spec), ANN, RBAC)
 
     assert refusal.value.code == 422
@@ -103,7 +103,7 @@ def test_a_review_of_somebody_else_needs_to_say_whom() -> None:
     )
     assert answered["status"]["allowed"]
 
-    with pytest.raises(Refusal, match="at least one of user or group must be specified"):
+    with pytest.raises(StatusError, match="at least one of user or group must be specified"):
         reviews.subject_access_review(_review("SubjectAccessReview", **spec), RBAC)
 
 
@@ -113,9 +113,9 @@ def test_a_local_review_stays_in_its_namespace() -> None:
         return _review("LocalSubjectAccessReview", user="ann", resourceAttributes=attributes)
 
     assert reviews.local_subject_access_review(asked("shop"), "shop", RBAC)["status"]["allowed"]
-    with pytest.raises(Refusal, match=r"must match metadata\.namespace"):
+    with pytest.raises(StatusError, match=r"must match metadata\.namespace"):
         reviews.local_subject_access_review(asked("other"), "shop", RBAC)
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         reviews.local_subject_access_review(
             {**asked("shop"), "metadata": {"namespace": "other"}}, "shop", RBAC
         )
@@ -155,7 +155,7 @@ def test_without_rbac_everything_is_allowed() -> None:
 
 
 def test_the_rules_of_no_namespace_are_a_bad_request() -> None:
-    with pytest.raises(Refusal, match="no namespace on request"):
+    with pytest.raises(StatusError, match="no namespace on request"):
         reviews.self_subject_rules_review(_review("SelfSubjectRulesReview"), ANN, RBAC)
 
 
@@ -212,7 +212,7 @@ def test_a_token_review_checks_the_audience(tokens: ServiceAccountTokens) -> Non
 def test_a_token_review_without_token_or_in_a_namespace_is_a_bad_request(
     token: str, namespace: str
 ) -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         reviews.token_review(
             _review("TokenReview", token=token), Authenticator(), namespace=namespace
         )
@@ -238,7 +238,7 @@ def test_a_requested_token_is_good(tokens: ServiceAccountTokens) -> None:
     }
     assert answered["status"]["expirationTimestamp"] == "2024-01-02T04:04:05Z"
     assert answered["metadata"]["uid"] == "u1"
-    assert tokens.vouch(answered["status"]["token"]).user.uid == "u1"
+    assert tokens.authenticate_token(answered["status"]["token"]).user.uid == "u1"
 
 
 def test_a_token_can_be_bound_to_a_pod_of_the_account(tokens: ServiceAccountTokens) -> None:
@@ -246,7 +246,7 @@ def test_a_token_can_be_bound_to_a_pod_of_the_account(tokens: ServiceAccountToke
 
     answered = _answer(tokens, _request(boundObjectRef=reference))
 
-    user = tokens.vouch(answered["status"]["token"]).user
+    user = tokens.authenticate_token(answered["status"]["token"]).user
     assert user.extra["authentication.kubernetes.io/pod-name"] == ("web-0",)
     assert user.extra["authentication.kubernetes.io/node-name"] == ("n",)
 
@@ -271,7 +271,7 @@ def _bound(kind: str, name: str, **more: str) -> dict[str, Any]:
 def test_a_request_that_makes_no_sense_is_refused(
     tokens: ServiceAccountTokens, request_: dict[str, Any], code: int, message: str
 ) -> None:
-    with pytest.raises(Refusal, match=message) as refusal:
+    with pytest.raises(StatusError, match=message) as refusal:
         _answer(tokens, request_)
 
     assert refusal.value.code == code

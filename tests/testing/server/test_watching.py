@@ -12,7 +12,7 @@ import pytest
 
 from kubeloop.kit import ManualClock
 from kubeloop.testing.server import Service
-from kubeloop.testing.server.registry import Registry, Served
+from kubeloop.testing.server.registry import Registry, ServedResource
 from kubeloop.testing.server.representations.forms import Form
 from kubeloop.testing.server.storage.selection import Selection
 from kubeloop.testing.server.storage.store import Store
@@ -190,7 +190,7 @@ def store() -> Store:
 
 
 @pytest.fixture
-def served() -> Served:
+def served() -> ServedResource:
     found = Registry().find("", "v1", "configmaps")
     assert found is not None
     return found
@@ -204,7 +204,7 @@ def _object(name: str, **meta: Any) -> dict[str, Any]:
     }
 
 
-def test_events_are_encoded_once_for_all_watchers(store: Store, served: Served) -> None:
+def test_events_are_encoded_once_for_all_watchers(store: Store, served: ServedResource) -> None:
     hub = Hub(store)
     everyone = [hub.open(Selection(), Form(served), WatchStart()) for _ in range(2)]
 
@@ -214,7 +214,7 @@ def test_events_are_encoded_once_for_all_watchers(store: Store, served: Served) 
     assert one is two
 
 
-def test_a_watcher_that_is_too_slow_is_cut_off(store: Store, served: Served) -> None:
+def test_a_watcher_that_is_too_slow_is_cut_off(store: Store, served: ServedResource) -> None:
     hub = Hub(store, queue=2)
     watcher = hub.open(Selection(), Form(served), WatchStart())
 
@@ -229,7 +229,7 @@ def test_a_watcher_that_is_too_slow_is_cut_off(store: Store, served: Served) -> 
 
 
 def test_nothing_is_told_twice_between_the_start_and_the_changes(
-    store: Store, served: Served
+    store: Store, served: ServedResource
 ) -> None:
     hub = Hub(store)
     store.write(served.storage, _object("a"))
@@ -243,7 +243,7 @@ def test_nothing_is_told_twice_between_the_start_and_the_changes(
 
 @pytest.mark.parametrize("most", [1, 2, 3, 7, 8])
 def test_what_exists_is_told_whole_however_many_are_taken_at_once(
-    store: Store, served: Served, most: int
+    store: Store, served: ServedResource, most: int
 ) -> None:
     """API-42: no object is lost between two batches."""
     names = [f"config-{at}" for at in range(7)]
@@ -256,7 +256,7 @@ def test_what_exists_is_told_whole_however_many_are_taken_at_once(
     assert [name for _, name in _told([*map(msgspec.json.decode, events)])] == names
 
 
-async def test_a_waiting_watcher_is_woken_by_a_change(store: Store, served: Served) -> None:
+async def test_a_waiting_watcher_is_woken_by_a_change(store: Store, served: ServedResource) -> None:
     hub = Hub(store)
     watcher = hub.open(Selection(), Form(served), WatchStart())
     watcher.take()
@@ -269,7 +269,7 @@ async def test_a_waiting_watcher_is_woken_by_a_change(store: Store, served: Serv
     assert len(watcher.take()) == 1
 
 
-def test_a_watch_in_one_namespace_sees_no_other(store: Store, served: Served) -> None:
+def test_a_watch_in_one_namespace_sees_no_other(store: Store, served: ServedResource) -> None:
     hub = Hub(store)
     watcher = hub.open(Selection(namespace="default"), Form(served), WatchStart())
 

@@ -1,9 +1,10 @@
-"""The roles and bindings that a server with RBAC starts with.
+"""The default roles and bindings of a server with RBAC.
 
-Promises: the roles people build on (`cluster-admin`, `admin`, `edit`, `view` and what
-makes them up) and those every client needs (discovery, reviews of oneself) are the ones
-of Kubernetes 1.37. Roles of Kubernetes' own controllers are left out: none runs here.
-Elsewhere: how they are evaluated (`rbac`).
+Guarantees: the user-facing roles (`cluster-admin`, `admin`, `edit`, `view` and the roles they
+aggregate) and the roles of all clients (discovery, self reviews) equal those of
+`bootstrappolicy` in Kubernetes 1.37. Roles of Kubernetes' controllers are left out, because
+they do not run here.
+See also: `rbac` (evaluation).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ..identity import AUTHENTICATED, MASTERS, UNAUTHENTICATED
-from .rbac import GROUP, aggregated
+from .rbac import GROUP, aggregate_rules
 from .rbac_rules import Rule
 
 __all__ = ["bootstrap_bindings", "bootstrap_roles"]
@@ -24,7 +25,7 @@ _AGGREGATE: Final = "rbac.authorization.k8s.io/aggregate-to-"
 
 
 def _rule(verbs: tuple[str, ...], groups: str, resources: str) -> Rule:
-    """A rule from words; the core group is written as `core`."""
+    """A rule from space-separated names; `core` is the core group."""
     names = tuple("" if each == "core" else each for each in groups.split())
     return Rule(verbs, names, tuple(resources.split()))
 
@@ -140,8 +141,8 @@ _ROLES: Final[Mapping[str, tuple[Rule, ...]]] = {
     "system:service-account-issuer-discovery": (Rule(("get",), urls=_ISSUER),),
 }
 _AGGREGATED: Final = ("admin", "edit", "view")
-# Into which of those a role is gathered.
-_GATHERED: Final = {
+# The role that aggregates each of these.
+_AGGREGATED_INTO: Final = {
     "system:aggregate-to-admin": "admin",
     "system:aggregate-to-edit": "edit",
     "system:aggregate-to-view": "view",
@@ -158,12 +159,11 @@ _BINDINGS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def bootstrap_roles() -> list[dict[str, Any]]:
-    """The ClusterRoles to create, aggregated ones with their rules filled in."""
+    """The ClusterRoles to create; aggregated ones have their rules."""
     plain = [_role(name, rules) for name, rules in _ROLES.items()]
-    gathering = [_aggregate(name) for name in _AGGREGATED]
-    everyone = [*plain, *gathering]
-    filled = [{**role, "rules": aggregated(role, everyone)} for role in gathering]
-    return [*plain, *filled]
+    aggregates = [_aggregate(name) for name in _AGGREGATED]
+    roles = [*plain, *aggregates]
+    return [*plain, *({**each, "rules": aggregate_rules(each, roles)} for each in aggregates)]
 
 
 def bootstrap_bindings() -> list[dict[str, Any]]:
@@ -203,8 +203,8 @@ def _aggregate(name: str) -> dict[str, Any]:
 
 def _metadata(name: str) -> dict[str, Any]:
     labels = {"kubernetes.io/bootstrapping": "rbac-defaults"}
-    if name in _GATHERED:
-        labels[f"{_AGGREGATE}{_GATHERED[name]}"] = "true"
+    if name in _AGGREGATED_INTO:
+        labels[f"{_AGGREGATE}{_AGGREGATED_INTO[name]}"] = "true"
     return {
         "name": name,
         "labels": labels,

@@ -1,8 +1,8 @@
-"""Questions about access that are asked as objects: an object in, the answered object out.
+"""SubjectAccessReview, TokenReview and the other reviews: evaluated, never stored.
 
-Promises: nothing is stored and the object given is not changed; the answers are those the
-same server would act on.
-Elsewhere: who may do what (`rbac`), requests for tokens (`token_requests`).
+Guarantees: the object that is passed in is not modified; a review has the decision that the
+server itself would make.
+See also: `rbac` (the decisions), `token_requests`.
 """
 
 from __future__ import annotations
@@ -39,28 +39,28 @@ _ONE_OF: Final = "exactly one of nonResourceAttributes or resourceAttributes mus
 def self_subject_access_review(
     obj: Mapping[str, Any], user: User, authorizer: Authorizer
 ) -> dict[str, Any]:
-    """Whether `user` may do what the review asks for.
+    """Whether `user` may do what the review describes.
 
     Raises:
-        Refusal: the review is not valid (422).
+        StatusError: the review is invalid (422).
     """
     spec = obj.get("spec") or {}
     _check("SelfSubjectAccessReview", [*_spec_problems(spec), *_metadata_problems(obj)])
-    return _answered(obj, _attributes(user, spec), authorizer)
+    return _decided(obj, _attributes(user, spec), authorizer)
 
 
 def subject_access_review(obj: Mapping[str, Any], authorizer: Authorizer) -> dict[str, Any]:
-    """Whether somebody else may do what the review asks for.
+    """Whether another user may do what the review describes.
 
     Raises:
-        Refusal: the review is not valid (422).
+        StatusError: the review is invalid (422).
     """
     spec = obj.get("spec") or {}
     _check(
         "SubjectAccessReview",
         [*_spec_problems(spec), *_subject_problems(spec), *_metadata_problems(obj)],
     )
-    return _answered(obj, _attributes(_subject(spec), spec), authorizer)
+    return _decided(obj, _attributes(_subject(spec), spec), authorizer)
 
 
 def local_subject_access_review(
@@ -69,23 +69,23 @@ def local_subject_access_review(
     """The same within one namespace, the one of the request.
 
     Raises:
-        Refusal: the review is not valid or for another namespace (422, 400).
+        StatusError: the review is invalid or for another namespace (422, 400).
     """
     spec, own = obj.get("spec") or {}, (obj.get("metadata") or {}).get("namespace", "")
     if own and own != namespace:
         raise statuses.bad_request("namespace in object does not match namespace in request")
     found = [*_spec_problems(spec), *_subject_problems(spec), *_local_problems(spec, namespace)]
     _check("LocalSubjectAccessReview", found)
-    return _answered(obj, _attributes(_subject(spec), spec), authorizer)
+    return _decided(obj, _attributes(_subject(spec), spec), authorizer)
 
 
 def self_subject_rules_review(
     obj: Mapping[str, Any], user: User, authorizer: Authorizer
 ) -> dict[str, Any]:
-    """Everything that `user` may do in a namespace.
+    """All rules of `user` in a namespace.
 
     Raises:
-        Refusal: no namespace is named (400).
+        StatusError: the namespace is missing (400).
     """
     namespace = (obj.get("spec") or {}).get("namespace", "")
     if not namespace:
@@ -101,12 +101,12 @@ def self_subject_rules_review(
     }
     if problem:
         status["evaluationError"] = problem
-    # Only the status is answered: kube-apiserver leaves the question out.
+    # kube-apiserver responds with the status only, and an empty spec.
     return {**_head(obj), "metadata": {}, "spec": {}, "status": status}
 
 
 def self_subject_review(obj: Mapping[str, Any], user: User, *, now: str) -> dict[str, Any]:
-    """Who `user` is."""
+    """The review with the attributes of `user`."""
     meta = {**(obj.get("metadata") or {}), "creationTimestamp": now}
     return {**_head(obj), "metadata": meta, "status": {"userInfo": user.user_info()}}
 
@@ -114,10 +114,10 @@ def self_subject_review(obj: Mapping[str, Any], user: User, *, now: str) -> dict
 def token_review(
     obj: Mapping[str, Any], authenticator: Authenticator, *, namespace: str = ""
 ) -> dict[str, Any]:
-    """Whom a token stands for.
+    """The review with the user of its token.
 
     Raises:
-        Refusal: no token, or a namespace (400).
+        StatusError: no token, or a namespace (400).
     """
     if namespace:
         raise statuses.bad_request(f"namespace is not allowed on this type: {namespace}")
@@ -126,21 +126,23 @@ def token_review(
     if not token:
         raise statuses.bad_request("token is required for TokenReview in authentication")
     try:
-        vouched = authenticator.vouch(token, audiences)
+        found = authenticator.authenticate_token(token, audiences)
     except BadToken as problem:
         status: dict[str, Any] = {"user": {}, "error": str(problem)}
     else:
-        status = {"authenticated": True, "user": vouched.user.user_info()}
-        if vouched.audiences:
-            status["audiences"] = list(vouched.audiences)
+        status = {"authenticated": True, "user": found.user.user_info()}
+        if found.audiences:
+            status["audiences"] = list(found.audiences)
     return {**_head(obj), "metadata": obj.get("metadata") or {}, "spec": spec, "status": status}
 
 
-# --- asking
+# --- decisions
 
 
-def _answered(obj: Mapping[str, Any], asked: Attributes, authorizer: Authorizer) -> dict[str, Any]:
-    decision = authorizer.allows(asked)
+def _decided(
+    obj: Mapping[str, Any], attributes: Attributes, authorizer: Authorizer
+) -> dict[str, Any]:
+    decision = authorizer.allows(attributes)
     status: dict[str, Any] = {"allowed": decision.allowed}
     if decision.reason:
         status["reason"] = decision.reason
@@ -159,16 +161,16 @@ def _attributes(user: User, spec: Mapping[str, Any]) -> Attributes:
     path = spec.get("nonResourceAttributes")
     if path is not None:
         return Attributes(user, path.get("verb", ""), path=path.get("path", "") or "/")
-    said = spec["resourceAttributes"]
+    fields = spec["resourceAttributes"]
     return Attributes(
         user,
-        said.get("verb", ""),
-        group=said.get("group", ""),
-        version=said.get("version", "") or "*",
-        resource=said.get("resource", ""),
-        subresource=said.get("subresource", ""),
-        name=said.get("name", ""),
-        namespace=said.get("namespace", ""),
+        fields.get("verb", ""),
+        group=fields.get("group", ""),
+        version=fields.get("version", "") or "*",
+        resource=fields.get("resource", ""),
+        subresource=fields.get("subresource", ""),
+        name=fields.get("name", ""),
+        namespace=fields.get("namespace", ""),
     )
 
 
@@ -177,19 +179,19 @@ def _subject(spec: Mapping[str, Any]) -> User:
     return User(spec.get("user", ""), spec.get("uid", ""), tuple(spec.get("groups") or ()), extra)
 
 
-def _selector_problem(said: Mapping[str, Any]) -> str:
-    """RBAC does not look at selectors, but those that cannot be read are told."""
-    told = []
+def _selector_problem(attributes: Mapping[str, Any]) -> str:
+    """RBAC ignores selectors, but a selector that cannot be parsed is reported."""
+    problems = []
     for key, parse in (("fieldSelector", parse_fields), ("labelSelector", parse_labels)):
-        raw = (said.get(key) or {}).get("rawSelector", "")
+        raw = (attributes.get(key) or {}).get("rawSelector", "")
         try:
             parse(raw)
         except InvalidValue:
-            told.append(f"spec.resourceAttributes.{key} ignored due to parse error")
-    return "; ".join(told)
+            problems.append(f"spec.resourceAttributes.{key} ignored due to parse error")
+    return "; ".join(problems)
 
 
-# --- what is wrong with a review
+# --- validation
 
 
 def _check(kind: str, found: list[Cause]) -> None:
@@ -220,8 +222,8 @@ def _local_problems(spec: Mapping[str, Any], namespace: str) -> list[Cause]:
     found = []
     if resource is not None and resource.get("namespace", "") != namespace:
         field = "spec.resourceAttributes.namespace"
-        said = resource.get("namespace", "")
-        found.append(causes.invalid(field, said, "must match metadata.namespace"))
+        other = resource.get("namespace", "")
+        found.append(causes.invalid(field, other, "must match metadata.namespace"))
     if path is not None:
         field = "spec.nonResourceAttributes"
         found.append(causes.invalid(field, path, "disallowed on this kind of request"))

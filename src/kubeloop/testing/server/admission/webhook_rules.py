@@ -118,7 +118,7 @@ def matches_selectors(hook: Mapping[str, Any], request: AdmissionRequest, object
     """Whether a webhook's selectors let the request through to it.
 
     Raises:
-        Refusal: the request's namespace is not there (404), or a selector makes no sense (500).
+        StatusError: the request's namespace is not there (404), or a selector makes no sense (500).
     """
     try:
         return _namespace_matches(hook, request, objects) and _object_matches(hook, request)

@@ -26,7 +26,7 @@ from kubeloop.machinery.patches import PatchError, apply_json_patch
 from .. import statuses
 from ..identity import Objects
 from ..registry import Registry
-from ..statuses import Cause, Refusal
+from ..statuses import Cause, StatusError
 from ..values.causes import quoted
 from .webhook_calls import CallFailed, Post, call_webhook, post
 from .webhook_reviews import BadAnswer, Verdict, denial, read_answer, review, review_version
@@ -128,7 +128,7 @@ class Webhooks:
         """The object as the mutating webhooks leave it.
 
         Raises:
-            Refusal: a webhook said no, or could not be asked and must be.
+            StatusError: a webhook said no, or could not be asked and must be.
         """
         admitted = Admitted(request.obj)
         for hook in self._hooks("mutatingwebhookconfigurations"):
@@ -143,7 +143,7 @@ class Webhooks:
         """The object, unchanged, when no validating webhook objects.
 
         Raises:
-            Refusal: a webhook said no, or could not be asked and must be.
+            StatusError: a webhook said no, or could not be asked and must be.
         """
         hooks = self._hooks("validatingwebhookconfigurations")
         calls = [call for hook in hooks if (call := self._call_for(hook, request))]
@@ -221,7 +221,7 @@ class Webhooks:
         """A webhook's yes; None when it could not be asked and need not be.
 
         Raises:
-            Refusal: it said no, or could not be asked.
+            StatusError: it said no, or could not be asked.
         """
         _check_dry_run(call, request)
         try:
@@ -273,7 +273,7 @@ def check_namespace(
     """What NamespaceLifecycle allows; `found` is the Namespace that `namespace` names.
 
     Raises:
-        Refusal: a namespace that must stay is deleted (403), or something is created in one
+        StatusError: a namespace that must stay is deleted (403), or something is created in one
             that is missing (404) or going away (403).
     """
     if (group, plural) == ("", "namespaces"):
@@ -289,7 +289,7 @@ def check_namespace(
         raise _terminating(group, plural, name, namespace)
 
 
-def _terminating(group: str, plural: str, name: str, namespace: str) -> Refusal:
+def _terminating(group: str, plural: str, name: str, namespace: str) -> StatusError:
     causes: Sequence[Cause] = [
         Cause(
             field="metadata.namespace",

@@ -19,7 +19,7 @@ import msgspec
 
 from kubeloop.wire import InvalidValue, TypeFacts
 
-from ..statuses import Refusal, bad_request
+from ..statuses import StatusError, bad_request
 from .fieldsets import EMPTY, FieldSet
 from .last_applied import client_side_fields, with_last_applied
 from .managers import (
@@ -80,7 +80,7 @@ def apply(
     alone by the main resource, and everything under spec by `/status`.
 
     Raises:
-        Refusal: 409 when somebody else owns a field that would change and `force` is
+        StatusError: 409 when somebody else owns a field that would change and `force` is
             off; 400 for another type or with managedFields; 500 for lists whose elements
             cannot be told apart, and undeclared fields, as in kube-apiserver.
     """
@@ -226,7 +226,7 @@ def _given_owners(old: dict[str, Any] | None, new: dict[str, Any], *, subresourc
     return _owners_or_nobody(new) or _owners_or_nobody(old)
 
 
-def _unmergeable(message: str) -> Refusal:
+def _unmergeable(message: str) -> StatusError:
     # kube-apiserver has no reason for these: they are errors that nobody translated.
     status = {
         "kind": "Status",
@@ -236,7 +236,7 @@ def _unmergeable(message: str) -> Refusal:
         "message": message,
         "code": 500,
     }
-    return Refusal(status)
+    return StatusError(status)
 
 
 def _with_managers(obj: dict[str, Any], managers: Managers) -> dict[str, Any]:
@@ -369,7 +369,7 @@ def _fields_left(merged: dict[str, Any], gone: FieldSet, shape: Shape) -> FieldS
 
 
 def _after_apply(step: _Apply, merged: dict[str, Any], said: FieldSet, *, force: bool) -> Managers:
-    """The owners after the apply. Raises: Refusal when it takes what others own."""
+    """The owners after the apply. Raises: StatusError when it takes what others own."""
     change = compare(step.base, merged, step.shape)
     conflicts = {
         identity: lost

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from kubeloop.wire import resources
 
-from ..statuses import Cause, Refusal, invalid
+from ..statuses import Cause, StatusError, invalid
 from ..values import causes
 from ..values.editing import Json, at, each, filled, within, without
 from .allocation import Allocator
@@ -44,7 +44,7 @@ def prepare_for_create(
     """`obj` as it starts its life; its defaults are filled in, its name and uid are given.
 
     Raises:
-        Refusal: a wanted address or port cannot be had (422).
+        StatusError: a wanted address or port cannot be had (422).
     """
     if (group, kind) in _WITH_STATUS and (group, kind) not in _KEEPS_STATUS:
         first = _first_status(group, kind)
@@ -209,7 +209,7 @@ def prepare_for_update(
     """`new` with what `old` was given and does not say again; what it gives up is released.
 
     Raises:
-        Refusal: a wanted address or port cannot be had (422).
+        StatusError: a wanted address or port cannot be had (422).
     """
     if (group, kind) == ("apps", "DaemonSet"):
         return _recounted(new, old)
@@ -222,7 +222,7 @@ def prepare_for_update(
     allocator.release(old)
     try:
         return _allocated(kept, allocator)
-    except Refusal:
+    except StatusError:
         allocator.adopt(old)
         raise
 

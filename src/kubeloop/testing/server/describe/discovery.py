@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from ..registry import Registry, Served
+from ..registry import Registry, ServedResource
 from .documents import Document, kept_for
 
 __all__ = [
@@ -182,14 +182,14 @@ def _group(registry: Registry, group: str) -> dict[str, Any]:
     return {"metadata": {"name": group} if group else {}, "versions": versions}
 
 
-def _in_order(served: tuple[Served, ...]) -> list[Served]:
+def _in_order(served: tuple[ServedResource, ...]) -> list[ServedResource]:
     return sorted(served, key=lambda each: each.plural)
 
 
 # --- resources
 
 
-def _resource(served: Served) -> dict[str, Any]:
+def _resource(served: ServedResource) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "resource": served.plural,
         "responseKind": _response_kind(served, served.group, served.version, served.kind),
@@ -210,7 +210,7 @@ def _resource(served: Served) -> dict[str, Any]:
     return _without_empty(shown, "shortNames", "categories", "subresources")
 
 
-def _response_kind(served: Served, group: str, version: str, kind: str) -> dict[str, str]:
+def _response_kind(served: ServedResource, group: str, version: str, kind: str) -> dict[str, str]:
     """A kind of the group version at hand is told without them, but for custom kinds."""
     if served.custom is None and (group, version) == (served.group, served.version):
         group = version = ""
@@ -221,7 +221,7 @@ def _without_empty(shown: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     return {key: value for key, value in shown.items() if value or key not in keys}
 
 
-def _api_resources(served: Served) -> Iterator[dict[str, Any]]:
+def _api_resources(served: ServedResource) -> Iterator[dict[str, Any]]:
     """A resource and its subresources as the legacy document lists them."""
     shown: dict[str, Any] = {
         "name": served.plural,
@@ -247,7 +247,7 @@ def _api_resources(served: Served) -> Iterator[dict[str, Any]]:
         }
 
 
-def _storage_hash(served: Served) -> str:
+def _storage_hash(served: ServedResource) -> str:
     """Stands for how objects are stored: the same in every version of a resource."""
     said = f"{served.storage[0]}/{served.storage_version}/{served.kind}"
     return base64.b64encode(hashlib.sha256(said.encode()).digest()[:8]).decode()

@@ -18,7 +18,7 @@ import msgspec
 from kubeloop.wire import Model, class_for
 from kubeloop.wire.meta.v1 import ListMeta, ObjectMeta
 
-from ..registry import Registry, Served
+from ..registry import Registry, ServedResource
 from .documents import Document, kept_for
 from .openapi_paths import paths_of
 from .openapi_schemas import Dialect, custom_schemas, schemas_of
@@ -121,12 +121,12 @@ def _place(group: str, version: str) -> str:
     return f"apis/{group}/{version}" if group else f"api/{version}"
 
 
-def _paths(served: Iterable[Served], dialect: Dialect) -> dict[str, Any]:
+def _paths(served: Iterable[ServedResource], dialect: Dialect) -> dict[str, Any]:
     found = [paths_of(each, dialect) for each in served]
     return dict(sorted((path, item) for paths in found for path, item in paths.items()))
 
 
-def _schemas(served: Iterable[Served], dialect: Dialect) -> dict[str, Any]:
+def _schemas(served: Iterable[ServedResource], dialect: Dialect) -> dict[str, Any]:
     kinds = tuple(served)
     found = schemas_of(_classes(kinds), dialect)
     for each in kinds:
@@ -135,7 +135,7 @@ def _schemas(served: Iterable[Served], dialect: Dialect) -> dict[str, Any]:
     return dict(sorted(found.items()))
 
 
-def _classes(served: Iterable[Served]) -> Iterator[type[Model]]:
+def _classes(served: Iterable[ServedResource]) -> Iterator[type[Model]]:
     yield ObjectMeta
     yield ListMeta
     for each in served:
@@ -145,13 +145,13 @@ def _classes(served: Iterable[Served]) -> Iterator[type[Model]]:
         yield from (cls for name in sorted(names) if (cls := class_for(*name)) is not None)
 
 
-def _hash(served: Iterable[Served]) -> str:
+def _hash(served: Iterable[ServedResource]) -> str:
     """What a document is made of, hashed: building all of them for the index costs too much."""
     said = [_FORMAT, _INFO["version"], *map(_told, served)]
     return hashlib.sha512(msgspec.json.encode(said)).hexdigest().upper()
 
 
-def _told(served: Served) -> list[Any]:
+def _told(served: ServedResource) -> list[Any]:
     told: list[Any] = [served.group, served.version, served.plural, served.kind]
     told += [served.namespaced, served.verbs, served.parts]
     return [*told, served.custom.schema.raw] if served.custom else told

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, final
 
-from ..registry import Served
+from ..registry import ServedResource
 from ..storage.store import Entry, Object, encoded
 
 __all__ = ["PARTIAL", "TABLE", "Form", "head_of", "shown"]
@@ -24,7 +24,7 @@ def head_of(api_version: str, kind: str) -> bytes:
     return b'{"kind":%s,"apiVersion":%s,' % (encoded(kind), encoded(api_version))
 
 
-def shown(served: Served, obj: Object) -> Object:
+def shown(served: ServedResource, obj: Object) -> Object:
     """A stored object in the version of `served`."""
     if _same_but_name(served):
         return {**obj, "kind": served.kind, "apiVersion": served.api_version}
@@ -38,7 +38,7 @@ def shown(served: Served, obj: Object) -> Object:
     return {**converted, "kind": served.kind, "apiVersion": served.api_version}
 
 
-def _same_but_name(served: Served) -> bool:
+def _same_but_name(served: ServedResource) -> bool:
     """Whether the version that is served differs from the stored one in its name at most."""
     if (served.group, served.plural) != served.storage:
         return False
@@ -67,7 +67,7 @@ class Form:
 
     def __init__(
         self,
-        served: Served,
+        served: ServedResource,
         *,
         kind: Literal["", "PartialObjectMetadata", "Table"] = "",
         include: str = "Metadata",

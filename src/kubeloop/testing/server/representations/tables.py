@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 from kubeloop.machinery.jsonpath import JSONPath, JSONPathError
 
-from ..registry import Served
+from ..registry import ServedResource
 from .human import at, human_since
 from .table_kinds import Column, Layout, layout_of
 from .table_pods import pod_conditions
@@ -32,7 +32,7 @@ _WAS_DEFAULT: Final = "storageclass.beta.kubernetes.io/is-default-class"
 
 
 def table(
-    served: Served,
+    served: ServedResource,
     objects: Sequence[Mapping[str, Any]],
     *,
     include: str = "Metadata",
@@ -97,7 +97,7 @@ def _wire(column: Column) -> dict[str, Any]:
 
 
 def _row(
-    served: Served, layout: Layout, obj: Mapping[str, Any], now: datetime, include: str
+    served: ServedResource, layout: Layout, obj: Mapping[str, Any], now: datetime, include: str
 ) -> dict[str, Any]:
     row: dict[str, Any] = {"cells": layout.cells(obj, lambda moment: human_since(moment, now))}
     conditions = pod_conditions(obj) if (served.group, served.kind) == ("", "Pod") else []
@@ -107,7 +107,7 @@ def _row(
     return row
 
 
-def _layout(served: Served) -> Layout:
+def _layout(served: ServedResource) -> Layout:
     if served.custom is not None:
         return _custom_layout(tuple(served.custom.columns))
     return layout_of(served.group, served.kind) or Layout(_DEFAULT, _default_cells)
@@ -122,7 +122,7 @@ def _default_cells(
 
 
 def _default_class(
-    served: Served, objects: Sequence[Mapping[str, Any]]
+    served: ServedResource, objects: Sequence[Mapping[str, Any]]
 ) -> Mapping[str, Any] | None:
     """The storage class that is the default: the newest of those that say so."""
     if (served.group, served.kind) != ("storage.k8s.io", "StorageClass"):

@@ -147,7 +147,7 @@ class CustomKind(msgspec.Struct, frozen=True):
         """What a definition says, with the server's defaults where it says nothing.
 
         Raises:
-            Refusal: the definition is not valid (422, with every cause).
+            StatusError: the definition is not valid (422, with every cause).
         """
         whole = default_crd(dict(crd))
         problems = problems_of_crd(whole)
