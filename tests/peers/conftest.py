@@ -1,4 +1,4 @@
-"""Other people's programs against the embedded server, over TLS and with roles.
+"""Other clients against the embedded server, over TLS and with RBAC.
 
 The fixtures are those of `kubeloop.testing.plugin`: `--kube envtest` runs the same tests
 against a real control plane.
@@ -20,14 +20,14 @@ import pytest
 
 from kubeloop.testing.control_plane import cached_assets
 
-OLDEST = (1, 30)  # the kubectl that knows all we ask for
-PATIENCE = 60  # seconds: programs are started, and machines are busy
+OLDEST = (1, 30)  # the first kubectl with all commands of the tests
+TIMEOUT = 60  # seconds: programs are started, and machines are busy
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.timeout(PATIENCE))
+            item.add_marker(pytest.mark.timeout(TIMEOUT))
 
 
 @pytest.fixture(scope="session")
@@ -37,14 +37,14 @@ def kube_options() -> Mapping[str, Any]:
 
 @pytest.fixture(autouse=True)
 def _one_server_for_all(kube_session_server: object) -> None:
-    """Whoever asks for the server of the session has all fixtures from there."""
+    """Make all fixtures use the server of the session."""
 
 
 @pytest.fixture(autouse=True)
-async def _cut_lines() -> AsyncIterator[None]:
-    """Cut what a client leaves open, or closes with a farewell that outlasts the test's loop.
+async def _abort_connections() -> AsyncIterator[None]:
+    """Abort connections that a client leaves open, or whose close handshake is not done.
 
-    Else the collector finds it some tests later, and blames one of those.
+    Otherwise the collector finds them some tests later, and the warning is blamed on those.
     """
     yield
     loop: Any = asyncio.get_running_loop()
@@ -59,7 +59,7 @@ class Kubectl:
 
     def __init__(self, program: str, kubeconfig: Path, namespace: str, cache: Path) -> None:
         self._command = [program, f"--namespace={namespace}", f"--cache-dir={cache}"]
-        # Nothing of whoever runs the tests: no settings, no plugins, no proxy.
+        # Nothing of the user that runs the tests: no settings, no plugins, no proxy.
         self._environment = {
             "KUBECONFIG": str(kubeconfig),
             "HOME": str(kubeconfig.parent),
@@ -70,7 +70,7 @@ class Kubectl:
     def run(
         self, *arguments: str, stdin: str = "", editor: str = ""
     ) -> subprocess.CompletedProcess[str]:
-        """What it answers, good or bad."""
+        """The finished process, successful or not."""
         return subprocess.run(
             [*self._command, *arguments],
             input=stdin,
@@ -81,20 +81,20 @@ class Kubectl:
         )
 
     def __call__(self, *arguments: str, stdin: str = "", editor: str = "") -> str:
-        """What it prints; it must succeed."""
+        """Its output; it must succeed."""
         ended = self.run(*arguments, stdin=stdin, editor=editor)
         assert ended.returncode == 0, f"kubectl {' '.join(arguments)}: {ended.stderr}"
         return ended.stdout.strip()
 
     def refused(self, *arguments: str, stdin: str = "") -> str:
-        """What it complains about; it must fail."""
+        """Its error output; it must fail."""
         ended = self.run(*arguments, stdin=stdin)
         assert ended.returncode != 0, f"kubectl {' '.join(arguments)}: {ended.stdout}"
         return ended.stderr.strip()
 
     @contextmanager
-    def started(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-        """A kubectl that goes on, to be read line by line; killed with the block."""
+    def start(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+        """A running kubectl, to be read line by line; killed at the end of the block."""
         with subprocess.Popen(
             [*self._command, *arguments],
             stdout=subprocess.PIPE,
@@ -109,7 +109,7 @@ class Kubectl:
 
 @pytest.fixture(scope="session")
 def kubectl_program() -> str:
-    """The newest kubectl at hand: of the assets, or in PATH."""
+    """The newest available kubectl: in the assets or in PATH."""
     folders = [os.environ.get("KUBEBUILDER_ASSETS"), cached_assets(), None]
     found = [shutil.which("kubectl", path=folder and str(folder)) for folder in folders]
     programs = {program: version for program in found if program and (version := _version(program))}
@@ -117,7 +117,7 @@ def kubectl_program() -> str:
         pytest.skip("no kubectl in PATH, in KUBEBUILDER_ASSETS or from `make assets`")
     newest = max(programs, key=lambda program: programs[program])
     if programs[newest] < OLDEST:
-        pytest.skip(f"{newest} is too old: {programs[newest]} (`make assets` brings a new one)")
+        pytest.skip(f"{newest} is too old: {programs[newest]} (`make assets` installs a newer one)")
     return newest
 
 
@@ -126,8 +126,8 @@ def _version(program: str) -> tuple[int, ...]:
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if ended.returncode:
         return ()
-    said = json.loads(ended.stdout)["clientVersion"]
-    return int(said["major"]), int(said["minor"].rstrip("+"))
+    version = json.loads(ended.stdout)["clientVersion"]
+    return int(version["major"]), int(version["minor"].rstrip("+"))
 
 
 @pytest.fixture(scope="session")

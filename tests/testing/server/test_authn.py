@@ -1,4 +1,4 @@
-"""Who a request comes from."""
+"""Authentication of requests."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _bearer(token: str) -> CIMultiDict[str]:
 NOTHING: CIMultiDict[str] = CIMultiDict()
 
 
-# --- tokens, certificates, strangers
+# --- tokens, certificates, anonymous requests
 
 
 def test_a_known_token_is_its_user_and_one_of_all_authenticated() -> None:
@@ -58,17 +58,19 @@ def test_a_known_token_is_its_user_and_one_of_all_authenticated() -> None:
 
 
 @pytest.mark.parametrize("anonymous", [True, False])
-def test_a_wrong_token_is_unauthorized_even_where_strangers_may_come_in(anonymous: bool) -> None:
+def test_a_wrong_token_is_unauthorized_even_where_anonymous_requests_are_accepted(
+    anonymous: bool,
+) -> None:
     authenticator = Authenticator(tokens={"t": ANN}, anonymous=anonymous)
 
-    with pytest.raises(StatusError) as refusal:
+    with pytest.raises(StatusError) as error:
         authenticator.authenticate(_bearer("x"))
 
-    assert refusal.value.status["code"] == 401
-    assert refusal.value.status["message"] == "Unauthorized"
+    assert error.value.status["code"] == 401
+    assert error.value.status["message"] == "Unauthorized"
 
 
-def test_without_credentials_configured_strangers_come_in() -> None:
+def test_without_credentials_configured_anonymous_requests_are_accepted() -> None:
     user = Authenticator().authenticate(NOTHING)
 
     assert user == User("system:anonymous", "", ("system:unauthenticated",))
@@ -77,14 +79,16 @@ def test_without_credentials_configured_strangers_come_in() -> None:
 @pytest.mark.parametrize(
     "authenticator", [Authenticator(tokens={"t": ANN}), Authenticator(client_ca=b"ca")]
 )
-def test_with_credentials_configured_strangers_stay_out(authenticator: Authenticator) -> None:
-    with pytest.raises(StatusError) as refusal:
+def test_with_credentials_configured_anonymous_requests_are_rejected(
+    authenticator: Authenticator,
+) -> None:
+    with pytest.raises(StatusError) as error:
         authenticator.authenticate(NOTHING)
 
-    assert refusal.value.code == 401
+    assert error.value.code == 401
 
 
-def test_taking_all_tokens_away_does_not_let_strangers_in() -> None:
+def test_removing_all_tokens_does_not_accept_anonymous_requests() -> None:
     authenticator = Authenticator(tokens={"t": ANN})
 
     authenticator.replace_tokens({})
@@ -136,7 +140,7 @@ def test_a_certificate_names_user_and_groups_and_comes_before_the_token() -> Non
     assert user.extra == {"authentication.kubernetes.io/credential-id": ("X509SHA256=ab",)}
 
 
-def test_a_certificate_counts_for_nothing_where_none_was_asked_for() -> None:
+def test_a_certificate_is_ignored_without_a_client_authority() -> None:
     user = Authenticator().authenticate(NOTHING, Subject("bob"))
 
     assert user.name == "system:anonymous"
@@ -166,17 +170,17 @@ def test_a_service_account_token_is_the_account_and_its_groups() -> None:
     assert credential.startswith("JTI=")
 
 
-def test_a_bound_token_tells_its_pod_and_node() -> None:
+def test_a_bound_token_has_its_pod_and_node() -> None:
     tokens = _tokens(Stored(serviceaccounts=[ACCOUNT], pods=[POD]))
     bound = BoundObject("Pod", "web-0", "p1", ("node-7", "n1"))
 
-    vouched = tokens.authenticate_token(tokens.issue(ACCOUNT, seconds=600, bound=bound))
+    found = tokens.authenticate_token(tokens.issue(ACCOUNT, seconds=600, bound=bound))
 
-    said = {key.rpartition("/")[2]: value for key, value in vouched.user.extra.items()}
-    assert said["pod-name"] == ("web-0",)
-    assert said["pod-uid"] == ("p1",)
-    assert said["node-name"] == ("node-7",)
-    assert said["node-uid"] == ("n1",)
+    extra = {key.rpartition("/")[2]: value for key, value in found.user.extra.items()}
+    assert extra["pod-name"] == ("web-0",)
+    assert extra["pod-uid"] == ("p1",)
+    assert extra["node-name"] == ("node-7",)
+    assert extra["node-uid"] == ("n1",)
 
 
 OTHER_POD = {"metadata": {**POD["metadata"], "uid": "p2"}}
@@ -194,7 +198,7 @@ OTHER_ACCOUNT = {"metadata": {**ACCOUNT["metadata"], "uid": "u2"}}
         (Stored(serviceaccounts=[ACCOUNT], pods=[DELETED_POD]), "has been invalidated"),
     ],
 )
-def test_a_token_dies_with_what_it_is_bound_to(stored: Stored, message: str) -> None:
+def test_a_token_is_invalid_after_its_bound_object_is_deleted(stored: Stored, message: str) -> None:
     token = _tokens(Stored()).issue(ACCOUNT, seconds=600, bound=BoundObject("Pod", "web-0", "p1"))
 
     with pytest.raises(BadToken, match=message):
@@ -242,7 +246,7 @@ def test_a_rotated_key_keeps_old_tokens_only_when_asked_to() -> None:
 
 
 class Allowing:
-    """Allows what it was told to, and remembers what it was asked."""
+    """Allows a fixed set of resources, and records the requests."""
 
     def __init__(self, *resources: str) -> None:
         self.resources = resources
@@ -257,7 +261,7 @@ def test_without_the_headers_the_user_stays_who_they_are() -> None:
     assert impersonate(ANN, NOTHING, Allowing()) is ANN
 
 
-def test_a_user_with_groups_uid_and_extras_is_taken_on() -> None:
+def test_groups_uid_and_extras_are_impersonated() -> None:
     headers = CIMultiDict(
         [
             ("Impersonate-User", "bob"),
@@ -285,7 +289,7 @@ def test_a_user_with_groups_uid_and_extras_is_taken_on() -> None:
     assert all(each.user is ANN for each in authorizer.asked)
 
 
-def test_a_service_account_is_taken_on_with_its_groups() -> None:
+def test_an_impersonated_service_account_has_its_groups() -> None:
     headers = CIMultiDict({"Impersonate-User": "system:serviceaccount:shop:web"})
     authorizer = Allowing("serviceaccounts")
 
@@ -321,21 +325,21 @@ def test_the_group_of_all_is_added_as_kube_adds_it(
 def test_what_is_not_allowed_is_forbidden_with_the_reason() -> None:
     headers = CIMultiDict({"Impersonate-User": "bob", "Impersonate-Group": "system:masters"})
 
-    with pytest.raises(StatusError) as refusal:
+    with pytest.raises(StatusError) as error:
         impersonate(ANN, headers, Allowing("users"))
 
-    assert refusal.value.code == 403
-    assert refusal.value.status["message"] == (
+    assert error.value.code == 403
+    assert error.value.status["message"] == (
         'groups "system:masters" is forbidden: User "ann" cannot impersonate resource "groups" '
         'in API group "" at the cluster scope: because'
     )
 
 
 def test_groups_without_a_user_are_a_bad_request() -> None:
-    with pytest.raises(StatusError) as refusal:
+    with pytest.raises(StatusError) as error:
         impersonate(ANN, CIMultiDict({"Impersonate-Group": "ops"}), Allowing("groups"))
 
-    assert refusal.value.code == 400
-    assert refusal.value.status["message"] == (
+    assert error.value.code == 400
+    assert error.value.status["message"] == (
         "requested [{Group  ops    }] without impersonating a user"
     )

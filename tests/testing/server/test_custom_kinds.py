@@ -7,7 +7,7 @@ from typing import Any
 
 from kubeloop.testing.server import Service
 from tests.testing.server.conftest import Api
-from tests.testing.server.server_steps import DEFINITIONS, definition
+from tests.testing.server.server_objects import DEFINITIONS, definition
 
 WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
 

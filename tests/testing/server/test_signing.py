@@ -1,4 +1,4 @@
-"""Signed tokens: only what our keys signed is believed."""
+"""Signed tokens: only signatures of the given keys are accepted."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_key_kept_as_pem_is_the_same_key() -> None:
     assert verify(KEY.sign(CLAIMS), [again]) == CLAIMS
 
 
-def test_another_key_is_not_believed() -> None:
+def test_another_key_is_not_accepted() -> None:
     with pytest.raises(BadToken):
         verify(SigningKey().sign(CLAIMS), [KEY])
 
@@ -45,7 +45,7 @@ def test_no_other_algorithm_is_accepted(algorithm: str) -> None:
         verify(token, [KEY])
 
 
-def test_changed_claims_are_not_believed() -> None:
+def test_changed_claims_are_not_accepted() -> None:
     head, _, signature = KEY.sign(CLAIMS).split(".")
 
     with pytest.raises(BadToken):

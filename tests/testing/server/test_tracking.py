@@ -9,7 +9,7 @@ import pytest
 from kubeloop.testing.server.apply.managed import track
 from kubeloop.testing.server.apply.tracking import Tracker
 from kubeloop.testing.server.registry import Registry, ServedResource
-from tests.testing.server.server_steps import pod
+from tests.testing.server.server_objects import pod
 
 
 @pytest.fixture

@@ -177,7 +177,7 @@ class Faults:
         self.half_open = False  # accept connections, never respond, never close
         self.close_watches = False  # end each watch as soon as it begins
         self.delivery_delay = 0.0  # seconds before each batch of watch events
-        self.answer_delay = 0.0  # seconds before each response
+        self.response_delay = 0.0  # seconds before each response
         self._cut: tuple[Cut, Match] | None = None
         self._failures: list[_Failure] = []
         self._held: list[tuple[Match, _Hold]] = []
@@ -254,7 +254,7 @@ class Faults:
         self._failures.clear()
         self._cut = None
         self.half_open = self.close_watches = False
-        self.delivery_delay = self.answer_delay = 0.0
+        self.delivery_delay = self.response_delay = 0.0
 
     # --- for the server
 
@@ -265,14 +265,14 @@ class Faults:
             StatusError: the request is to fail.
         """
         self.record(seen)
-        if not (self._failures or self._held or self.reactors or self.answer_delay):
+        if not (self._failures or self._held or self.reactors or self.response_delay):
             return seen
         error = self._failure_for(seen)
         if error is not None:
             raise error
         await self._wait_while_held(seen)
-        if self.answer_delay:
-            await clock.sleep(self.answer_delay)
+        if self.response_delay:
+            await clock.sleep(self.response_delay)
         return await self._react(seen)
 
     def cut_for(self, seen: SeenRequest) -> Cut | None:
