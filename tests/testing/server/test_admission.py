@@ -404,7 +404,7 @@ NAMESPACES = Target("", "v1", "namespaces", "Namespace")
 
 
 @pytest.mark.parametrize(
-    ("rule", "request_", "request"),
+    ("rule", "request_", "is_called"),
     [
         (_rule(operations=["CREATE", "UPDATE"]), _request("UPDATE"), True),
         (_rule(operations=["CREATE"]), _request("DELETE"), False),
@@ -428,14 +428,14 @@ NAMESPACES = Target("", "v1", "namespaces", "Namespace")
     ],
 )
 async def test_rules_name_operations_resources_and_scope(
-    world: World, rule: dict[str, Any], request_: AdmissionRequest, request: bool
+    world: World, rule: dict[str, Any], request_: AdmissionRequest, is_called: bool
 ) -> None:
     world.validates(_hook(rules=[rule]))
 
     await world.webhooks.validate(request_)
 
-    assert bool(world.calls) is request
-    assert world.webhooks.applies(request_) is request
+    assert bool(world.calls) is is_called
+    assert world.webhooks.applies(request_) is is_called
 
 
 OLD = {**POD, "metadata": {**POD["metadata"], "labels": {"app": "old"}}}
@@ -443,7 +443,7 @@ BARE = {"metadata": {"name": "shop", "labels": {}}}
 
 
 @pytest.mark.parametrize(
-    ("selectors", "request_", "request"),
+    ("selectors", "request_", "is_called"),
     [
         ({"namespaceSelector": {"matchLabels": {"team": "x"}}}, _request(), True),
         ({"namespaceSelector": {"matchLabels": {"team": "y"}}}, _request(), False),
@@ -464,13 +464,13 @@ BARE = {"metadata": {"name": "shop", "labels": {}}}
     ],
 )
 async def test_selectors_look_at_namespace_and_object(
-    world: World, selectors: dict[str, Any], request_: AdmissionRequest, request: bool
+    world: World, selectors: dict[str, Any], request_: AdmissionRequest, is_called: bool
 ) -> None:
     world.validates(_hook(**selectors))
 
     await world.webhooks.validate(request_)
 
-    assert bool(world.calls) is request
+    assert bool(world.calls) is is_called
 
 
 async def test_webhook_configurations_concern_no_webhook(world: World) -> None:
