@@ -8,6 +8,10 @@ from .codec import decode
 from .definitions import Column, ScalePaths, required_fields
 from .errors import DecodeError, InvalidValue, KubeError
 from .facts import NO_FACTS, FieldFacts, TypeFacts
+
+# For other packages of kubeloop; not public.
+from .json_values import Json as Json
+from .json_values import JsonObject as JsonObject
 from .kinds import Resource
 from .manifests import dump_yaml, load_yaml, parse_manifest
 from .model import UNSET, Kind, Model

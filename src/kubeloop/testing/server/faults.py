@@ -12,12 +12,12 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeAlias, final
+from typing import TypeAlias, final
 
 import msgspec
 
 from kubeloop.kit import Clock
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidValue, Json
 
 from .statuses import (
     Cause,
@@ -71,7 +71,7 @@ class SeenRequest(msgspec.Struct, frozen=True):
         # Headers and bodies may contain secrets, and a repr is easily logged.
         return f"SeenRequest({self.method} {self.path}, verb={self.verb!r})"
 
-    def json(self) -> Any:
+    def json(self) -> Json:
         """The body as a value; None for an empty one."""
         return msgspec.json.decode(self.body) if self.body else None
 
@@ -81,7 +81,7 @@ class Reply(msgspec.Struct, frozen=True):
     """A response that a reactor sends instead of the server; `body` is JSON or bytes."""
 
     code: int = 200
-    body: Any = None
+    body: Json = None
     headers: Mapping[str, str] = msgspec.field(default_factory=dict)
     content_type: str = "application/json"
 

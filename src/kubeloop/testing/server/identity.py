@@ -7,9 +7,11 @@ See also: `access.authn` (the user of a request), `access.rbac` (decisions by ro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, Protocol, TypeAlias, final
+from typing import Final, Protocol, TypeAlias, final
 
 import msgspec
+
+from kubeloop.wire import JsonObject
 
 from . import statuses
 from .values.causes import quoted
@@ -42,7 +44,7 @@ _ACCOUNT: Final = "system:serviceaccount:"
 _ACCOUNTS: Final = "system:serviceaccounts"
 
 # Reads the stored objects of a collection: `objects("rbac.authorization.k8s.io", "roles")`.
-Objects: TypeAlias = Callable[[str, str], Iterable[dict[str, Any]]]
+Objects: TypeAlias = Callable[[str, str], Iterable[JsonObject]]
 
 
 @final
@@ -54,7 +56,7 @@ class User(msgspec.Struct, frozen=True):
     groups: tuple[str, ...] = ()
     extra: Mapping[str, tuple[str, ...]] = {}
 
-    def user_info(self) -> dict[str, Any]:
+    def user_info(self) -> JsonObject:
         """The user as `UserInfo` in reviews: empty fields are left out."""
         fields = {
             "username": self.name,
@@ -157,7 +159,7 @@ def split_service_account(user_name: str) -> tuple[str, str] | None:
 
 def find_object(
     objects: Objects, group: str, plural: str, name: str, *, namespace: str = ""
-) -> dict[str, Any] | None:
+) -> JsonObject | None:
     """The stored object of this name, or None."""
     for obj in objects(group, plural):
         meta = obj["metadata"]

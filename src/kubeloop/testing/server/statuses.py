@@ -10,9 +10,11 @@ See also: `serving.http` (sending a Status).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, final
+from typing import final
 
 import msgspec
+
+from kubeloop.wire import Json, JsonObject
 
 __all__ = [
     "Cause",
@@ -64,7 +66,7 @@ class Cause(msgspec.Struct, frozen=True, omit_defaults=True):
 class StatusError(Exception):
     """An error response; `status` is its body."""
 
-    def __init__(self, status: dict[str, Any], *, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(self, status: JsonObject, *, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(status.get("message", ""))
         self.status = status
         self.headers = dict(headers or {})
@@ -84,10 +86,10 @@ def _status_error(
     reason: str,
     message: str,
     *,
-    details: Mapping[str, Any] | None = None,
+    details: Mapping[str, Json] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> StatusError:
-    status: dict[str, Any] = {
+    status: JsonObject = {
         "kind": "Status",
         "apiVersion": "v1",
         "metadata": {},
@@ -101,7 +103,7 @@ def _status_error(
     return StatusError(status, headers=headers)
 
 
-def success(*, group: str, plural: str, name: str, uid: str = "") -> dict[str, Any]:
+def success(*, group: str, plural: str, name: str, uid: str = "") -> JsonObject:
     """The `Status` of a deletion that is complete."""
     details = {"name": name, "group": group, "kind": plural, "uid": uid}
     return {
@@ -118,7 +120,7 @@ def qualified(group: str, word: str) -> str:
     return f"{word}.{group}" if group else word
 
 
-def _details(group: str, plural: str, name: str) -> dict[str, Any]:
+def _details(group: str, plural: str, name: str) -> JsonObject:
     return {"name": name, "group": group, "kind": plural}
 
 

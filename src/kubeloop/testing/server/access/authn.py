@@ -11,9 +11,11 @@ import base64
 import binascii
 import hmac
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, Protocol, final
+from typing import Final, Protocol, final
 
 import msgspec
+
+from kubeloop.wire import Json
 
 from .. import statuses
 from ..identity import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User
@@ -43,7 +45,7 @@ class Subject(msgspec.Struct, frozen=True):
     fingerprint: str = ""
 
 
-def subject_of(peer: Mapping[str, Any] | None, *, fingerprint: str = "") -> Subject | None:
+def subject_of(peer: Mapping[str, Json] | None, *, fingerprint: str = "") -> Subject | None:
     """The subject in the result of `ssl`'s `getpeercert()`; None without a certificate."""
     if not peer:
         return None

@@ -10,7 +10,9 @@ See also: `rbac` (evaluation).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
+
+from kubeloop.wire import JsonObject
 
 from ..identity import AUTHENTICATED, MASTERS, UNAUTHENTICATED
 from .rbac import GROUP, aggregate_rules
@@ -158,7 +160,7 @@ _BINDINGS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def bootstrap_roles() -> list[dict[str, Any]]:
+def bootstrap_roles() -> list[JsonObject]:
     """The ClusterRoles to create; aggregated ones have their rules."""
     plain = [_role(name, rules) for name, rules in _ROLES.items()]
     aggregates = [_aggregate(name) for name in _AGGREGATED]
@@ -166,12 +168,12 @@ def bootstrap_roles() -> list[dict[str, Any]]:
     return [*plain, *({**each, "rules": aggregate_rules(each, roles)} for each in aggregates)]
 
 
-def bootstrap_bindings() -> list[dict[str, Any]]:
+def bootstrap_bindings() -> list[JsonObject]:
     """The ClusterRoleBindings to create."""
     return list(_bindings())
 
 
-def _bindings() -> Iterator[dict[str, Any]]:
+def _bindings() -> Iterator[JsonObject]:
     for name, groups in _BINDINGS.items():
         yield {
             "apiVersion": f"{GROUP}/v1",
@@ -182,7 +184,7 @@ def _bindings() -> Iterator[dict[str, Any]]:
         }
 
 
-def _role(name: str, rules: tuple[Rule, ...]) -> dict[str, Any]:
+def _role(name: str, rules: tuple[Rule, ...]) -> JsonObject:
     return {
         "apiVersion": f"{GROUP}/v1",
         "kind": "ClusterRole",
@@ -191,7 +193,7 @@ def _role(name: str, rules: tuple[Rule, ...]) -> dict[str, Any]:
     }
 
 
-def _aggregate(name: str) -> dict[str, Any]:
+def _aggregate(name: str) -> JsonObject:
     selector = {"matchLabels": {f"{_AGGREGATE}{name}": "true"}}
     return {
         "aggregationRule": {"clusterRoleSelectors": [selector]},
@@ -201,7 +203,7 @@ def _aggregate(name: str) -> dict[str, Any]:
     }
 
 
-def _metadata(name: str) -> dict[str, Any]:
+def _metadata(name: str) -> JsonObject:
     labels = {"kubernetes.io/bootstrapping": "rbac-defaults"}
     if name in _AGGREGATED_INTO:
         labels[f"{_AGGREGATE}{_AGGREGATED_INTO[name]}"] = "true"

@@ -8,7 +8,9 @@ See also: `rbac` (the permissions of a user).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
+
+from kubeloop.wire import Json, JsonObject
 
 from .. import statuses
 from ..identity import MASTERS, Attributes, User, go_list
@@ -27,8 +29,8 @@ def check_write(
     user: User,
     plural: str,
     *,
-    new: Mapping[str, Any],
-    old: Mapping[str, Any] | None = None,
+    new: Mapping[str, Json],
+    old: Mapping[str, Json] | None = None,
 ) -> None:
     """Check a create (without `old`) or an update of an object of the RBAC group.
 
@@ -48,8 +50,8 @@ def _check_role(
     authorizer: Authorizer,
     user: User,
     plural: str,
-    new: Mapping[str, Any],
-    old: Mapping[str, Any],
+    new: Mapping[str, Json],
+    old: Mapping[str, Json],
 ) -> None:
     meta = new["metadata"]
     namespace, name = meta.get("namespace", ""), meta.get("name", "")
@@ -65,7 +67,9 @@ def _check_role(
         raise statuses.forbidden(GROUP, plural, name, _AGGREGATION)
 
 
-def _check_binding(authorizer: Authorizer, user: User, plural: str, new: Mapping[str, Any]) -> None:
+def _check_binding(
+    authorizer: Authorizer, user: User, plural: str, new: Mapping[str, Json]
+) -> None:
     meta, role = new["metadata"], new.get("roleRef") or {}
     namespace, name = meta.get("namespace", ""), meta.get("name", "")
     kind, bound = role.get("kind", ""), role.get("name", "")
@@ -107,15 +111,15 @@ def _check_covered(
     raise statuses.forbidden(GROUP, plural, name, why)
 
 
-def _aggregates(role: Mapping[str, Any]) -> bool:
+def _aggregates(role: Mapping[str, Json]) -> bool:
     return bool((role.get("aggregationRule") or {}).get("clusterRoleSelectors"))
 
 
-def _is_gc_update(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+def _is_gc_update(new: Mapping[str, Json], old: Mapping[str, Json]) -> bool:
     """Whether an update changes only fields of garbage collection (`IsOnlyMutatingGCFields`)."""
     return _without_gc_fields(new) == _without_gc_fields(old)
 
 
-def _without_gc_fields(obj: Mapping[str, Any]) -> dict[str, Any]:
+def _without_gc_fields(obj: Mapping[str, Json]) -> JsonObject:
     meta = {k: v for k, v in obj["metadata"].items() if k not in _GC_FIELDS}
     return {**obj, "metadata": meta}

@@ -9,12 +9,12 @@ See also: `rbac_rules` (one rule), `bootstrap_roles` (default roles), `escalatio
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, final
+from typing import Final, final
 
 import msgspec
 
 from kubeloop.machinery.labels import Selector, selector_from_wire
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidValue, Json, JsonObject
 
 from ..identity import MASTERS, Attributes, Decision, Objects, User, service_account_name
 from ..values.causes import quoted
@@ -47,7 +47,7 @@ class _Binding(msgspec.Struct, frozen=True):
     subjects: tuple[tuple[str, str, str], ...]  # kind, namespace, name
 
     @classmethod
-    def of(cls, obj: Mapping[str, Any]) -> _Binding:
+    def of(cls, obj: Mapping[str, Json]) -> _Binding:
         meta, role = obj["metadata"], obj.get("roleRef") or {}
         return cls(
             meta["name"],
@@ -191,8 +191,8 @@ class Authorizer:
 
 
 def aggregate_rules(
-    role: Mapping[str, Any], roles: Iterable[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
+    role: Mapping[str, Json], roles: Iterable[Mapping[str, Json]]
+) -> list[JsonObject]:
     """The rules that the clusterrole-aggregation controller writes into a ClusterRole.
 
     A role without an aggregation rule keeps its rules.
@@ -203,8 +203,8 @@ def aggregate_rules(
 
 
 def _rules_of(
-    role: Mapping[str, Any],
-    roles: tuple[Mapping[str, Any], ...],
+    role: Mapping[str, Json],
+    roles: tuple[Mapping[str, Json], ...],
     seen: frozenset[str] = frozenset(),
 ) -> tuple[Rule, ...]:
     selectors = _selectors(role)
@@ -219,11 +219,11 @@ def _rules_of(
     return tuple(found)
 
 
-def _own_rules(role: Mapping[str, Any]) -> tuple[Rule, ...]:
+def _own_rules(role: Mapping[str, Json]) -> tuple[Rule, ...]:
     return tuple(map(Rule.of, role.get("rules") or ()))
 
 
-def _selectors(role: Mapping[str, Any]) -> list[Selector]:
+def _selectors(role: Mapping[str, Json]) -> list[Selector]:
     wire = (role.get("aggregationRule") or {}).get("clusterRoleSelectors") or ()
     try:
         return [selector_from_wire(each) for each in wire]

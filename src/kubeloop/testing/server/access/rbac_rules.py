@@ -8,9 +8,11 @@ See also: `rbac` (rules of a user), `escalation` (granting rules).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, final
+from typing import final
 
 import msgspec
+
+from kubeloop.wire import Json, JsonObject
 
 from ..identity import Attributes, go_list
 
@@ -28,12 +30,12 @@ class Rule(msgspec.Struct, frozen=True):
     urls: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, wire: Mapping[str, Any]) -> Rule:
+    def of(cls, wire: Mapping[str, Json]) -> Rule:
         """The rule from its entry in a Role or ClusterRole."""
         keys = ("verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs")
         return cls(*(tuple(wire.get(key) or ()) for key in keys))
 
-    def wire(self) -> dict[str, Any]:
+    def wire(self) -> JsonObject:
         """The entry in a role; empty lists are left out, except for the verbs."""
         fields = {
             "apiGroups": list(self.groups),

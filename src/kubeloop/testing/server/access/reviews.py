@@ -8,11 +8,11 @@ See also: `rbac` (the decisions), `token_requests`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from kubeloop.machinery.fields import parse_fields
 from kubeloop.machinery.labels import parse_labels
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidValue, Json, JsonObject
 
 from .. import statuses
 from ..identity import Attributes, Authorizer, User
@@ -37,8 +37,8 @@ _ONE_OF: Final = "exactly one of nonResourceAttributes or resourceAttributes mus
 
 
 def self_subject_access_review(
-    obj: Mapping[str, Any], user: User, authorizer: Authorizer
-) -> dict[str, Any]:
+    obj: Mapping[str, Json], user: User, authorizer: Authorizer
+) -> JsonObject:
     """Whether `user` may do what the review describes.
 
     Raises:
@@ -49,7 +49,7 @@ def self_subject_access_review(
     return _decided(obj, _attributes(user, spec), authorizer)
 
 
-def subject_access_review(obj: Mapping[str, Any], authorizer: Authorizer) -> dict[str, Any]:
+def subject_access_review(obj: Mapping[str, Json], authorizer: Authorizer) -> JsonObject:
     """Whether another user may do what the review describes.
 
     Raises:
@@ -64,8 +64,8 @@ def subject_access_review(obj: Mapping[str, Any], authorizer: Authorizer) -> dic
 
 
 def local_subject_access_review(
-    obj: Mapping[str, Any], namespace: str, authorizer: Authorizer
-) -> dict[str, Any]:
+    obj: Mapping[str, Json], namespace: str, authorizer: Authorizer
+) -> JsonObject:
     """The same within one namespace, the one of the request.
 
     Raises:
@@ -80,8 +80,8 @@ def local_subject_access_review(
 
 
 def self_subject_rules_review(
-    obj: Mapping[str, Any], user: User, authorizer: Authorizer
-) -> dict[str, Any]:
+    obj: Mapping[str, Json], user: User, authorizer: Authorizer
+) -> JsonObject:
     """All rules of `user` in a namespace.
 
     Raises:
@@ -94,7 +94,7 @@ def self_subject_rules_review(
     if isinstance(authorizer, rbac.Authorizer):
         rules, problem = authorizer.rules_for(user, namespace)
     wire = [rule.wire() for rule in rules]
-    status: dict[str, Any] = {
+    status: JsonObject = {
         "resourceRules": [each for each in wire if "resources" in each],
         "nonResourceRules": [each for each in wire if "nonResourceURLs" in each],
         "incomplete": False,
@@ -105,15 +105,15 @@ def self_subject_rules_review(
     return {**_head(obj), "metadata": {}, "spec": {}, "status": status}
 
 
-def self_subject_review(obj: Mapping[str, Any], user: User, *, now: str) -> dict[str, Any]:
+def self_subject_review(obj: Mapping[str, Json], user: User, *, now: str) -> JsonObject:
     """The review with the attributes of `user`."""
     meta = {**(obj.get("metadata") or {}), "creationTimestamp": now}
     return {**_head(obj), "metadata": meta, "status": {"userInfo": user.user_info()}}
 
 
 def token_review(
-    obj: Mapping[str, Any], authenticator: Authenticator, *, namespace: str = ""
-) -> dict[str, Any]:
+    obj: Mapping[str, Json], authenticator: Authenticator, *, namespace: str = ""
+) -> JsonObject:
     """The review with the user of its token.
 
     Raises:
@@ -128,7 +128,7 @@ def token_review(
     try:
         found = authenticator.authenticate_token(token, audiences)
     except BadToken as problem:
-        status: dict[str, Any] = {"user": {}, "error": str(problem)}
+        status: JsonObject = {"user": {}, "error": str(problem)}
     else:
         status = {"authenticated": True, "user": found.user.user_info()}
         if found.audiences:
@@ -139,11 +139,9 @@ def token_review(
 # --- decisions
 
 
-def _decided(
-    obj: Mapping[str, Any], attributes: Attributes, authorizer: Authorizer
-) -> dict[str, Any]:
+def _decided(obj: Mapping[str, Json], attributes: Attributes, authorizer: Authorizer) -> JsonObject:
     decision = authorizer.allows(attributes)
-    status: dict[str, Any] = {"allowed": decision.allowed}
+    status: JsonObject = {"allowed": decision.allowed}
     if decision.reason:
         status["reason"] = decision.reason
     problem = _selector_problem((obj.get("spec") or {}).get("resourceAttributes") or {})
@@ -153,11 +151,11 @@ def _decided(
     return {**_head(obj), "metadata": meta, "spec": obj.get("spec") or {}, "status": status}
 
 
-def _head(obj: Mapping[str, Any]) -> dict[str, Any]:
+def _head(obj: Mapping[str, Json]) -> JsonObject:
     return {"kind": obj.get("kind", ""), "apiVersion": obj.get("apiVersion", "")}
 
 
-def _attributes(user: User, spec: Mapping[str, Any]) -> Attributes:
+def _attributes(user: User, spec: Mapping[str, Json]) -> Attributes:
     path = spec.get("nonResourceAttributes")
     if path is not None:
         return Attributes(user, path.get("verb", ""), path=path.get("path", "") or "/")
@@ -174,12 +172,12 @@ def _attributes(user: User, spec: Mapping[str, Any]) -> Attributes:
     )
 
 
-def _subject(spec: Mapping[str, Any]) -> User:
+def _subject(spec: Mapping[str, Json]) -> User:
     extra = {key: tuple(values) for key, values in (spec.get("extra") or {}).items()}
     return User(spec.get("user", ""), spec.get("uid", ""), tuple(spec.get("groups") or ()), extra)
 
 
-def _selector_problem(attributes: Mapping[str, Any]) -> str:
+def _selector_problem(attributes: Mapping[str, Json]) -> str:
     """RBAC ignores selectors, but a selector that cannot be parsed is reported."""
     problems = []
     for key, parse in (("fieldSelector", parse_fields), ("labelSelector", parse_labels)):
@@ -199,25 +197,25 @@ def _check(kind: str, found: list[Cause]) -> None:
         raise statuses.invalid(_GROUP, kind, "", found)
 
 
-def _spec_problems(spec: Mapping[str, Any]) -> list[Cause]:
+def _spec_problems(spec: Mapping[str, Json]) -> list[Cause]:
     path, resource = spec.get("nonResourceAttributes"), spec.get("resourceAttributes")
     if (path is None) == (resource is None):
         return [causes.invalid("spec", path, _ONE_OF)]
     return []
 
 
-def _subject_problems(spec: Mapping[str, Any]) -> list[Cause]:
+def _subject_problems(spec: Mapping[str, Json]) -> list[Cause]:
     if spec.get("user") or spec.get("groups"):
         return []
     return [causes.invalid("spec.user", "", "at least one of user or group must be specified")]
 
 
-def _metadata_problems(obj: Mapping[str, Any]) -> list[Cause]:
+def _metadata_problems(obj: Mapping[str, Json]) -> list[Cause]:
     meta = {k: v for k, v in (obj.get("metadata") or {}).items() if v and k != "managedFields"}
     return [causes.invalid("metadata", meta, "must be empty")] if meta else []
 
 
-def _local_problems(spec: Mapping[str, Any], namespace: str) -> list[Cause]:
+def _local_problems(spec: Mapping[str, Json], namespace: str) -> list[Cause]:
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
     found = []
     if resource is not None and resource.get("namespace", "") != namespace:

@@ -11,11 +11,11 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, final
+from typing import Final, final
 
 import msgspec
 
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidValue, Json, JsonObject
 from kubeloop.wire.times import parse_time
 
 from ..identity import (
@@ -79,11 +79,11 @@ class ServiceAccountTokens:
         """Sign with `key` from now on; `keep_old` leaves the tokens of older keys valid."""
         self._keys = (key, *self._keys) if keep_old else (key,)
 
-    def keys(self) -> dict[str, Any]:
+    def keys(self) -> JsonObject:
         """The public keys: the document at `/openid/v1/jwks`."""
         return {"keys": [key.jwk() for key in self._keys]}
 
-    def configuration(self) -> dict[str, Any]:
+    def configuration(self) -> JsonObject:
         """The document at `/.well-known/openid-configuration`."""
         return {
             "issuer": self.issuer,
@@ -95,7 +95,7 @@ class ServiceAccountTokens:
 
     def issue(
         self,
-        account: Mapping[str, Any],
+        account: Mapping[str, Json],
         *,
         seconds: float,
         audiences: Sequence[str] = (),
@@ -104,7 +104,7 @@ class ServiceAccountTokens:
         """A new token for a service account (the object)."""
         meta = account["metadata"]
         now = int(self._now().timestamp())
-        kubernetes: dict[str, Any] = {
+        kubernetes: JsonObject = {
             "namespace": meta["namespace"],
             **_bound_claims(bound),
             "serviceaccount": {"name": meta["name"], "uid": meta.get("uid", "")},
@@ -149,7 +149,7 @@ class ServiceAccountTokens:
         self._check_times(claims)
         return AuthenticatedToken(self._user(claims), common)
 
-    def _check_times(self, claims: Mapping[str, Any]) -> None:
+    def _check_times(self, claims: Mapping[str, Json]) -> None:
         now = self._now().timestamp()
         if now - _LEEWAY > _number(claims.get("exp"), now):
             raise BadToken("service account token has expired")
@@ -158,7 +158,7 @@ class ServiceAccountTokens:
         if now + _LEEWAY < _number(claims.get("iat"), now):
             raise BadToken("service account token is issued in the future")
 
-    def _user(self, claims: Mapping[str, Any]) -> User:
+    def _user(self, claims: Mapping[str, Json]) -> User:
         private = claims.get("kubernetes.io")
         if not isinstance(private, dict):
             raise BadToken("service account token claims could not be validated")
@@ -188,7 +188,7 @@ class ServiceAccountTokens:
             raise BadToken(f"service account {namespace}/{name} has been deleted")
 
     def _bound_extra(
-        self, namespace: str, private: Mapping[str, Any]
+        self, namespace: str, private: Mapping[str, Json]
     ) -> dict[str, tuple[str, ...]]:
         secret, pod = _reference(private, "secret"), _reference(private, "pod")
         node = _reference(private, "node")
@@ -215,7 +215,7 @@ class ServiceAccountTokens:
                 f"account {kind} ref claim ({uid})"
             )
 
-    def _is_deleted(self, obj: Mapping[str, Any]) -> bool:
+    def _is_deleted(self, obj: Mapping[str, Json]) -> bool:
         # Within the leeway after its deletion timestamp, the object still counts.
         deleted = obj["metadata"].get("deletionTimestamp")
         if not deleted:
@@ -227,17 +227,17 @@ class ServiceAccountTokens:
         return (self._now() - moment).total_seconds() > _LEEWAY
 
 
-def _bound_claims(bound: BoundObject | None) -> dict[str, Any]:
+def _bound_claims(bound: BoundObject | None) -> JsonObject:
     if bound is None:
         return {}
-    claims: dict[str, Any] = {bound.kind.lower(): {"name": bound.name, "uid": bound.uid}}
+    claims: JsonObject = {bound.kind.lower(): {"name": bound.name, "uid": bound.uid}}
     if bound.kind == "Pod" and bound.node[0]:
         name, uid = bound.node
         claims["node"] = {"name": name, "uid": uid} if uid else {"name": name}
     return claims
 
 
-def _reference(private: Mapping[str, Any], key: str) -> tuple[str, str] | None:
+def _reference(private: Mapping[str, Json], key: str) -> tuple[str, str] | None:
     found = private.get(key)
     if not isinstance(found, dict):
         return None

@@ -12,9 +12,9 @@ import binascii
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 
-from kubeloop.wire import InvalidValue, KubeError
+from kubeloop.wire import InvalidValue, Json, JsonObject, KubeError
 
 from .certs import need_cryptography
 
@@ -79,7 +79,7 @@ class SigningKey:
             "y": _encode(numbers.y.to_bytes(_SIZE, "big")),
         }
 
-    def sign(self, claims: Mapping[str, Any]) -> str:
+    def sign(self, claims: Mapping[str, Json]) -> str:
         """A token with these claims."""
         from cryptography.hazmat.primitives import hashes
         from cryptography.hazmat.primitives.asymmetric import ec
@@ -114,7 +114,7 @@ class SigningKey:
         return self._key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
 
 
-def verify(token: str, keys: Iterable[SigningKey]) -> dict[str, Any]:
+def verify(token: str, keys: Iterable[SigningKey]) -> JsonObject:
     """The claims of a token that one of `keys` has signed.
 
     Raises:
@@ -134,7 +134,7 @@ def verify(token: str, keys: Iterable[SigningKey]) -> dict[str, Any]:
     return claims
 
 
-def unverified_claims(token: str) -> dict[str, Any]:
+def unverified_claims(token: str) -> JsonObject:
     """The claims of a token without verification, to find its issuer.
 
     Raises:
@@ -143,7 +143,7 @@ def unverified_claims(token: str) -> dict[str, Any]:
     return decode_claims(_split(token)[1])
 
 
-def decode_claims(part: str) -> dict[str, Any]:
+def decode_claims(part: str) -> JsonObject:
     """The JSON object in one part of a token.
 
     Raises:
@@ -165,7 +165,7 @@ def _split(token: str) -> list[str]:
     return parts
 
 
-def _json(value: Mapping[str, Any]) -> str:
+def _json(value: Mapping[str, Json]) -> str:
     return _encode(json.dumps(value, separators=(",", ":")).encode())
 
 

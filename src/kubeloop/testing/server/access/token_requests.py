@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
+from kubeloop.wire import Json, JsonObject
 from kubeloop.wire.times import format_time
 
 from .. import statuses
@@ -28,13 +29,13 @@ _MAX_SECONDS: Final = 2**32
 
 
 def token_request(
-    obj: Mapping[str, Any],
-    account: Mapping[str, Any],
+    obj: Mapping[str, Json],
+    account: Mapping[str, Json],
     tokens: ServiceAccountTokens,
     objects: Objects,
     *,
     now: datetime,
-) -> dict[str, Any]:
+) -> JsonObject:
     """The TokenRequest with a token of `account` (the ServiceAccount object) in its status.
 
     Raises:
@@ -63,9 +64,7 @@ def token_request(
     }
 
 
-def _metadata(
-    obj: Mapping[str, Any], account: Mapping[str, Any], *, now: datetime
-) -> dict[str, Any]:
+def _metadata(obj: Mapping[str, Json], account: Mapping[str, Json], *, now: datetime) -> JsonObject:
     given, own = obj.get("metadata") or {}, account["metadata"]
     for key in ("name", "namespace"):
         if given.get(key) and given[key] != own[key]:
@@ -98,7 +97,7 @@ _BINDABLE: Final = {"Pod": "pods", "Secret": "secrets", "Node": "nodes"}
 
 
 def _bound_object(
-    reference: Mapping[str, Any] | None, account: str, namespace: str, objects: Objects
+    reference: Mapping[str, Json] | None, account: str, namespace: str, objects: Objects
 ) -> BoundObject | None:
     if not reference:
         return None
@@ -123,7 +122,7 @@ def _bound_object(
     return BoundObject(kind, name, uid, node)
 
 
-def _node_of(pod: Mapping[str, Any], account: str, objects: Objects) -> tuple[str, str]:
+def _node_of(pod: Mapping[str, Json], account: str, objects: Objects) -> tuple[str, str]:
     spec = pod.get("spec") or {}
     if spec.get("serviceAccountName", "") != account:
         raise statuses.bad_request(

@@ -11,9 +11,11 @@ See also: `verbs.deletion` (the finalizers that request each policy).
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
 import msgspec
+
+from kubeloop.wire import Json
 
 from ..registry import Registry, ServedResource
 from ..request.calls import Call
@@ -207,7 +209,7 @@ class GarbageCollector:
 
 
 def _owners(obj: Object) -> list[Object]:
-    found: Any = obj["metadata"].get("ownerReferences")
+    found: Json = obj["metadata"].get("ownerReferences")
     return found or _NONE
 
 

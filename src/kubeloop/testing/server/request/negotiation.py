@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, final
+from typing import Literal, final
 
 import msgspec
 
+from kubeloop.wire import JsonObject
 from kubeloop.wire.protobuf import PROTOBUF, from_protobuf
 
 from ..statuses import bad_request, not_acceptable, unsupported_media_type
@@ -151,7 +152,7 @@ def body_type(content_type: str) -> str:
 _decoder = msgspec.json.Decoder()
 
 
-def decode_body(raw: bytes, media: str, *, kind: str) -> dict[str, Any]:
+def decode_body(raw: bytes, media: str, *, kind: str) -> JsonObject:
     """The JSON object in a body; `kind` is the expected kind, for the error.
 
     Raises:

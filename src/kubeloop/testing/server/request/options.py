@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, final
+from typing import Literal, final
 
 import msgspec
+
+from kubeloop.wire import Json
 
 from ..statuses import Cause, bad_request, invalid, untyped_error
 
@@ -301,7 +303,7 @@ class _Body(msgspec.Struct, rename="camel"):
     dry_run: list[str] | None = None
 
 
-def delete_options(query: Query, body: Mapping[str, Any] | None) -> DeleteOptions:
+def delete_options(query: Query, body: Mapping[str, Json] | None) -> DeleteOptions:
     """Read the options of a deletion: from the body if there is one, else from the query.
 
     Raises:
@@ -338,7 +340,7 @@ def _from_query(query: Query) -> _Body:
     )
 
 
-def _from_body(body: Mapping[str, Any]) -> _Body:
+def _from_body(body: Mapping[str, Json]) -> _Body:
     try:
         sent = msgspec.convert(body, _Body)
     except msgspec.ValidationError as error:

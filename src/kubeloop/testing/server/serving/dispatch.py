@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeAlias, final
+from typing import TypeAlias, final
 
 import msgspec
+
+from kubeloop.wire import Json
 
 from ..access.virtual import VIRTUAL, VirtualResources
 from ..describe.catalogue import Catalogue
@@ -290,7 +292,7 @@ def _respond_deleted(result: DeleteResult, form: Form) -> Response:
     return Response(result.code, body, warnings=result.warnings)
 
 
-def _options_body(request: Request) -> Mapping[str, Any] | None:
+def _options_body(request: Request) -> Mapping[str, Json] | None:
     if not request.body:
         return None
     media = body_type(request.header("Content-Type"))

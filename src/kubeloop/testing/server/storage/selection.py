@@ -8,12 +8,12 @@ See also: `kubeloop.machinery` (the grammar of selectors).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, final
+from typing import final
 
 import msgspec
 
 from kubeloop.machinery import FieldSelector, Selector, parse_fields, parse_labels
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidValue, Json
 
 from ..registry import ServedResource
 from ..statuses import bad_request
@@ -119,7 +119,7 @@ class Selection(msgspec.Struct, frozen=True):
 
 
 def _text_at(obj: Object, path: str) -> str:
-    value: Any = obj
+    value: Json = obj
     for step in path.split("."):
         value = value.get(step) if isinstance(value, dict) else None
     match value:

@@ -16,9 +16,11 @@ from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from typing import Any, Final, TypeAlias, final
+from typing import Final, TypeAlias, final
 
 import msgspec
+
+from kubeloop.wire import JsonObject
 
 __all__ = [
     "Change",
@@ -35,7 +37,7 @@ __all__ = [
     "timestamp",
 ]
 
-Object: TypeAlias = dict[str, Any]  # a JSON object of the API; never modified once it is stored
+Object: TypeAlias = JsonObject  # a JSON object of the API; never modified once it is stored
 Storage: TypeAlias = tuple[str, str]  # the group and plural that a collection is stored under
 
 HISTORY = 10_000  # changes per collection, before the oldest are compacted

@@ -8,11 +8,11 @@ See also: `strategy` (what differs by kind), `writing` (the order of the steps).
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
-from kubeloop.wire import Subresource, class_for
+from kubeloop.wire import Json, Subresource, class_for
 
 from ..registry import ServedResource
 from ..request.negotiation import JSON, body_summary, decode_body
@@ -62,7 +62,7 @@ def read_object(
     return decode_object(served, obj, validation=validation, duplicates=duplicates)
 
 
-def duplicate_fields_in(raw: bytes, value: Any = None) -> list[str]:
+def duplicate_fields_in(raw: bytes, value: Json = None) -> list[str]:
     """A warning for each key that a body, which decodes to `value`, has twice."""
     value = msgspec.json.decode(raw) if value is None else value
     # The usual case is fast: a body that encodes to itself, except for spaces, has no duplicates.
@@ -414,7 +414,7 @@ def is_noop(old: Object, new: Object) -> bool:
     return _untimed(one.get("managedFields")) == _untimed(two.get("managedFields"))
 
 
-def _untimed(entries: Any) -> list[Object]:
+def _untimed(entries: Json) -> list[Object]:
     return [{k: v for k, v in each.items() if k != "time"} for each in entries or ()]
 
 

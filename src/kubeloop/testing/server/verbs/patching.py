@@ -8,8 +8,6 @@ See also: `kubeloop.machinery.patches` (the algorithms), `apply.managed` (server
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from kubeloop.machinery.patches import (
@@ -19,6 +17,7 @@ from kubeloop.machinery.patches import (
     apply_merge_patch,
     apply_strategic_patch,
 )
+from kubeloop.wire import Json
 
 from ..registry import ServedResource
 from ..request.negotiation import YAML, decode_body, json_type
@@ -104,14 +103,14 @@ def _status_error(error: PatchError, patch_type: str) -> StatusError:
     return untyped_error(str(error)) if patch_type == STRATEGIC else bad_request(str(error))
 
 
-def _decode(raw: bytes) -> Any:
+def _decode(raw: bytes) -> Json:
     try:
         return msgspec.json.decode(raw)
     except (ValueError, RecursionError) as error:
         raise bad_request("invalid JSON patch") from error
 
 
-def _operations(patch: Any) -> list[Any]:
+def _operations(patch: Json) -> list[Json]:
     if not isinstance(patch, list):
         raise bad_request(
             "error decoding patch: json: cannot unmarshal object into Go value of type "
@@ -129,7 +128,7 @@ def _operations(patch: Any) -> list[Any]:
     return patch
 
 
-def _check_types(operation: Any) -> None:
+def _check_types(operation: Json) -> None:
     """Reject an operation that Go cannot decode; null decodes like a missing member."""
     go = "into Go value of type handlers.jsonPatchOp"
     if operation is not None and not isinstance(operation, dict):
@@ -145,7 +144,7 @@ def _check_types(operation: Any) -> None:
             )
 
 
-def _document(patch: Any) -> Object:
+def _document(patch: Json) -> Object:
     if not isinstance(patch, dict):
         raise bad_request(
             f"error decoding patch: json: cannot unmarshal {json_type(patch)} into Go value of "

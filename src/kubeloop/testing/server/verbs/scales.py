@@ -6,10 +6,10 @@ See also: `writing` (the write of the object).
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
 from kubeloop.machinery import selector_from_wire
-from kubeloop.wire import InvalidValue, Subresource, class_for
+from kubeloop.wire import InvalidValue, Json, Subresource, class_for
 
 from ..apply.managed import applied_name
 from ..registry import ServedResource
@@ -144,13 +144,13 @@ def _steps(path: str) -> list[str]:
     return path.strip(".").split(".")
 
 
-def _at(obj: Any, steps: list[str]) -> Any:
+def _at(obj: Json, steps: list[str]) -> Json:
     for step in steps:
         obj = obj.get(step) if isinstance(obj, dict) else None
     return obj
 
 
-def _put(obj: Object, steps: list[str], value: Any) -> Object:
+def _put(obj: Object, steps: list[str], value: Json) -> Object:
     first, *rest = steps
     return {**obj, first: _put(obj.get(first) or {}, rest, value) if rest else value}
 

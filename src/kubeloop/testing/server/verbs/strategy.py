@@ -24,11 +24,11 @@ from ..storage.store import Object
 __all__ = [
     "SIGNING_REQUESTS",
     "default",
+    "prepare_conditions",
     "prepare_create",
     "prepare_update",
     "to_storage_version",
     "validation_causes",
-    "with_condition_times",
     "with_requester",
 ]
 
@@ -98,6 +98,6 @@ def prepare_update(
     return prepare_for_update(served.storage[0], served.kind, obj, old, allocator)
 
 
-def with_condition_times(served: ServedResource, obj: Object, old: Object, *, now: str) -> Object:
+def prepare_conditions(served: ServedResource, obj: Object, old: Object, *, now: str) -> Object:
     """A signing request with the times of its new conditions, which the server sets."""
     return dated_conditions(obj, old, now=now) if served.storage == SIGNING_REQUESTS else obj

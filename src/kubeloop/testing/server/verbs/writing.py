@@ -208,7 +208,7 @@ class Verbs:
         if call.part in {"", "ephemeralcontainers", "resize"} or served.custom is not None:
             obj = strategy.default(served, obj)
         if call.part:
-            obj = strategy.with_condition_times(served, obj, old.obj, now=now)
+            obj = strategy.prepare_conditions(served, obj, old.obj, now=now)
         else:
             obj = strategy.prepare_update(served, obj, old.obj, self._allocator)
         if not applied:
