@@ -62,9 +62,13 @@ class Core:
         self.clock = clock
         self.security = security
         self.file = file
+        # The hub subscribes before the controllers: watches get the event of a write before the
+        # events of its effects, in the order of versions.
         self.registry = Registry()
         self.store = Store(history=history)
         self.hub = Hub(self.store, queue=queue)
+        # Addresses are released in the same step as the Service is removed, so that the next
+        # create can use them.
         self._allocator = Allocator()
         self.store.subscribe(self._release_addresses, ("", "services"))
         self.verbs = Verbs(
@@ -115,6 +119,7 @@ class Core:
 
     def load(self, before: Store | None = None) -> None:
         """Load the objects of the file or of an earlier run, and create those of a new cluster."""
+        # A file is the state; without one, a restart takes over the store of the last run.
         if self.file is not None:
             self.file.load(self.store)
             self.store.subscribe(self.file.observe)
@@ -123,6 +128,7 @@ class Core:
                 for entry in collection.select(""):
                     self.store.load(storage, entry)
             self.store.advance(before.version)
+        # CRDs first: the other controllers look up the resources of stored objects.
         self._definitions.load()
         self._collector.load()
         for service in self.store.objects("", "services"):
@@ -144,6 +150,7 @@ class Core:
         from .access.service_accounts import ServiceAccountTokens
         from .access.signing import SigningKey
 
+        # Generating a key imports `cryptography`, which takes longer than starting the server.
         return ServiceAccountTokens([SigningKey()], self.store.objects, now=self.clock.time)
 
     def authenticate(

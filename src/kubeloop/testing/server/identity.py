@@ -35,6 +35,7 @@ __all__ = [
     "split_service_account",
 ]
 
+# Names of apiserver/pkg/authentication/user.
 ANONYMOUS: Final = "system:anonymous"
 AUTHENTICATED: Final = "system:authenticated"
 UNAUTHENTICATED: Final = "system:unauthenticated"
@@ -125,6 +126,7 @@ def forbidden(attributes: Attributes, reason: str = "") -> statuses.StatusError:
 
 
 def _denial(denied: Attributes) -> str:
+    # forbiddenMessage of apiserver/pkg/endpoints/handlers/responsewriters.
     user = f"User {quoted(denied.user.name)} cannot {denied.verb}"
     if not denied.is_resource:
         return f"{user} path {quoted(denied.path)}"
@@ -151,6 +153,7 @@ def service_account_groups(namespace: str) -> tuple[str, str]:
 
 def split_service_account(user_name: str) -> tuple[str, str] | None:
     """Namespace and name of the service account with this user name; None for other users."""
+    # serviceaccount.SplitUsername: exactly one colon after the prefix.
     namespace, _, name = user_name.removeprefix(_ACCOUNT).partition(":")
     if not user_name.startswith(_ACCOUNT) or not namespace or not name or ":" in name:
         return None

@@ -99,6 +99,7 @@ def _status_error(
     }
     if details is not None:
         status["details"] = {key: value for key, value in details.items() if value}
+    # The order of the fields is that of metav1.Status.
     status["code"] = code
     return StatusError(status, headers=headers)
 
@@ -127,17 +128,17 @@ def _details(group: str, plural: str, name: str) -> JsonObject:
 # --- 4xx
 
 
-def bad_request(message: str) -> StatusError:
+def bad_request(message: str) -> StatusError:  # NewBadRequest
     return _status_error(400, "BadRequest", message)
 
 
-def unauthorized() -> StatusError:
+def unauthorized() -> StatusError:  # NewUnauthorized
     return _status_error(401, "Unauthorized", "Unauthorized")
 
 
 def forbidden(
     group: str, plural: str, name: str, why: str, *, causes: Sequence[Cause] = ()
-) -> StatusError:
+) -> StatusError:  # NewForbidden
     """403; `plural` is empty for non-resource URLs."""
     what = qualified(group, plural)
     subject = f'{what} "{name}" is forbidden' if name else f"{what} is forbidden"
@@ -151,40 +152,44 @@ def cross_site_request(code: int, message: str) -> StatusError:
     return _status_error(code, "BadRequest" if code == 400 else "Forbidden", message, details={})
 
 
-def not_found(group: str, plural: str, name: str) -> StatusError:
+def not_found(group: str, plural: str, name: str) -> StatusError:  # NewNotFound
     message = f'{qualified(group, plural)} "{name}" not found'
     return _status_error(404, "NotFound", message, details=_details(group, plural, name))
 
 
-def unknown_resource() -> StatusError:
+def unknown_resource() -> StatusError:  # NewGenericServerResponse
     """404 for a resource that a served group version does not have."""
     message = "the server could not find the requested resource"
     return _status_error(404, "NotFound", message, details={})
 
 
-def method_not_supported(group: str, plural: str, verb: str) -> StatusError:
+def method_not_supported(
+    group: str, plural: str, verb: str
+) -> StatusError:  # NewMethodNotSupported
     """405 for a verb that the resource does not have."""
     message = f'{verb} is not supported on resources of kind "{qualified(group, plural)}"'
     return _status_error(405, "MethodNotAllowed", message, details=_details(group, plural, ""))
 
 
-def method_not_allowed() -> StatusError:
+def method_not_allowed() -> StatusError:  # NewGenericServerResponse
     """405 for an HTTP method that means nothing at this path."""
     message = "the server does not allow this method on the requested resource"
     return _status_error(405, "MethodNotAllowed", message, details={})
 
 
-def not_acceptable(accepted: Iterable[str]) -> StatusError:
+def not_acceptable(accepted: Iterable[str]) -> StatusError:  # negotiation.NewNotAcceptableError
     message = f"only the following media types are accepted: {', '.join(accepted)}"
     return _status_error(406, "NotAcceptable", message)
 
 
-def already_exists(group: str, plural: str, name: str) -> StatusError:
+def already_exists(group: str, plural: str, name: str) -> StatusError:  # NewAlreadyExists
     message = f'{qualified(group, plural)} "{name}" already exists'
     return _status_error(409, "AlreadyExists", message, details=_details(group, plural, name))
 
 
-def generate_name_conflict(group: str, plural: str, name: str) -> StatusError:
+def generate_name_conflict(
+    group: str, plural: str, name: str
+) -> StatusError:  # NewGenerateNameConflict
     """409 for `generateName` when all generated names exist."""
     message = (
         f'{qualified(group, plural)} "{name}" already exists, the server was not able to '
@@ -201,20 +206,20 @@ MODIFIED = (
 
 def conflict(
     group: str, plural: str, name: str, why: str = MODIFIED, *, causes: Sequence[Cause] = ()
-) -> StatusError:
+) -> StatusError:  # NewConflict
     message = f'Operation cannot be fulfilled on {qualified(group, plural)} "{name}": {why}'
     details = {**_details(group, plural, name), "causes": [each.as_dict() for each in causes]}
     return _status_error(409, "Conflict", message, details=details)
 
 
-def apply_conflict(causes: Sequence[Cause], message: str) -> StatusError:
+def apply_conflict(causes: Sequence[Cause], message: str) -> StatusError:  # NewApplyConflict
     """409 of a server-side apply; the causes name field and manager."""
     return _status_error(
         409, "Conflict", message, details={"causes": [each.as_dict() for each in causes]}
     )
 
 
-def expired(message: str, *, next_page: str = "") -> StatusError:
+def expired(message: str, *, next_page: str = "") -> StatusError:  # NewResourceExpired
     """410; `next_page` is a token to continue the list inconsistently."""
     error = _status_error(410, "Expired", message)
     if next_page:
@@ -222,12 +227,14 @@ def expired(message: str, *, next_page: str = "") -> StatusError:
     return error
 
 
-def request_entity_too_large(limit: int) -> StatusError:
+def request_entity_too_large(limit: int) -> StatusError:  # NewRequestEntityTooLargeError
     message = f"Request entity too large: limit is {limit}"
     return _status_error(413, "RequestEntityTooLarge", message)
 
 
-def unsupported_media_type(accepted: Iterable[str]) -> StatusError:
+def unsupported_media_type(
+    accepted: Iterable[str],
+) -> StatusError:  # negotiation.NewUnsupportedMediaTypeError
     message = (
         "the body of the request was in an unknown format - accepted media types include: "
         f"{', '.join(accepted)}"
@@ -235,7 +242,7 @@ def unsupported_media_type(accepted: Iterable[str]) -> StatusError:
     return _status_error(415, "UnsupportedMediaType", message)
 
 
-def invalid(group: str, kind: str, name: str, causes: Sequence[Cause]) -> StatusError:
+def invalid(group: str, kind: str, name: str, causes: Sequence[Cause]) -> StatusError:  # NewInvalid
     """422 with all causes; here `details.kind` is the kind, elsewhere it is the resource."""
     message = f'{qualified(group, kind)} "{name}" is invalid'
     # field.ErrorList.ToAggregate drops equal messages; the details keep every cause.
@@ -253,7 +260,7 @@ def invalid(group: str, kind: str, name: str, causes: Sequence[Cause]) -> Status
 
 def too_many_requests(
     message: str, *, retry_after: int = 0, causes: Sequence[Cause] = ()
-) -> StatusError:
+) -> StatusError:  # NewTooManyRequests
     details = {
         "retryAfterSeconds": retry_after,
         "causes": [each.as_dict() for each in causes],
@@ -265,7 +272,7 @@ def too_many_requests(
 # --- 5xx
 
 
-def internal_error(message: str) -> StatusError:
+def internal_error(message: str) -> StatusError:  # NewInternalError
     return _status_error(
         500,
         "InternalError",
@@ -281,11 +288,13 @@ def untyped_error(message: str) -> StatusError:
     return error
 
 
-def service_unavailable(message: str) -> StatusError:
+def service_unavailable(message: str) -> StatusError:  # NewServiceUnavailable
     return _status_error(503, "ServiceUnavailable", message)
 
 
-def timeout(message: str, *, retry_after: int = 0, causes: Sequence[Cause] = ()) -> StatusError:
+def timeout(
+    message: str, *, retry_after: int = 0, causes: Sequence[Cause] = ()
+) -> StatusError:  # NewTimeoutError
     details = {
         "causes": [each.as_dict() for each in causes],
         "retryAfterSeconds": retry_after,
@@ -294,14 +303,18 @@ def timeout(message: str, *, retry_after: int = 0, causes: Sequence[Cause] = ())
     return _status_error(504, "Timeout", f"Timeout: {message}", details=details, headers=headers)
 
 
-def too_large_version(version: int, current: int) -> StatusError:
+def too_large_version(
+    version: int, current: int
+) -> StatusError:  # storage.NewTooLargeResourceVersionError
     """504 for a resource version in the future."""
     cause = Cause(reason="ResourceVersionTooLarge", message="Too large resource version")
     message = f"Too large resource version: {version}, current: {current}"
     return timeout(message, retry_after=1, causes=[cause])
 
 
-def server_timeout(group: str, plural: str, verb: str, retry_after: int) -> StatusError:
+def server_timeout(
+    group: str, plural: str, verb: str, retry_after: int
+) -> StatusError:  # NewServerTimeout
     message = (
         f"The {verb} operation against {qualified(group, plural)} could not be completed at "
         "this time, please try again."

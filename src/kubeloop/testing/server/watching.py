@@ -86,7 +86,7 @@ class Watcher:
         if self.ended:
             return
         if len(self._queue) >= self._limit:
-            # kube-apiserver, too, closes a watch instead of blocking the others (forget-watcher).
+            # kube-apiserver, too, closes a slow watch instead of blocking the others.
             self.cut_off = True
             self._queue.clear()
             self.end()

@@ -102,6 +102,7 @@ class AdmissionChain:
         self, call: Call, operation: str, obj: Object | None, old: Object | None
     ) -> tuple[Object | None, list[str]]:
         """The object after the mutating webhooks, and their warnings. Raises `StatusError`."""
+        # Mutating webhooks run one after the other: each sees the patch of the last one.
         admitted = await self._webhooks.mutate(_request(call, operation, obj, old))
         return admitted.obj, list(admitted.warnings)
 

@@ -32,6 +32,7 @@ def _rule(verbs: tuple[str, ...], groups: str, resources: str) -> Rule:
     return Rule(verbs, names, tuple(resources.split()))
 
 
+# Not in `view`: secrets, because reading the tokens in them would escalate privileges.
 _VIEW: Final = (
     _rule(
         _READ,
@@ -107,6 +108,7 @@ _EDIT: Final = (
     _rule(_WRITE, "resource.k8s.io", "resourceclaims resourceclaimtemplates"),
 )
 
+# Not in `edit`: roles and bindings of the namespace.
 _ADMIN: Final = (
     _rule(("create",), "authorization.k8s.io", "localsubjectaccessreviews"),
     _rule(_ALL, GROUP, "rolebindings roles"),
@@ -151,6 +153,7 @@ _AGGREGATED_INTO: Final = {
     "edit": "admin",
     "view": "edit",
 }
+# Bound to groups that kube-apiserver itself adds to users.
 _BINDINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "cluster-admin": (MASTERS,),
     "system:basic-user": (AUTHENTICATED,),
@@ -210,5 +213,6 @@ def _metadata(name: str) -> JsonObject:
     return {
         "name": name,
         "labels": labels,
+        # With it kube-apiserver restores missing rules at its start.
         "annotations": {"rbac.authorization.kubernetes.io/autoupdate": "true"},
     }

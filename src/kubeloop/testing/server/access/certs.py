@@ -35,6 +35,7 @@ __all__ = [
     "write_key",
 ]
 
+# Names under which clients on this machine and inside a cluster reach the server.
 _LOCAL: Final = ("127.0.0.1", "::1", "localhost")
 _CLUSTER: Final = (
     "kubernetes",
@@ -141,6 +142,7 @@ class Authority:
         from cryptography import x509
         from cryptography.x509.oid import ExtendedKeyUsageOID
 
+        # The x509 authenticator of kube-apiserver reads user and groups from CN and O.
         key = _new_key()
         builder = _builder(_subject(user, groups), key, now=now, valid=valid)
         usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH])
@@ -169,6 +171,7 @@ def server_context(pair: KeyPair, *, client_ca: bytes | None = None) -> ssl.SSLC
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     load_into(context, pair)
     if client_ca is not None:
+        # As kube-apiserver: a client without a certificate may still have a token.
         context.verify_mode = ssl.CERT_OPTIONAL
         context.load_verify_locations(cadata=client_ca.decode())
     return context
@@ -237,6 +240,7 @@ def _signed(
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes
 
+    # Strict clients, such as Go and OpenSSL 3, require these extensions.
     limits = x509.BasicConstraints(ca=authority, path_length=None)
     issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key())
     return (

@@ -38,6 +38,8 @@ def check_write(
         StatusError: it grants permissions that `user` does not have (403), or the role of a
             binding is missing (404).
     """
+    # EscalationAllowed: system:masters need no permission to grant permissions. An update by the
+    # garbage collector grants nothing, and its user may have fewer permissions than the role.
     if MASTERS in user.groups or (old is not None and _is_gc_update(new, old)):
         return
     if plural in {"roles", "clusterroles"}:
@@ -58,11 +60,13 @@ def _check_role(
     attributes = Attributes(
         user, "escalate", group=GROUP, version="*", resource=plural, name=name, namespace=namespace
     )
-    if authorizer.allows(attributes).allowed:
+    if authorizer.allows(attributes).allowed:  # RoleEscalationAuthorized
         return
     rules = [Rule.of(each) for each in new.get("rules") or ()]
     owned = authorizer.rules_for(user, namespace)
     _check_covered(user, owned, rules, plural=plural, name=name)
+    # The controller will fill an aggregated role with rules that are not checked here, so that only
+    # a user with all permissions may write one.
     if (_aggregates(new) or _aggregates(old)) and uncovered(owned[0], EVERYTHING):
         raise statuses.forbidden(GROUP, plural, name, _AGGREGATION)
 
@@ -77,7 +81,7 @@ def _check_binding(
     attributes = Attributes(
         user, "bind", group=GROUP, version="*", resource=roles, name=bound, namespace=namespace
     )
-    if roles and authorizer.allows(attributes).allowed:
+    if roles and authorizer.allows(attributes).allowed:  # BindingAuthorized
         return
     try:
         rules = authorizer.rules_of(kind, bound, namespace)
@@ -97,6 +101,7 @@ def _check_covered(
     plural: str,
     name: str,
 ) -> None:
+    # ConfirmNoEscalation.
     held, problem = owned
     missing = uncovered(held, rules)
     if not missing:

@@ -76,10 +76,12 @@ def _requested(headers: Headers) -> Iterator[_Impersonated]:
         yield _Impersonated("ServiceAccount", account[1], account[0])
     elif name:
         yield _Impersonated("User", name)
+    # The order of buildImpersonationRequests decides which denial a client gets.
     for group in headers.getall("Impersonate-Group", ()):
         yield _Impersonated("Group", group)
     for header in dict.fromkeys(each.lower() for each in headers.keys()):  # noqa: SIM118 # a protocol
         if header.startswith(_EXTRA):
+            # Header names are case-insensitive, so other characters of the key are escaped.
             key = unquote(header.removeprefix(_EXTRA))
             for value in headers.getall(header, ()):
                 yield _Impersonated("UserExtra", value, key=key)
@@ -117,6 +119,7 @@ def _impersonated_user(requested: Sequence[_Impersonated]) -> User:
     name = first.name
     if first.kind == "ServiceAccount":
         name = f"system:serviceaccount:{first.namespace}:{first.name}"
+        # Explicit groups replace those of the account.
         groups = groups or list(service_account_groups(first.namespace))
     extra: dict[str, tuple[str, ...]] = {}
     for each in requested:

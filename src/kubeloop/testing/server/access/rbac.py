@@ -71,6 +71,7 @@ class _Binding(msgspec.Struct, frozen=True):
             case "Group":
                 return name in user.groups
             case "ServiceAccount":
+                # A cluster-wide binding has no namespace to fall back to: it matches no account.
                 own = namespace or self.namespace
                 return bool(own) and user.name == service_account_name(own, name)
         return False
@@ -106,6 +107,7 @@ class _Policy:
 
     def bindings(self, user: User, namespace: str) -> Iterator[tuple[_Binding, str]]:
         """The bindings of a user, cluster-wide ones first, each with its description."""
+        # VisitRulesFor: cluster-wide bindings first; the first match is the reason in reviews.
         inside = self._inside.get(namespace, ()) if namespace else ()
         for binding in (*self._everywhere, *inside):
             subject = binding.subject_of(user)
@@ -145,6 +147,7 @@ class Authorizer:
 
     def allows(self, attributes: Attributes, /) -> Decision:
         """Whether the user may do it, and by which binding, or what is wrong with the bindings."""
+        # kube-apiserver has a separate authorizer for this group, before RBAC.
         if MASTERS in attributes.user.groups:
             return Decision(allowed=True)
         problems: list[str] = []
@@ -153,6 +156,7 @@ class Authorizer:
             try:
                 rules = policy.rules(*binding.role, binding.namespace)
             except RoleMissing as problem:
+                # Other bindings may still allow it; the error is the reason of a denial.
                 problems.append(str(problem))
                 continue
             if any(rule.allows(attributes) for rule in rules):
@@ -210,7 +214,7 @@ def _rules_of(
     selectors = _selectors(role)
     if not selectors:
         return _own_rules(role)
-    seen |= {role["metadata"]["name"]}
+    seen |= {role["metadata"]["name"]}  # roles can aggregate each other
     found: dict[Rule, None] = {}
     for each in sorted(roles, key=lambda obj: str(obj["metadata"]["name"])):
         labels = each["metadata"].get("labels") or {}

@@ -49,6 +49,7 @@ class Rule(msgspec.Struct, frozen=True):
         }
 
     def allows(self, attributes: Attributes) -> bool:
+        # RuleAllows: all four fields must match, and resourceNames only if there are any.
         if not _has(self.verbs, attributes.verb):
             return False
         if not attributes.is_resource:
@@ -61,6 +62,7 @@ class Rule(msgspec.Struct, frozen=True):
 
     def covers(self, part: Rule) -> bool:
         """Whether this rule allows all that `part` does; `part` has one value per field."""
+        # Covers: a rule without resourceNames covers all names, never the other way round.
         return (
             all(_has(self.verbs, each) for each in part.verbs)
             and all(_has(self.groups, each) for each in part.groups)
@@ -71,6 +73,7 @@ class Rule(msgspec.Struct, frozen=True):
 
     def parts(self) -> Iterator[Rule]:
         """The rule as simple rules: one verb on one resource and name, or on one URL each."""
+        # BreakdownRule.
         for group in self.groups:
             for resource in self.resources:
                 for verb in self.verbs:
@@ -94,6 +97,7 @@ class Rule(msgspec.Struct, frozen=True):
         )
 
 
+# The rules of cluster-admin.
 EVERYTHING = (Rule(("*",), ("*",), ("*",)), Rule(("*",), urls=("*",)))
 
 
@@ -134,4 +138,5 @@ def _resource_matches(resources: tuple[str, ...], resource: str) -> bool:
 
 
 def _url_covers(url: str, path: str) -> bool:
+    # NonResourceURLMatches: a wildcard only at the end.
     return url == path or (url.endswith("*") and path.startswith(url.rstrip("*")))

@@ -90,6 +90,7 @@ def self_subject_rules_review(
     namespace = (obj.get("spec") or {}).get("namespace", "")
     if not namespace:
         raise statuses.bad_request("no namespace on request")
+    # Without RBAC everything is allowed, as by the authorizer AlwaysAllow.
     rules, problem = list(EVERYTHING), ""
     if isinstance(authorizer, rbac.Authorizer):
         rules, problem = authorizer.rules_for(user, namespace)
@@ -128,6 +129,7 @@ def token_review(
     try:
         found = authenticator.authenticate_token(token, audiences)
     except BadToken as problem:
+        # An invalid token is a result of the review, not an error of the request.
         status: JsonObject = {"user": {}, "error": str(problem)}
     else:
         status = {"authenticated": True, "user": found.user.user_info()}
@@ -156,6 +158,7 @@ def _head(obj: Mapping[str, Json]) -> JsonObject:
 
 
 def _attributes(user: User, spec: Mapping[str, Json]) -> Attributes:
+    # ResourceAttributesFrom and NonResourceAttributesFrom.
     path = spec.get("nonResourceAttributes")
     if path is not None:
         return Attributes(user, path.get("verb", ""), path=path.get("path", "") or "/")
@@ -211,6 +214,7 @@ def _subject_problems(spec: Mapping[str, Json]) -> list[Cause]:
 
 
 def _metadata_problems(obj: Mapping[str, Json]) -> list[Cause]:
+    # Reviews are not stored, so metadata other than managed fields would have no meaning.
     meta = {k: v for k, v in (obj.get("metadata") or {}).items() if v and k != "managedFields"}
     return [causes.invalid("metadata", meta, "must be empty")] if meta else []
 

@@ -104,6 +104,7 @@ class ServiceAccountTokens:
         """A new token for a service account (the object)."""
         meta = account["metadata"]
         now = int(self._now().timestamp())
+        # The private claims of pkg/serviceaccount/claims.go; clients decode them.
         kubernetes: JsonObject = {
             "namespace": meta["namespace"],
             **_bound_claims(bound),
@@ -161,11 +162,13 @@ class ServiceAccountTokens:
     def _user(self, claims: Mapping[str, Json]) -> User:
         private = claims.get("kubernetes.io")
         if not isinstance(private, dict):
-            raise BadToken("service account token claims could not be validated")
+            raise BadToken("service account token claims could not be validated")  # foreign claims
         namespace = str(private.get("namespace", ""))
         account = _reference(private, "serviceaccount") or ("", "")
+        # An account that was deleted and created again has another uid: old tokens are invalid.
         self._check_account(namespace, *account)
         extra = self._bound_extra(namespace, private)
+        # For audit logs: which of the user's credentials was used.
         if claims.get("jti"):
             extra[f"{_EXTRA}credential-id"] = (f"JTI={claims['jti']}",)
         return User(

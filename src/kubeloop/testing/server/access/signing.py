@@ -85,7 +85,9 @@ class SigningKey:
         from cryptography.hazmat.primitives.asymmetric import ec
         from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 
+        # RFC 7515: both parts are base64url without padding.
         signed = f"{_json({'alg': 'ES256', 'kid': self.key_id})}.{_json(claims)}"
+        # RFC 7518, 3.4: ES256 has the two numbers with fixed length, not in DER.
         first, second = decode_dss_signature(
             self._key.sign(signed.encode(), ec.ECDSA(hashes.SHA256()))
         )
@@ -122,6 +124,7 @@ def verify(token: str, keys: Iterable[SigningKey]) -> JsonObject:
     """
     head, _, signature = _split(token)
     header, claims = decode_claims(head), unverified_claims(token)
+    # The header is attacker-controlled: "none" and HMAC must never be accepted.
     if header.get("alg") != "ES256":
         raise BadToken("invalid signature, no keys found")
     key_id = header.get("kid")
@@ -130,6 +133,7 @@ def verify(token: str, keys: Iterable[SigningKey]) -> JsonObject:
         raise BadToken("invalid signature, no keys found")
     text = token.rpartition(".")[0].encode()
     if not any(key.has_signed(text, _decode(signature)) for key in matching):
+        # The text of the library in kube-apiserver, which TokenReview returns.
         raise BadToken("go-jose/go-jose: error in cryptographic primitive")
     return claims
 

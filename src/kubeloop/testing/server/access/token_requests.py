@@ -23,8 +23,8 @@ from .service_accounts import BoundObject, ServiceAccountTokens
 __all__ = ["token_request"]
 
 _GROUP: Final = "authentication.k8s.io"
-_DEFAULT_SECONDS: Final = 3600
-_MIN_SECONDS: Final = 600
+_DEFAULT_SECONDS: Final = 3600  # SetDefaults_TokenRequestSpec
+_MIN_SECONDS: Final = 600  # MinTokenAgeSec
 _MAX_SECONDS: Final = 2**32
 
 
@@ -66,6 +66,7 @@ def token_request(
 
 def _metadata(obj: Mapping[str, Json], account: Mapping[str, Json], *, now: datetime) -> JsonObject:
     given, own = obj.get("metadata") or {}, account["metadata"]
+    # TokenREST.Create: metadata is optional, but must not name another account.
     for key in ("name", "namespace"):
         if given.get(key) and given[key] != own[key]:
             why = f"must match the service account {key} if specified"
@@ -118,12 +119,14 @@ def _bound_object(
             "in record. The object might have been deleted and then recreated"
         )
         raise statuses.conflict("", kind, name, why)
+    # A token of a pod also has the node, so that it can be revoked with the node.
     node = _node_of(found, account, objects) if kind == "Pod" else ("", "")
     return BoundObject(kind, name, uid, node)
 
 
 def _node_of(pod: Mapping[str, Json], account: str, objects: Objects) -> tuple[str, str]:
     spec = pod.get("spec") or {}
+    # Otherwise any account could get tokens that claim to come from a foreign pod.
     if spec.get("serviceAccountName", "") != account:
         raise statuses.bad_request(
             f"cannot bind token for serviceaccount {quoted(account)} to pod running with "

@@ -115,6 +115,7 @@ class DefinitionController:
         if self._store.collection(storage).entries:
             self._set_terminating(entry)
             return
+        # The finalizer controller of apiextensions-apiserver: the CRD goes last.
         kept = [each for each in entry.metadata.get("finalizers") or () if each != CLEANUP]
         meta = {**entry.metadata, "finalizers": kept}
         if kept:

@@ -109,6 +109,7 @@ class GarbageCollector:
     # --- dependents
 
     def _check_owners(self, node: _Node, entry: Entry, references: list[Object]) -> None:
+        # classifyReferences: solid, waiting for dependents deletion, dangling.
         alive, waiting, absent = [], [], []
         for reference in references:
             owner = self._owner(reference, entry.namespace)
@@ -122,6 +123,7 @@ class GarbageCollector:
             if absent or waiting:
                 self._keep_owners(node, entry, alive)
         elif waiting:
+            # Foreground deletion goes down the tree only along dependents that block.
             policy = "Foreground" if self._has_blocking(entry.uid) else "Background"
             self._delete(node, entry, policy)
         elif absent:
@@ -175,6 +177,7 @@ class GarbageCollector:
         return bool(self._blocking(uid))
 
     def _delete_dependents(self, node: _Node, entry: Entry) -> None:
+        # processDeletingDependentsItem.
         blocking = self._blocking(entry.uid)
         for dependent in self._dependents.get(entry.uid, ()):
             found = self._store.get(dependent.storage, dependent.key)

@@ -27,6 +27,7 @@ def new_namespace(obj: Object) -> Object:
     """A new namespace: active, labelled with its name, and with the finalizer `kubernetes`."""
     meta = obj["metadata"]
     labels = {**(meta.get("labels") or {}), "kubernetes.io/metadata.name": meta.get("name", "")}
+    # namespaceStrategy.PrepareForCreate.
     spec = {**(obj.get("spec") or {})}
     spec["finalizers"] = list(dict.fromkeys([*(spec.get("finalizers") or ()), "kubernetes"]))
     return {
@@ -72,6 +73,7 @@ class NamespaceController:
         found = self._store.get(NAMESPACES, namespace)
         if found is None or "deletionTimestamp" not in found.obj["metadata"]:
             return
+        # namespacedResourcesDeleter: all resources at once, then finalizers decide.
         for served in self._namespaced():
             self._delete_in(served, namespace)
         remaining = self._remaining(namespace)

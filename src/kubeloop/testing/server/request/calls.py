@@ -27,11 +27,12 @@ class Call(msgspec.Struct, frozen=True):
     name: str = ""
     part: str = ""  # the subresource; empty for the object itself
     options: WriteOptions = WriteOptions()
-    agent: str = ""
+    agent: str = ""  # the User-Agent header, which names the default field manager
     user: User | None = None
 
     @property
     def key(self) -> str:
+        # Cluster-scoped objects ignore a namespace.
         return key_of(self.namespace if self.served.namespaced else "", self.name)
 
     @property

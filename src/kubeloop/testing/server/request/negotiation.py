@@ -37,6 +37,7 @@ __all__ = [
 
 JSON = "application/json"
 YAML = "application/yaml"
+# In the order of kube-apiserver's errors. Protobuf is read in bodies, but never written.
 _ACCEPTED = (JSON, YAML, PROTOBUF)
 _YAML_NAMES = frozenset({YAML, "application/x-yaml", "text/yaml"})
 
@@ -67,6 +68,7 @@ def warning_headers(warnings: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def _quoted(text: str) -> str:
+    # Line breaks would end the header: warnings can contain text of users and webhooks.
     plain = "".join(letter if letter.isprintable() else " " for letter in text)
     escaped = plain.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
@@ -96,6 +98,7 @@ def negotiate(accept: str) -> MediaTypeOptions:
 
 def _by_weight(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
     clauses = [_clause(text) for text in accept.split(",") if text.strip()]
+    # Stable: clauses of equal weight keep the order of the client.
     clauses.sort(key=lambda clause: -_weight(clause[1]))
     return iter(clauses)
 
@@ -110,7 +113,7 @@ def _weight(parameters: dict[str, str]) -> float:
     try:
         return float(parameters.get("q", "1"))
     except ValueError:
-        return 0.0
+        return 0.0  # an invalid weight is the last choice
 
 
 def _match(media: str, parameters: dict[str, str]) -> MediaTypeOptions | None:

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 _META_GROUP = "meta.k8s.io"
-_MANAGER_LENGTH = 128
+_MANAGER_LENGTH = 128  # FieldManagerMaxLength
 _LONGEST_NUMBER = 19  # digits of a 64-bit number
 
 
@@ -66,6 +66,7 @@ class Query(dict[str, list[str]]):
 
 
 def _integer(text: str) -> int:
+    # Checked before int(): Python accepts underscores and other digits, and huge numbers are slow.
     digits = text.removeprefix("-").removeprefix("+")
     if not (digits.isascii() and digits.isdigit()):
         raise bad_request(f'strconv.ParseInt: parsing "{text[:64]}": invalid syntax')
@@ -145,10 +146,12 @@ def write_options(query: Query, kind: str, *, apply: bool = False) -> WriteOptio
     manager = query.text("fieldManager")
     causes += _manager_causes(manager)
     validation = query.text("fieldValidation")
+    # ValidateFieldValidation.
     if validation not in _VALIDATIONS:
         supported = ("", "Ignore", "Strict", "Warn")
         causes.append(_unsupported("fieldValidation", validation, supported))
     force = query.flag("force")
+    # ValidatePatchOptions: an apply needs a manager, and only an apply can be forced.
     if kind == "PatchOptions" and apply and not manager:
         message = "Required value: is required for apply patch"
         causes.append(Cause(field="fieldManager", reason="FieldValueRequired", message=message))
@@ -175,6 +178,7 @@ def _manager_causes(manager: str) -> list[Cause]:
     if len(manager.encode()) > _MANAGER_LENGTH:
         message = f"Too long: may not be more than {_MANAGER_LENGTH} bytes"
         return [Cause(field="fieldManager", reason="FieldValueTooLong", message=message)]
+    # isPrintable of Go's unicode package is close to str.isprintable.
     for index, letter in enumerate(manager):
         if not letter.isprintable():
             shown = msgspec.json.encode(manager).decode()
@@ -236,6 +240,7 @@ def list_options(query: Query, *, watch: bool = False) -> ListOptions:
 
 
 def _list_causes(options: ListOptions) -> list[Cause]:
+    # ValidateListOptions of metainternalversion.
     causes: list[Cause] = []
     field, match = "resourceVersionMatch", options.version_match
     if match:
@@ -257,6 +262,7 @@ def _list_causes(options: ListOptions) -> list[Cause]:
 
 
 def _watch_causes(options: ListOptions) -> list[Cause]:
+    # validateWatchOptions of metainternalversion.
     causes: list[Cause] = []
     field, match = "resourceVersionMatch", options.version_match
     if options.send_initial_events is not None and match != "NotOlderThan":

@@ -119,6 +119,7 @@ class Dispatcher:
             if served.custom is not None and _is_wrong_scope(served, path, verb):
                 return PAGE_NOT_FOUND
             _check_scope(served, path, verb)
+        # From here on kube-apiserver has a route for the path, and the method decides.
         if not verb:
             raise _unsupported_method(request, served, path)
         if path.subresource:
@@ -261,6 +262,7 @@ def _form(served: ServedResource, options: MediaTypeOptions, query: Query) -> Fo
     return _cached_form(served, options.target, include)
 
 
+# Shared: equal representations of one event are encoded once for all watches.
 @functools.lru_cache(maxsize=512)
 def _cached_form(served: ServedResource, target: Target, include: str) -> Form:
     match target:

@@ -153,6 +153,7 @@ def selection(
         raise bad_request(f"unable to parse requirement: {error}") from error
     paths = field_paths(served)
     for term in fields.terms:
+        # Otherwise an unknown field would be empty everywhere, and `!=` would select all objects.
         if term.field not in paths:
             raise bad_request(_unsupported(served, term.field))
     if name:
@@ -166,6 +167,7 @@ def selection(
 
 
 def _unsupported(served: ServedResource, field: str) -> str:
+    # Kinds without a conversion function of their own have apimachinery's default message.
     if served.custom is None and (served.group, served.plural) not in _FIELDS:
         known = ", ".join(f'"{name}"' for name in _NAMED)
         return f'"{field}" is not a known field selector: only {known}'

@@ -43,6 +43,7 @@ def _invalid(cause: Cause) -> StatusError:
 
 
 def _check(call: Call, pod: Object) -> None:
+    # BindingREST.assignPod: a scheduler must not overwrite another one.
     found = (pod.get("spec") or {}).get("nodeName")
     if "deletionTimestamp" in pod["metadata"]:
         why = f"pod {call.name} is being deleted, cannot be assigned to a host"
@@ -59,6 +60,7 @@ def _check(call: Call, pod: Object) -> None:
 def _with_node(pod: Object, node: str, body: Object, *, now: str) -> Object:
     status = pod.get("status") or {}
     others = [each for each in status.get("conditions") or () if each.get("type") != "PodScheduled"]
+    # Binding sets the condition, too: clients wait for it.
     scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": now}
     meta = pod["metadata"]
     annotations = (body.get("metadata") or {}).get("annotations")

@@ -98,6 +98,7 @@ def _with_deletion(
     if "deletionTimestamp" not in meta:
         meta["deletionTimestamp"] = timestamp(now + timedelta(seconds=grace))
         meta["deletionGracePeriodSeconds"] = grace
+        # A deletion is a change of the desired state: the generation grows.
         if meta.get("generation"):
             meta["generation"] += 1
     elif grace < int(meta.get("deletionGracePeriodSeconds") or 0):
@@ -128,6 +129,8 @@ def _grace(served: ServedResource, obj: Object, options: DeleteOptions) -> int:
 
 
 def _set_finalizers(served: ServedResource, meta: Object, options: DeleteOptions) -> None:
+    # deletionFinalizersForGarbageCollection: the policy becomes a finalizer, on which the
+    # garbage collector acts.
     policy = _policy(served, meta, options)
     kept = [each for each in meta.get("finalizers") or () if each not in {FOREGROUND, ORPHAN}]
     if policy == "Orphan":
@@ -143,6 +146,7 @@ def _set_finalizers(served: ServedResource, meta: Object, options: DeleteOptions
 
 
 def _policy(served: ServedResource, meta: Object, options: DeleteOptions) -> str:
+    # The options win over finalizers that are set already, and these over the strategy.
     if options.orphan is not None:
         return "Orphan" if options.orphan else "Background"
     if options.propagation:

@@ -73,10 +73,12 @@ def _budgets(verbs: Verbs, pod: Entry) -> Iterator[Entry]:
 
 
 def _take_disruption(verbs: Verbs, budgets: list[Entry], pod: Entry, *, dry_run: bool) -> None:
+    # EvictionREST: which of several budgets to take from is undefined, so none is used.
     if len(budgets) > 1:
         raise _two_budgets()
     budget = budgets[0]
     status = budget.obj.get("status") or {}
+    # checkAndDecrement: the numbers belong to an older spec, so a client should retry.
     if (status.get("observedGeneration") or 0) < (budget.metadata.get("generation") or 0):
         why = f"The disruption budget {budget.name} is still being processed by the server."
         raise _violation(why, retry_after=10)
@@ -87,6 +89,7 @@ def _take_disruption(verbs: Verbs, budgets: list[Entry], pod: Entry, *, dry_run:
             f"healthy pods and has {status.get('currentHealthy') or 0} currently"
         )
     if not dry_run:
+        # disruptedPods keeps the controller from counting the pod twice before it is gone.
         disrupted = {**(status.get("disruptedPods") or {}), pod.name: verbs.now()}
         spent = {**status, "disruptionsAllowed": allowed - 1, "disruptedPods": disrupted}
         verbs.store.write(_BUDGETS, {**budget.obj, "status": spent})

@@ -84,12 +84,14 @@ def _next_page(
     if options.version and options.version != "0":
         raise bad_request("specifying resource version is not allowed when using continue")
     token = _read_token(options.next_page)
+    # A token is not signed: it must not lead out of the requested namespace.
     prefix = f"{select.namespace}/" if select.namespace else ""
     if not token.start.startswith(prefix):
         raise bad_request("invalid continue token: key is outside of the listed collection")
     version = store.version if token.rv < 0 else token.rv
     entries = collection.at(version, select.namespace) if version <= store.version else None
     if entries is None:
+        # handleCompactedErrorForPaging: the client may continue with the current state.
         raise expired(_TOO_OLD, next_page=_write_token(-1, token.start))
     keys = [entry.key for entry in entries]
     rest = entries[bisect_left(keys, token.start) :]
@@ -132,6 +134,7 @@ def _selected(select: Selection, entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _write_token(version: int, start: str) -> str:
+    # The format of storage.EncodeContinue, except that the key has no prefix.
     token = _Token("meta.k8s.io/v1", version, start)
     return base64.urlsafe_b64encode(msgspec.json.encode(token)).decode().rstrip("=")
 

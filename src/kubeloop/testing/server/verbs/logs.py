@@ -80,6 +80,7 @@ class Logs:
             lines = text.splitlines(keepends=True)
             lines_sent = "".join(lines[len(lines) - min(tail, len(lines)) :])
         limit = request.query.number("limitBytes")
+        # Only a running pod can write more; all other logs end at once.
         if limit is None and request.query.flag("follow") and _phase(pod) == "Running":
             return self._follow(call.key, container, text, lines_sent)
         body = lines_sent.encode()
@@ -118,6 +119,7 @@ def _container(pod: Object, name: str, container: str) -> str:
         if container not in names:
             raise bad_request(f"container {container} is not valid for pod {name}")
         return container
+    # LogLocation: one container, or the annotated default of kubectl, or an error.
     main = [each["name"] for each in spec.get("containers") or ()]
     if len(main) == 1:
         return str(main[0])

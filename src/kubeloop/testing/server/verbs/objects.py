@@ -103,6 +103,7 @@ def decode_object(
         dropped = [*dropped, *[f'unknown field "{path}"' for path in unknown]]
     if dropped and validation == "Strict":
         raise _undecodable(served, f"strict decoding error: {', '.join(dropped)}")
+    # Schemas of CRDs do not describe metadata, so this is checked for all kinds.
     if not isinstance(obj.get("metadata", {}), dict):
         raise _undecodable(served, "json: cannot unmarshal into Go struct field .metadata")
     if not served.is_storage_version:
@@ -229,6 +230,7 @@ _SYSTEM_FIELDS = (
 def new_uid() -> str:
     """A random UUID, in a third of the time of `uuid.uuid4`."""
     digits = os.urandom(16).hex()
+    # RFC 9562: version 4 and the two bits of the variant are fixed.
     variant = "89ab"[int(digits[16], 16) & 3]
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
@@ -284,6 +286,8 @@ def _has_new_generation(served: ServedResource, old: Object, new: Object) -> boo
 
 
 def _check_version(served: ServedResource, old: Object, new: Object) -> None:
+    # Store.Update of the generic registry: without a version an update is unconditional, if the
+    # strategy allows that.
     group, plural = served.group, served.plural
     version = new.get("resourceVersion")
     if not version or version == "0":
@@ -297,8 +301,9 @@ def _check_version(served: ServedResource, old: Object, new: Object) -> None:
     elif not (isinstance(version, str) and version.isdigit()):
         raise untyped_error(f'strconv.ParseUint: parsing "{version}": invalid syntax')
     elif version != old["resourceVersion"]:
-        raise conflict(group, plural, old["name"])
+        raise conflict(group, plural, old["name"])  # OptimisticLockErrorMsg
     uid = new.get("uid")
+    # The uid is a precondition of the write to etcd.
     if uid and uid != old.get("uid"):
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: "
         raise conflict(group, plural, old["name"], f"{storage_error(served, old)}{why}{old['uid']}")
@@ -325,7 +330,7 @@ _SYSTEM_METADATA = (
 
 
 def _keep_system_metadata(old: Object, new: Object) -> Object:
-    new.pop("selfLink", None)
+    new.pop("selfLink", None)  # no server sets it since Kubernetes 1.20
     for field in _SYSTEM_METADATA:
         if field in old:
             new[field] = old[field]
@@ -394,6 +399,7 @@ def _merge_resources(old: Object, new: Object) -> Object:
 
 def _spec_changed(served: ServedResource, old: Object, new: Object) -> bool:
     """Whether any field but metadata and status changed."""
+    # A CRD without the status subresource counts changes of status, too.
     left_out = {"metadata", "kind", "apiVersion"}
     if served.custom is None or served.custom.has_status:
         left_out.add("status")
@@ -425,5 +431,6 @@ def is_removable(obj: Object) -> bool:
         return False
     if meta.get("deletionGracePeriodSeconds"):
         return False
+    # A namespace has its finalizers in the spec.
     is_namespace = obj.get("kind") == "Namespace" and obj.get("apiVersion") == "v1"
     return not (is_namespace and (obj.get("spec") or {}).get("finalizers"))

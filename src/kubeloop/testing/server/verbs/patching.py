@@ -118,6 +118,7 @@ def _operations(patch: Json) -> list[Json]:
         )
     for operation in patch:
         _check_types(operation)
+    # maxJSONPatchOperations: a small patch can copy a document to an enormous one.
     if len(patch) > MAX_OPERATIONS:
         error = request_entity_too_large(0)
         error.status["message"] = (
@@ -169,5 +170,6 @@ def decode_apply_body(raw: bytes, kind: str, api_version: str) -> Object:
         raise bad_request(f"invalid object type: {version}, Kind={own_kind}")
     meta = obj.get("metadata")
     if isinstance(meta, dict) and meta.get("managedFields"):
+        # An applied object that was read from the server would claim the fields of others.
         raise bad_request("metadata.managedFields must be nil")
     return obj

@@ -134,6 +134,7 @@ def _check(call: Call, scale: Object) -> None:
 
 
 def _path(served: ServedResource) -> list[str]:
+    # A CRD names its paths in `subresources.scale`; built-in kinds all use spec.replicas.
     custom = served.custom
     if custom is not None and custom.scale is not None:
         return _steps(custom.scale.spec_replicas_path)
@@ -166,6 +167,7 @@ def _scale_of(served: ServedResource, obj: Object) -> Object:
     status: Object = {"replicas": _at(obj, status_path) or 0}
     if selector:
         status["selector"] = selector
+    # A Scale has the identity of its object, so that its version works as a precondition.
     kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
     return {
         "kind": _KIND,
