@@ -59,7 +59,7 @@ class Proxy:
         self._listening = listener
 
     async def refuse(self) -> None:
-        """Stop to listen, and reset all connections."""
+        """Stop listening, and reset all connections."""
         listener, self._listening = self._listening, None
         if listener is not None:
             await listener.aclose()

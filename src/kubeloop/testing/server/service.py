@@ -175,7 +175,7 @@ class Service:
         await self._listener.listen(self.core.http_handler)
 
     async def refuse_connections(self) -> None:
-        """Stop to listen and close every connection, until `accept_connections`."""
+        """Stop listening and close every connection, until `accept_connections`."""
         await self._listener.stop()
 
     async def accept_connections(self) -> None:

@@ -1,6 +1,6 @@
 """The listener of the server: its address, its certificate, its open connections.
 
-Guarantees: a `Listener` keeps its address, however often it stops and starts to listen; after
+Guarantees: a `Listener` keeps its address, however often it stops and starts listening; after
 `stop` no connection is open.
 See also: `http` (the requests), `access.certs` (certificates).
 """
@@ -26,7 +26,7 @@ __all__ = ["Listener"]
 
 @final
 class Listener:
-    """One address, at which the server can start and stop to listen."""
+    """One address, at which the server can start and stop listening."""
 
     def __init__(self, host: str, port: int, *, tls: bool) -> None:
         self._host = host
@@ -63,7 +63,7 @@ class Listener:
         return self._authority.client(name, groups)
 
     async def listen(self, handler: HTTPHandler) -> None:
-        """Start to listen; the first time, port 0 becomes a free port."""
+        """Start listening; the first time, port 0 becomes a free port."""
         self._release_address()
         self._server = http_server(handler)
         self._listening = listening(

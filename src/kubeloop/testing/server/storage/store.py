@@ -167,7 +167,7 @@ class Collection:
         return None if version < self.floor else self._rebuild(version, namespace)
 
     def keep_snapshot(self, version: int, namespace: str, entries: Sequence[Entry]) -> None:
-        """Keep a state for the next pages of a list, also beyond compaction."""
+        """Keep a state for the next pages of a list, even after its changes left the history."""
         self._snapshots[version, namespace] = entries
         while len(self._snapshots) > SNAPSHOTS:
             del self._snapshots[next(iter(self._snapshots))]

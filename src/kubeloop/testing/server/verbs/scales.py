@@ -104,7 +104,7 @@ def _decode_applied(raw: bytes) -> Object:
 
 def _part(call: Call) -> Subresource:
     part = call.served.part("scale")
-    assert part is not None  # the request was dispatched by it
+    assert part is not None  # otherwise the request was a 404
     return part
 
 
