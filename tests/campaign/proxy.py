@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Self, cast, final
 
-from kubeloop.kit import listening
+from kubeloop.kit import listen
 
 __all__ = ["Proxy"]
 
@@ -52,9 +52,7 @@ class Proxy:
             return
         listener = AsyncExitStack()
         self.port = await listener.enter_async_context(
-            listening(
-                lambda: _ClientEnd(self), "127.0.0.1", self.port, finish=self._end_connections
-            )
+            listen(lambda: _ClientEnd(self), "127.0.0.1", self.port, finish=self._end_connections)
         )
         self._listening = listener
 

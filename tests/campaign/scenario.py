@@ -16,15 +16,16 @@ from random import Random
 from typing import Any, Protocol, TypeVar, final
 
 import msgspec
+from tests.support.change_history import ChangeHistory, Identity, cached_versions
 
 from kubeloop.cache import Change, SharedInformer
 from kubeloop.config import ClusterConfig
-from kubeloop.machinery import KubeError, ObjectKey
+from kubeloop.errors import KubeError
+from kubeloop.meta import ObjectKey
 from kubeloop.runtime import Client
 from kubeloop.testing.threads import LoopThread
 from kubeloop.wire.core.v1 import ConfigMap, Container, PodSpec, PodTemplate, PodTemplateSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
-from tests.cache.stories import Identity, Story, held
 
 from .leftovers import open_resources, task_names
 from .proxy import Proxy
@@ -76,7 +77,7 @@ class SlowHandler:
     """A handler that can be held; its later notifications must be consistent, too."""
 
     def __init__(self) -> None:
-        self.story = Story()
+        self.story = ChangeHistory()
         self._released = asyncio.Event()
         self._released.set()
 
@@ -113,7 +114,7 @@ class Scenario:
         self.informer: SharedInformer[Any] = SharedInformer(
             source, subject.kind, backlog=BACKLOG, clock=clock
         )
-        self.story = Story()
+        self.story = ChangeHistory()
         self.slow = SlowHandler()
         self._registrations = [
             self.informer.add_handler(on_change=self.story, name="quick"),
@@ -218,7 +219,7 @@ class Scenario:
     def _equals(self, expected: dict[ObjectKey, Identity], *, slow_too: bool) -> Callable[[], bool]:
         def met() -> bool:
             slow = self.slow.story.now if slow_too else expected
-            return held(self.informer) == expected == self.story.now == slow
+            return cached_versions(self.informer) == expected == self.story.now == slow
 
         return met
 
@@ -233,7 +234,7 @@ class Scenario:
     async def _report(self) -> str:
         return (
             f"{DEADLINE:g} s after the fault\nserver: {await self.truth()}\n"
-            f"cache:  {held(self.informer)}\nquick:  {self.story.now}\n"
+            f"cache:  {cached_versions(self.informer)}\nquick:  {self.story.now}\n"
             f"slow:   {self.slow.story.now}\ntasks:  {task_names()}\n"
             f"before: {self.tasks_before}\nopen:   {len(self.proxy.connections)}\n"
             f"{self.informer.stats()}"

@@ -32,8 +32,8 @@ class Versions:
         self.versions: list[str] = []
 
     def __call__(self, change: Change[Any]) -> None:
-        assert change.new_metadata is not None, "nothing is deleted here"
-        self.versions.append(change.new_metadata.version)
+        assert change.new_entry is not None, "nothing is deleted here"
+        self.versions.append(change.new_entry.version)
 
 
 class WithCertificate:

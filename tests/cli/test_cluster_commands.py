@@ -63,9 +63,9 @@ def test_a_cache_is_measured_by_filling_it(kubeloop: Call) -> None:
 
 
 def test_the_bytes_of_decoded_objects_are_not_known(kubeloop: Call) -> None:
-    told = kubeloop("cache", "report", "pods,deploy", "--keeping", "objects")
+    told = kubeloop("cache", "report", "pods,deploy", "--store-as", "objects")
     costs = json.loads(
-        kubeloop("cache", "report", "pods", "--keeping", "objects", "-o", "json").stdout
+        kubeloop("cache", "report", "pods", "--store-as", "objects", "-o", "json").stdout
     )
 
     assert [line.split()[2] for line in told.stdout.splitlines()[1:]] == ["-", "-", "-"]

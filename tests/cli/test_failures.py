@@ -18,7 +18,7 @@ import pytest
 import kubeloop as kubeloop_package
 from kubeloop.cli.failures import report
 from kubeloop.config import EmptyConfig
-from kubeloop.machinery import Cause, ResponseTooLarge, TransportError, api_error, failure
+from kubeloop.errors import Cause, ResponseTooLarge, TransportError, api_error, failure
 from kubeloop.testing import APIServer, StatusError
 from kubeloop.wire.meta.v1 import StatusCause
 

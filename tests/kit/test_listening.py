@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop.kit import listening, new_event_loop
+from kubeloop.kit import listen, new_event_loop
 from kubeloop.testing.server.access.certs import Authority, server_context
 
 Run = Callable[[Coroutine[object, object, None]], None]
@@ -67,7 +67,7 @@ def test_a_peer_that_hears_no_farewell_is_cut(run: Run, authority: Authority) ->
     async def serve() -> None:
         hall = Hall()
         tls = server_context(authority.server())
-        async with listening(hall, "127.0.0.1", 0, finish=hall.close_all, tls=tls) as port:
+        async with listen(hall, "127.0.0.1", 0, finish=hall.close_all, tls=tls) as port:
             peers.append(await asyncio.to_thread(_shake_hands, port, authority))
             await hall.came.wait()
 
@@ -86,7 +86,7 @@ def test_a_peer_in_the_middle_of_its_handshake_is_cut(
     async def serve() -> None:
         hall = Hall()
         tls = server_context(authority.server())
-        async with listening(hall, "127.0.0.1", 0, finish=hall.close_all, tls=tls) as port:
+        async with listen(hall, "127.0.0.1", 0, finish=hall.close_all, tls=tls) as port:
             peers.append(socket.create_connection(("127.0.0.1", port), timeout=3))
             for _ in range(turns):
                 await asyncio.sleep(0)
@@ -103,7 +103,7 @@ def test_a_connection_at_the_last_moment_is_closed(run: Run, turns: int) -> None
 
     async def serve() -> None:
         hall = Hall()
-        async with listening(hall, "127.0.0.1", 0, finish=hall.close_all) as port:
+        async with listen(hall, "127.0.0.1", 0, finish=hall.close_all) as port:
             peers.append(socket.create_connection(("127.0.0.1", port), timeout=3))
             for _ in range(turns):
                 await asyncio.sleep(0)
@@ -125,7 +125,7 @@ def test_what_finishes_in_time_is_not_cut(run: Run) -> None:
                 each.write(b"goodbye")
             await hall.close_all()
 
-        async with listening(hall, "127.0.0.1", 0, finish=finish) as port:
+        async with listen(hall, "127.0.0.1", 0, finish=finish) as port:
             peers.append(socket.create_connection(("127.0.0.1", port), timeout=3))
             await hall.came.wait()
 
@@ -144,7 +144,7 @@ async def test_an_address_that_is_taken_is_an_error_and_the_end_is_called_all_th
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(OSError, match="in use"):
-            async with listening(Hall(), "127.0.0.1", port, finish=finish):
+            async with listen(Hall(), "127.0.0.1", port, finish=finish):
                 raise AssertionError("never open")
 
     assert finished == [True]
@@ -162,7 +162,7 @@ async def test_a_protocol_that_cannot_be_made_is_logged_and_the_next_one_is(
             raise ValueError("no room")
         return protocols[-1]
 
-    async with listening(at_the_second_try, "127.0.0.1", 0, finish=hall.close_all) as port:
+    async with listen(at_the_second_try, "127.0.0.1", 0, finish=hall.close_all) as port:
         with socket.create_connection(("127.0.0.1", port)) as refused:
             refused.settimeout(0)
             loop = asyncio.get_running_loop()
@@ -175,7 +175,7 @@ async def test_a_protocol_that_cannot_be_made_is_logged_and_the_next_one_is(
 
 async def test_all_addresses_of_a_name_are_listened_at() -> None:
     hall = Hall()
-    async with listening(hall, "localhost", 0, finish=hall.close_all) as port:
+    async with listen(hall, "localhost", 0, finish=hall.close_all) as port:
         _, writer = await asyncio.open_connection("localhost", port)
         await hall.came.wait()
         writer.close()
@@ -184,7 +184,7 @@ async def test_all_addresses_of_a_name_are_listened_at() -> None:
 
 async def test_an_address_that_is_not_ours_is_an_error() -> None:
     with pytest.raises(OSError, match="assign"):
-        async with listening(Hall(), "192.0.2.1", 0, finish=Hall().close_all):
+        async with listen(Hall(), "192.0.2.1", 0, finish=Hall().close_all):
             raise AssertionError("never open")
 
 

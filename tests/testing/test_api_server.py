@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from kubeloop import NotFound, TransportError, Unauthorized
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
 from kubeloop.config import ClusterConfig
-from kubeloop.machinery import TooManyRequests
+from kubeloop.errors import TooManyRequests
 from kubeloop.testing import APIServer, Match, Reply, SeenRequest, StatusError, User
 from kubeloop.testing.server.statuses import bad_request
 from kubeloop.wire.core.v1 import ConfigMap
@@ -48,7 +48,7 @@ def config_map(name: str) -> ConfigMap:
     return ConfigMap(metadata=ObjectMeta(name=name))
 
 
-async def test_a_client_speaks_to_the_server_and_is_closed_with_it() -> None:
+async def test_a_client_is_closed_with_its_server() -> None:
     async with APIServer() as server:
         client = server.client()
         await client.core_v1.config_maps("default").create(config_map("web"))
@@ -57,7 +57,7 @@ async def test_a_client_speaks_to_the_server_and_is_closed_with_it() -> None:
         await client.core_v1.config_maps("default").get("web")
 
 
-async def test_manifests_are_there_when_the_block_begins_whatever_their_order(
+async def test_manifests_are_applied_before_the_block_in_any_order(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "all.yaml"
@@ -69,7 +69,7 @@ async def test_manifests_are_there_when_the_block_begins_whatever_their_order(
         assert (await tabs.get("nightly"))["spec"] == {"schedule": "0 3 * * *"}
 
 
-async def test_manifests_that_are_wrong_are_said_and_nothing_stays(tmp_path: Path) -> None:
+async def test_an_invalid_manifest_is_reported_and_stops_the_server(tmp_path: Path) -> None:
     path = tmp_path / "wrong.yaml"
     path.write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: nowhere}")
     server = APIServer(manifests=[path])
@@ -78,7 +78,7 @@ async def test_manifests_that_are_wrong_are_said_and_nothing_stays(tmp_path: Pat
         async with server:
             pass
 
-    async with Client(ClusterConfig(server=server.url)) as client:
+    async with APIClient(ClusterConfig(server=server.url)) as client:
         with pytest.raises(TransportError):
             await client.core_v1.namespaces().list()
 
@@ -86,17 +86,17 @@ async def test_manifests_that_are_wrong_are_said_and_nothing_stays(tmp_path: Pat
 @pytest.mark.parametrize(
     "options", [{}, {"tls": True}, {"rbac": True}, {"tls": True, "rbac": True}]
 )
-async def test_the_kubeconfig_says_what_the_config_says(options: dict[str, Any]) -> None:
+async def test_the_kubeconfig_has_the_content_of_the_config(options: dict[str, Any]) -> None:
     async with APIServer(**options) as server:
         config = ClusterConfig.from_kubeconfig(server.kubeconfig())
-        async with Client(config) as client:
+        async with APIClient(config) as client:
             await client.core_v1.namespaces().get("default")
 
         ours = server.config
         assert (config.server, config.ca, config.token) == (ours.server, ours.ca, ours.token)
 
 
-async def test_others_come_in_with_their_tokens_and_nobody_without() -> None:
+async def test_a_token_authenticates_its_user_and_no_token_is_rejected() -> None:
     async with APIServer(tokens={"secret": User("jane")}) as server:
         jane = server.client(server.config.replace(token="secret"))
         nobody = server.client(server.config.without_credentials())
@@ -125,7 +125,7 @@ async def test_requests_are_recorded() -> None:
     assert seen.json()["metadata"] == {"name": "web"}
 
 
-async def test_a_reactor_answers_refuses_and_changes() -> None:
+async def test_a_reactor_can_reply_reject_or_pass_a_request_on() -> None:
     def react(seen: SeenRequest) -> Reply | None:
         if seen.name == "refused":
             raise bad_request("not today")
@@ -143,7 +143,7 @@ async def test_a_reactor_answers_refuses_and_changes() -> None:
     assert issubclass(StatusError, Exception)
 
 
-async def test_a_fault_is_met_as_often_as_it_was_asked_for() -> None:
+async def test_a_fault_is_injected_as_often_as_requested() -> None:
     async with APIServer() as server:
         server.faults.fail(429, times=2, match=Match(resource="configmaps"))
         maps = server.client().core_v1.config_maps("default")
@@ -154,7 +154,7 @@ async def test_a_fault_is_met_as_often_as_it_was_asked_for() -> None:
         assert (await maps.list()).items == []
 
 
-async def test_everything_can_be_rotated_while_it_runs() -> None:
+async def test_ca_and_token_can_be_rotated_while_the_server_runs() -> None:
     async with APIServer(tls=True, rbac=True) as server:
         before = server.config
         server.rotate_ca()
@@ -166,7 +166,7 @@ async def test_everything_can_be_rotated_while_it_runs() -> None:
         await server.client().core_v1.namespaces().get("default")
 
 
-async def test_the_log_of_a_container_is_what_the_test_says() -> None:
+async def test_a_test_can_set_the_log_of_a_container() -> None:
     async with APIServer() as server:
         server.set_log("default", "web", "hello\n")
 

@@ -6,7 +6,7 @@ The kinds are in one module a group version (`kubeloop.wire.core.v1`, `kubeloop.
 
 from .codec import decode
 from .definitions import Column, ScalePaths, required_fields
-from .errors import DecodeError, InvalidValue, KubeError
+from .errors import DecodeError, InvalidArgument, KubeError
 from .facts import NO_FACTS, FieldFacts, TypeFacts
 
 # For other packages of kubeloop; not public.
@@ -47,7 +47,7 @@ __all__ = [
     "Duration",
     "FieldFacts",
     "IntOrString",
-    "InvalidValue",
+    "InvalidArgument",
     "Kind",
     "KubeError",
     "MicroTime",

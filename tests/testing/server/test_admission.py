@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from tests.support.https import serve_app
 
 from kubeloop.kit import ManualClock
 from kubeloop.testing.server.access.certs import Authority, server_context
@@ -23,7 +24,6 @@ from kubeloop.testing.server.admission.webhooks import (
 from kubeloop.testing.server.identity import User
 from kubeloop.testing.server.registry import Registry
 from kubeloop.testing.server.statuses import StatusError
-from tests.https import serving_app
 
 ANN = User("ann", "7", ("dev",), {"team": ("x",)})
 PODS = Target("", "v1", "pods", "Pod")
@@ -543,7 +543,7 @@ async def test_a_webhook_is_called_over_https_and_only_its_authority_is_trusted(
     authority = Authority()
     app = web.Application()
     app.router.add_post("/check", check)
-    async with serving_app(app, server_context(authority.server())) as port:
+    async with serve_app(app, server_context(authority.server())) as port:
         url = f"https://127.0.0.1:{port}/check"
         good = {"url": url, "caBundle": base64.b64encode(authority.pem).decode()}
         bad = {"url": url, "caBundle": base64.b64encode(Authority().pem).decode()}

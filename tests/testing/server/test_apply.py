@@ -5,11 +5,7 @@ from __future__ import annotations
 import copy
 
 import pytest
-
-from kubeloop.testing.server.apply import managed
-from kubeloop.testing.server.schema.schemas import Schema
-from kubeloop.testing.server.statuses import StatusError
-from tests.testing.server.apply_steps import (
+from tests.testing.server.apply_helpers import (
     KINDS,
     LATER,
     NOW,
@@ -26,10 +22,14 @@ from tests.testing.server.apply_steps import (
     track,
 )
 
+from kubeloop.testing.server.apply import managed
+from kubeloop.testing.server.schema.schemas import Schema
+from kubeloop.testing.server.statuses import StatusError
+
 # --- create and update through apply
 
 
-def test_applying_creates_and_owns_what_was_said() -> None:
+def test_applying_creates_and_owns_the_applied_fields() -> None:
     """API-36, API-38"""
     made = apply(None, deployment(replicas=2))
 
@@ -46,7 +46,7 @@ def test_applying_creates_and_owns_what_was_said() -> None:
     ]
 
 
-def test_nobody_owns_what_the_server_keeps() -> None:
+def test_fields_of_the_server_have_no_owner() -> None:
     """API-36"""
     body = obj(
         "ConfigMap",
@@ -65,14 +65,14 @@ def test_nobody_owns_what_the_server_keeps() -> None:
     assert owners(track(None, body)) == {("me", "Update"): {".metadata.labels.a"}}
 
 
-def test_a_null_in_the_body_does_not_clear_what_the_server_keeps() -> None:
+def test_a_null_does_not_clear_fields_of_the_server() -> None:
     live = track(None, obj("ConfigMap", metadata={"creationTimestamp": NOW, "uid": "1"}))
     body = obj("ConfigMap", metadata={"creationTimestamp": None}, data={"a": "1"})
 
     assert apply(live, body)["metadata"]["creationTimestamp"] == NOW
 
 
-def test_an_applied_body_may_not_bring_managed_fields() -> None:
+def test_an_applied_body_with_managed_fields_is_rejected() -> None:
     """API-38"""
     status = refused(None, obj("ConfigMap", metadata={"managedFields": []}))
 
@@ -88,7 +88,7 @@ def test_an_applied_body_may_not_bring_managed_fields() -> None:
         ({"apiVersion": "v1"}, "invalid object type: /v1, Kind="),
     ],
 )
-def test_a_body_of_another_type_is_refused(body: Object, said: str) -> None:
+def test_a_body_of_another_type_is_rejected(body: Object, said: str) -> None:
     """API-38: apiVersion and kind have to be there."""
     with pytest.raises(StatusError, match=said):
         managed.apply(
@@ -103,13 +103,13 @@ def test_a_body_of_another_type_is_refused(body: Object, said: str) -> None:
         )
 
 
-def test_applying_the_same_again_gives_back_the_same_object() -> None:
+def test_applying_the_same_again_returns_the_same_object() -> None:
     live = apply(None, deployment(replicas=2))
 
     assert apply(live, deployment(replicas=2), now=LATER) is live
 
 
-def test_a_new_value_makes_the_entry_younger() -> None:
+def test_a_new_value_updates_the_time_of_the_entry() -> None:
     live = apply(None, deployment(replicas=2))
 
     after = apply(live, deployment(replicas=3), now=LATER)
@@ -127,7 +127,7 @@ def test_an_empty_apply_owns_nothing_and_clears_what_it_owned() -> None:
     assert "managedFields" not in after["metadata"]
 
 
-def test_nothing_that_was_handed_in_is_changed() -> None:
+def test_apply_does_not_change_its_arguments() -> None:
     live = apply(apply(None, config(a="1", b="1")), config(c="1"), "other")
     body = config(a="2")
     before = copy.deepcopy((live, body))
@@ -160,7 +160,7 @@ def test_a_conflict_names_field_and_manager() -> None:
     ]
 
 
-def test_several_conflicts_are_told_by_manager() -> None:
+def test_several_conflicts_are_listed_by_manager() -> None:
     live = apply(None, pod({"name": "web", "image": "1"}, hostname="a"), "one")
     live = apply(live, obj("Pod", spec={"nodeName": "n"}), "two")
     live = apply(live, obj("Pod", metadata={"labels": {"a": "1"}}), "two")
@@ -200,7 +200,7 @@ def test_the_same_value_is_owned_together() -> None:
     assert [each.get("time") for each in entries(after)] == [None, NOW]
 
 
-def test_force_takes_the_field_away() -> None:
+def test_force_takes_the_ownership_of_the_field() -> None:
     """TYP-8"""
     live = apply(None, deployment(replicas=2, paused=True), "one")
 
@@ -213,7 +213,7 @@ def test_force_takes_the_field_away() -> None:
     }
 
 
-def test_one_manager_updating_and_applying_is_two() -> None:
+def test_the_operation_is_part_of_a_managers_identity() -> None:
     """API-36: the operation is part of who one is."""
     live = track(None, deployment(replicas=2))
 
@@ -236,7 +236,7 @@ def test_an_applier_is_the_same_in_every_version() -> None:
 # --- what is no longer applied
 
 
-def test_what_is_no_longer_applied_is_removed_unless_somebody_else_owns_it() -> None:
+def test_what_is_no_longer_applied_is_removed_unless_another_manager_owns_it() -> None:
     """API-38"""
     live = apply(None, config(mine="1", shared="1"))
     live = apply(live, config(shared="1", theirs="1"), "other")
@@ -254,7 +254,7 @@ def test_what_an_update_set_is_not_removed_by_an_applier_that_never_set_it() -> 
     assert apply(live, obj("Deployment"))["spec"] == {"paused": True}
 
 
-def test_list_elements_come_and_go_by_their_keys() -> None:
+def test_list_elements_are_merged_by_their_keys() -> None:
     live = apply(None, pod({"name": "a", "image": "1"}, {"name": "b", "image": "1"}))
     live = apply(live, pod({"name": "c", "image": "1"}), "other")
 
@@ -266,7 +266,7 @@ def test_list_elements_come_and_go_by_their_keys() -> None:
     ]
 
 
-def test_an_element_that_others_apply_too_stays_with_their_fields() -> None:
+def test_an_element_that_others_apply_too_keeps_their_fields() -> None:
     live = apply(None, pod({"name": "a", "image": "1", "tty": True}))
     live = apply(live, pod({"name": "a", "stdin": True}), "other")
 
@@ -275,7 +275,7 @@ def test_an_element_that_others_apply_too_stays_with_their_fields() -> None:
     assert after["spec"]["containers"] == [{"name": "a", "stdin": True}]
 
 
-def test_values_of_a_set_come_and_go_by_themselves() -> None:
+def test_values_of_a_set_are_merged_one_by_one() -> None:
     live = apply(None, obj("ConfigMap", metadata={"finalizers": ["a/1", "a/2"]}))
     live = apply(live, obj("ConfigMap", metadata={"finalizers": ["b/1", "a/2"]}), "other")
 
@@ -284,7 +284,7 @@ def test_values_of_a_set_come_and_go_by_themselves() -> None:
     assert after["metadata"]["finalizers"] == ["a/1", "b/1", "a/2"]
 
 
-def test_a_key_with_a_default_is_the_same_key_when_it_is_left_out() -> None:
+def test_a_missing_key_equals_its_default() -> None:
     live = apply(None, obj("Service", spec={"ports": [{"port": 80, "protocol": "TCP"}]}))
 
     after = apply(live, obj("Service", spec={"ports": [{"port": 80, "name": "web"}]}), "other")
@@ -292,7 +292,7 @@ def test_a_key_with_a_default_is_the_same_key_when_it_is_left_out() -> None:
     assert after["spec"]["ports"] == [{"port": 80, "protocol": "TCP", "name": "web"}]
 
 
-def test_an_atomic_value_is_replaced_whole() -> None:
+def test_an_atomic_value_is_replaced_as_a_whole() -> None:
     live = apply(None, pod(nodeSelector={"a": "1"}, tolerations=[{"key": "x"}]))
 
     after = apply(live, pod(nodeSelector={"b": "1"}, tolerations=[{"key": "y"}]))
@@ -320,7 +320,7 @@ def test_an_atomic_value_is_replaced_whole() -> None:
         ("aax", "an", "anx"),
     ],
 )
-def test_applied_elements_keep_their_order_and_the_others_their_places(
+def test_applied_elements_keep_their_order_and_the_others_their_position(
     live: str, applied: str, merged: str
 ) -> None:
     stored = track(None, obj("ConfigMap", metadata={"finalizers": list(live)}))
@@ -332,7 +332,7 @@ def test_applied_elements_keep_their_order_and_the_others_their_places(
 # --- lists that cannot be merged
 
 
-def test_elements_that_share_a_key_cannot_be_applied() -> None:
+def test_elements_with_the_same_key_cannot_be_applied() -> None:
     body = obj("Service", spec={"ports": [{"port": 80}, {"port": 80, "protocol": "TCP"}]})
 
     status = refused(None, body)
@@ -344,7 +344,7 @@ def test_elements_that_share_a_key_cannot_be_applied() -> None:
     )
 
 
-def test_elements_that_share_a_key_in_the_stored_object_are_replaced_by_the_applied_one() -> None:
+def test_stored_elements_with_the_same_key_are_replaced_by_the_applied_one() -> None:
     two = [{"port": 80, "name": "a"}, {"port": 80, "name": "b"}, {"port": 81}]
     live = track(None, obj("Service", spec={"ports": two}))
 
@@ -353,13 +353,13 @@ def test_elements_that_share_a_key_in_the_stored_object_are_replaced_by_the_appl
     assert after["spec"]["ports"] == [{"port": 80, "name": "c"}, {"port": 81}]
 
 
-def test_a_field_that_the_type_does_not_have_cannot_be_applied() -> None:
+def test_an_undeclared_field_cannot_be_applied() -> None:
     assert refused(None, deployment(replica=1))["message"].endswith(
         ".spec.replica: field not declared in schema"
     )
 
 
-def test_an_update_with_elements_that_have_no_key_keeps_the_owners() -> None:
+def test_an_update_with_elements_without_a_key_keeps_the_owners() -> None:
     live = track(None, pod({"name": "a"}), "one")
 
     after = track(live, changed(live, spec={"containers": ["a"]}), "two")

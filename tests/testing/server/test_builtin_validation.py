@@ -91,7 +91,7 @@ def whole(served: ServedResource, said: Json) -> Json:
 
 
 @pytest.mark.parametrize("served", KINDS, ids=lambda each: f"{each.api_version}/{each.plural}")
-def test_no_object_that_can_be_decoded_makes_a_rule_crash_or_is_changed(
+def test_no_decodable_object_crashes_a_rule_or_is_changed(
     served: ServedResource,
 ) -> None:
     group, kind = served.storage[0], served.kind

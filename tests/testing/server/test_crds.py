@@ -53,7 +53,7 @@ def problems(definition: Json, old: Json | None = None) -> dict[str, str]:
 # --- what is served
 
 
-def test_a_definition_becomes_a_kind_with_the_names_that_go_without_saying() -> None:
+def test_a_definition_becomes_a_kind_with_default_names() -> None:
     kind = CustomKind.from_crd(crd())
 
     assert (kind.group, kind.plural, kind.kind) == ("example.com", "websites", "Website")
@@ -62,7 +62,7 @@ def test_a_definition_becomes_a_kind_with_the_names_that_go_without_saying() -> 
     assert kind.version("v2") is None
 
 
-def test_a_version_knows_its_columns_fields_and_subresources() -> None:
+def test_a_version_has_its_columns_fields_and_subresources() -> None:
     column = {"name": "Size", "type": "integer", "jsonPath": ".spec.size", "priority": 1}
     paths = {
         "specReplicasPath": ".spec.size",
@@ -91,16 +91,16 @@ def test_a_version_knows_its_columns_fields_and_subresources() -> None:
     assert found.scale == Scale(".spec.size", ".status.size", ".status.selector")
 
 
-def test_without_columns_the_age_is_shown() -> None:
+def test_without_columns_the_age_is_the_column() -> None:
     assert CustomKind.from_crd(crd()).versions[0].columns == (AGE_COLUMN,)
 
 
-def test_definitions_that_say_the_same_make_equal_kinds() -> None:
+def test_equal_definitions_make_equal_kinds() -> None:
     assert CustomKind.from_crd(crd()) == CustomKind.from_crd(copy.deepcopy(crd()))
     assert CustomKind.from_crd(crd()) != CustomKind.from_crd(crd(scope="Cluster"))
 
 
-def test_a_bad_definition_is_refused_with_every_cause() -> None:
+def test_an_invalid_definition_is_rejected_with_every_cause() -> None:
     with pytest.raises(StatusError) as refused:
         CustomKind.from_crd(crd(version(storage=False), group="example"))
 
@@ -113,7 +113,7 @@ def test_a_bad_definition_is_refused_with_every_cause() -> None:
     ]
 
 
-def test_defaults_never_change_the_definition_and_hold_when_filled_in_twice() -> None:
+def test_defaulting_a_definition_is_pure_and_idempotent() -> None:
     definition = crd()
     before = copy.deepcopy(definition)
 
@@ -189,9 +189,7 @@ def test_defaults_never_change_the_definition_and_hold_when_filled_in_twice() ->
         ),
     ],
 )
-def test_what_is_wrong_with_a_definition_is_told(
-    definition: Json, field: str, message: str
-) -> None:
+def test_an_invalid_definition_is_reported(definition: Json, field: str, message: str) -> None:
     assert message in problems(definition)[field]
 
 
@@ -307,7 +305,7 @@ def test_a_schema_must_be_structural(schema: Json, field: str, message: str) -> 
     assert message in problems(with_schema(schema))[field]
 
 
-def test_the_ways_to_write_int_or_string_are_structural() -> None:
+def test_int_or_string_is_structural() -> None:
     either = [{"type": "integer"}, {"type": "string"}]
     first = {"x-kubernetes-int-or-string": True, "anyOf": either}
     second = {"x-kubernetes-int-or-string": True, "allOf": [{"anyOf": either}, {"pattern": "a"}]}
@@ -315,7 +313,7 @@ def test_the_ways_to_write_int_or_string_are_structural() -> None:
     assert problems(with_schema(spec(a=first, b=second))) == {}
 
 
-def test_versions_that_differ_are_told_of_under_their_own_path() -> None:
+def test_problems_of_different_versions_have_the_path_of_the_version() -> None:
     bad = version("v2", storage=False, schema={"openAPIV3Schema": spec(a={"type": "array"})})
 
     found = problems(crd(version(), bad))
@@ -334,7 +332,7 @@ def test_what_identifies_a_kind_cannot_change() -> None:
     assert found["spec.scope"] == 'Invalid value: "Cluster": field is immutable'
 
 
-def test_a_version_with_stored_objects_cannot_go() -> None:
+def test_a_version_with_stored_objects_cannot_be_removed() -> None:
     new = {**crd(version("v2")), "status": {"storedVersions": ["v1", "v2"]}}
 
     assert "missing from spec.versions" in problems(new, crd())["status.storedVersions[0]"]
@@ -355,7 +353,7 @@ def test_a_definition_is_accepted_and_established() -> None:
     assert status["storedVersions"] == ["v1"]
 
 
-def test_names_that_another_definition_has_are_not_accepted() -> None:
+def test_names_of_another_definition_are_not_accepted() -> None:
     first = default_crd(crd())
     first["status"] = status_of(first, now="then")
     names = {"plural": "sites", "kind": "Website"}
@@ -370,14 +368,14 @@ def test_names_that_another_definition_has_are_not_accepted() -> None:
     assert status["acceptedNames"] == {"plural": "sites", "kind": ""}
 
 
-def test_a_second_look_changes_nothing() -> None:
+def test_computing_the_status_again_changes_nothing() -> None:
     once = default_crd(crd())
     once["status"] = status_of(once, now="then")
 
     assert status_of(once, [once], now="later") == once["status"]
 
 
-def test_a_new_storage_version_is_remembered_beside_the_old_one() -> None:
+def test_a_new_storage_version_is_added_to_the_stored_versions() -> None:
     old = default_crd(crd())
     old["status"] = status_of(old, now="then")
     moved = crd(version(storage=False), version("v2"))

@@ -21,7 +21,7 @@ def _widget(name: str, **spec: Any) -> dict[str, Any]:
     }
 
 
-async def test_a_kind_is_served_as_soon_as_its_definition_is_there(api: Api) -> None:
+async def test_a_kind_is_served_as_soon_as_its_definition_exists(api: Api) -> None:
     assert (await api.get(WIDGETS)).code == 404
 
     await api.create(DEFINITIONS, definition())
@@ -33,7 +33,7 @@ async def test_a_kind_is_served_as_soon_as_its_definition_is_there(api: Api) -> 
     assert conditions == {"NamesAccepted": "True", "Established": "True"}
 
 
-async def test_items_of_custom_lists_carry_their_kind(api: Api) -> None:
+async def test_items_of_custom_lists_have_their_kind(api: Api) -> None:
     await api.create(DEFINITIONS, definition())
     await api.create(WIDGETS, _widget("a"))
 
@@ -43,7 +43,7 @@ async def test_items_of_custom_lists_carry_their_kind(api: Api) -> None:
     assert said.json["items"][0]["kind"] == "Widget"
 
 
-async def test_the_schema_refuses_prunes_and_defaults(api: Api) -> None:
+async def test_the_schema_rejects_prunes_and_defaults(api: Api) -> None:
     await api.create(DEFINITIONS, definition())
 
     refused = await api("POST", WIDGETS, _widget("a", replicas=-1))
@@ -68,7 +68,7 @@ async def test_status_and_scale_are_subresources(api: Api) -> None:
     assert (await api.get(f"{WIDGETS}/a")).json["metadata"]["generation"] == 2
 
 
-async def test_selectable_fields_select(api: Api) -> None:
+async def test_selectable_fields_can_be_selected(api: Api) -> None:
     """API-14: CRDs may declare selectableFields."""
     await api.create(DEFINITIONS, definition())
     await api.create(WIDGETS, _widget("a", color="red"))
@@ -81,7 +81,7 @@ async def test_selectable_fields_select(api: Api) -> None:
     assert refused.json["message"] == "field label not supported: spec.replicas"
 
 
-async def test_custom_objects_know_no_strategic_patch_and_need_a_version(api: Api) -> None:
+async def test_custom_objects_support_no_strategic_patch_and_need_a_version(api: Api) -> None:
     """API-29: CRDs answer 415."""
     await api.create(DEFINITIONS, definition())
     await api.create(WIDGETS, _widget("a"))
@@ -94,7 +94,7 @@ async def test_custom_objects_know_no_strategic_patch_and_need_a_version(api: Ap
     assert "must be specified for an update" in update.json["message"]
 
 
-async def test_a_definition_takes_its_objects_with_it(api: Api, server: Service) -> None:
+async def test_deleting_a_definition_deletes_its_objects(api: Api, server: Service) -> None:
     await api.create(DEFINITIONS, definition())
     held = _widget("held")
     held["metadata"]["finalizers"] = ["example.com/keep"]
@@ -114,7 +114,7 @@ async def test_a_definition_takes_its_objects_with_it(api: Api, server: Service)
     assert (await api.get(WIDGETS)).code == 404
 
 
-async def test_two_versions_show_one_object(api: Api) -> None:
+async def test_one_object_is_served_in_two_versions(api: Api) -> None:
     two = definition()
     first = two["spec"]["versions"][0]
     two["spec"]["versions"].append({**first, "name": "v2", "storage": False})
@@ -127,7 +127,7 @@ async def test_two_versions_show_one_object(api: Api) -> None:
     assert said.json["spec"] == {"replicas": 1}
 
 
-async def test_a_bad_definition_is_refused(api: Api) -> None:
+async def test_an_invalid_definition_is_not_stored(api: Api) -> None:
     bad = definition()
     bad["metadata"]["name"] = "other.example.com"
 

@@ -10,8 +10,7 @@ import aiohttp
 import msgspec
 import pytest
 
-from kubeloop.kit import ManualClock
-from kubeloop.machinery import (
+from kubeloop.errors import (
     ApiError,
     BadRequest,
     Conflict,
@@ -19,7 +18,7 @@ from kubeloop.machinery import (
     Forbidden,
     InternalError,
     Invalid,
-    InvalidValue,
+    InvalidArgument,
     MethodNotAllowed,
     NotAcceptable,
     NotFound,
@@ -30,6 +29,7 @@ from kubeloop.machinery import (
     Unauthorized,
     UnsupportedMediaType,
 )
+from kubeloop.kit import ManualClock
 from kubeloop.testing import APIServer
 from kubeloop.testing.server import Service
 from kubeloop.testing.server.faults import Faults, Match, Reaction, Reply, SeenRequest
@@ -342,5 +342,5 @@ async def test_a_body_that_cannot_be_read_meets_a_fault_too(api: Api, server: Se
 
 @pytest.mark.parametrize("code", [0, 200, 399, 600])
 def test_a_code_that_is_no_error_is_refused(code: int) -> None:
-    with pytest.raises(InvalidValue, match="not an error code"):
+    with pytest.raises(InvalidArgument, match="not an error code"):
         Faults().fail(code)

@@ -9,10 +9,10 @@ import aiohttp
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from tests.support.mutations import CRD, POD, TEXT, mutated
 
 from kubeloop.kit import run
 from kubeloop.testing import APIServer
-from tests.mutations import CRD, POD, TEXT, mutated
 
 WEBSITE: dict[str, Any] = {
     "apiVersion": "example.com/v1",

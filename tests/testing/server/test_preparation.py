@@ -30,7 +30,7 @@ def new_service(allocator: Allocator, **spec: Any) -> Json:
     return prepare_for_create("", "Service", default("", "Service", obj), allocator)
 
 
-def test_a_service_gets_an_address_of_its_own(allocator: Allocator) -> None:
+def test_a_service_gets_its_own_address(allocator: Allocator) -> None:
     first, second = new_service(allocator)["spec"], new_service(allocator)["spec"]
 
     assert first["clusterIP"].startswith("10.96.")
@@ -39,7 +39,7 @@ def test_a_service_gets_an_address_of_its_own(allocator: Allocator) -> None:
     assert first["clusterIP"] != second["clusterIP"]
 
 
-def test_a_headless_service_keeps_none_and_an_external_name_gets_nothing(
+def test_a_headless_or_external_name_service_gets_no_address(
     allocator: Allocator,
 ) -> None:
     headless = new_service(allocator, clusterIP="None")["spec"]
@@ -49,7 +49,7 @@ def test_a_headless_service_keeps_none_and_an_external_name_gets_nothing(
     assert "clusterIP" not in external
 
 
-def test_node_ports_come_from_the_range_and_are_given_once(allocator: Allocator) -> None:
+def test_node_ports_are_in_the_range_and_allocated_once(allocator: Allocator) -> None:
     first = new_service(allocator, type="NodePort")["spec"]["ports"][0]["nodePort"]
 
     assert first in range(30000, 32768)
@@ -71,12 +71,12 @@ def test_node_ports_come_from_the_range_and_are_given_once(allocator: Allocator)
         ({"type": "NodePort", "ports": [{"port": 1, "nodePort": 80}]}, "30000-32767"),
     ],
 )
-def test_what_is_out_of_range_is_refused(allocator: Allocator, spec: Json, message: str) -> None:
+def test_a_request_out_of_range_is_rejected(allocator: Allocator, spec: Json, message: str) -> None:
     with pytest.raises(StatusError, match=message):
         new_service(allocator, **spec)
 
 
-def test_a_refused_service_holds_nothing(allocator: Allocator) -> None:
+def test_a_rejected_service_keeps_no_allocation(allocator: Allocator) -> None:
     with pytest.raises(StatusError):
         new_service(
             allocator,
@@ -94,7 +94,7 @@ def test_a_refused_service_holds_nothing(allocator: Allocator) -> None:
     assert again["spec"]["clusterIP"] == "10.96.0.9"
 
 
-def test_what_is_released_can_be_had_again(allocator: Allocator) -> None:
+def test_what_is_released_can_be_allocated_again(allocator: Allocator) -> None:
     first = new_service(allocator, type="NodePort", clusterIP="10.96.1.1")
 
     allocator.release(first)
@@ -112,7 +112,7 @@ def test_an_update_keeps_the_address_and_ports_it_does_not_mention(allocator: Al
     assert new["spec"]["ports"] == old["spec"]["ports"]
 
 
-def test_a_service_that_stops_using_node_ports_gives_them_back(allocator: Allocator) -> None:
+def test_a_service_that_stops_using_node_ports_releases_them(allocator: Allocator) -> None:
     old = new_service(allocator, type="NodePort")
     number = old["spec"]["ports"][0]["nodePort"]
     said = {**old, "spec": {**old["spec"], "type": "ClusterIP"}}
@@ -123,7 +123,7 @@ def test_a_service_that_stops_using_node_ports_gives_them_back(allocator: Alloca
     assert allocator.port(number) == number
 
 
-def test_a_restart_remembers_what_is_held(allocator: Allocator) -> None:
+def test_allocations_survive_a_restart(allocator: Allocator) -> None:
     held = new_service(allocator, type="NodePort")
 
     after = Allocator()
@@ -134,7 +134,7 @@ def test_a_restart_remembers_what_is_held(allocator: Allocator) -> None:
 
 
 @given(st.lists(st.integers(0, 3), max_size=40))
-def test_no_address_is_held_twice(steps: list[int]) -> None:
+def test_no_address_is_allocated_twice(steps: list[int]) -> None:
     allocator = Allocator(network="10.0.0.0/27")
     held: list[str] = []
     for step in steps:
@@ -175,7 +175,7 @@ def test_the_quality_of_service_follows_from_the_resources(resources: Json, qual
     assert quality_of_service(pod) == quality
 
 
-def test_a_namespace_starts_active_and_held() -> None:
+def test_a_namespace_starts_active_with_a_finalizer() -> None:
     found = prepare_for_create("", "Namespace", {"metadata": {"name": "shop"}}, Allocator())
 
     assert found["spec"]["finalizers"] == ["kubernetes"]
@@ -196,7 +196,7 @@ def test_a_job_selects_its_pods_by_its_uid() -> None:
     }
 
 
-def test_a_job_that_says_so_selects_by_hand() -> None:
+def test_a_job_may_have_a_manual_selector() -> None:
     job = {"metadata": {"uid": "u"}, "spec": {"manualSelector": True, "template": {}}}
 
     assert prepare_for_create("batch", "Job", job, Allocator())["spec"] == job["spec"]
@@ -211,19 +211,19 @@ def test_a_job_that_says_so_selects_by_hand() -> None:
         ("", "Service", {"loadBalancer": {}}),
     ],
 )
-def test_a_status_cannot_be_brought_along(group: str, kind: str, status: Json) -> None:
+def test_a_status_is_dropped_at_creation(group: str, kind: str, status: Json) -> None:
     obj = {"metadata": {"name": "x"}, "spec": {}, "status": {"replicas": 7, "phase": "Bound"}}
 
     assert prepare_for_create(group, kind, obj, Allocator())["status"] == status
 
 
-def test_a_node_brings_its_status_along() -> None:
+def test_the_status_of_a_node_is_kept_at_creation() -> None:
     node = {"metadata": {"name": "n"}, "status": {"capacity": {"cpu": "1"}}}
 
     assert prepare_for_create("", "Node", node, Allocator()) == node
 
 
-def test_a_new_definition_has_stored_only_its_storage_version() -> None:
+def test_a_new_definition_has_only_its_storage_version_stored() -> None:
     crd = {"spec": {"versions": [{"name": "v1", "storage": True}]}, "status": {"conditions": [1]}}
 
     found = prepare_for_create("apiextensions.k8s.io", "CustomResourceDefinition", crd, Allocator())
@@ -231,7 +231,7 @@ def test_a_new_definition_has_stored_only_its_storage_version() -> None:
     assert found["status"] == {"storedVersions": ["v1"]}
 
 
-def test_a_daemon_set_that_miscounts_its_templates_starts_anew() -> None:
+def test_an_invalid_template_generation_starts_at_one() -> None:
     number = "deprecated.daemonset.template.generation"
     wrong = {"metadata": {"annotations": {number: "many"}}, "spec": {"template": {"a": 1}}}
 

@@ -78,7 +78,7 @@ def test_a_review_of_oneself_says_yes_and_why() -> None:
     assert "status" not in review
 
 
-def test_a_review_of_oneself_says_no() -> None:
+def test_a_self_review_can_be_denied() -> None:
     review = _review("SelfSubjectAccessReview", nonResourceAttributes={"verb": "get", "path": "/x"})
 
     assert reviews.self_subject_access_review(review, ANN, RBAC)["status"] == {"allowed": False}

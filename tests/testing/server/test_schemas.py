@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.testing.server.schema_helpers import SPEC, Json, schema, website
 
 from kubeloop.testing.server.schema.schemas import Schema
 from kubeloop.testing.server.statuses import StatusError
 from kubeloop.wire import NO_FACTS, FieldFacts
-from tests.testing.server.schema_steps import SPEC, Json, schema, website
 
 # --- pruning
 
 
-def test_unknown_fields_go_and_their_paths_are_told() -> None:
+def test_unknown_fields_are_pruned_and_their_paths_returned() -> None:
     obj = website(size=1, extra=1, ports=[{"port": 1, "x": 2}], free={"any": {"thing": 1}})
     before = copy.deepcopy(obj)
 
@@ -28,7 +28,7 @@ def test_unknown_fields_go_and_their_paths_are_told() -> None:
     assert obj == before
 
 
-def test_metadata_is_everybodys_and_loses_only_what_nobody_knows() -> None:
+def test_metadata_has_the_fields_of_object_meta_only() -> None:
     obj = {**website(), "metadata": {"name": "shop", "bogus": 1, "labels": {}}}
 
     pruned, unknown = schema().prune(obj)
@@ -44,7 +44,7 @@ def test_metadata_that_cannot_be_decoded_is_a_bad_request() -> None:
     assert refused.value.code == 400
 
 
-def test_an_object_nested_beyond_all_measure_is_a_bad_request() -> None:
+def test_an_object_nested_too_deeply_is_a_bad_request() -> None:
     deep: Any = []
     for _ in range(100_000):
         deep = [deep]
@@ -55,7 +55,7 @@ def test_an_object_nested_beyond_all_measure_is_a_bad_request() -> None:
         schema().validate(website(names=[deep, deep]))
 
 
-def test_what_preserves_unknown_fields_still_prunes_what_it_knows() -> None:
+def test_preserving_unknown_fields_still_prunes_inside_known_ones() -> None:
     free = {
         "type": "object",
         "x-kubernetes-preserve-unknown-fields": True,
@@ -68,7 +68,7 @@ def test_what_preserves_unknown_fields_still_prunes_what_it_knows() -> None:
     assert unknown == ["spec.known.c"]
 
 
-def test_nothing_is_known_of_values_that_additional_properties_merely_allow() -> None:
+def test_additional_properties_true_allows_any_value() -> None:
     spec = {"type": "object", "additionalProperties": True}
 
     pruned, _ = schema(spec).prune(website(a=1, b={"c": 1}))
@@ -85,7 +85,7 @@ def test_without_a_schema_everything_stays() -> None:
 # --- defaults
 
 
-def test_defaults_are_filled_in_at_every_depth() -> None:
+def test_defaults_are_set_at_every_depth() -> None:
     filled = schema().default(website(ports=[{"port": 1}, {"port": 2, "protocol": "UDP"}]))
 
     assert filled["spec"] == {
@@ -95,20 +95,20 @@ def test_defaults_are_filled_in_at_every_depth() -> None:
     }
 
 
-def test_a_null_is_replaced_by_the_default_unless_it_may_stand() -> None:
+def test_a_null_is_replaced_by_the_default_unless_nullable() -> None:
     filled = schema().default(website(mode=None, note=None, size=None))
 
     assert filled["spec"] == {"mode": "fast", "note": None}
 
 
-def test_no_default_is_filled_into_what_is_not_there() -> None:
+def test_no_default_is_set_inside_a_missing_object() -> None:
     assert schema().default({"kind": "Website"}) == {"kind": "Website"}
 
 
 # --- facts
 
 
-def test_the_merge_rules_of_a_schema_are_asked_by_field() -> None:
+def test_a_schema_has_merge_rules_by_field() -> None:
     """API-29, API-37: list types and keys of custom resources come from their schema."""
     facts = schema().facts
     spec = facts.inside("spec")
@@ -132,7 +132,7 @@ def test_metadata_has_the_merge_rules_of_all_metadata() -> None:
     assert meta.field("ownerReferences").list_map_keys == ("uid",)
 
 
-def test_equal_schemas_are_equal_and_hash_alike() -> None:
+def test_equal_schemas_are_equal_and_have_the_same_hash() -> None:
     assert schema() == schema()
     assert hash(schema()) == hash(schema())
     assert schema() != Schema(None)
@@ -152,14 +152,14 @@ specs = st.dictionaries(st.sampled_from([*SPEC["properties"], "unknown"]), value
 
 
 @given(specs)
-def test_pruning_twice_is_pruning_once(spec: Json) -> None:
+def test_pruning_is_idempotent(spec: Json) -> None:
     once, _ = schema().prune(website(**spec))
 
     assert schema().prune(once) == (once, [])
 
 
 @given(specs)
-def test_filling_in_defaults_twice_is_once(spec: Json) -> None:
+def test_defaulting_by_a_schema_is_idempotent(spec: Json) -> None:
     once = schema().default(website(**spec))
 
     assert schema().default(once) == once
@@ -173,7 +173,7 @@ def test_what_was_valid_is_valid_after_pruning(spec: Json) -> None:
 
 
 @given(specs)
-def test_nothing_given_is_ever_changed(spec: Json) -> None:
+def test_schema_operations_do_not_change_their_arguments(spec: Json) -> None:
     obj = website(**spec)
     before = copy.deepcopy(obj)
 
@@ -183,7 +183,7 @@ def test_nothing_given_is_ever_changed(spec: Json) -> None:
 
 
 @given(specs)
-def test_an_unchanged_object_is_always_let_pass(spec: Json) -> None:
+def test_an_unchanged_object_is_always_valid(spec: Json) -> None:
     obj = website(**spec)
 
     found = [each for each in schema().validate(obj, obj) if "Duplicate" not in each.reason]

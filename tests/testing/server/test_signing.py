@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubeloop.testing.server.access.signing import BadToken, SigningKey, verify
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidArgument
 
 KEY = SigningKey()
 CLAIMS = {"sub": "ann", "exp": 1}
@@ -61,7 +61,7 @@ def test_any_text_is_a_token_or_a_bad_token(text: str) -> None:
 
 @pytest.mark.parametrize("pem", [b"x", b"-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----"])
 def test_a_pem_that_is_no_key_is_an_error_of_ours(pem: bytes) -> None:
-    with pytest.raises(InvalidValue, match="signing key"):
+    with pytest.raises(InvalidArgument, match="signing key"):
         SigningKey(pem)
 
 

@@ -69,7 +69,7 @@ def _row(served: ServedResource, obj: dict[str, Any]) -> dict[str, Any]:
         (9 * YEAR, "9y"),
     ],
 )
-def test_a_duration_has_two_or_three_figures(seconds: float, text: str) -> None:
+def test_a_duration_has_at_most_two_units(seconds: float, text: str) -> None:
     assert human_duration(seconds) == text
 
 
@@ -80,7 +80,7 @@ def test_any_duration_is_short(seconds: float, other: float) -> None:
 
 
 @pytest.mark.parametrize("moment", [None, "", 5])
-def test_a_moment_that_is_missing_is_unknown(moment: object) -> None:
+def test_the_age_of_a_missing_time_is_unknown(moment: object) -> None:
     assert human_since(moment, NOW) == "<unknown>"
 
 
@@ -121,7 +121,7 @@ def test_a_table_has_columns_rows_and_the_metadata_of_the_objects() -> None:
     }
 
 
-def test_include_chooses_what_comes_along() -> None:
+def test_include_selects_the_object_of_a_row() -> None:
     """API-46."""
     obj = _obj()
 
@@ -129,7 +129,7 @@ def test_include_chooses_what_comes_along() -> None:
     assert table(PODS, [obj], include="Object")["rows"][0]["object"] is obj
 
 
-def test_later_events_come_without_columns() -> None:
+def test_later_events_have_no_columns() -> None:
     """API-46."""
     assert table(PODS, [_obj()], columns=False)["columnDefinitions"] is None
 
@@ -148,7 +148,7 @@ def test_metadata_only_lists_keep_nothing_else() -> None:
     assert [set(each) for each in made["items"]] == [{"kind", "apiVersion", "metadata"}]
 
 
-def test_kinds_without_columns_of_their_own_show_when_they_were_created() -> None:
+def test_kinds_without_columns_have_name_and_creation_time() -> None:
     role = _served("rbac.authorization.k8s.io", "v1", "clusterroles")
 
     assert _row(role, _obj()) == {"Name": "web", "Created At": CREATED}
@@ -166,7 +166,7 @@ _json = st.recursive(
 
 @settings(max_examples=20)
 @given(spec=_json, status=_json)
-def test_every_kind_fills_every_column_whatever_the_object_holds(spec: Any, status: Any) -> None:
+def test_every_kind_has_a_cell_for_every_column_of_any_object(spec: Any, status: Any) -> None:
     for served in REGISTRY.all():
         made = table(served, [_obj(spec=spec, status=status)], now=NOW)
         assert len(made["rows"][0]["cells"]) == len(made["columnDefinitions"])
@@ -242,13 +242,15 @@ TWO_INITS = [{"name": "a"}, {"name": "b"}]
         ),
     ],
 )
-def test_a_pod_says_how_it_is(pod: dict[str, Any], ready: str, status: str) -> None:
+def test_the_status_of_a_pod_summarizes_its_containers(
+    pod: dict[str, Any], ready: str, status: str
+) -> None:
     row = _row(PODS, pod)
 
     assert (row["Ready"], row["Status"]) == (ready, status)
 
 
-def test_a_pod_that_goes_says_so_until_it_has_ended() -> None:
+def test_a_deleted_pod_is_terminating_until_it_has_finished() -> None:
     going, ended, lost = _pod(RUNNING), _pod(DONE, phase="Succeeded"), _pod(reason="NodeLost")
     for pod in (going, ended, lost):
         pod["metadata"]["deletionTimestamp"] = CREATED
@@ -260,7 +262,7 @@ def test_a_pod_that_goes_says_so_until_it_has_ended() -> None:
     ]
 
 
-def test_restarts_are_counted_and_the_last_is_dated() -> None:
+def test_restarts_are_counted_with_the_age_of_the_last() -> None:
     last = {"terminated": {"finishedAt": "2024-01-09T23:00:00Z"}}
     pod = _pod({**RUNNING, "restartCount": 2, "lastState": last}, {**RUNNING, "restartCount": 1})
 
@@ -286,7 +288,7 @@ def test_a_pods_wide_columns() -> None:
 
 
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
-def test_an_ended_pod_is_marked_as_completed(phase: str) -> None:
+def test_a_finished_pod_has_the_condition_completed(phase: str) -> None:
     [row] = table(PODS, [_pod(phase=phase)])["rows"]
 
     assert row["conditions"][0]["type"] == "Completed"
@@ -566,13 +568,13 @@ WORKLOAD = {"Containers": "a,b", "Images": "x,y", "Selector": "app=web"}
     ],
     ids=lambda value: value[2] if isinstance(value, tuple) else "",
 )
-def test_a_kind_shows_what_matters(
+def test_a_kind_has_its_cells(
     resource: tuple[str, str, str], obj: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     assert _row(_served(*resource), obj) == {"Name": "web", **expected}
 
 
-def test_a_node_shows_status_roles_and_addresses() -> None:
+def test_a_node_has_cells_for_status_roles_and_addresses() -> None:
     node = _obj(
         spec={"unschedulable": True},
         status={
@@ -619,7 +621,7 @@ def test_a_node_shows_status_roles_and_addresses() -> None:
         ),
     ],
 )
-def test_an_event_reads_the_same_in_both_groups(group: str, event: dict[str, Any]) -> None:
+def test_an_event_has_the_same_cells_in_both_groups(group: str, event: dict[str, Any]) -> None:
     common = {
         "type": "Normal",
         "reason": "Pulled",
@@ -695,7 +697,7 @@ def _custom(*columns: dict[str, Any]) -> ServedResource:
     return found
 
 
-def test_a_custom_kind_without_columns_shows_its_age() -> None:
+def test_a_custom_kind_without_columns_has_its_age() -> None:
     assert _row(_custom(), _obj()) == {"Name": "web", "Age": "3d4h"}
 
 
@@ -718,7 +720,7 @@ def test_a_custom_kind_without_columns_shows_its_age() -> None:
         ("string", '.spec.conditions[?(@.type=="Ready")].status', "True"),
     ],
 )
-def test_printer_columns_show_what_their_path_finds(sort: str, path: str, cell: Any) -> None:
+def test_printer_columns_have_the_value_of_their_path(sort: str, path: str, cell: Any) -> None:
     column = {"name": "C", "type": sort, "jsonPath": path, "priority": 1}
     spec = {
         "image": "nginx",
@@ -734,7 +736,7 @@ def test_printer_columns_show_what_their_path_finds(sort: str, path: str, cell: 
     assert row == {"Name": "web", "C": cell}
 
 
-def test_a_printer_column_keeps_its_words() -> None:
+def test_a_printer_column_keeps_its_description() -> None:
     plain = {"name": "C", "type": "string", "jsonPath": ".spec.c"}
     wordy = {**plain, "name": "D", "description": "d", "format": "byte", "priority": 1}
 

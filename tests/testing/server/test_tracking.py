@@ -25,7 +25,7 @@ def _tracked(
     return tracker.track(served, None, obj, manager="me", subresource="", now=now)
 
 
-def test_a_second_object_of_a_sort_is_owned_as_if_it_were_the_first(served: ServedResource) -> None:
+def test_a_second_object_with_the_same_fields_has_the_same_owners(served: ServedResource) -> None:
     tracker = Tracker()
     _tracked(tracker, served, pod("one", app="y"), "2030-01-01T00:00:00Z")
 
@@ -43,7 +43,7 @@ def test_a_second_object_of_a_sort_is_owned_as_if_it_were_the_first(served: Serv
 
 
 @pytest.mark.parametrize("other", [pod("two"), pod("two", tier="y"), {**pod("two"), "spec": {}}])
-def test_an_object_of_another_sort_has_owners_of_its_own(
+def test_an_object_with_other_fields_is_tracked_separately(
     served: ServedResource, other: dict[str, Any]
 ) -> None:
     tracker = Tracker()

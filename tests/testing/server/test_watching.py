@@ -13,7 +13,7 @@ import pytest
 from kubeloop.kit import ManualClock
 from kubeloop.testing.server import Service
 from kubeloop.testing.server.registry import Registry, ServedResource
-from kubeloop.testing.server.representations.forms import Form
+from kubeloop.testing.server.representations.representation import Representation
 from kubeloop.testing.server.storage.selection import Selection
 from kubeloop.testing.server.storage.store import Store
 from kubeloop.testing.server.watching import Hub, WatchStart
@@ -206,7 +206,7 @@ def _object(name: str, **meta: Any) -> dict[str, Any]:
 
 def test_events_are_encoded_once_for_all_watchers(store: Store, served: ServedResource) -> None:
     hub = Hub(store)
-    everyone = [hub.open(Selection(), Form(served), WatchStart()) for _ in range(2)]
+    everyone = [hub.open(Selection(), Representation(served), WatchStart()) for _ in range(2)]
 
     store.write(served.storage, _object("a"))
 
@@ -216,7 +216,7 @@ def test_events_are_encoded_once_for_all_watchers(store: Store, served: ServedRe
 
 def test_a_watcher_that_is_too_slow_is_cut_off(store: Store, served: ServedResource) -> None:
     hub = Hub(store, queue=2)
-    watcher = hub.open(Selection(), Form(served), WatchStart())
+    watcher = hub.open(Selection(), Representation(served), WatchStart())
 
     for name in ("a", "b", "c"):
         store.write(served.storage, _object(name))
@@ -233,7 +233,7 @@ def test_no_event_is_sent_twice_between_the_initial_ones_and_the_changes(
 ) -> None:
     hub = Hub(store)
     store.write(served.storage, _object("a"))
-    watcher = hub.open(Selection(), Form(served), WatchStart())
+    watcher = hub.open(Selection(), Representation(served), WatchStart())
     store.write(served.storage, _object("b"))
 
     events = [msgspec.json.decode(each) for each in watcher.take() + watcher.take()]
@@ -249,7 +249,7 @@ def test_the_initial_events_are_complete_for_every_batch_size(
     names = [f"config-{at}" for at in range(7)]
     for name in names:
         store.write(served.storage, _object(name))
-    watcher = Hub(store).open(Selection(), Form(served), WatchStart())
+    watcher = Hub(store).open(Selection(), Representation(served), WatchStart())
 
     events = [event for _ in range(8) for event in watcher.take(most)]
 
@@ -258,7 +258,7 @@ def test_the_initial_events_are_complete_for_every_batch_size(
 
 async def test_a_waiting_watcher_is_woken_by_a_change(store: Store, served: ServedResource) -> None:
     hub = Hub(store)
-    watcher = hub.open(Selection(), Form(served), WatchStart())
+    watcher = hub.open(Selection(), Representation(served), WatchStart())
     watcher.take()
     waiting = asyncio.create_task(watcher.wait())
     await asyncio.sleep(0)
@@ -271,7 +271,7 @@ async def test_a_waiting_watcher_is_woken_by_a_change(store: Store, served: Serv
 
 def test_a_watch_in_one_namespace_sees_no_other(store: Store, served: ServedResource) -> None:
     hub = Hub(store)
-    watcher = hub.open(Selection(namespace="default"), Form(served), WatchStart())
+    watcher = hub.open(Selection(namespace="default"), Representation(served), WatchStart())
 
     store.write(served.storage, _object("a", namespace="other"))
     store.write(served.storage, _object("b"))

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import aiohttp
 import pytest
 
-from kubeloop.machinery import InvalidValue
+from kubeloop.errors import InvalidArgument
 from kubeloop.testing import APIServer, User
 from kubeloop.wire.core.v1 import Secret
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -150,7 +150,7 @@ async def test_optional_tokens_do_not_lift_the_guard() -> None:
 
 
 def test_an_allowed_host_that_is_none_is_refused_before_anything_starts() -> None:
-    with pytest.raises(InvalidValue, match=r"allow_hosts: 'http://x' is not a host"):
+    with pytest.raises(InvalidArgument, match=r"allow_hosts: 'http://x' is not a host"):
         APIServer(allow_hosts=["http://x"])
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 from aiohttp import web
+from tests.support.https import serve_app
 
 from kubeloop.testing.server.access.certs import Authority, server_context
-from tests.https import serving_app
 from tests.testing.server.conftest import Api
 from tests.testing.server.server_objects import CONFIG_MAPS, config_map
 
@@ -50,7 +50,7 @@ async def hooks() -> AsyncIterator[dict[str, Any]]:
     app = web.Application()
     app.router.add_post("/label", _label)
     app.router.add_post("/judge", _judge)
-    async with serving_app(app, server_context(authority.server("127.0.0.1"))) as port:
+    async with serve_app(app, server_context(authority.server("127.0.0.1"))) as port:
         yield {
             "url": f"https://127.0.0.1:{port}",
             "caBundle": base64.b64encode(authority.pem).decode(),

@@ -20,7 +20,7 @@ from .controllers.definitions import DefinitionController
 from .controllers.gc import GarbageCollector
 from .controllers.manager import BookmarkTicker, ControllerManager
 from .controllers.namespaces import NamespaceController
-from .describe.catalogue import Catalogue
+from .describe.document_handler import DocumentHandler
 from .faults import Faults
 from .identity import User
 from .registry import Registry
@@ -88,7 +88,7 @@ class Core:
         self.controller_manager = ControllerManager(
             self.store, [self._definitions, self._collector, namespaces]
         )
-        documents = Catalogue(
+        documents = DocumentHandler(
             self.registry,
             extra={
                 "/openid/v1/jwks": self._public_keys,

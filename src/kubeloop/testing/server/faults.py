@@ -17,7 +17,7 @@ from typing import TypeAlias, final
 import msgspec
 
 from kubeloop.kit import Clock
-from kubeloop.wire import InvalidValue, Json
+from kubeloop.wire import InvalidArgument, Json
 
 from .statuses import (
     Cause,
@@ -212,10 +212,10 @@ class Faults:
         same error as for a real one: 404 is `NotFound`, 409 `AlreadyExists` for a create and
         `Conflict` otherwise, 410 `Expired`, 422 `Invalid`.
 
-        Raises: InvalidValue when `code` is not the code of an error.
+        Raises: InvalidArgument when `code` is not the code of an error.
         """
         if not 400 <= code <= 599:
-            raise InvalidValue(f"fail({code}): not an error code (use one from 400 to 599)")
+            raise InvalidArgument(f"fail({code}): not an error code (use one from 400 to 599)")
         self._failures.append(
             _Failure(times, match, lambda seen: _error_for(code, retry_after, seen))
         )

@@ -14,7 +14,7 @@ from typing import final
 import msgspec
 from msgspec.structs import force_setattr
 
-from kubeloop.machinery import api_version_rank
+from kubeloop.meta import api_version_rank
 from kubeloop.wire import (
     Kind,
     ResourceInfo,

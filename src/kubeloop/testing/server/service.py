@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Self, final
 import msgspec
 
 from kubeloop.kit import Clock, HostGuard, SystemClock, TaskOwner
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidArgument
 
 from .access.security import ADMIN, Security
 from .core import Core
@@ -58,7 +58,7 @@ class Service:
     If requests need no credentials, those that a web page may have sent are rejected
     (`kit.HostGuard`); `allow_hosts` are further host names of the server.
 
-    Raises: InvalidValue when one of `allow_hosts` is no host.
+    Raises: InvalidArgument when one of `allow_hosts` is no host.
     """
 
     def __init__(
@@ -239,7 +239,7 @@ class Service:
                 option="allow_hosts=, or --allow-host of kubeloop serve",
             )
         except ValueError as error:
-            raise InvalidValue(f"serve: allow_hosts: {error}") from error
+            raise InvalidArgument(f"serve: allow_hosts: {error}") from error
         # With RBAC the roles decide what anonymous requests may do: no guard is needed.
         open_to_all = not self._needs_credentials or (bool(self._anonymous) and not self._rbac)
         return guard if open_to_all else None

@@ -19,10 +19,10 @@ from typing import final
 
 import msgspec
 
-from kubeloop.kit import to_the_end
+from kubeloop.kit import run_to_completion
 from kubeloop.wire import KubeError
 
-from .representations.forms import head_of
+from .representations.representation import head_of
 from .storage.store import Change, Entry, Store
 
 __all__ = ["BadFile", "SqliteFile"]
@@ -108,7 +108,7 @@ class SqliteFile:
         goal = self._observed
         if self._written >= goal:
             return
-        await to_the_end(self._flush(goal))
+        await run_to_completion(self._flush(goal))
 
     async def run(self) -> None:
         """Write changes of controllers, which no request waits for, until cancelled."""

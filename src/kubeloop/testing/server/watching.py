@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias, final
 
 import msgspec
 
-from .representations.forms import Form
+from .representations.representation import Representation
 from .statuses import StatusError, expired, too_large_version
 from .storage.selection import Selection
 from .storage.store import Change, Entry, Storage, Store, encoded, entry_of
@@ -58,7 +58,9 @@ _Memo: TypeAlias = dict[tuple[object, str], bytes]
 class Watcher:
     """One stream of events; its sender calls `take` and `wait`."""
 
-    def __init__(self, selection: Selection, form: Form, *, limit: int, bookmarks: bool) -> None:
+    def __init__(
+        self, selection: Selection, form: Representation, *, limit: int, bookmarks: bool
+    ) -> None:
         self.selection = selection
         self.form = form
         self.bookmarks = bookmarks
@@ -151,21 +153,21 @@ class Watcher:
 
     def _deselected(self, change: Change, memo: _Memo) -> bytes:
         """An object that left the selection: DELETED with its old state and the new version."""
-        key = (self.form.identity, "deselected")
+        key = (self.form.cache_key, "deselected")
         found = memo.get(key)
         if found is None:
             assert change.old is not None
             former = entry_of(change.old.obj, change.version)
-            found = memo[key] = event_bytes("DELETED", self.form.whole(former))
+            found = memo[key] = event_bytes("DELETED", self.form.encode_object(former))
         return found
 
     def _event(self, kind: EventType, entry: Entry, memo: _Memo) -> bytes:
         if self.form.kind == "Table":
             return self._row(kind, entry)
-        key = (self.form.identity, kind)
+        key = (self.form.cache_key, kind)
         found = memo.get(key)
         if found is None:
-            found = memo[key] = event_bytes(kind, self.form.whole(entry))
+            found = memo[key] = event_bytes(kind, self.form.encode_object(entry))
         return found
 
     def _row(self, kind: EventType, entry: Entry) -> bytes:
@@ -201,7 +203,7 @@ class Hub:
         self._cut_off = 0
         store.subscribe(self._publish)
 
-    def open(self, selection: Selection, form: Form, start: WatchStart) -> Watcher:
+    def open(self, selection: Selection, form: Representation, start: WatchStart) -> Watcher:
         """Start a watch; the caller ends it with `close`.
 
         Raises:
@@ -240,7 +242,7 @@ class Hub:
 
     def bookmark_for(self, watcher: Watcher) -> bytes:
         version = max(self._store.version, watcher.after)
-        return event_bytes("BOOKMARK", watcher.form.bookmark(version))
+        return event_bytes("BOOKMARK", watcher.form.encode_bookmark(version))
 
     def stats(self) -> HubStats:
         every = [each for found in self._watchers.values() for each in found]
@@ -283,7 +285,9 @@ class Hub:
 
 def _with_end_bookmark(events: Iterator[bytes], watcher: Watcher, version: int) -> Iterator[bytes]:
     yield from events
-    yield event_bytes("BOOKMARK", watcher.form.bookmark(version, annotations=INITIAL_EVENTS_END))
+    yield event_bytes(
+        "BOOKMARK", watcher.form.encode_bookmark(version, annotations=INITIAL_EVENTS_END)
+    )
 
 
 def _events_of(watcher: Watcher, changes: list[Change]) -> Iterator[bytes]:

@@ -13,8 +13,8 @@ from typing import Final, final
 
 import msgspec
 
-from kubeloop.machinery.labels import Selector, selector_from_wire
-from kubeloop.wire import InvalidValue, Json, JsonObject
+from kubeloop.selectors import Selector, selector_from_wire
+from kubeloop.wire import InvalidArgument, Json, JsonObject
 
 from ..identity import MASTERS, Attributes, Decision, Objects, User, service_account_name
 from ..values.causes import quoted
@@ -231,7 +231,7 @@ def _selectors(role: Mapping[str, Json]) -> list[Selector]:
     wire = (role.get("aggregationRule") or {}).get("clusterRoleSelectors") or ()
     try:
         return [selector_from_wire(each) for each in wire]
-    except InvalidValue:
+    except InvalidArgument:
         return []  # an invalid selector selects no role
 
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from kubeloop.machinery.fields import parse_fields
-from kubeloop.machinery.labels import parse_labels
-from kubeloop.wire import InvalidValue, Json, JsonObject
+from kubeloop.selectors import parse_fields, parse_labels
+from kubeloop.wire import InvalidArgument, Json, JsonObject
 
 from .. import statuses
 from ..identity import Attributes, Authorizer, User
@@ -187,7 +186,7 @@ def _selector_problem(attributes: Mapping[str, Json]) -> str:
         raw = (attributes.get(key) or {}).get("rawSelector", "")
         try:
             parse(raw)
-        except InvalidValue:
+        except InvalidArgument:
             problems.append(f"spec.resourceAttributes.{key} ignored due to parse error")
     return "; ".join(problems)
 

@@ -13,8 +13,8 @@ import hashlib
 import ssl
 from typing import final
 
-from kubeloop.machinery import parse_fields
-from kubeloop.wire import InvalidValue
+from kubeloop.selectors import parse_fields
+from kubeloop.wire import InvalidArgument
 
 from ..identity import AllowAll, Attributes, Authorizer, User, forbidden
 from ..request.requests import Request, ResourcePath
@@ -93,7 +93,7 @@ def _selected_name(request: Request) -> str:
         return ""
     try:
         return parse_fields(text).exact_value("metadata.name") or ""
-    except InvalidValue:
+    except InvalidArgument:
         return ""  # the list itself is rejected later
 
 

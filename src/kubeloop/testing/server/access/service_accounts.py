@@ -15,7 +15,7 @@ from typing import Final, final
 
 import msgspec
 
-from kubeloop.wire import InvalidValue, Json, JsonObject
+from kubeloop.wire import InvalidArgument, Json, JsonObject
 from kubeloop.wire.times import parse_time
 
 from ..identity import (
@@ -225,7 +225,7 @@ class ServiceAccountTokens:
             return False
         try:
             moment = parse_time(deleted)
-        except InvalidValue:
+        except InvalidArgument:
             return True
         return (self._now() - moment).total_seconds() > _LEEWAY
 

@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final, final
 
-from kubeloop.wire import InvalidValue, Json, JsonObject, KubeError
+from kubeloop.wire import InvalidArgument, Json, JsonObject, KubeError
 
 from .certs import need_cryptography
 
@@ -37,7 +37,7 @@ class SigningKey:
 
     Raises:
         MissingCryptography: the library `cryptography` is not installed.
-        InvalidValue: the PEM is no private key on P-256.
+        InvalidArgument: the PEM is no private key on P-256.
     """
 
     def __init__(self, pem: bytes | None = None) -> None:
@@ -197,7 +197,9 @@ def _from_pem(pem: bytes) -> EllipticCurvePrivateKey:
     try:
         key = load_pem_private_key(pem, None)
     except (TypeError, ValueError) as error:
-        raise InvalidValue("signing key: not an unencrypted private key in PEM format") from error
+        raise InvalidArgument(
+            "signing key: not an unencrypted private key in PEM format"
+        ) from error
     if not isinstance(key, ec.EllipticCurvePrivateKey) or key.curve.name != "secp256r1":
-        raise InvalidValue("signing key: not an elliptic curve key on P-256")
+        raise InvalidArgument("signing key: not an elliptic curve key on P-256")
     return key

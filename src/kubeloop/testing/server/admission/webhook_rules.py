@@ -12,8 +12,8 @@ from typing import Any, Final, final
 
 import msgspec
 
-from kubeloop.machinery.labels import selector_from_wire
-from kubeloop.wire import InvalidValue
+from kubeloop.selectors import selector_from_wire
+from kubeloop.wire import InvalidArgument
 
 from .. import statuses
 from ..identity import Objects, User, find_object
@@ -122,7 +122,7 @@ def matches_selectors(hook: Mapping[str, Any], request: AdmissionRequest, object
     """
     try:
         return _namespace_matches(hook, request, objects) and _object_matches(hook, request)
-    except InvalidValue as error:
+    except InvalidArgument as error:
         raise statuses.internal_error(str(error)) from error
 
 

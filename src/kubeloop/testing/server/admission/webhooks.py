@@ -21,7 +21,7 @@ from typing import Any, Final, TypeAlias, final
 import msgspec
 
 from kubeloop.kit import Clock, SystemClock
-from kubeloop.machinery.patches import PatchError, apply_json_patch
+from kubeloop.patches import PatchError, apply_json_patch
 
 from .. import statuses
 from ..identity import Objects

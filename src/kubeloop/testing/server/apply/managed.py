@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubeloop.wire import InvalidValue, TypeFacts
+from kubeloop.wire import InvalidArgument, TypeFacts
 
 from ..statuses import StatusError, bad_request
 from .fieldsets import EMPTY, FieldSet
@@ -101,7 +101,7 @@ def apply(
     _check_lists(step)
     try:
         return _finished(live, step, force=force)
-    except InvalidValue as error:
+    except InvalidArgument as error:
         raise _unmergeable(f"failed to merge config: {error}") from error
 
 
@@ -131,7 +131,7 @@ def track(
         me = Identity(manager or "unknown", "Update", api_version, subresource)
         after = without_nulls(_bare(new, skipped), shape)
         found = _updated(managers, before, after, shape=shape, me=me, now=now)
-    except InvalidValue:
+    except InvalidArgument:
         found = _owners_or_nobody(old)
     return _with_managers(new, found)
 
@@ -201,14 +201,14 @@ def _types_of(obj: dict[str, Any]) -> dict[str, Any]:
 def _owners(obj: dict[str, Any] | None) -> Managers:
     try:
         return read_managers(_metadata(obj).get("managedFields"))
-    except InvalidValue as error:
+    except InvalidArgument as error:
         raise _unmergeable(f"failed to decode managed fields: {error}") from error
 
 
 def _owners_or_nobody(obj: dict[str, Any] | None) -> Managers:
     try:
         return read_managers(_metadata(obj).get("managedFields"))
-    except InvalidValue:
+    except InvalidArgument:
         return {}
 
 

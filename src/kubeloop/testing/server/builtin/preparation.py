@@ -22,10 +22,10 @@ from .builtin_defaults import default
 from .remembering import remembered
 
 __all__ = [
-    "dated_conditions",
     "prepare_for_create",
     "prepare_for_update",
     "quality_of_service",
+    "with_condition_times",
 ]
 
 # Kinds whose status may be written when they are created.
@@ -186,7 +186,7 @@ def _recounted(new: Json, old: Json) -> Json:
     return _numbered(new, number if same else number + 1)
 
 
-def dated_conditions(new: dict[str, Any], old: dict[str, Any], *, now: str) -> dict[str, Any]:
+def with_condition_times(new: dict[str, Any], old: dict[str, Any], *, now: str) -> dict[str, Any]:
     """`new` with the times that its conditions do not say; those of a state that lasts stay."""
     known = {
         (one.get("type"), one.get("status")): one.get("lastTransitionTime")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
-from kubeloop.machinery.jsonpath import JSONPath, JSONPathError
+from kubeloop.jsonpath import JSONPath, JSONPathError
 
 from ..registry import ServedResource
 from .human import at, human_since

@@ -3,7 +3,7 @@
 Guarantees: pure; the first acceptable representation wins, by weight and then by order; an
 unacceptable response is 406 and an unreadable body 415, and each lists the media types that
 are possible.
-See also: `representations.forms` (how an object is represented), `verbs.objects` (decoding
+See also: `representations.representation` (how an object is represented), `verbs.objects` (decoding
 the object in a body).
 """
 

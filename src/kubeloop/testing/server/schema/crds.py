@@ -13,7 +13,7 @@ from typing import Any, Final, Self, final
 
 import msgspec
 
-from kubeloop.machinery import api_version_rank
+from kubeloop.meta import api_version_rank
 from kubeloop.wire import TypeFacts
 
 from ..statuses import Cause, invalid

@@ -13,9 +13,8 @@ import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, final
 
-from kubeloop.machinery.identity import GroupVersion
-from kubeloop.machinery.names import problems_of_dns_1035_label
-from kubeloop.wire import NO_FACTS, FieldFacts, InvalidValue, TypeFacts, facts_of
+from kubeloop.meta import GroupVersion, problems_of_dns_1035_label
+from kubeloop.wire import NO_FACTS, FieldFacts, InvalidArgument, TypeFacts, facts_of
 from kubeloop.wire.meta.v1 import ObjectMeta
 
 from ..statuses import Cause, bad_request
@@ -380,7 +379,7 @@ def _kind_problems(name: str, said: str, where: str) -> Iterator[Cause]:
     if name == "apiVersion":
         try:
             GroupVersion.parse(said)
-        except InvalidValue:
+        except InvalidArgument:
             yield causes.invalid(where, said, f"unexpected GroupVersion string: {said}")
         return
     problems = problems_of_dns_1035_label(said.lower())

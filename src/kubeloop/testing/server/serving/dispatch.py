@@ -2,7 +2,7 @@
 
 Guarantees: independent of any HTTP library; every rejection is raised as a `StatusError`; a
 watch is returned as a `WatchStream`, which the caller sends and closes.
-See also: `http` (connections and headers), `describe.catalogue` (paths that are no resource),
+See also: `http` (connections and headers), `describe.document_handler` (paths that are no resource),
 `verbs` (the verbs themselves).
 """
 
@@ -17,9 +17,9 @@ import msgspec
 from kubeloop.wire import Json
 
 from ..access.virtual import VIRTUAL, VirtualResources
-from ..describe.catalogue import Catalogue
+from ..describe.document_handler import DocumentHandler
 from ..registry import Registry, ServedResource
-from ..representations.forms import PARTIAL, TABLE, Form
+from ..representations.representation import PARTIAL, TABLE, Representation
 from ..request.calls import Call, WriteResult, call_for
 from ..request.negotiation import (
     PAGE_NOT_FOUND,
@@ -83,7 +83,7 @@ class Dispatcher:
         hub: Hub,
         subresources: Subresources,
         virtual: VirtualResources,
-        documents: Catalogue,
+        documents: DocumentHandler,
     ) -> None:
         self._registry = registry
         self._virtual = virtual
@@ -150,7 +150,7 @@ class Dispatcher:
         options = negotiate(request.header("Accept"))
         call = Call(served, namespace=path.namespace, name=path.name)
         entry = self._verbs.get(call, request.query.text("resourceVersion"))
-        return Response(200, _form(served, options, request.query).whole(entry))
+        return Response(200, _form(served, options, request.query).encode_object(entry))
 
     async def _list(self, request: Request, served: ServedResource, path: ResourcePath) -> Response:
         media = negotiate(request.header("Accept"))
@@ -158,7 +158,7 @@ class Dispatcher:
         select = _selection(served, path, options)
         page = list_page(self._verbs.store, served.storage, select, options)
         form = _form(served, media, request.query)
-        return Response(200, form.list_of(page.entries, page.metadata))
+        return Response(200, form.encode_list(page.entries, page.metadata))
 
     async def _watch(
         self, request: Request, served: ServedResource, path: ResourcePath
@@ -226,7 +226,7 @@ class Dispatcher:
         call = call_for(request, served, path, NO_OPTIONS)
         deleted = await self._deleter.delete_collection(call, select, options)
         metadata: Object = {"resourceVersion": str(self._verbs.store.version)}
-        return Response(200, _form(served, media, request.query).list_of(deleted, metadata))
+        return Response(200, _form(served, media, request.query).encode_list(deleted, metadata))
 
 
 def _is_wrong_scope(served: ServedResource, path: ResourcePath, verb: str) -> bool:
@@ -257,20 +257,20 @@ def _has_no_objects(served: ServedResource, path: ResourcePath) -> bool:
     return bool(path.name) and not {"get", "update", "patch", "delete"} & set(served.verbs)
 
 
-def _form(served: ServedResource, options: MediaTypeOptions, query: Query) -> Form:
+def _form(served: ServedResource, options: MediaTypeOptions, query: Query) -> Representation:
     include = _include_object(query) if options.target == "Table" else "Metadata"
     return _cached_form(served, options.target, include)
 
 
 # Shared: equal representations of one event are encoded once for all watches.
 @functools.lru_cache(maxsize=512)
-def _cached_form(served: ServedResource, target: Target, include: str) -> Form:
+def _cached_form(served: ServedResource, target: Target, include: str) -> Representation:
     match target:
         case "Table":
-            return Form(served, kind=TABLE, include=include)
+            return Representation(served, kind=TABLE, include=include)
         case "PartialObjectMetadata" | "PartialObjectMetadataList":
-            return Form(served, kind=PARTIAL)
-    return Form(served)
+            return Representation(served, kind=PARTIAL)
+    return Representation(served)
 
 
 def _include_object(query: Query) -> str:
@@ -286,11 +286,11 @@ def _respond(
     result: WriteResult, request: Request, served: ServedResource, options: MediaTypeOptions
 ) -> Response:
     form = _form(served, options, request.query)
-    return Response(result.code, form.whole(result.entry), warnings=result.warnings)
+    return Response(result.code, form.encode_object(result.entry), warnings=result.warnings)
 
 
-def _respond_deleted(result: DeleteResult, form: Form) -> Response:
-    body = form.whole(result.entry) if result.entry is not None else encoded(result.status)
+def _respond_deleted(result: DeleteResult, form: Representation) -> Response:
+    body = form.encode_object(result.entry) if result.entry is not None else encoded(result.status)
     return Response(result.code, body, warnings=result.warnings)
 
 

@@ -31,7 +31,7 @@ from multidict import CIMultiDict
 from kubeloop.kit import Clock, HostGuard
 
 from ..access.security import Security
-from ..describe.catalogue import is_health_check
+from ..describe.document_handler import is_health_check
 from ..faults import Faults, Reply
 from ..identity import User
 from ..request.negotiation import JSON, YAML, Response, negotiate, warning_headers

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from aiohttp import web
 
-from kubeloop.kit import listening
+from kubeloop.kit import listen
 
 from .http import HTTPHandler, http_server
 
@@ -66,7 +66,7 @@ class Listener:
         """Start listening; the first time, port 0 becomes a free port."""
         self._release_address()
         self._server = http_server(handler)
-        self._listening = listening(
+        self._listening = listen(
             self._server, self._host, self._port, finish=self._end_connections, tls=self._context
         )
         self._port = await self._listening.__aenter__()

@@ -12,8 +12,8 @@ from typing import final
 
 import msgspec
 
-from kubeloop.machinery import FieldSelector, Selector, parse_fields, parse_labels
-from kubeloop.wire import InvalidValue, Json
+from kubeloop.selectors import FieldSelector, Selector, parse_fields, parse_labels
+from kubeloop.wire import InvalidArgument, Json
 
 from ..registry import ServedResource
 from ..statuses import bad_request
@@ -149,7 +149,7 @@ def selection(
     try:
         labels = parse_labels(label_selector)
         fields = parse_fields(field_selector)
-    except InvalidValue as error:
+    except InvalidArgument as error:
         raise bad_request(f"unable to parse requirement: {error}") from error
     paths = field_paths(served)
     for term in fields.terms:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubeloop.machinery import selector_from_wire
-from kubeloop.wire import InvalidValue
+from kubeloop.selectors import selector_from_wire
+from kubeloop.wire import InvalidArgument
 
 from ..request.calls import Call
 from ..request.options import DeleteOptions, Query, delete_options
@@ -66,7 +66,7 @@ def _budgets(verbs: Verbs, pod: Entry) -> Iterator[Entry]:
     for entry in verbs.store.collection(_BUDGETS).select(pod.namespace):
         try:
             selector = selector_from_wire((entry.obj.get("spec") or {}).get("selector"))
-        except InvalidValue:
+        except InvalidArgument:
             continue
         if selector.matches(labels):
             yield entry

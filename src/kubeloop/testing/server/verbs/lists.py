@@ -2,7 +2,7 @@
 
 Guarantees: all pages of a list show one state; when that state is compacted, the response is
 410 with a token to continue inconsistently, as from etcd3 storage; tokens are validated.
-See also: `storage.selection` (selectors), `representations.forms` (the items).
+See also: `storage.selection` (selectors), `representations.representation` (the items).
 """
 
 from __future__ import annotations

@@ -3,14 +3,14 @@
 Guarantees: pure; a patch that cannot be decoded is 400, one that cannot be applied 422 (JSON
 patch) or 500 (strategic merge patch), as in kube-apiserver's `patch.go`; an unsupported patch
 type is 415.
-See also: `kubeloop.machinery.patches` (the algorithms), `apply.managed` (server-side apply).
+See also: `kubeloop.patches` (the algorithms), `apply.managed` (server-side apply).
 """
 
 from __future__ import annotations
 
 import msgspec
 
-from kubeloop.machinery.patches import (
+from kubeloop.patches import (
     MAX_OPERATIONS,
     PatchError,
     apply_json_patch,

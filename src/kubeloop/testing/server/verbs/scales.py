@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import final
 
-from kubeloop.machinery import selector_from_wire
-from kubeloop.wire import InvalidValue, Json, Subresource, class_for
+from kubeloop.selectors import selector_from_wire
+from kubeloop.wire import InvalidArgument, Json, Subresource, class_for
 
 from ..apply.managed import applied_name
 from ..registry import ServedResource
-from ..representations.forms import shown
+from ..representations.representation import to_served_version
 from ..request.calls import Call
 from ..statuses import Cause, bad_request, conflict, invalid, untyped_error
 from ..storage.store import Entry, Object
@@ -70,7 +70,7 @@ class Scales:
         replicas = (scale.get("spec") or {}).get("replicas")
         if replicas is not None:
             applied = _put(applied, _path(served), replicas)
-        merged = self._verbs.merge_applied(call, shown(served, entry.obj), applied)
+        merged = self._verbs.merge_applied(call, to_served_version(served, entry.obj), applied)
         if _at(merged, _path(served)) is None:
             merged = _put(merged, _path(served), 0)  # no manager owns it any more
         return await self._write(call, entry, strategy.to_storage_version(served, merged))
@@ -186,5 +186,5 @@ def _selector(obj: Object) -> str:
     wire = found if {"matchLabels", "matchExpressions"} & found.keys() else {"matchLabels": found}
     try:
         return str(selector_from_wire(wire))
-    except InvalidValue:
+    except InvalidArgument:
         return ""

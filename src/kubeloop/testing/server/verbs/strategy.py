@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from ..builtin.allocation import Allocator
 from ..builtin.builtin_defaults import default as default_builtin
-from ..builtin.builtin_validation import dated_conditions, prepare_for_update, validate
 from ..builtin.builtin_validation import prepare_for_create as prepare_builtin
+from ..builtin.builtin_validation import prepare_for_update, validate, with_condition_times
 from ..builtin.conversion import convert
 from ..identity import User
 from ..registry import ServedResource
@@ -100,4 +100,4 @@ def prepare_update(
 
 def prepare_conditions(served: ServedResource, obj: Object, old: Object, *, now: str) -> Object:
     """A signing request with the times of its new conditions, which the server sets."""
-    return dated_conditions(obj, old, now=now) if served.storage == SIGNING_REQUESTS else obj
+    return with_condition_times(obj, old, now=now) if served.storage == SIGNING_REQUESTS else obj

@@ -14,7 +14,7 @@ from typing import final
 import msgspec
 
 from ..registry import ServedResource
-from ..representations.forms import PARTIAL, TABLE, Form
+from ..representations.representation import PARTIAL, TABLE, Representation
 from ..request.calls import Call, call_for
 from ..request.negotiation import Response, body_type, decode_body, negotiate
 from ..request.options import NO_OPTIONS, write_options
@@ -88,10 +88,10 @@ class Subresources:
     ) -> Response:
         media = negotiate(request.header("Accept"))
         kinds = {"Table": TABLE, "PartialObjectMetadata": PARTIAL}
-        form = Form(served, kind=kinds.get(media.target, ""))  # type: ignore[arg-type] # constants
+        form = Representation(served, kind=kinds.get(media.target, ""))  # type: ignore[arg-type] # constants
         if request.verb == "get":
             entry = self._verbs.get(call_for(request, served, path, NO_OPTIONS))
-            return Response(200, form.whole(entry))
+            return Response(200, form.encode_object(entry))
         if request.verb == "patch":
             patch_type = patch_media_type(served, request.header("Content-Type"))
             options = write_options(request.query, "PatchOptions", apply=patch_type == APPLY)
@@ -102,7 +102,7 @@ class Subresources:
             body = body_type(request.header("Content-Type"))
             call = call_for(request, served, path, options)
             result = await self._verbs.update(call, request.body, body)
-        return Response(result.code, form.whole(result.entry), warnings=result.warnings)
+        return Response(result.code, form.encode_object(result.entry), warnings=result.warnings)
 
     async def _scale(
         self, request: Request, served: ServedResource, path: ResourcePath

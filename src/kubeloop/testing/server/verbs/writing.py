@@ -26,13 +26,13 @@ from typing import final
 import msgspec
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import generate_name
+from kubeloop.meta import generate_name
 
 from ..apply.managed import applied_name, apply
 from ..apply.tracking import Tracker
 from ..builtin.allocation import Allocator
 from ..registry import Registry, ServedResource
-from ..representations.forms import shown
+from ..representations.representation import to_served_version
 from ..request.calls import Admission, Call, WriteResult
 from ..request.options import version_number
 from ..statuses import (
@@ -266,7 +266,7 @@ class Verbs:
         served = call.served
         if old is None:
             raise not_found(served.group, served.plural, call.name)
-        result = apply_patch(served, shown(served, old.obj), raw, patch_type)
+        result = apply_patch(served, to_served_version(served, old.obj), raw, patch_type)
         decoded = self._decode_patched(call, result, raw)
         obj = match_path(served, decoded.obj, call.namespace, call.name)
         uid = obj["metadata"].get("uid")
@@ -301,8 +301,8 @@ class Verbs:
         if old is None:
             self.admission.check(call, "CREATE")
             applied = _without_version(served, applied)
-        live = None if old is None else shown(served, old.obj)
-        merged = self.merge_applied(call, live, shown(served, applied))
+        live = None if old is None else to_served_version(served, old.obj)
+        merged = self.merge_applied(call, live, to_served_version(served, applied))
         obj = strategy.to_storage_version(served, merged)
         if old is not None:
             return await self.replace(call, old, obj, decoded.warnings, applied=True)
