@@ -1,8 +1,7 @@
-"""The order of faults and writes, which a seed decides, and their carrying out.
+"""Runs faults and writes in an order that a seed decides.
 
-Promises: the same seed is the same campaign; every kind of fault comes once before any
-comes again. SOAK_FAULTS says how many faults there are (40), SOAK_SEED which campaign it
-is (0).
+Guarantees: the same seed is the same campaign; every kind of fault occurs once before any
+occurs again. SOAK_FAULTS is the number of faults (40), SOAK_SEED the seed (0).
 """
 
 from __future__ import annotations
@@ -13,16 +12,16 @@ from contextlib import AsyncExitStack
 from random import Random
 
 from .faults import Fault, may_nest
-from .world import World
+from .scenario import Scenario
 
-__all__ = ["FAULTS", "SEED", "live_through", "order"]
+__all__ = ["FAULTS", "SEED", "order", "run_campaign"]
 
 FAULTS = int(os.environ.get("SOAK_FAULTS", "40"))
 SEED = int(os.environ.get("SOAK_SEED", "0"))
 
 
 def order(kinds: Iterable[str], *, count: int, seed: int) -> list[str]:
-    """`count` kinds of faults: all of them in an order of chance, then again in another."""
+    """`count` kinds of faults: all of them in random order, then again in another order."""
     random, deck = Random(seed), sorted(kinds)
     found: list[str] = []
     while len(found) < count:
@@ -30,20 +29,20 @@ def order(kinds: Iterable[str], *, count: int, seed: int) -> list[str]:
     return found[:count]
 
 
-async def live_through(
-    world: World, faults: Mapping[str, Fault], kinds: Sequence[str], *, seed: str
+async def run_campaign(
+    scenario: Scenario, faults: Mapping[str, Fault], kinds: Sequence[str], *, seed: str
 ) -> None:
-    """One fault after the other, with writes before, meanwhile and after."""
+    """One fault after the other, with writes before, during and after it."""
     for number, kind in enumerate(kinds):
         random = Random(f"{seed} {number} {kind}")
         try:
-            await world.write(random, most=4)
+            await scenario.write(random, most=4)
             async with AsyncExitStack() as stack:
                 for each in _at_once(kind, faults, random):
-                    await stack.enter_async_context(faults[each](world, random))
-                await world.write(random, most=4)
-            await world.write(random, most=2)
-            await world.is_true_again()
+                    await stack.enter_async_context(faults[each](scenario, random))
+                await scenario.write(random, most=4)
+            await scenario.write(random, most=2)
+            await scenario.wait_until_consistent()
         except BaseException as error:
             error.add_note(f"seed {seed}: in fault {number} of {', '.join(kinds[: number + 1])}")
             raise

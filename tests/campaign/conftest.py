@@ -13,23 +13,23 @@ from kubeloop.testing.threads import LoopThread
 
 from .faults import Embedded
 from .quick_clock import QuickClock
-from .world import SPEED
+from .scenario import SPEED
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "campaign: faults, many of them (`make soak`: a thousand)")
+    config.addinivalue_line("markers", "campaign: many faults in a row (`make soak`: a thousand)")
 
 
 @pytest.fixture
 def thread() -> Iterator[LoopThread]:
-    """The server's own, so that all tasks of ours are the client's."""
+    """The thread of the server, so that all tasks of the test's loop are the client's."""
     with LoopThread() as running:
         running.call(_open_once())
         yield running
 
 
 async def _open_once() -> None:
-    """With the first stream of its life, uvloop opens a file that it keeps: no leftover."""
+    """uvloop opens a file with its first stream and keeps it: that is no leftover."""
     server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
     server.close()
     await server.wait_closed()
@@ -37,12 +37,12 @@ async def _open_once() -> None:
 
 @pytest.fixture
 def speed() -> float:
-    """Of everybody's clock."""
+    """The speed of all clocks."""
     return SPEED
 
 
 @pytest.fixture
-def place(thread: LoopThread, tmp_path: Path, speed: float) -> Iterator[Embedded]:
+def cluster(thread: LoopThread, tmp_path: Path, speed: float) -> Iterator[Embedded]:
     server = APIServer(tokens={}, clock=QuickClock(speed))
     with thread.running(server):
         yield Embedded(server, tmp_path)

@@ -1,7 +1,7 @@
-"""What can go wrong, each as a block: it is wrong inside, and mended at the end.
+"""The faults of a campaign: each is a block, which removes its fault at the end.
 
-Promises: where a fault can be felt by the informer, most blocks last until it was.
-Elsewhere: what has to hold afterwards (`world`).
+Guarantees: most blocks last until the informer has been affected by the fault.
+See also: `scenario` (the checks afterwards).
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from kubeloop.testing import APIServer
 from kubeloop.testing.server.faults import Match, Reply
 from kubeloop.testing.server.statuses import expired
 
-from .world import World
+from .scenario import Scenario
 
-__all__ = ["EMBEDDED", "LINE", "Embedded", "Fault", "may_nest"]
+__all__ = ["EMBEDDED", "NETWORK", "Embedded", "Fault", "may_nest"]
 
 Block = AbstractAsyncContextManager[None]
-Fault = Callable[[World, Random], Block]
+Fault = Callable[[Scenario, Random], Block]
 
 WATCH = Match(verb="watch")
 ODD = (
@@ -43,73 +43,73 @@ ODD = (
 TARGETS = (WATCH, Match(verb="list"), Match())
 
 
-# --- faults of the line and of this process: with any server
+# --- faults of the network and of this process: with any server
 
 
 @asynccontextmanager
-async def cut_lines(world: World, random: Random) -> AsyncIterator[None]:
-    world.cut_lines()
+async def reset_connections(scenario: Scenario, random: Random) -> AsyncIterator[None]:
+    scenario.reset_connections()
     yield
 
 
 @asynccontextmanager
-async def dead_lines(world: World, random: Random) -> AsyncIterator[None]:
-    """Half-open: nobody is told, and nothing comes through."""
-    sent = world.client.stats().requests
-    world.proxy.is_dead = True
-    yield
-    if random.random() < 0.7:
-        await world.until(lambda: world.client.stats().requests > sent)
-    world.proxy.is_dead = False
-
-
-@asynccontextmanager
-async def short_lines(world: World, random: Random) -> AsyncIterator[None]:
-    """Handshakes, lists and watches break off at any byte."""
-    sent = world.client.stats().requests
-    world.proxy.breaks_after = random.randint(1, 8000)
-    world.cut_lines()
+async def silent_connections(scenario: Scenario, random: Random) -> AsyncIterator[None]:
+    """Half-open connections: no data passes, and neither end gets an error."""
+    sent = scenario.client.stats().requests
+    scenario.proxy.is_silent = True
     yield
     if random.random() < 0.7:
-        await world.until(lambda: world.client.stats().requests > sent + 1)
-    world.proxy.breaks_after = None
+        await scenario.until(lambda: scenario.client.stats().requests > sent)
+    scenario.proxy.is_silent = False
 
 
 @asynccontextmanager
-async def refused_lines(world: World, random: Random) -> AsyncIterator[None]:
-    errors = world.informer.stats().reflector.errors
-    await world.on_the_line(world.proxy.refuse())
+async def short_connections(scenario: Scenario, random: Random) -> AsyncIterator[None]:
+    """Handshakes, lists and watches are cut at any byte."""
+    sent = scenario.client.stats().requests
+    scenario.proxy.breaks_after = random.randint(1, 8000)
+    scenario.reset_connections()
     yield
     if random.random() < 0.7:
-        await world.until(lambda: world.informer.stats().reflector.errors > errors)
-    await world.on_the_line(world.proxy.accept())
+        await scenario.until(lambda: scenario.client.stats().requests > sent + 1)
+    scenario.proxy.breaks_after = None
 
 
 @asynccontextmanager
-async def a_slow_handler(world: World, random: Random) -> AsyncIterator[None]:
-    """It holds up nobody else."""
-    world.slow.hold()
+async def refused_connections(scenario: Scenario, random: Random) -> AsyncIterator[None]:
+    errors = scenario.informer.stats().reflector.errors
+    await scenario.in_proxy_loop(scenario.proxy.refuse())
+    yield
+    if random.random() < 0.7:
+        await scenario.until(lambda: scenario.informer.stats().reflector.errors > errors)
+    await scenario.in_proxy_loop(scenario.proxy.accept())
+
+
+@asynccontextmanager
+async def a_slow_handler(scenario: Scenario, random: Random) -> AsyncIterator[None]:
+    """A slow handler does not delay the others."""
+    scenario.slow.hold()
     yield
     for _ in range(random.randint(0, 3)):
-        await world.write(random, most=6)
-    await world.is_true_again(slow_too=False)
-    world.slow.let_go()
+        await scenario.write(random, most=6)
+    await scenario.wait_until_consistent(slow_too=False)
+    scenario.slow.release()
 
 
 @asynccontextmanager
-async def a_night(world: World, random: Random) -> AsyncIterator[None]:
-    """The machine slept: its clocks went on, and the lines are gone, or seem to be there."""
+async def a_suspend(scenario: Scenario, random: Random) -> AsyncIterator[None]:
+    """The machine was suspended: the clocks went on, and connections are gone or half-open."""
     yield
-    world.clock.oversleep(random.choice([50, 200, 40_000]))
+    scenario.clock.oversleep(random.choice([50, 200, 40_000]))
     if random.random() < 0.5:
-        world.cut_lines()
+        scenario.reset_connections()
 
 
 @asynccontextmanager
-async def another_date(world: World, random: Random) -> AsyncIterator[None]:
-    world.clock.jump_wall(random.choice([-86_400, -60, 60, 86_400]))
+async def another_date(scenario: Scenario, random: Random) -> AsyncIterator[None]:
+    scenario.clock.jump_wall(random.choice([-86_400, -60, 60, 86_400]))
     yield
-    world.cut_lines()
+    scenario.reset_connections()
 
 
 # --- faults that only the embedded server has
@@ -117,7 +117,7 @@ async def another_date(world: World, random: Random) -> AsyncIterator[None]:
 
 @final
 class Embedded:
-    """The embedded server, with credentials in files that somebody rotates."""
+    """The embedded server, with credentials in files that are rotated."""
 
     def __init__(self, server: APIServer, folder: Path) -> None:
         self.server = server
@@ -143,47 +143,47 @@ class Embedded:
     # --- processes and connections
 
     @asynccontextmanager
-    async def restart(self, world: World, random: Random) -> AsyncIterator[None]:
+    async def restart(self, scenario: Scenario, random: Random) -> AsyncIterator[None]:
         await self.server.restart()
         yield
 
     @asynccontextmanager
-    async def lost_data(self, world: World, random: Random) -> AsyncIterator[None]:
-        """It comes back with nothing, and its versions begin anew.
+    async def lost_data(self, scenario: Scenario, random: Random) -> AsyncIterator[None]:
+        """The server restarts empty, and its versions start again at 1.
 
-        Once they have caught up with ours, nobody can tell such a server from the old one:
-        so it has to be found out before anything is written.
+        Once they have caught up with the old ones, such a server cannot be distinguished
+        from the old one: so the informer must detect it before anything is written.
         """
         await self.server.restart(keep_data=False)
-        await world.is_true_again()
+        await scenario.wait_until_consistent()
         yield
 
     @asynccontextmanager
-    async def refused(self, world: World, random: Random) -> AsyncIterator[None]:
+    async def refused(self, scenario: Scenario, random: Random) -> AsyncIterator[None]:
         await self.server.refuse_connections()
         yield
         await self.server.accept_connections()
 
     @asynccontextmanager
-    async def dropped(self, world: World, random: Random) -> AsyncIterator[None]:
+    async def dropped(self, scenario: Scenario, random: Random) -> AsyncIterator[None]:
         self.server.drop_connections()
         yield
 
     @asynccontextmanager
-    async def half_open(self, world: World, random: Random) -> AsyncIterator[None]:
-        """It accepts connections and never answers."""
-        sent = world.client.stats().requests
+    async def half_open(self, scenario: Scenario, random: Random) -> AsyncIterator[None]:
+        """It accepts connections and never responds."""
+        sent = scenario.client.stats().requests
         self.server.faults.half_open = True
         self.server.drop_connections()
         yield
-        await world.until(lambda: world.client.stats().requests > sent)
+        await scenario.until(lambda: scenario.client.stats().requests > sent)
         self.server.faults.heal()
 
     # --- history
 
     @asynccontextmanager
-    async def forgotten_history(self, world: World, random: Random) -> AsyncIterator[None]:
-        """What happened while nobody could watch is told by no watch: 410."""
+    async def compacted_history(self, scenario: Scenario, random: Random) -> AsyncIterator[None]:
+        """The changes of the watch gap are compacted: 410."""
         self.server.faults.fail(503, times=None, match=WATCH)
         self.server.drop_connections()
         yield
@@ -191,54 +191,54 @@ class Embedded:
         self.server.faults.heal()
 
     @asynccontextmanager
-    async def storm_of_410(self, world: World, random: Random) -> AsyncIterator[None]:
+    async def storm_of_410(self, scenario: Scenario, random: Random) -> AsyncIterator[None]:
         times = random.randint(1, 6)
-        refusal = expired("The resourceVersion for the provided watch is too old.")
-        self.server.faults.refuse(refusal, times=times, match=random.choice(TARGETS[:2]))
-        async with self._felt(world, random, requests=times):
+        error = expired("The resourceVersion for the provided watch is too old.")
+        self.server.faults.refuse(error, times=times, match=random.choice(TARGETS[:2]))
+        async with self._felt(scenario, random, requests=times):
             yield
 
-    # --- answers
+    # --- responses
 
     @asynccontextmanager
-    async def busy(self, world: World, random: Random) -> AsyncIterator[None]:
+    async def busy(self, scenario: Scenario, random: Random) -> AsyncIterator[None]:
         times = random.randint(1, 6)
         self.server.faults.fail(
             429, times=times, retry_after=random.randint(0, 2), match=random.choice(TARGETS)
         )
-        async with self._felt(world, random, requests=times):
+        async with self._felt(scenario, random, requests=times):
             yield
 
     @asynccontextmanager
-    async def broken(self, world: World, random: Random) -> AsyncIterator[None]:
+    async def broken(self, scenario: Scenario, random: Random) -> AsyncIterator[None]:
         times = random.randint(1, 6)
         code = random.choice([500, 502, 503, 504])
         self.server.faults.fail(
             code, times=times, retry_after=random.randint(0, 1), match=random.choice(TARGETS)
         )
-        async with self._felt(world, random, requests=times):
+        async with self._felt(scenario, random, requests=times):
             yield
 
     @asynccontextmanager
-    async def no_streamed_lists(self, world: World, random: Random) -> AsyncIterator[None]:
+    async def no_streamed_lists(self, scenario: Scenario, random: Random) -> AsyncIterator[None]:
         self.server.faults.fail(422, times=random.randint(1, 2), match=WATCH)
-        async with self._felt(world, random, requests=1):
+        async with self._felt(scenario, random, requests=1):
             yield
 
     @asynccontextmanager
-    async def odd_answers(self, world: World, random: Random) -> AsyncIterator[None]:
-        """Somebody else answers in the server's place: a proxy, a portal, another program."""
+    async def odd_responses(self, scenario: Scenario, random: Random) -> AsyncIterator[None]:
+        """Another program responds instead of the server: a proxy or a login portal."""
         reply = random.choice(ODD)
         verbs = random.choice([{"watch"}, {"list"}, {"watch", "list"}])
         reactors = self.server.faults.reactors
         reactors.append(lambda seen: reply if seen.verb in verbs else None)
-        async with self._felt(world, random, requests=random.randint(1, 4)):
+        async with self._felt(scenario, random, requests=random.randint(1, 4)):
             yield
         reactors.clear()
 
     @asynccontextmanager
-    async def late_answers(self, world: World, random: Random) -> AsyncIterator[None]:
-        self.server.faults.answer_delay = random.choice([1.0, 20.0, 100.0])
+    async def late_responses(self, scenario: Scenario, random: Random) -> AsyncIterator[None]:
+        self.server.faults.response_delay = random.choice([1.0, 20.0, 100.0])
         self.server.drop_connections()
         yield
         self.server.faults.heal()
@@ -246,32 +246,32 @@ class Embedded:
     # --- streams
 
     @asynccontextmanager
-    async def cut_by_bytes(self, world: World, random: Random) -> AsyncIterator[None]:
+    async def cut_by_bytes(self, scenario: Scenario, random: Random) -> AsyncIterator[None]:
         self.server.faults.cut_streams(after_bytes=random.randint(1, 1500))
-        async with self._felt(world, random, requests=2):
+        async with self._felt(scenario, random, requests=2):
             yield
 
     @asynccontextmanager
-    async def cut_by_events(self, world: World, random: Random) -> AsyncIterator[None]:
+    async def cut_by_events(self, scenario: Scenario, random: Random) -> AsyncIterator[None]:
         self.server.faults.cut_streams(after_events=random.randint(1, 4))
-        async with self._felt(world, random, requests=1):
+        async with self._felt(scenario, random, requests=1):
             yield
 
     @asynccontextmanager
-    async def watches_that_end(self, world: World, random: Random) -> AsyncIterator[None]:
+    async def watches_that_end(self, scenario: Scenario, random: Random) -> AsyncIterator[None]:
         self.server.faults.close_watches = True
-        async with self._felt(world, random, requests=3):
+        async with self._felt(scenario, random, requests=3):
             yield
 
     @asynccontextmanager
-    async def held_watches(self, world: World, random: Random) -> AsyncIterator[None]:
+    async def held_watches(self, scenario: Scenario, random: Random) -> AsyncIterator[None]:
         release = self.server.faults.hold(WATCH)
-        async with self._felt(world, random, requests=1):
+        async with self._felt(scenario, random, requests=1):
             yield
         release()
 
     @asynccontextmanager
-    async def late_events(self, world: World, random: Random) -> AsyncIterator[None]:
+    async def late_events(self, scenario: Scenario, random: Random) -> AsyncIterator[None]:
         self.server.faults.delivery_delay = random.choice([1.0, 20.0])
         yield
         if random.random() < 0.5:
@@ -281,8 +281,8 @@ class Embedded:
     # --- credentials
 
     @asynccontextmanager
-    async def another_token(self, world: World, random: Random) -> AsyncIterator[None]:
-        """The file follows at once, or after everybody was refused for a while."""
+    async def another_token(self, scenario: Scenario, random: Random) -> AsyncIterator[None]:
+        """The file is written at once, or after requests were rejected for a while."""
         self.server.rotate_token()
         late = random.random() < 0.5
         if not late:
@@ -293,15 +293,15 @@ class Embedded:
             self.write_token()
 
     @asynccontextmanager
-    async def another_certificate(self, world: World, random: Random) -> AsyncIterator[None]:
+    async def another_certificate(self, scenario: Scenario, random: Random) -> AsyncIterator[None]:
         self.server.rotate_certificate()
         if random.random() < 0.7:
             self.server.drop_connections()
         yield
 
     @asynccontextmanager
-    async def another_ca(self, world: World, random: Random) -> AsyncIterator[None]:
-        world.lines_allowed += 2
+    async def another_ca(self, scenario: Scenario, random: Random) -> AsyncIterator[None]:
+        scenario.connections_allowed += 2
         self.server.rotate_ca()
         self.write_ca()
         if random.random() < 0.7:
@@ -309,29 +309,31 @@ class Embedded:
         yield
 
     @asynccontextmanager
-    async def _felt(self, world: World, random: Random, *, requests: int) -> AsyncIterator[None]:
-        """Drop all connections, and mostly last until so many requests have met the fault."""
+    async def _felt(
+        self, scenario: Scenario, random: Random, *, requests: int
+    ) -> AsyncIterator[None]:
+        """Drop all connections, and mostly last until the fault has applied to some requests."""
         self.server.faults.clear_record()
         self.server.drop_connections()
         yield
         if random.random() < 0.7:
             seen = self.server.faults.requests
-            await world.until(lambda: len(seen) >= requests)
+            await scenario.until(lambda: len(seen) >= requests)
         self.server.faults.heal()
 
     def all(self) -> dict[str, Fault]:
-        return {**LINE, **{name: getattr(self, name) for name in EMBEDDED}}
+        return {**NETWORK, **{name: getattr(self, name) for name in EMBEDDED}}
 
 
-LINE: dict[str, Fault] = {
+NETWORK: dict[str, Fault] = {
     fault.__name__: fault
     for fault in (
-        cut_lines,
-        dead_lines,
-        short_lines,
-        refused_lines,
+        reset_connections,
+        silent_connections,
+        short_connections,
+        refused_connections,
         a_slow_handler,
-        a_night,
+        a_suspend,
         another_date,
     )
 }
@@ -341,13 +343,13 @@ EMBEDDED = (
     "refused",
     "dropped",
     "half_open",
-    "forgotten_history",
+    "compacted_history",
     "storm_of_410",
     "busy",
     "broken",
     "no_streamed_lists",
-    "odd_answers",
-    "late_answers",
+    "odd_responses",
+    "late_responses",
     "cut_by_bytes",
     "cut_by_events",
     "watches_that_end",
@@ -358,9 +360,16 @@ EMBEDDED = (
     "another_ca",
 )
 
-# Inside these, another one cannot be felt; and these themselves need a server that is well.
+# Inside the first ones no other fault has an effect; the second ones need a working server.
 _SILENT = frozenset(
-    {"dead_lines", "short_lines", "refused_lines", "refused", "half_open", "compacted"}
+    {
+        "silent_connections",
+        "short_connections",
+        "refused_connections",
+        "refused",
+        "half_open",
+        "compacted",
+    }
 )
 _SOUND = frozenset({"lost_data", "a_slow_handler"})
 

@@ -6,36 +6,36 @@ import asyncio
 from collections import Counter
 from pathlib import Path
 
-__all__ = ["all_that_is_open", "task_names"]
+__all__ = ["open_resources", "task_names"]
 
 _FILES = Path("/proc/self/fd")
 
 
-def all_that_is_open() -> Counter[str]:
-    """How many of each there are."""
+def open_resources() -> Counter[str]:
+    """The number of open resources by name."""
     return Counter(task_names()) + Counter(_open_files())
 
 
 def task_names() -> list[str]:
-    """The names of all unfinished tasks of this loop but the one that asks, sorted."""
+    """The names of all other unfinished tasks of this loop, sorted."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     return sorted(task.get_name() for task in others)
 
 
 def _open_files() -> list[str]:
-    """What each open descriptor stands for, sockets and pipes without their number.
+    """The target of each open descriptor; sockets and pipes without their number.
 
-    Empty where the system does not say.
+    Empty on systems without /proc.
     """
-    return [found for each in _descriptors() if (found := _what(each))]
+    return [found for each in _descriptors() if (found := _target(each))]
 
 
 def _descriptors() -> list[Path]:
     return list(_FILES.iterdir()) if _FILES.is_dir() else []
 
 
-def _what(descriptor: Path) -> str:
+def _target(descriptor: Path) -> str:
     try:
         return descriptor.readlink().name.partition("[")[0]
-    except OSError:  # the one that the listing itself had open
+    except OSError:  # the descriptor of the listing itself
         return ""

@@ -1,4 +1,4 @@
-"""The machine's clock, many times as fast: delays are the real ones, and short."""
+"""The system clock, many times as fast: all delays are real, and short."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["QuickClock"]
 
 
 class QuickClock:
-    """Fits `Clock`; it may also jump, as after a night in which the machine slept."""
+    """A `Clock` that can also jump, as after a suspend of the machine."""
 
     def __init__(self, speed: float) -> None:
         self._speed = speed
@@ -33,9 +33,9 @@ class QuickClock:
         return asyncio.timeout(None if seconds is None else seconds / self._speed)
 
     def oversleep(self, seconds: float) -> None:
-        """Let the clock go on by `seconds` while nothing else did."""
+        """Advance the clock by `seconds` at once, as after a suspend."""
         self._slept += seconds
 
     def jump_wall(self, seconds: float) -> None:
-        """Set the date forward or back; `now()` goes on."""
+        """Set the date forward or back; `now()` is not affected."""
         self._set_by += timedelta(seconds=seconds)

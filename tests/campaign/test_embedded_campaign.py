@@ -1,4 +1,4 @@
-"""Whatever the embedded server does to an informer, over real HTTPS: nothing is lost."""
+"""Any faults of the embedded server, over real HTTPS: the informer loses no change."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import pytest
 
 from kubeloop.testing.threads import LoopThread
 
-from .campaign import FAULTS, SEED, live_through, order
-from .faults import EMBEDDED, LINE, Embedded
-from .leftovers import all_that_is_open
-from .world import world_at
+from .campaign import FAULTS, SEED, order, run_campaign
+from .faults import EMBEDDED, NETWORK, Embedded
+from .leftovers import open_resources
+from .scenario import scenario_at
 
 pytestmark = [pytest.mark.campaign, pytest.mark.timeout(60 + FAULTS)]
 
@@ -19,9 +19,9 @@ RUNS = 20
 
 
 def slices() -> list[list[str]]:
-    """The whole campaign in equal parts, one for each life of a server."""
+    """The whole campaign in equal parts, one for each server."""
     each = -(-FAULTS // RUNS)
-    kinds = order([*LINE, *EMBEDDED], count=each * RUNS, seed=SEED)
+    kinds = order([*NETWORK, *EMBEDDED], count=each * RUNS, seed=SEED)
     return [kinds[start : start + each] for start in range(0, len(kinds), each)]
 
 
@@ -29,13 +29,13 @@ def slices() -> list[list[str]]:
     ("run", "kinds"), list(enumerate(slices())), ids=[f"part {number}" for number in range(RUNS)]
 )
 async def test_after_each_fault_the_cache_is_what_a_fresh_list_says_and_nothing_is_left(
-    place: Embedded, thread: LoopThread, run: int, kinds: list[str]
+    cluster: Embedded, thread: LoopThread, run: int, kinds: list[str]
 ) -> None:
-    """X-1, X-2, X-3, X-7."""
+    """X-1, X-2, X-3, X-7: outages, expired versions, rotation and leftovers."""
     gc.collect()
-    before = all_that_is_open()
+    before = open_resources()
 
-    async with world_at(place, thread=thread) as world:
-        await live_through(world, place.all(), kinds, seed=f"{SEED}.{run}")
+    async with scenario_at(cluster, thread=thread) as scenario:
+        await run_campaign(scenario, cluster.all(), kinds, seed=f"{SEED}.{run}")
 
-    await world.leaves_nothing(since=before)
+    await scenario.wait_until_closed(since=before)

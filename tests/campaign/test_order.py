@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from .campaign import order
-from .faults import EMBEDDED, LINE
+from .faults import EMBEDDED, NETWORK
 
-KINDS = [*LINE, *EMBEDDED]
+KINDS = [*NETWORK, *EMBEDDED]
 
 
 def test_the_same_seed_is_the_same_campaign_and_another_is_another() -> None:

@@ -1,4 +1,4 @@
-"""A short campaign against a real control plane (`--kube envtest`): its lines, and compaction.
+"""A short campaign against a real control plane (`--kube envtest`): network and compaction.
 
 SOAK_FAULTS and SOAK_SEED are as for the embedded server; a tenth of the faults happen here.
 """
@@ -19,20 +19,20 @@ from kubeloop.config import ClusterConfig
 from kubeloop.testing import ControlPlane
 from kubeloop.testing.threads import LoopThread
 
-from .campaign import FAULTS, SEED, live_through, order
-from .faults import LINE, Fault
-from .leftovers import all_that_is_open
-from .world import CONFIG_MAPS, POD_TEMPLATES, Subject, World, world_at
+from .campaign import FAULTS, SEED, order, run_campaign
+from .faults import NETWORK, Fault
+from .leftovers import open_resources
+from .scenario import CONFIG_MAPS, POD_TEMPLATES, Scenario, Subject, scenario_at
 
 pytestmark = [pytest.mark.campaign, pytest.mark.timeout(180 + FAULTS)]
 
-SPEED = 100.0  # the server's own clock is not ours, and its answers take longer
-LEAST = 2 * (len(LINE) + 1)
+SPEED = 100.0  # the server has the real clock, and its responses take longer
+LEAST = 2 * (len(NETWORK) + 1)
 
 
 @final
 class Real:
-    """kube-apiserver and etcd, reached with the administrator's certificate."""
+    """kube-apiserver and etcd, with the administrator's certificate."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self._plane = plane
@@ -43,31 +43,31 @@ class Real:
         return msgspec.structs.replace(self._plane.config, server=server)
 
     @asynccontextmanager
-    async def compacted(self, world: World, random: Random) -> AsyncIterator[None]:
-        """What happened while nobody could watch is forgotten: 410."""
-        await world.on_the_line(world.proxy.refuse())
+    async def compacted(self, scenario: Scenario, random: Random) -> AsyncIterator[None]:
+        """The changes of the watch gap are compacted: 410."""
+        await scenario.in_proxy_loop(scenario.proxy.refuse())
         yield
-        await self._compact(await world.newest_version())
-        await world.on_the_line(world.proxy.accept())
+        await self._compact(await scenario.newest_version())
+        await scenario.in_proxy_loop(scenario.proxy.accept())
 
     async def _compact(self, version: str) -> None:
         etcd = f"{self._plane.etcd_url}/v3/kv/compaction"
         async with (
             aiohttp.ClientSession() as session,
-            session.post(etcd, json={"revision": version, "physical": True}) as answer,
+            session.post(etcd, json={"revision": version, "physical": True}) as response,
         ):
-            said = await answer.text()
-            assert answer.status == 200 or "has been compacted" in said, said
+            text = await response.text()
+            assert response.status == 200 or "has been compacted" in text, text
 
     def all(self) -> dict[str, Fault]:
-        return {**LINE, "compacted": self.compacted}
+        return {**NETWORK, "compacted": self.compacted}
 
 
 @pytest.fixture(scope="module")
 def real(request: pytest.FixtureRequest) -> Iterator[tuple[Real, LoopThread]]:
     if request.config.getoption("--kube") != "envtest":
         pytest.skip("a campaign against a real control plane (--kube envtest)")
-    # Straight from etcd, so that a compaction expires watches.
+    # Without the watch cache, so that a compaction of etcd expires watches.
     uncached = ControlPlane(api_server_flags=["--watch-cache-sizes=podtemplates#0"])
     with LoopThread() as thread, thread.running(uncached) as plane:
         yield Real(plane), thread
@@ -79,13 +79,13 @@ def real(request: pytest.FixtureRequest) -> Iterator[tuple[Real, LoopThread]]:
 async def test_after_each_fault_the_cache_is_what_a_fresh_list_says_and_nothing_is_left(
     real: tuple[Real, LoopThread], subject: Subject
 ) -> None:
-    """X-1, X-2, X-7."""
-    place, thread = real
+    """X-1, X-2, X-7: outages, expired versions and leftovers, with a real server."""
+    cluster, thread = real
     gc.collect()
-    before = all_that_is_open()
-    kinds = order(place.all(), count=max(FAULTS // 20, LEAST), seed=SEED)
+    before = open_resources()
+    kinds = order(cluster.all(), count=max(FAULTS // 20, LEAST), seed=SEED)
 
-    async with world_at(place, thread=thread, speed=SPEED, subject=subject) as world:
-        await live_through(world, place.all(), kinds, seed=f"{SEED}.{subject.kind.__name__}")
+    async with scenario_at(cluster, thread=thread, speed=SPEED, subject=subject) as scenario:
+        await run_campaign(scenario, cluster.all(), kinds, seed=f"{SEED}.{subject.kind.__name__}")
 
-    await world.leaves_nothing(since=before)
+    await scenario.wait_until_closed(since=before)

@@ -12,7 +12,7 @@ import pytest
 
 import kubeloop as package
 from kubeloop.inspector import Inspector
-from kubeloop.testing import APIServer, Refusal
+from kubeloop.testing import APIServer, StatusError
 from kubeloop.workqueue import WorkQueue
 
 from .conftest import Call, finished
@@ -91,7 +91,7 @@ def test_a_forbidden_list_is_an_error(kubeloop: Call, kube_server: APIServer) ->
 def _forbid(path: str) -> None:
     if path.endswith("/secrets"):
         status = {"kind": "Status", "code": 403, "reason": "Forbidden", "message": "not for you"}
-        raise Refusal(status)
+        raise StatusError(status)
 
 
 # --- config

@@ -19,7 +19,7 @@ import kubeloop as kubeloop_package
 from kubeloop.cli.failures import report
 from kubeloop.config import EmptyConfig
 from kubeloop.errors import Cause, ResponseTooLarge, TransportError, api_error, failure
-from kubeloop.testing import APIServer, Refusal
+from kubeloop.testing import APIServer, StatusError
 from kubeloop.wire.meta.v1 import StatusCause
 
 from .conftest import Call, command, line_of, started
@@ -112,7 +112,7 @@ def test_invalid_credentials_have_the_same_exit_code(
     kubeloop: Call, kube_server: APIServer
 ) -> None:
     status = {"kind": "Status", "code": 401, "reason": "Unauthorized", "message": "who?"}
-    kube_server.faults.refuse(Refusal(status), times=None)
+    kube_server.faults.refuse(StatusError(status), times=None)
 
     result = kubeloop("get", "pods")
 

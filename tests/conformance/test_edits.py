@@ -188,7 +188,7 @@ async def test_a_recreated_object_is_a_conflict_that_names_the_reason(
 ) -> None:
     maps = await a_map(client, k="1")
 
-    with pytest.raises(Conflict, match="deleted and created again since the object was read"):  # noqa: PT012
+    with pytest.raises(Conflict, match="deleted and created again since it was read"):  # noqa: PT012
         async with maps.edit("a") as mine:
             mine.data["mine"] = "x"
             await maps.delete("a")

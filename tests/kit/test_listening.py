@@ -98,7 +98,7 @@ def test_a_peer_in_the_middle_of_its_handshake_is_cut(
 
 
 @pytest.mark.parametrize("turns", range(5))
-def test_who_knocks_in_the_last_moment_is_not_left_standing_there(run: Run, turns: int) -> None:
+def test_a_connection_at_the_last_moment_is_closed(run: Run, turns: int) -> None:
     peers: list[socket.socket] = []
 
     async def serve() -> None:

@@ -14,7 +14,7 @@ kr8s = pytest.importorskip("kr8s", reason="kr8s is not installed")
 from kr8s.asyncio.objects import ConfigMap, Deployment, Pod  # noqa: E402
 
 pytestmark = [
-    # It says so of every Kubernetes that is newer than itself.
+    # It warns about every Kubernetes that is newer than itself.
     pytest.mark.filterwarnings("ignore:Kubernetes version .* is not supported"),
     # It leaves connections to the garbage collector.
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
@@ -40,10 +40,10 @@ async def api(kubeconfig_file: Path, kube_namespace: str) -> AsyncIterator[Any]:
     api = await kr8s.asyncio.api(kubeconfig=str(kubeconfig_file), namespace=kube_namespace)
     yield api
     await api._session.aclose()
-    gc.collect()  # here, where it may warn
+    gc.collect()  # here, where the warning is filtered
 
 
-async def test_an_object_lives_its_life(api: Any, kube_namespace: str) -> None:
+async def test_an_object_is_created_read_changed_and_deleted(api: Any, kube_namespace: str) -> None:
     pod = await Pod(POD, namespace=kube_namespace, api=api)
     await pod.create()
     assert pod.spec.restartPolicy == "Always"

@@ -1,4 +1,4 @@
-"""kubectl does with the embedded server what it does with a real one."""
+"""kubectl against the embedded server."""
 
 from __future__ import annotations
 
@@ -77,13 +77,13 @@ def web(kubectl: Kubectl) -> Kubectl:
     return kubectl
 
 
-# --- what is there
+# --- discovery
 
 
 def test_version_names_the_server(kubectl: Kubectl) -> None:
-    said = json.loads(kubectl("version", "--output=json"))
+    output = json.loads(kubectl("version", "--output=json"))
 
-    assert said["serverVersion"]["gitVersion"].startswith("v1.")
+    assert output["serverVersion"]["gitVersion"].startswith("v1.")
 
 
 def test_api_resources_and_versions_are_those_of_kubernetes(kubectl: Kubectl) -> None:
@@ -95,10 +95,10 @@ def test_api_resources_and_versions_are_those_of_kubernetes(kubectl: Kubectl) ->
 
 
 def test_explain_knows_fields(kubectl: Kubectl) -> None:
-    said = kubectl("explain", "deployment.spec.strategy")
+    output = kubectl("explain", "deployment.spec.strategy")
 
-    assert re.search(r"rollingUpdate\s<RollingUpdateDeployment>", said)
-    assert re.search(r"type\s<string>", said)
+    assert re.search(r"rollingUpdate\s<RollingUpdateDeployment>", output)
+    assert re.search(r"type\s<string>", output)
     assert "does not exist" in kubectl.refused("explain", "deployment.spec.nothing")
 
 
@@ -109,10 +109,10 @@ def test_explain_goes_down_the_whole_tree(kubectl: Kubectl) -> None:
 
 
 def test_explain_knows_fields_that_hold_anything(kubectl: Kubectl) -> None:
-    said = kubectl("explain", "crd.spec.versions.schema.openAPIV3Schema", "--recursive")
+    output = kubectl("explain", "crd.spec.versions.schema.openAPIV3Schema", "--recursive")
 
-    assert re.search(r"default\s<JSON>", said)
-    assert re.search(r"enum\s<\[\]JSON>", said)
+    assert re.search(r"default\s<JSON>", output)
+    assert re.search(r"enum\s<\[\]JSON>", output)
 
 
 # --- reading
@@ -161,7 +161,7 @@ def test_describe_tells_about_a_deployment_and_a_namespace(web: Kubectl) -> None
 def test_a_watch_prints_what_happens(kubectl: Kubectl) -> None:
     kubectl("run", "first", "--image=nginx")
 
-    with kubectl.started("get", "pods", "--watch", "--output=name") as watch:
+    with kubectl.start("get", "pods", "--watch", "--output=name") as watch:
         assert watch.stdout is not None
         seen = [watch.stdout.readline().strip()]
         kubectl("run", "second", "--image=nginx")
@@ -209,12 +209,12 @@ def test_create_reads_lists_and_checks_what_is_in_them(kubectl: Kubectl) -> None
 
 
 def test_apply_creates_changes_and_leaves_alone(kubectl: Kubectl) -> None:
-    said = [
+    output = [
         kubectl("apply", "--filename=-", stdin=text)
         for text in (DEPLOYMENT, DEPLOYMENT, DEPLOYMENT.replace("nginx:1", "nginx:2"))
     ]
 
-    assert [line.split()[1] for line in said] == ["created", "unchanged", "configured"]
+    assert [line.split()[1] for line in output] == ["created", "unchanged", "configured"]
     (container,) = read(kubectl, "deploy", "web")["spec"]["template"]["spec"]["containers"]
     assert container["image"] == "nginx:2"
     assert container["ports"] == [{"containerPort": 80, "protocol": "TCP"}]
@@ -225,19 +225,19 @@ def test_apply_on_the_server_owns_fields_and_meets_conflicts(kubectl: Kubectl) -
     assert kubectl(*apply, stdin=DEPLOYMENT) == "deployment.apps/web serverside-applied"
 
     changed = DEPLOYMENT.replace("replicas: 2", "replicas: 3")
-    said = kubectl.refused(*apply, "--field-manager=other", stdin=changed)
+    output = kubectl.refused(*apply, "--field-manager=other", stdin=changed)
     kubectl(*apply, "--field-manager=other", "--force-conflicts", stdin=changed)
 
-    assert 'conflict with "kubectl": .spec.replicas' in said
+    assert 'conflict with "kubectl": .spec.replicas' in output
     assert read(kubectl, "deploy", "web")["spec"]["replicas"] == 3
 
 
 def test_apply_on_the_server_takes_over_from_apply_by_the_client(web: Kubectl) -> None:
-    said = web(
+    output = web(
         "apply", "--server-side", "--filename=-", stdin=DEPLOYMENT.replace("nginx:1", "nginx:2")
     )
 
-    assert said == "deployment.apps/web serverside-applied"
+    assert output == "deployment.apps/web serverside-applied"
 
 
 @pytest.mark.parametrize("how", [[], ["--server-side"]], ids=["client", "server"])
@@ -255,9 +255,9 @@ def test_diff_shows_what_apply_would_change(web: Kubectl, how: list[str]) -> Non
 def test_a_dry_run_changes_nothing(web: Kubectl) -> None:
     changed = DEPLOYMENT.replace("replicas: 2", "replicas: 4")
 
-    said = web("apply", "--dry-run=server", "--filename=-", stdin=changed)
+    output = web("apply", "--dry-run=server", "--filename=-", stdin=changed)
 
-    assert said == "deployment.apps/web configured (server dry run)"
+    assert output == "deployment.apps/web configured (server dry run)"
     assert read(web, "deploy", "web")["spec"]["replicas"] == 2
 
 
@@ -276,9 +276,9 @@ def test_unknown_and_mistyped_fields_are_refused(kubectl: Kubectl) -> None:
 
 
 def test_edit_sends_what_the_editor_changed(web: Kubectl) -> None:
-    said = web("edit", "deployment", "web", editor="sed -i -e 's/replicas: 2/replicas: 7/'")
+    output = web("edit", "deployment", "web", editor="sed -i -e 's/replicas: 2/replicas: 7/'")
 
-    assert said == "deployment.apps/web edited"
+    assert output == "deployment.apps/web edited"
     assert read(web, "deploy", "web")["spec"]["replicas"] == 7
 
 
@@ -310,7 +310,7 @@ def test_label_annotate_and_set_image(web: Kubectl) -> None:
     assert found["spec"]["template"]["spec"]["containers"][0]["image"] == "nginx:9"
 
 
-def test_scale_checks_what_it_is_told_to(web: Kubectl) -> None:
+def test_scale_checks_its_preconditions(web: Kubectl) -> None:
     assert web("scale", "deploy", "web", "--replicas=5").endswith("scaled")
 
     assert "Expected replicas to be 2, was 5" in web.refused(
@@ -346,9 +346,9 @@ def test_replace_wants_the_newest_version(web: Kubectl) -> None:
     old = json.dumps(read(web, "deploy", "web"))
     web("scale", "deploy", "web", "--replicas=1")
 
-    said = web.refused("replace", "--filename=-", stdin=old)
+    output = web.refused("replace", "--filename=-", stdin=old)
 
-    assert "the object has been modified" in said
+    assert "the object has been modified" in output
     assert web("replace", "--filename=-", stdin=DEPLOYMENT) == "deployment.apps/web replaced"
 
 
@@ -408,7 +408,7 @@ def test_a_namespace_ends_with_what_is_in_it(web: Kubectl) -> None:
     assert "NotFound" in web.refused("get", "configmap", "cm", f"--namespace={name}")
 
 
-# --- who may what
+# --- access
 
 
 def test_rights_come_from_roles(kubectl: Kubectl) -> None:
@@ -425,13 +425,13 @@ def test_a_token_of_a_service_account_is_its_identity(kubectl: Kubectl) -> None:
     kubectl("create", "serviceaccount", "bob")
     token = kubectl("create", "token", "bob")
 
-    said = kubectl("auth", "whoami", f"--token={token}", "--output=json")
+    output = kubectl("auth", "whoami", f"--token={token}", "--output=json")
 
-    user = json.loads(said)["status"]["userInfo"]
+    user = json.loads(output)["status"]["userInfo"]
     assert user["username"] in {f"system:serviceaccount:{kubectl.namespace}:bob", "admin"}
 
 
-# --- kinds of one's own
+# --- custom kinds
 
 
 def test_a_custom_resource_is_like_any_other(kubectl: Kubectl) -> None:
@@ -450,7 +450,7 @@ def test_a_custom_resource_is_like_any_other(kubectl: Kubectl) -> None:
     )
 
     kubectl("delete", "crd", "crontabs.kubectl.example.com", "--timeout=20s")
-    # kubectl itself may remember the kind for a while.
+    # kubectl itself may cache the kind for a while.
     assert re.search("have a resource type|not find", kubectl.refused("get", "ct"))
 
 
@@ -458,7 +458,7 @@ def test_a_custom_resource_is_like_any_other(kubectl: Kubectl) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "output"),
     [
         (["get", "nothing"], 'error: the server doesn\'t have a resource type "nothing"'),
         (["get", "pod", "x"], 'Error from server (NotFound): pods "x" not found'),
@@ -474,9 +474,9 @@ def test_a_custom_resource_is_like_any_other(kubectl: Kubectl) -> None:
     ],
 )
 def test_errors_read_as_they_do_everywhere(
-    kubectl: Kubectl, arguments: list[str], said: str
+    kubectl: Kubectl, arguments: list[str], output: str
 ) -> None:
-    assert said in kubectl.refused(*arguments)
+    assert output in kubectl.refused(*arguments)
 
 
 def test_a_wrong_password_is_unauthorized(kubectl: Kubectl, tmp_path: Path) -> None:
@@ -484,6 +484,6 @@ def test_a_wrong_password_is_unauthorized(kubectl: Kubectl, tmp_path: Path) -> N
     text = kubectl("config", "view", "--raw", "--flatten")
     kubeconfig.write_text(re.sub(r"    (token|client-\S+-data): .*\n", "", text))
 
-    said = kubectl.refused("get", "pods", f"--kubeconfig={kubeconfig}", "--token=wrong")
+    output = kubectl.refused("get", "pods", f"--kubeconfig={kubeconfig}", "--token=wrong")
 
-    assert "You must be logged in to the server" in said
+    assert "You must be logged in to the server" in output

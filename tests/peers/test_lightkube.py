@@ -30,7 +30,7 @@ def client(kubeconfig_file: Path, kube_namespace: str) -> Any:
     client._client._client.close()
 
 
-def test_an_object_lives_its_life(client: Any) -> None:
+def test_an_object_is_created_read_changed_and_deleted(client: Any) -> None:
     created = client.create(pod("web"))
     assert created.spec.restartPolicy == "Always"
 

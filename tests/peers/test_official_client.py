@@ -12,7 +12,7 @@ asynchronous = pytest.importorskip(
     "kubernetes_asyncio", reason="the official asynchronous client is not installed"
 )
 
-# Their generated code warns about itself, and their sessions leave sockets to the collector.
+# Its generated code causes warnings, and its sessions leave sockets to the garbage collector.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
@@ -33,7 +33,7 @@ def core(kubeconfig_file: Path) -> Any:
         yield official.client.CoreV1Api(client)
 
 
-def test_an_object_lives_its_life(core: Any, kube_namespace: str) -> None:
+def test_an_object_is_created_read_changed_and_deleted(core: Any, kube_namespace: str) -> None:
     created = core.create_namespaced_pod(kube_namespace, POD)
     assert created.metadata.uid
     assert created.spec.restart_policy == "Always"
@@ -76,7 +76,7 @@ def test_a_list_comes_in_pages(core: Any, kube_namespace: str) -> None:
     assert names == ["a", "b", "c"]
 
 
-def test_a_watch_tells_what_happened_since(core: Any, kube_namespace: str) -> None:
+def test_a_watch_sends_the_changes_since_its_version(core: Any, kube_namespace: str) -> None:
     created = core.create_namespaced_pod(kube_namespace, POD)
     core.patch_namespaced_pod("web", kube_namespace, {"metadata": {"labels": {"a": "b"}}})
     core.delete_namespaced_pod("web", kube_namespace, grace_period_seconds=0)

@@ -60,7 +60,7 @@ class Kubectl:
         return ended.stderr.strip()
 
     @contextmanager
-    def started(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    def start(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
         """A kubectl that goes on, to be read line by line; killed with the block."""
         with subprocess.Popen(
             [*self._command, *arguments],

@@ -11,7 +11,7 @@ from kubeloop import NotFound, TransportError, Unauthorized
 from kubeloop.clients import APIClient
 from kubeloop.config import ClusterConfig
 from kubeloop.errors import TooManyRequests
-from kubeloop.testing import APIServer, Match, Refusal, Reply, SeenRequest, User
+from kubeloop.testing import APIServer, Match, Reply, SeenRequest, StatusError, User
 from kubeloop.testing.server.statuses import bad_request
 from kubeloop.wire.core.v1 import ConfigMap
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -140,7 +140,7 @@ async def test_a_reactor_can_reply_reject_or_pass_a_request_on() -> None:
             await maps.get("refused")
         with pytest.raises(NotFound):
             await maps.get("other")
-    assert issubclass(Refusal, Exception)
+    assert issubclass(StatusError, Exception)
 
 
 async def test_a_fault_is_injected_as_often_as_requested() -> None:

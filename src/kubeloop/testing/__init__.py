@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .existing_cluster import Server
     from .server.faults import Faults, Match, Reply, SeenRequest
     from .server.identity import User
-    from .server.statuses import Refusal
+    from .server.statuses import StatusError
     from .threads import running_in_thread
     from .workloads import Workloads
 
@@ -36,10 +36,10 @@ __all__ = [
     "ControlPlane",
     "Faults",
     "Match",
-    "Refusal",
     "Reply",
     "SeenRequest",
     "Server",
+    "StatusError",
     "User",
     "Workloads",
     "running_in_thread",
@@ -51,7 +51,7 @@ _MODULES = {
     "ControlPlaneFailed": "control_plane",
     "Faults": "server.faults",
     "Match": "server.faults",
-    "Refusal": "server.statuses",
+    "StatusError": "server.statuses",
     "Reply": "server.faults",
     "SeenRequest": "server.faults",
     "Server": "existing_cluster",

@@ -23,6 +23,8 @@ from .manifests import apply_files
 from .server.faults import Faults, SeenRequest
 from .server.identity import User
 from .server.service import Service, ServiceStats
+from .server.storage.store import HISTORY
+from .server.watching import QUEUE
 from .threads import ServerLoop
 
 __all__ = ["APIServer"]
@@ -53,21 +55,31 @@ class APIServer:
         tls: bool | None = None,
         tokens: Mapping[str, User] | None = None,
         rbac: bool = False,
+        anonymous: bool | None = None,
         data: str | Path | None = None,
         manifests: Iterable[str | Path] = (),
+        host: str = "127.0.0.1",
+        port: int = 0,
         allow_hosts: Iterable[str] = (),
         clock: Clock | None = None,
-        **settings: Any,
+        history: int = HISTORY,
+        watch_queue: int = QUEUE,
+        bookmark_period: float = 60.0,
     ) -> None:
-        guarded = rbac or tokens is not None
+        needs_credentials = rbac or tokens is not None
         self.service = Service(
-            tls=guarded if tls is None else tls,
+            host=host,
+            port=port,
+            tls=needs_credentials if tls is None else tls,
             tokens=tokens,
             rbac=rbac,
+            anonymous=anonymous,
             data=data,
             allow_hosts=allow_hosts,
             clock=clock,
-            **settings,
+            history=history,
+            watch_queue=watch_queue,
+            bookmark_period=bookmark_period,
         )
         self._manifests = tuple(manifests)
         self._loop = ServerLoop()

@@ -51,6 +51,8 @@ from .facts import NO_FACTS as NO_FACTS
 from .facts import FieldFacts as FieldFacts
 from .facts import TypeFacts as TypeFacts
 from .int_or_string import check_int_or_string as check_int_or_string
+from .json_values import Json as Json
+from .json_values import JsonObject as JsonObject
 from .manifests import parse_manifest as parse_manifest
 from .raw import RawEvent as RawEvent
 from .raw import RawList as RawList

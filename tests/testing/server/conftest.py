@@ -1,4 +1,4 @@
-"""A running server and a client that knows nothing but HTTP."""
+"""A running server and a plain HTTP client."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MERGE = "application/merge-patch+json"
 
 
 @final
-class Said:
-    """An answer: its code, its body and its headers."""
+class HTTPResponse:
+    """A response: its code, its body and its headers."""
 
     def __init__(self, code: int, raw: bytes, headers: Any) -> None:
         self.code = code
@@ -36,12 +36,12 @@ class Said:
         return str(self.json.get("reason", ""))
 
     def __repr__(self) -> str:
-        return f"Said({self.code}, {self.raw[:300]!r})"
+        return f"HTTPResponse({self.code}, {self.raw[:300]!r})"
 
 
 @final
 class Api:
-    """Speaks HTTP to one server."""
+    """Sends HTTP requests to one server."""
 
     def __init__(self, session: aiohttp.ClientSession) -> None:
         self.session = session
@@ -54,31 +54,33 @@ class Api:
         *,
         headers: Mapping[str, str] | None = None,
         **query: Any,
-    ) -> Said:
+    ) -> HTTPResponse:
         raw = body if isinstance(body, bytes) or body is None else msgspec.json.encode(body)
         head = {"Content-Type": "application/json", **(headers or {})}
         params = {name.rstrip("_"): str(value) for name, value in query.items()}
         async with self.session.request(
             method, path, data=raw, headers=head, params=params
-        ) as answer:
-            return Said(answer.status, await answer.read(), answer.headers)
+        ) as http:
+            return HTTPResponse(http.status, await http.read(), http.headers)
 
-    async def get(self, path: str, **more: Any) -> Said:
+    async def get(self, path: str, **more: Any) -> HTTPResponse:
         return await self("GET", path, **more)
 
-    async def create(self, path: str, body: Any, **more: Any) -> Said:
-        said = await self("POST", path, body, **more)
-        assert said.code == 201, said
-        return said
+    async def create(self, path: str, body: Any, **more: Any) -> HTTPResponse:
+        response = await self("POST", path, body, **more)
+        assert response.code == 201, response
+        return response
 
-    async def patch(self, path: str, body: Any, sort: str = MERGE, **more: Any) -> Said:
-        return await self("PATCH", path, body, headers={"Content-Type": sort}, **more)
+    async def patch(
+        self, path: str, body: Any, patch_type: str = MERGE, **more: Any
+    ) -> HTTPResponse:
+        return await self("PATCH", path, body, headers={"Content-Type": patch_type}, **more)
 
     async def events(self, path: str, count: int, **query: Any) -> list[dict[str, Any]]:
         """The first `count` events of a watch."""
         found: list[dict[str, Any]] = []
-        async with self.watch(path, **query) as answer:
-            async for line in answer.content:
+        async with self.watch(path, **query) as http:
+            async for line in http.content:
                 found.append(msgspec.json.decode(line))
                 if len(found) == count:
                     break

@@ -1,4 +1,4 @@
-"""Webhooks that change and check what is written, and the life of namespaces."""
+"""Mutating and validating webhooks, and the namespace lifecycle."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kubeloop.testing.server.admission.webhooks import (
 )
 from kubeloop.testing.server.identity import User
 from kubeloop.testing.server.registry import Registry
-from kubeloop.testing.server.statuses import Refusal
+from kubeloop.testing.server.statuses import StatusError
 from tests.support.https import serve_app
 
 ANN = User("ann", "7", ("dev",), {"team": ("x",)})
@@ -54,13 +54,13 @@ def _allow(request: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 class World:
-    """Stored configurations, and webhooks that answer by function."""
+    """Stored configurations, and webhooks that respond by function."""
 
     def __init__(self) -> None:
         self.mutating: list[dict[str, Any]] = []
         self.validating: list[dict[str, Any]] = []
-        self.answers: dict[str, Answer] = {}
-        self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.responses: dict[str, Answer] = {}
+        self.calls: list[tuple[str, dict[str, Any]]] = []
         self.urls: list[str] = []
         self.trusted: list[bytes | None] = []
 
@@ -82,14 +82,18 @@ class World:
     ) -> tuple[int, bytes]:
         review = json.loads(body)
         host = url.split("/")[2]
-        self.asked.append((host, review))
+        self.calls.append((host, review))
         self.urls.append(url)
         self.trusted.append(ca_bundle)
-        said = self.answers.get(host, _allow)(review["request"])
-        if isinstance(said, bytes):
-            return 200, said
-        answer = {"kind": "AdmissionReview", "apiVersion": review["apiVersion"], "response": said}
-        return 200, json.dumps(answer).encode()
+        response = self.responses.get(host, _allow)(review["request"])
+        if isinstance(response, bytes):
+            return 200, response
+        reviewed = {
+            "kind": "AdmissionReview",
+            "apiVersion": review["apiVersion"],
+            "response": response,
+        }
+        return 200, json.dumps(reviewed).encode()
 
     @property
     def webhooks(self) -> Webhooks:
@@ -102,8 +106,8 @@ def world() -> World:
 
 
 def _request(operation: str = "CREATE", **more: Any) -> AdmissionRequest:
-    said: dict[str, Any] = {"name": "web", "namespace": "shop", "obj": POD, **more}
-    return AdmissionRequest(operation, said.pop("target", PODS), ANN, **said)
+    response: dict[str, Any] = {"name": "web", "namespace": "shop", "obj": POD, **more}
+    return AdmissionRequest(operation, response.pop("target", PODS), ANN, **response)
 
 
 def _patch(*operations: dict[str, Any]) -> dict[str, str]:
@@ -111,20 +115,20 @@ def _patch(*operations: dict[str, Any]) -> dict[str, str]:
     return {"patch": text, "patchType": "JSONPatch"}
 
 
-# --- what is sent
+# --- requests
 
 
-async def test_a_webhook_is_told_what_is_done_to_what_by_whom(world: World) -> None:
+async def test_a_webhook_gets_the_operation_the_object_and_the_user(world: World) -> None:
     world.validates(_hook())
     options = {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"}
 
     await world.webhooks.validate(_request(options=options, dry_run=True))
 
-    [(_, review)] = world.asked
-    asked = review["request"]
+    [(_, review)] = world.calls
+    request = review["request"]
     assert (review["kind"], review["apiVersion"]) == ("AdmissionReview", "admission.k8s.io/v1")
-    assert asked.pop("uid")
-    assert asked == {
+    assert request.pop("uid")
+    assert request == {
         "kind": {"group": "", "version": "v1", "kind": "Pod"},
         "resource": {"group": "", "version": "v1", "resource": "pods"},
         "requestKind": {"group": "", "version": "v1", "kind": "Pod"},
@@ -155,23 +159,23 @@ async def test_the_timeout_and_the_trusted_certificates_are_handed_over(world: W
     assert world.trusted == [b"pem"]
 
 
-# --- what an answer means
+# --- responses
 
 
 async def test_patches_are_applied_one_after_the_other_by_name(world: World) -> None:
     world.mutates(_hook("b"), name="z")
     world.mutates(_hook("a"), name="y")
     label = {"op": "add", "path": "/metadata/labels/by", "value": "a"}
-    world.answers["a"] = lambda asked: _allow(asked, **_patch(label), warnings=["from a"])
-    world.answers["b"] = lambda asked: _allow(
-        asked,
+    world.responses["a"] = lambda request: _allow(request, **_patch(label), warnings=["from a"])
+    world.responses["b"] = lambda request: _allow(
+        request,
         **_patch({"op": "test", "path": "/metadata/labels/by", "value": "a"}),
         auditAnnotations={"k": "v"},
     )
 
     admitted = await world.webhooks.mutate(_request())
 
-    assert [host for host, _ in world.asked] == ["a", "b"]
+    assert [host for host, _ in world.calls] == ["a", "b"]
     assert admitted.obj is not None
     assert admitted.obj["metadata"]["labels"] == {"app": "web", "by": "a"}
     assert admitted.warnings == ("from a",)
@@ -187,16 +191,16 @@ async def test_a_denial_keeps_code_reason_and_details(world: World) -> None:
         "message": "no pods today",
         "details": {"name": "web"},
     }
-    world.answers["deny.example.com"] = lambda asked: {
-        "uid": asked["uid"],
+    world.responses["deny.example.com"] = lambda request: {
+        "uid": request["uid"],
         "allowed": False,
         "status": status,
     }
 
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as error:
         await world.webhooks.validate(_request())
 
-    assert refusal.value.status == {
+    assert error.value.status == {
         "kind": "Status",
         "apiVersion": "v1",
         "metadata": {},
@@ -220,98 +224,104 @@ async def test_a_denial_that_says_little_is_a_denial(
     world: World, status: dict[str, Any] | None, code: int, end: str
 ) -> None:
     world.mutates(_hook())
-    world.answers["h"] = lambda asked: {"uid": asked["uid"], "allowed": False, "status": status}
+    world.responses["h"] = lambda request: {
+        "uid": request["uid"],
+        "allowed": False,
+        "status": status,
+    }
 
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as error:
         await world.webhooks.mutate(_request())
 
-    assert refusal.value.code == code
-    assert refusal.value.status["message"] == f'admission webhook "h" denied the request{end}'
+    assert error.value.code == code
+    assert error.value.status["message"] == f'admission webhook "h" denied the request{end}'
 
 
 BAD_ANSWERS: list[tuple[str, Answer]] = [
-    ("webhook response was absent", lambda asked: b"{}"),
-    ("json parse error", lambda asked: b"<html>"),
-    ('expected response.uid="', lambda asked: {"uid": "other", "allowed": True}),
+    ("webhook response was absent", lambda request: b"{}"),
+    ("json parse error", lambda request: b"<html>"),
+    ('expected response.uid="', lambda request: {"uid": "other", "allowed": True}),
     (
         "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got /v1, Kind=Pod",
-        lambda asked: json.dumps(
-            {"kind": "Pod", "apiVersion": "v1", "response": _allow(asked)}
+        lambda request: json.dumps(
+            {"kind": "Pod", "apiVersion": "v1", "response": _allow(request)}
         ).encode(),
     ),
     (
         "webhook returned response.patch but not response.patchType",
-        lambda asked: _allow(asked, patch="W10="),
+        lambda request: _allow(request, patch="W10="),
     ),
     (
         "webhook returned response.patchType but not response.patch",
-        lambda asked: _allow(asked, patchType="JSONPatch"),
+        lambda request: _allow(request, patchType="JSONPatch"),
     ),
     (
         'unsupported patch type "Magic"',
-        lambda asked: _allow(asked, patch="W10=", patchType="Magic"),
+        lambda request: _allow(request, patch="W10=", patchType="Magic"),
     ),
     (
         "received undecodable patch in webhook response",
-        lambda asked: _allow(asked, patch="e30=", patchType="JSONPatch"),
+        lambda request: _allow(request, patch="e30=", patchType="JSONPatch"),
     ),
 ]
 
 
-@pytest.mark.parametrize(("message", "answer"), BAD_ANSWERS, ids=[e[0] for e in BAD_ANSWERS])
+@pytest.mark.parametrize(("message", "response"), BAD_ANSWERS, ids=[e[0] for e in BAD_ANSWERS])
 async def test_an_answer_that_is_none_decides_by_the_failure_policy(
-    world: World, message: str, answer: Answer
+    world: World, message: str, response: Answer
 ) -> None:
     world.mutates(_hook(failurePolicy="Fail"))
-    world.answers["h"] = answer
+    world.responses["h"] = response
 
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as error:
         await world.webhooks.mutate(_request())
     world.mutating[0]["webhooks"][0]["failurePolicy"] = "Ignore"
     ignored = await world.webhooks.mutate(_request())
 
-    assert refusal.value.code == 500
-    assert 'Internal error occurred: failed calling webhook "h": ' in str(refusal.value)
-    assert message in str(refusal.value)
+    assert error.value.code == 500
+    assert 'Internal error occurred: failed calling webhook "h": ' in str(error.value)
+    assert message in str(error.value)
     assert ignored.obj == POD
 
 
 @pytest.mark.parametrize("more", [{"patch": "W10="}, {"patchType": "JSONPatch"}])
 async def test_a_validating_webhook_may_not_patch(world: World, more: dict[str, str]) -> None:
     world.validates(_hook())
-    world.answers["h"] = lambda asked: _allow(asked, **more)
+    world.responses["h"] = lambda request: _allow(request, **more)
 
-    with pytest.raises(Refusal, match="validating webhook may not return"):
+    with pytest.raises(StatusError, match="validating webhook may not return"):
         await world.webhooks.validate(_request())
 
 
 async def test_a_patch_that_does_not_fit_is_an_internal_error(world: World) -> None:
     world.mutates(_hook(failurePolicy="Ignore"))
-    world.answers["h"] = lambda asked: _allow(asked, **_patch({"op": "remove", "path": "/nope"}))
+    world.responses["h"] = lambda request: _allow(
+        request, **_patch({"op": "remove", "path": "/nope"})
+    )
 
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as error:
         await world.webhooks.mutate(_request())
 
-    assert refusal.value.code == 500
+    assert error.value.code == 500
 
 
 async def test_a_deletion_cannot_be_patched(world: World) -> None:
     world.mutates(_hook())
-    world.answers["h"] = lambda asked: _allow(asked, **_patch({"op": "remove", "path": "/x"}))
+    world.responses["h"] = lambda request: _allow(request, **_patch({"op": "remove", "path": "/x"}))
 
-    with pytest.raises(Refusal, match="attempted to modify the object, which is not supported"):
+    with pytest.raises(StatusError, match="attempted to modify the object, which is not supported"):
         await world.webhooks.mutate(_request("DELETE", obj=None, old=POD))
 
 
-async def test_all_validating_webhooks_are_asked_and_the_first_no_counts(world: World) -> None:
+async def test_all_validating_webhooks_are_called_and_the_first_denial_counts(world: World) -> None:
     world.validates(_hook("a"), _hook("b"), _hook("c"))
     for host in "bc":
-        world.answers[host] = lambda asked: {"uid": asked["uid"], "allowed": False}
+        world.responses[host] = lambda request: {"uid": request["uid"], "allowed": False}
 
-    with pytest.raises(Refusal, match='"b" denied'):
+    with pytest.raises(StatusError, match='"b" denied'):
         await world.webhooks.validate(_request())
 
-    assert sorted(host for host, _ in world.asked) == ["a", "b", "c"]
+    assert sorted(host for host, _ in world.calls) == ["a", "b", "c"]
 
 
 # --- calls that fail
@@ -321,11 +331,11 @@ async def test_a_service_cannot_be_reached_and_the_message_says_so(world: World)
     service = {"service": {"namespace": "shop", "name": "hook"}}
     world.validates(_hook(clientConfig=service))
 
-    with pytest.raises(Refusal, match="this server has no service network") as refusal:
+    with pytest.raises(StatusError, match="this server has no service network") as error:
         await world.webhooks.validate(_request())
 
-    assert 'service "shop/hook"' in str(refusal.value)
-    assert world.asked == []
+    assert 'service "shop/hook"' in str(error.value)
+    assert world.calls == []
 
 
 @pytest.mark.parametrize(
@@ -341,10 +351,10 @@ async def test_an_http_error_is_a_failed_call(world: World, status: int, message
 
     world.validates(_hook())
 
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as error:
         await Webhooks(world.objects, fails).validate(_request())
 
-    assert str(refusal.value) == (
+    assert str(error.value) == (
         f'Internal error occurred: failed calling webhook "h": failed to call webhook: {message}'
     )
 
@@ -363,7 +373,7 @@ async def test_a_webhook_has_its_time_and_no_more(world: World) -> None:
     await clock.advance(0.2)
 
     with pytest.raises(
-        Refusal, match=r'Post "https://h/check\?timeout=5s": context deadline exceeded'
+        StatusError, match=r'Post "https://h/check\?timeout=5s": context deadline exceeded'
     ):
         await call
 
@@ -377,11 +387,11 @@ async def test_a_refused_connection_is_a_failed_call(world: World) -> None:
     webhooks = Webhooks(world.objects, refuses)
 
     assert (await webhooks.mutate(_request())).obj == POD
-    with pytest.raises(Refusal, match="connection refused"):
+    with pytest.raises(StatusError, match="connection refused"):
         await webhooks.validate(_request())
 
 
-# --- which webhooks are asked
+# --- which webhooks are called
 
 
 def _rule(**more: Any) -> dict[str, Any]:
@@ -394,7 +404,7 @@ NAMESPACES = Target("", "v1", "namespaces", "Namespace")
 
 
 @pytest.mark.parametrize(
-    ("rule", "request_", "asked"),
+    ("rule", "request_", "is_called"),
     [
         (_rule(operations=["CREATE", "UPDATE"]), _request("UPDATE"), True),
         (_rule(operations=["CREATE"]), _request("DELETE"), False),
@@ -418,14 +428,14 @@ NAMESPACES = Target("", "v1", "namespaces", "Namespace")
     ],
 )
 async def test_rules_name_operations_resources_and_scope(
-    world: World, rule: dict[str, Any], request_: AdmissionRequest, asked: bool
+    world: World, rule: dict[str, Any], request_: AdmissionRequest, is_called: bool
 ) -> None:
     world.validates(_hook(rules=[rule]))
 
     await world.webhooks.validate(request_)
 
-    assert bool(world.asked) is asked
-    assert world.webhooks.applies(request_) is asked
+    assert bool(world.calls) is is_called
+    assert world.webhooks.applies(request_) is is_called
 
 
 OLD = {**POD, "metadata": {**POD["metadata"], "labels": {"app": "old"}}}
@@ -433,7 +443,7 @@ BARE = {"metadata": {"name": "shop", "labels": {}}}
 
 
 @pytest.mark.parametrize(
-    ("selectors", "request_", "asked"),
+    ("selectors", "request_", "is_called"),
     [
         ({"namespaceSelector": {"matchLabels": {"team": "x"}}}, _request(), True),
         ({"namespaceSelector": {"matchLabels": {"team": "y"}}}, _request(), False),
@@ -454,13 +464,13 @@ BARE = {"metadata": {"name": "shop", "labels": {}}}
     ],
 )
 async def test_selectors_look_at_namespace_and_object(
-    world: World, selectors: dict[str, Any], request_: AdmissionRequest, asked: bool
+    world: World, selectors: dict[str, Any], request_: AdmissionRequest, is_called: bool
 ) -> None:
     world.validates(_hook(**selectors))
 
     await world.webhooks.validate(request_)
 
-    assert bool(world.asked) is asked
+    assert bool(world.calls) is is_called
 
 
 async def test_webhook_configurations_concern_no_webhook(world: World) -> None:
@@ -474,7 +484,7 @@ async def test_webhook_configurations_concern_no_webhook(world: World) -> None:
 
     await world.webhooks.validate(_request(target=own, namespace=""))
 
-    assert world.asked == []
+    assert world.calls == []
 
 
 @pytest.mark.parametrize("effects", ["Some", "Unknown", None])
@@ -483,11 +493,11 @@ async def test_a_webhook_with_side_effects_refuses_dry_runs(
 ) -> None:
     world.mutates(_hook(sideEffects=effects, failurePolicy="Ignore"))
 
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as error:
         await world.webhooks.mutate(_request(dry_run=True))
 
-    assert refusal.value.code == 400
-    assert str(refusal.value) == 'admission webhook "h" does not support dry run'
+    assert error.value.code == 400
+    assert str(error.value) == 'admission webhook "h" does not support dry run'
 
 
 async def test_an_equivalent_version_is_asked_for_in_the_version_of_the_rule(
@@ -497,8 +507,8 @@ async def test_an_equivalent_version_is_asked_for_in_the_version_of_the_rule(
     obj = {"apiVersion": "autoscaling/v1", "kind": hpa.kind, "metadata": {"name": "web"}}
     rule = _rule(apiGroups=["autoscaling"], apiVersions=["v2"], resources=[hpa.plural])
     world.mutates(_hook(rules=[rule]))
-    world.answers["h"] = lambda asked: _allow(
-        asked, **_patch({"op": "add", "path": "/metadata/labels", "value": {"a": "b"}})
+    world.responses["h"] = lambda request: _allow(
+        request, **_patch({"op": "add", "path": "/metadata/labels", "value": {"a": "b"}})
     )
 
     def convert(obj: dict[str, Any], group: str, kind: str, to: str) -> dict[str, Any]:
@@ -507,10 +517,10 @@ async def test_an_equivalent_version_is_asked_for_in_the_version_of_the_rule(
     webhooks = Webhooks(world.objects, world.post, registry=Registry(), convert=convert)
     admitted = await webhooks.mutate(_request(target=hpa, obj=obj))
 
-    asked = world.asked[0][1]["request"]
-    assert asked["kind"]["version"] == "v2"
-    assert asked["requestKind"]["version"] == "v1"
-    assert asked["object"]["apiVersion"] == "autoscaling/v2"
+    request = world.calls[0][1]["request"]
+    assert request["kind"]["version"] == "v2"
+    assert request["requestKind"]["version"] == "v1"
+    assert request["object"]["apiVersion"] == "autoscaling/v2"
     assert admitted.obj is not None
     assert admitted.obj["apiVersion"] == "autoscaling/v1"
     assert admitted.obj["metadata"]["labels"] == {"a": "b"}
@@ -541,7 +551,7 @@ async def test_a_webhook_is_called_over_https_and_only_its_authority_is_trusted(
         world.validates(_hook(clientConfig=good))
         admitted = await Webhooks(world.objects).validate(_request())
         world.validating[0]["webhooks"][0]["clientConfig"] = bad
-        with pytest.raises(Refusal, match="certificate verify failed"):
+        with pytest.raises(StatusError, match="certificate verify failed"):
             await Webhooks(world.objects).validate(_request())
 
     assert admitted.warnings == ("10s",)
@@ -556,28 +566,28 @@ async def test_a_bundle_without_certificates_is_a_failed_call() -> None:
 
 
 def _check(operation: str, plural: str, found: dict[str, Any] | None, **more: str) -> None:
-    said = {"group": "", "name": "web", "namespace": "shop", **more}
-    check_namespace(operation=operation, plural=plural, found=found, **said)
+    response = {"group": "", "name": "web", "namespace": "shop", **more}
+    check_namespace(operation=operation, plural=plural, found=found, **response)
 
 
 def test_nothing_is_created_in_a_namespace_that_is_not_there() -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as error:
         _check("CREATE", "pods", None)
 
-    assert refusal.value.code == 404
-    assert str(refusal.value) == 'namespaces "shop" not found'
+    assert error.value.code == 404
+    assert str(error.value) == 'namespaces "shop" not found'
 
 
 def test_nothing_is_created_in_a_namespace_that_goes_away() -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as error:
         _check("CREATE", "pods", {"status": {"phase": "Terminating"}})
 
-    assert refusal.value.code == 403
-    assert str(refusal.value) == (
+    assert error.value.code == 403
+    assert str(error.value) == (
         'pods "web" is forbidden: unable to create new content in namespace shop because it is '
         "being terminated"
     )
-    assert refusal.value.status["details"]["causes"] == [
+    assert error.value.status["details"]["causes"] == [
         {
             "reason": "NamespaceTerminating",
             "message": "namespace shop is being terminated",
@@ -599,6 +609,6 @@ def test_cluster_wide_objects_and_access_reviews_need_no_namespace() -> None:
 
 @pytest.mark.parametrize("name", ["default", "kube-system", "kube-public"])
 def test_some_namespaces_cannot_be_deleted(name: str) -> None:
-    with pytest.raises(Refusal, match="this namespace may not be deleted"):
+    with pytest.raises(StatusError, match="this namespace may not be deleted"):
         _check("DELETE", "namespaces", None, name=name)
     _check("DELETE", "namespaces", None, name="shop")

@@ -1,4 +1,4 @@
-"""Who a request comes from."""
+"""Authentication of requests."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ import pytest
 from multidict import CIMultiDict
 
 from kubeloop.testing.server.access.authn import Authenticator, Subject
-from kubeloop.testing.server.access.impersonation import impersonated
-from kubeloop.testing.server.access.service_accounts import ISSUER, Bound, ServiceAccountTokens
+from kubeloop.testing.server.access.impersonation import impersonate
+from kubeloop.testing.server.access.service_accounts import (
+    ISSUER,
+    BoundObject,
+    ServiceAccountTokens,
+)
 from kubeloop.testing.server.access.signing import BadToken, SigningKey
 from kubeloop.testing.server.identity import Attributes, Decision, User
-from kubeloop.testing.server.statuses import Refusal
+from kubeloop.testing.server.statuses import StatusError
 
 ANN = User("ann", "7", ("dev",))
 KEY = SigningKey()
@@ -44,28 +48,30 @@ def _bearer(token: str) -> CIMultiDict[str]:
 NOTHING: CIMultiDict[str] = CIMultiDict()
 
 
-# --- tokens, certificates, strangers
+# --- tokens, certificates, anonymous requests
 
 
 def test_a_known_token_is_its_user_and_one_of_all_authenticated() -> None:
-    user = Authenticator(tokens={"t": ANN}).identify(_bearer("t"))
+    user = Authenticator(tokens={"t": ANN}).authenticate(_bearer("t"))
 
     assert user == User("ann", "7", ("dev", "system:authenticated"))
 
 
 @pytest.mark.parametrize("anonymous", [True, False])
-def test_a_wrong_token_is_unauthorized_even_where_strangers_may_come_in(anonymous: bool) -> None:
+def test_a_wrong_token_is_unauthorized_even_where_anonymous_requests_are_accepted(
+    anonymous: bool,
+) -> None:
     authenticator = Authenticator(tokens={"t": ANN}, anonymous=anonymous)
 
-    with pytest.raises(Refusal) as refusal:
-        authenticator.identify(_bearer("x"))
+    with pytest.raises(StatusError) as error:
+        authenticator.authenticate(_bearer("x"))
 
-    assert refusal.value.status["code"] == 401
-    assert refusal.value.status["message"] == "Unauthorized"
+    assert error.value.status["code"] == 401
+    assert error.value.status["message"] == "Unauthorized"
 
 
-def test_without_credentials_configured_strangers_come_in() -> None:
-    user = Authenticator().identify(NOTHING)
+def test_without_credentials_configured_anonymous_requests_are_accepted() -> None:
+    user = Authenticator().authenticate(NOTHING)
 
     assert user == User("system:anonymous", "", ("system:unauthenticated",))
 
@@ -73,14 +79,16 @@ def test_without_credentials_configured_strangers_come_in() -> None:
 @pytest.mark.parametrize(
     "authenticator", [Authenticator(tokens={"t": ANN}), Authenticator(client_ca=b"ca")]
 )
-def test_with_credentials_configured_strangers_stay_out(authenticator: Authenticator) -> None:
-    with pytest.raises(Refusal) as refusal:
-        authenticator.identify(NOTHING)
+def test_with_credentials_configured_anonymous_requests_are_rejected(
+    authenticator: Authenticator,
+) -> None:
+    with pytest.raises(StatusError) as error:
+        authenticator.authenticate(NOTHING)
 
-    assert refusal.value.code == 401
+    assert error.value.code == 401
 
 
-def test_taking_all_tokens_away_does_not_let_strangers_in() -> None:
+def test_removing_all_tokens_does_not_accept_anonymous_requests() -> None:
     authenticator = Authenticator(tokens={"t": ANN})
 
     authenticator.replace_tokens({})
@@ -93,23 +101,23 @@ def test_a_rotated_token_is_known_and_the_old_one_is_not() -> None:
 
     authenticator.replace_tokens({"new": ANN})
 
-    assert authenticator.identify(_bearer("new")).name == "ann"
-    with pytest.raises(Refusal):
-        authenticator.identify(_bearer("old"))
+    assert authenticator.authenticate(_bearer("new")).name == "ann"
+    with pytest.raises(StatusError):
+        authenticator.authenticate(_bearer("old"))
 
 
 @pytest.mark.parametrize("header", ["Bearer t", "bearer t", "BEARER t", "Bearer t extra"])
 def test_the_scheme_is_read_in_any_case(header: str) -> None:
     headers = CIMultiDict({"Authorization": header})
 
-    assert Authenticator(tokens={"t": ANN}).identify(headers).name == "ann"
+    assert Authenticator(tokens={"t": ANN}).authenticate(headers).name == "ann"
 
 
 @pytest.mark.parametrize("header", ["Basic dDp0", "Bearer", "Bearer ", ""])
 def test_other_schemes_are_no_credentials(header: str) -> None:
     headers = CIMultiDict({"Authorization": header})
 
-    user = Authenticator(tokens={"t": ANN}, anonymous=True).identify(headers)
+    user = Authenticator(tokens={"t": ANN}, anonymous=True).authenticate(headers)
 
     assert user.name == "system:anonymous"
 
@@ -119,21 +127,21 @@ def test_a_websocket_may_bring_its_token_among_the_protocols() -> None:
     protocols = f"v5.channel.k8s.io, base64url.bearer.authorization.k8s.io.{encoded}"
     headers = CIMultiDict({"Sec-WebSocket-Protocol": protocols})
 
-    assert Authenticator(tokens={"t": ANN}).identify(headers).name == "ann"
+    assert Authenticator(tokens={"t": ANN}).authenticate(headers).name == "ann"
 
 
 def test_a_certificate_names_user_and_groups_and_comes_before_the_token() -> None:
     authenticator = Authenticator(client_ca=b"ca", tokens={"t": ANN})
 
-    user = authenticator.identify(_bearer("wrong"), Subject("bob", ("ops",), "ab"))
+    user = authenticator.authenticate(_bearer("wrong"), Subject("bob", ("ops",), "ab"))
 
     assert user.name == "bob"
     assert user.groups == ("ops", "system:authenticated")
     assert user.extra == {"authentication.kubernetes.io/credential-id": ("X509SHA256=ab",)}
 
 
-def test_a_certificate_counts_for_nothing_where_none_was_asked_for() -> None:
-    user = Authenticator().identify(NOTHING, Subject("bob"))
+def test_a_certificate_is_ignored_without_a_client_authority() -> None:
+    user = Authenticator().authenticate(NOTHING, Subject("bob"))
 
     assert user.name == "system:anonymous"
 
@@ -149,7 +157,7 @@ def test_a_service_account_token_is_the_account_and_its_groups() -> None:
     tokens = _tokens(Stored(serviceaccounts=[ACCOUNT]))
     authenticator = Authenticator(service_accounts=tokens)
 
-    user = authenticator.identify(_bearer(tokens.issue(ACCOUNT, seconds=600)))
+    user = authenticator.authenticate(_bearer(tokens.issue(ACCOUNT, seconds=600)))
 
     assert user.name == "system:serviceaccount:shop:web"
     assert user.uid == "u1"
@@ -162,17 +170,17 @@ def test_a_service_account_token_is_the_account_and_its_groups() -> None:
     assert credential.startswith("JTI=")
 
 
-def test_a_bound_token_tells_its_pod_and_node() -> None:
+def test_a_bound_token_has_its_pod_and_node() -> None:
     tokens = _tokens(Stored(serviceaccounts=[ACCOUNT], pods=[POD]))
-    bound = Bound("Pod", "web-0", "p1", ("node-7", "n1"))
+    bound = BoundObject("Pod", "web-0", "p1", ("node-7", "n1"))
 
-    vouched = tokens.vouch(tokens.issue(ACCOUNT, seconds=600, bound=bound))
+    found = tokens.authenticate_token(tokens.issue(ACCOUNT, seconds=600, bound=bound))
 
-    said = {key.rpartition("/")[2]: value for key, value in vouched.user.extra.items()}
-    assert said["pod-name"] == ("web-0",)
-    assert said["pod-uid"] == ("p1",)
-    assert said["node-name"] == ("node-7",)
-    assert said["node-uid"] == ("n1",)
+    extra = {key.rpartition("/")[2]: value for key, value in found.user.extra.items()}
+    assert extra["pod-name"] == ("web-0",)
+    assert extra["pod-uid"] == ("p1",)
+    assert extra["node-name"] == ("node-7",)
+    assert extra["node-uid"] == ("n1",)
 
 
 OTHER_POD = {"metadata": {**POD["metadata"], "uid": "p2"}}
@@ -190,31 +198,31 @@ OTHER_ACCOUNT = {"metadata": {**ACCOUNT["metadata"], "uid": "u2"}}
         (Stored(serviceaccounts=[ACCOUNT], pods=[DELETED_POD]), "has been invalidated"),
     ],
 )
-def test_a_token_dies_with_what_it_is_bound_to(stored: Stored, message: str) -> None:
-    token = _tokens(Stored()).issue(ACCOUNT, seconds=600, bound=Bound("Pod", "web-0", "p1"))
+def test_a_token_is_invalid_after_its_bound_object_is_deleted(stored: Stored, message: str) -> None:
+    token = _tokens(Stored()).issue(ACCOUNT, seconds=600, bound=BoundObject("Pod", "web-0", "p1"))
 
     with pytest.raises(BadToken, match=message):
-        _tokens(stored).vouch(token)
+        _tokens(stored).authenticate_token(token)
 
 
 def test_a_token_expires() -> None:
     stored = Stored(serviceaccounts=[ACCOUNT])
     token = _tokens(stored).issue(ACCOUNT, seconds=600)
 
-    _tokens(stored, now=NOW + timedelta(seconds=650)).vouch(token)  # clocks differ
+    _tokens(stored, now=NOW + timedelta(seconds=650)).authenticate_token(token)  # clocks differ
     with pytest.raises(BadToken, match="service account token has expired"):
-        _tokens(stored, now=NOW + timedelta(seconds=661)).vouch(token)
+        _tokens(stored, now=NOW + timedelta(seconds=661)).authenticate_token(token)
     with pytest.raises(BadToken, match="not valid yet"):
-        _tokens(stored, now=NOW - timedelta(seconds=61)).vouch(token)
+        _tokens(stored, now=NOW - timedelta(seconds=61)).authenticate_token(token)
 
 
 def test_a_token_for_others_is_refused_here() -> None:
     tokens = _tokens(Stored(serviceaccounts=[ACCOUNT]))
     token = tokens.issue(ACCOUNT, seconds=600, audiences=["vault"])
 
-    assert tokens.vouch(token, ["vault", "x"]).audiences == ("vault",)
+    assert tokens.authenticate_token(token, ["vault", "x"]).audiences == ("vault",)
     with pytest.raises(BadToken) as problem:
-        tokens.vouch(token)
+        tokens.authenticate_token(token)
     assert str(problem.value) == (
         f'token audiences ["vault"] is invalid for the target audiences ["{ISSUER}"]'
     )
@@ -225,20 +233,20 @@ def test_a_rotated_key_keeps_old_tokens_only_when_asked_to() -> None:
     old = tokens.issue(ACCOUNT, seconds=600)
 
     tokens.rotate(SigningKey())
-    tokens.vouch(old)
-    tokens.vouch(tokens.issue(ACCOUNT, seconds=600))
+    tokens.authenticate_token(old)
+    tokens.authenticate_token(tokens.issue(ACCOUNT, seconds=600))
     assert len(tokens.keys()["keys"]) == 2
 
     tokens.rotate(SigningKey(), keep_old=False)
     with pytest.raises(BadToken):
-        tokens.vouch(old)
+        tokens.authenticate_token(old)
 
 
 # --- impersonation
 
 
 class Allowing:
-    """Allows what it was told to, and remembers what it was asked."""
+    """Allows a fixed set of resources, and records the requests."""
 
     def __init__(self, *resources: str) -> None:
         self.resources = resources
@@ -250,10 +258,10 @@ class Allowing:
 
 
 def test_without_the_headers_the_user_stays_who_they_are() -> None:
-    assert impersonated(ANN, NOTHING, Allowing()) is ANN
+    assert impersonate(ANN, NOTHING, Allowing()) is ANN
 
 
-def test_a_user_with_groups_uid_and_extras_is_taken_on() -> None:
+def test_groups_uid_and_extras_are_impersonated() -> None:
     headers = CIMultiDict(
         [
             ("Impersonate-User", "bob"),
@@ -269,7 +277,7 @@ def test_a_user_with_groups_uid_and_extras_is_taken_on() -> None:
         "users", "groups", "uids", "userextras/scopes", "userextras/example.com/team"
     )
 
-    user = impersonated(ANN, headers, authorizer)
+    user = impersonate(ANN, headers, authorizer)
 
     assert user == User(
         "bob",
@@ -281,11 +289,11 @@ def test_a_user_with_groups_uid_and_extras_is_taken_on() -> None:
     assert all(each.user is ANN for each in authorizer.asked)
 
 
-def test_a_service_account_is_taken_on_with_its_groups() -> None:
+def test_an_impersonated_service_account_has_its_groups() -> None:
     headers = CIMultiDict({"Impersonate-User": "system:serviceaccount:shop:web"})
     authorizer = Allowing("serviceaccounts")
 
-    user = impersonated(ANN, headers, authorizer)
+    user = impersonate(ANN, headers, authorizer)
 
     assert user.groups == (
         "system:serviceaccounts",
@@ -311,27 +319,27 @@ def test_the_group_of_all_is_added_as_kube_adds_it(
     if group:
         headers.add("Impersonate-Group", group)
 
-    assert impersonated(ANN, headers, Allowing("users", "groups")).groups == groups
+    assert impersonate(ANN, headers, Allowing("users", "groups")).groups == groups
 
 
 def test_what_is_not_allowed_is_forbidden_with_the_reason() -> None:
     headers = CIMultiDict({"Impersonate-User": "bob", "Impersonate-Group": "system:masters"})
 
-    with pytest.raises(Refusal) as refusal:
-        impersonated(ANN, headers, Allowing("users"))
+    with pytest.raises(StatusError) as error:
+        impersonate(ANN, headers, Allowing("users"))
 
-    assert refusal.value.code == 403
-    assert refusal.value.status["message"] == (
+    assert error.value.code == 403
+    assert error.value.status["message"] == (
         'groups "system:masters" is forbidden: User "ann" cannot impersonate resource "groups" '
         'in API group "" at the cluster scope: because'
     )
 
 
 def test_groups_without_a_user_are_a_bad_request() -> None:
-    with pytest.raises(Refusal) as refusal:
-        impersonated(ANN, CIMultiDict({"Impersonate-Group": "ops"}), Allowing("groups"))
+    with pytest.raises(StatusError) as error:
+        impersonate(ANN, CIMultiDict({"Impersonate-Group": "ops"}), Allowing("groups"))
 
-    assert refusal.value.code == 400
-    assert refusal.value.status["message"] == (
+    assert error.value.code == 400
+    assert error.value.status["message"] == (
         "requested [{Group  ops    }] without impersonating a user"
     )

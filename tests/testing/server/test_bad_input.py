@@ -1,4 +1,4 @@
-"""Malformed requests: the right Status, no traceback, nothing stored, the server lives."""
+"""Malformed requests: the right Status, no traceback, nothing stored, and the server runs on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from kubeloop.testing.server import Service
 from tests.testing.server.conftest import Api
-from tests.testing.server.server_steps import (
+from tests.testing.server.server_objects import (
     CONFIG_MAPS,
     DEPLOYMENTS,
     PODS,
@@ -22,7 +22,7 @@ from tests.testing.server.server_steps import (
 
 
 async def _raw(server: Service, *parts: bytes, close: bool = True) -> bytes:
-    """Send bytes as they are and read until the server hangs up."""
+    """Send bytes and read until the server closes the connection."""
     host, port = server.url.removeprefix("http://").split(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     try:
@@ -58,12 +58,12 @@ def _request(body: bytes, *, headers: str = "", path: str = CONFIG_MAPS) -> byte
     ],
 )
 async def test_what_is_no_http_is_a_bad_request(api: Api, server: Service, sent: bytes) -> None:
-    answer = await _raw(server, sent)
+    response = await _raw(server, sent)
 
-    assert not answer or answer.startswith((b"HTTP/1.1 400", b"HTTP/1.0 400")), answer
-    assert b"Traceback" not in answer
-    if answer:
-        assert json.loads(answer.split(b"\r\n\r\n", 1)[1])["kind"] == "Status"
+    assert not response or response.startswith((b"HTTP/1.1 400", b"HTTP/1.0 400")), response
+    assert b"Traceback" not in response
+    if response:
+        assert json.loads(response.split(b"\r\n\r\n", 1)[1])["kind"] == "Status"
     assert (await api.get(CONFIG_MAPS)).json["items"] == []
 
 
@@ -79,10 +79,10 @@ async def test_a_client_that_sends_half_a_body_and_goes_changes_nothing(
 async def test_deep_nesting_is_refused_or_dropped(api: Api, depth: int) -> None:
     body = b'{"metadata":{"name":"a"},"x":' + b"[" * depth + b"]" * depth + b"}"
 
-    said = await api("POST", CONFIG_MAPS, body)
+    response = await api("POST", CONFIG_MAPS, body)
 
-    assert said.code in {201, 400, 422}
-    assert b"Traceback" not in said.raw
+    assert response.code in {201, 400, 422}
+    assert b"Traceback" not in response.raw
 
 
 async def test_deep_nesting_in_yaml_and_patches_is_refused(api: Api) -> None:
@@ -95,7 +95,7 @@ async def test_deep_nesting_in_yaml_and_patches_is_refused(api: Api) -> None:
     assert (yaml.code, merge.code) == (400, 400)
 
 
-# --- a bounded fuzz: thousands of requests, each a little wrong
+# --- a bounded fuzz test: thousands of slightly wrong requests
 
 _ODD: list[Any] = [
     None,
@@ -188,7 +188,7 @@ def _mangled(chance: random.Random, value: Any) -> Any:
 
 
 def _method(chance: random.Random, path: str) -> str:
-    """Mostly one that means something at the path."""
+    """Mostly a method that the path supports."""
     if chance.random() < 0.2:
         return chance.choice(_METHODS)
     if path.endswith(("/a", "/web", "/status", "/scale")):
@@ -247,10 +247,10 @@ async def test_thousands_of_malformed_requests_do_the_server_no_harm(
         method = _method(chance, path)
         query = chance.choice(_QUERIES) if chance.random() < 0.4 else {}
         headers = {"Content-Type": _type(chance, method)}
-        said = await api(method, path, _body(chance), headers=headers, **query)
-        # kube-apiserver has 500s of its own, but none that says that the server failed.
-        assert said.code != 500 or not said.reason, (method, path, query, headers, said)
-        assert b"Traceback" not in said.raw
+        response = await api(method, path, _body(chance), headers=headers, **query)
+        # kube-apiserver itself responds with some 500s, but never "the server failed".
+        assert response.code != 500 or not response.reason, (method, path, query, headers, response)
+        assert b"Traceback" not in response.raw
 
     assert "the server failed" not in caplog.text
     assert (await api.get("/readyz")).raw == b"ok"

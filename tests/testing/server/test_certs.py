@@ -1,4 +1,4 @@
-"""Certificates made on the spot, used in real handshakes."""
+"""Generated certificates in real TLS handshakes."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_server_certificate_is_not_good_for_other_names() -> None:
         _handshake(server, _client(authority.pem), "other.test")
 
 
-def test_a_client_certificate_says_who_comes() -> None:
+def test_a_client_certificate_names_the_user() -> None:
     authority = Authority()
     server = server_context(authority.server(), client_ca=authority.pem)
     client = _with_certificate(_client(authority.pem), authority.client("ann", ["dev", "ops"]))
@@ -86,7 +86,7 @@ def test_a_client_certificate_says_who_comes() -> None:
     assert subject_of(seen.getpeercert()) == Subject("ann", ("dev", "ops"))
 
 
-def test_a_client_may_come_without_certificate() -> None:
+def test_a_client_certificate_is_optional() -> None:
     authority = Authority()
     server = server_context(authority.server(), client_ca=authority.pem)
 
@@ -126,7 +126,7 @@ def test_a_rotated_certificate_is_used_by_the_next_handshake() -> None:
 
 def test_a_bundle_trusts_the_old_and_the_new_authority() -> None:
     old = Authority()
-    new = old.renewed()
+    new = old.rotate()
 
     for each in (old, new):
         server = server_context(each.server())

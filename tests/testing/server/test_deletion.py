@@ -1,4 +1,4 @@
-"""Deleting: grace, finalizers, preconditions, dependents, namespaces."""
+"""Deletion: grace period, finalizers, preconditions, dependents, namespaces."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kubeloop.testing.server import Service
-from tests.testing.server.conftest import Api, Said
-from tests.testing.server.server_steps import (
+from tests.testing.server.conftest import Api, HTTPResponse
+from tests.testing.server.server_objects import (
     CONFIG_MAPS,
     DEPLOYMENTS,
     PODS,
@@ -21,9 +21,9 @@ from tests.testing.server.server_steps import (
 
 
 async def _settled(server: Service) -> None:
-    """Let the housekeeping do what is to be done."""
+    """Run the controllers until they have no work."""
     await asyncio.sleep(0)
-    server.core.housekeeper.work()
+    server.core.controller_manager.work()
 
 
 async def test_a_deletion_is_answered_with_a_status_or_the_object(api: Api) -> None:
@@ -60,12 +60,12 @@ async def test_no_finalizer_is_added_to_what_is_being_deleted(api: Api) -> None:
     await api.create(CONFIG_MAPS, body)
     await api("DELETE", f"{CONFIG_MAPS}/a")
 
-    said = await api.patch(
+    response = await api.patch(
         f"{CONFIG_MAPS}/a", {"metadata": {"finalizers": ["example.com/keep", "example.com/more"]}}
     )
 
-    assert said.code == 422
-    assert "metadata.finalizers: Forbidden" in said.json["message"]
+    assert response.code == 422
+    assert "metadata.finalizers: Forbidden" in response.json["message"]
 
 
 async def test_a_pod_on_a_node_has_its_grace_period(api: Api) -> None:
@@ -110,10 +110,10 @@ async def test_options_that_do_not_hold_delete_nothing(
 ) -> None:
     await api.create(CONFIG_MAPS, config_map("a"))
 
-    said = await api("DELETE", f"{CONFIG_MAPS}/a", options)
+    response = await api("DELETE", f"{CONFIG_MAPS}/a", options)
 
-    assert said.code == code, said
-    assert message in said.json["message"]
+    assert response.code == code, response
+    assert message in response.json["message"]
     assert (await api.get(f"{CONFIG_MAPS}/a")).code == 200
 
 
@@ -121,15 +121,15 @@ async def test_a_collection_is_deleted_by_selector(api: Api) -> None:
     for name, app in (("a", "x"), ("b", "x"), ("c", "y")):
         await api.create(PODS, pod(name, app=app))
 
-    said = await api("DELETE", PODS, labelSelector="app=x")
+    response = await api("DELETE", PODS, labelSelector="app=x")
 
-    assert said.json["kind"] == "PodList"
-    assert len(said.json["items"]) == 2
+    assert response.json["kind"] == "PodList"
+    assert len(response.json["items"]) == 2
     left = (await api.get(PODS)).json["items"]
     assert [each["metadata"]["name"] for each in left] == ["c"]
 
 
-async def _family(api: Api, *, block: bool = False) -> Said:
+async def _family(api: Api, *, block: bool = False) -> HTTPResponse:
     owner = await api.create(DEPLOYMENTS, deployment("web"))
     await api.create(PODS, owned(pod("child"), owner.json, block=block))
     return owner
@@ -190,27 +190,27 @@ async def test_an_object_with_a_second_owner_stays(api: Api, server: Service) ->
 
 
 async def test_an_object_whose_owner_never_was_goes(api: Api, server: Service) -> None:
-    nobody = deployment("nobody")
-    nobody["metadata"]["uid"] = "00000000-0000-0000-0000-000000000000"
+    missing = deployment("missing")
+    missing["metadata"]["uid"] = "00000000-0000-0000-0000-000000000000"
 
-    await api.create(PODS, owned(pod("child"), nobody))
+    await api.create(PODS, owned(pod("child"), missing))
     await _settled(server)
 
     assert (await api.get(f"{PODS}/child")).code == 404
 
 
-async def test_jobs_keep_their_pods_unless_told_otherwise(api: Api) -> None:
+async def test_deleting_a_job_keeps_its_pods_by_default(api: Api) -> None:
     jobs = "/apis/batch/v1/namespaces/default/jobs"
     template = {"spec": {**pod("x")["spec"], "restartPolicy": "Never"}}
     await api.create(jobs, {"metadata": {"name": "j"}, "spec": {"template": template}})
 
-    said = await api("DELETE", f"{jobs}/j")
+    response = await api("DELETE", f"{jobs}/j")
 
-    assert "child pods are preserved by default" in said.warnings[0]
-    assert said.json["metadata"]["finalizers"] == ["orphan"]
+    assert "child pods are preserved by default" in response.warnings[0]
+    assert response.json["metadata"]["finalizers"] == ["orphan"]
 
 
-async def test_a_namespace_takes_its_content_with_it(api: Api, server: Service) -> None:
+async def test_deleting_a_namespace_deletes_its_content(api: Api, server: Service) -> None:
     await api.create("/api/v1/namespaces", {"metadata": {"name": "shop"}})
     held = config_map("held")
     held["metadata"]["finalizers"] = ["example.com/keep"]
@@ -226,8 +226,8 @@ async def test_a_namespace_takes_its_content_with_it(api: Api, server: Service) 
     await _settled(server)
 
     assert marked.json["status"]["phase"] == "Terminating"
-    said = {each["type"]: each["status"] for each in ending.json["status"]["conditions"]}
-    assert said["NamespaceContentRemaining"] == "True"
+    response = {each["type"]: each["status"] for each in ending.json["status"]["conditions"]}
+    assert response["NamespaceContentRemaining"] == "True"
     assert refused.code == 403
     assert refused.json["details"]["causes"][0]["reason"] == "NamespaceTerminating"
     assert free.code == 404
@@ -237,7 +237,7 @@ async def test_a_namespace_takes_its_content_with_it(api: Api, server: Service) 
 async def test_some_namespaces_are_there_from_the_start_and_stay(api: Api) -> None:
     listed = (await api.get("/api/v1/namespaces")).json["items"]
 
-    said = await api("DELETE", "/api/v1/namespaces/default")
+    response = await api("DELETE", "/api/v1/namespaces/default")
 
     assert {each["metadata"]["name"] for each in listed} == {
         "default",
@@ -245,5 +245,5 @@ async def test_some_namespaces_are_there_from_the_start_and_stay(api: Api) -> No
         "kube-public",
         "kube-system",
     }
-    assert (said.code, said.reason) == (403, "Forbidden")
+    assert (response.code, response.reason) == (403, "Forbidden")
     assert (await api.get("/api/v1/namespaces/default/services/kubernetes")).code == 200

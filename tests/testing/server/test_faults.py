@@ -1,4 +1,4 @@
-"""Faults on purpose: each switch, seen from a client."""
+"""Injected faults, seen from a client."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ from kubeloop.kit import ManualClock
 from kubeloop.testing import APIServer
 from kubeloop.testing.server import Service
 from kubeloop.testing.server.faults import Faults, Match, Reaction, Reply, SeenRequest
-from kubeloop.testing.server.statuses import forbidden
+from kubeloop.testing.server.statuses import StatusError, forbidden
 from tests.testing.server.conftest import Api
-from tests.testing.server.server_steps import CONFIG_MAPS, PODS, config_map, pod
+from tests.testing.server.server_objects import CONFIG_MAPS, PODS, config_map, pod
 
 
 async def test_so_many_requests_fail_and_no_more(api: Api, server: Service) -> None:
     server.faults.fail(429, times=2, retry_after=3)
 
-    said = [await api.get(PODS) for _ in range(3)]
+    response = [await api.get(PODS) for _ in range(3)]
 
-    assert [each.code for each in said] == [429, 429, 200]
-    assert said[0].headers["Retry-After"] == "3"
-    assert said[0].json["details"]["retryAfterSeconds"] == 3
+    assert [each.code for each in response] == [429, 429, 200]
+    assert response[0].headers["Retry-After"] == "3"
+    assert response[0].json["details"]["retryAfterSeconds"] == 3
 
 
 @pytest.mark.parametrize("path", ["/livez", "/readyz/ping", "/healthz"])
 async def test_a_health_check_is_not_recorded_and_takes_no_fault(
     api: Api, server: Service, path: str
 ) -> None:
-    """A client probes its server at a time that a test does not choose."""
+    """Clients probe the server at times that a test does not control."""
     server.faults.fail(503, times=1)
     before = len(server.faults.requests)
 
@@ -73,10 +73,10 @@ async def test_a_fault_meets_only_what_it_is_meant_for(api: Api, server: Service
     assert [refused.code, others.code, healed.code] == [503, 200, 201]
 
 
-async def test_answers_are_held_until_they_are_let_go(api: Api, server: Service) -> None:
+async def test_responses_are_held_until_they_are_released(api: Api, server: Service) -> None:
     release = server.faults.hold(Match(verb="list"))
     waiting = asyncio.create_task(api.get(PODS))
-    await api.get("/version")  # the server had its turn
+    await api.get("/version")  # lets the server run
 
     assert not waiting.done()
     release()
@@ -93,11 +93,11 @@ async def test_a_half_open_connection_never_answers(api: Api, server: Service) -
 
 
 async def _until_broken(api: Api) -> bytes:
-    """What a watch of pods sends before it breaks off."""
+    """What a watch of pods sends before it is interrupted."""
     got = b""
-    async with api.watch(PODS) as answer:
+    async with api.watch(PODS) as response:
         try:
-            async for part in answer.content.iter_any():
+            async for part in response.content.iter_any():
                 got += part
         except aiohttp.ClientPayloadError:
             return got
@@ -126,8 +126,8 @@ async def test_watches_close_at_once(api: Api, server: Service) -> None:
     await api.create(PODS, pod("a"))
     server.faults.close_watches = True
 
-    async with api.watch(PODS) as answer:
-        assert await answer.read() == b""
+    async with api.watch(PODS) as response:
+        assert await response.read() == b""
 
 
 async def test_events_come_late() -> None:
@@ -139,9 +139,9 @@ async def test_events_come_late() -> None:
         server.faults.delivery_delay = 5
         api = Api(session)
         await api.create(PODS, pod("a"))
-        async with api.watch(PODS) as answer:
-            line = asyncio.create_task(answer.content.readline())
-            await api.get("/version")  # the server had its turn
+        async with api.watch(PODS) as response:
+            line = asyncio.create_task(response.content.readline())
+            await api.get("/version")  # lets the server run
             early = line.done()
             await clock.advance(5)
 
@@ -181,11 +181,11 @@ async def test_a_reactor_that_fails_is_an_internal_error(api: Api, server: Servi
 
     server.faults.reactors.append(react)
 
-    said = await api.get(PODS)
+    response = await api.get(PODS)
 
-    assert (said.code, said.reason) == (500, "InternalError")
-    assert b"Traceback" not in said.raw
-    assert b"ZeroDivision" not in said.raw
+    assert (response.code, response.reason) == (500, "InternalError")
+    assert b"Traceback" not in response.raw
+    assert b"ZeroDivision" not in response.raw
 
 
 async def test_requests_are_recorded(api: Api, server: Service) -> None:
@@ -211,7 +211,7 @@ async def test_refused_connections_are_refused_and_accepted_again(
     assert (await api.get(PODS)).code == 200
 
 
-async def test_an_address_that_is_closed_for_a_while_is_given_to_nobody_else(
+async def test_no_other_process_gets_an_address_that_is_closed_for_a_while(
     server: Service,
 ) -> None:
     host, port = server.url.removeprefix("http://").split(":")
@@ -225,13 +225,13 @@ async def test_an_address_that_is_closed_for_a_while_is_given_to_nobody_else(
 async def test_a_restart_ends_streams_and_keeps_or_loses_the_data(
     api: Api, server: Service
 ) -> None:
-    """X-1: what an informer lives through."""
+    """X-1: a restart, as an informer meets it."""
     await api.create(CONFIG_MAPS, config_map("a"))
     version = int((await api.get(CONFIG_MAPS)).json["metadata"]["resourceVersion"])
-    async with api.watch(CONFIG_MAPS, resourceVersion=version) as answer:
+    async with api.watch(CONFIG_MAPS, resourceVersion=version) as response:
         await server.restart()
         with pytest.raises(aiohttp.ClientError):
-            await answer.read()
+            await response.read()
 
     kept = await api.get(f"{CONFIG_MAPS}/a")
     later = await api.create(CONFIG_MAPS, config_map("b"))
@@ -243,20 +243,20 @@ async def test_a_restart_ends_streams_and_keeps_or_loses_the_data(
 
 
 async def test_dropped_connections_break_streams(api: Api, server: Service) -> None:
-    async with api.watch(PODS) as answer:
+    async with api.watch(PODS) as response:
         server.drop_connections()
         with pytest.raises(aiohttp.ClientError):
-            await answer.read()
+            await response.read()
 
     assert (await api.get(PODS)).code == 200
 
 
-def test_faults_that_are_healed_while_a_request_meets_them_are_met_and_gone() -> None:
-    faults = Faults()
+async def test_a_fault_that_is_healed_while_it_applies_still_applies_once() -> None:
+    faults, clock = Faults(), ManualClock()
     seen = SeenRequest("GET", "/", {}, {}, b"")
 
     class HealedMeanwhile:
-        """As if another thread healed in the middle of the server's looking."""
+        """As if another thread called `heal` while the server checks the fault."""
 
         def fits(self, seen: SeenRequest) -> bool:
             faults.heal()
@@ -264,13 +264,14 @@ def test_faults_that_are_healed_while_a_request_meets_them_are_met_and_gone() ->
 
     match: Any = HealedMeanwhile()
     faults.fail(500, match=match)
-    refused = faults.failure_for(seen)
+    with pytest.raises(StatusError):
+        await faults.intercept(seen, clock)
     faults.cut_streams(after_events=1, match=match)
     cut = faults.cut_for(seen)
 
-    assert refused is not None
     assert cut is not None
-    assert faults.idle
+    assert await faults.intercept(seen, clock) is seen
+    assert faults.cut_for(seen) is None
 
 
 def test_the_record_is_bounded_and_shows_no_secret() -> None:
@@ -341,5 +342,5 @@ async def test_a_body_that_cannot_be_read_meets_a_fault_too(api: Api, server: Se
 
 @pytest.mark.parametrize("code", [0, 200, 399, 600])
 def test_a_code_that_is_no_error_is_refused(code: int) -> None:
-    with pytest.raises(InvalidArgument, match="not the code of an error"):
+    with pytest.raises(InvalidArgument, match="not an error code"):
         Faults().fail(code)

@@ -1,4 +1,4 @@
-"""Any body on any path gets an answer: an object, or a Status that says what is wrong with it."""
+"""Any body on any path gets a response: an object, or a Status with the reason."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OBJECTS = {
     CRDS: CRD,
 }
 JSON_PATCH = [{"op": "add", "path": "/metadata/labels/x", "value": "1"}]
-# Method, what follows the collection's path, content type.
+# Method, suffix of the collection's path, content type.
 REQUESTS = [
     ("POST", "", "application/json"),
     ("POST", "?dryRun=All&fieldValidation=Strict", "application/yaml"),
@@ -49,28 +49,28 @@ def requests(draw: st.DrawFn) -> Request:
     return method, path + suffix.format(name=obj["metadata"]["name"]), kind, body
 
 
-async def answers(asked: list[Request]) -> list[tuple[Request, int, bytes]]:
+async def responses(sent: list[Request]) -> list[tuple[Request, int, bytes]]:
     async with APIServer() as server, aiohttp.ClientSession(server.url) as session:
         found = []
         for path, obj in [(CRDS, CRD), *OBJECTS.items()]:
             async with session.post(path, json=obj):
                 pass
-        for request in asked:
+        for request in sent:
             method, path, kind, body = request
             headers = {"Content-Type": kind}
-            async with session.request(method, path, data=body, headers=headers) as answer:
-                found.append((request, answer.status, await answer.read()))
+            async with session.request(method, path, data=body, headers=headers) as response:
+                found.append((request, response.status, await response.read()))
         return found
 
 
 @pytest.mark.timeout(60)
-# A server for each example: small ones would cost more, and shrinking most of all.
+# One server per example, so few and long examples; shrinking would start many servers.
 @settings(
     max_examples=4, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
 )
 @given(st.lists(requests(), min_size=60, max_size=60))
-def test_no_body_makes_the_server_fail(asked: list[Request]) -> None:
-    for request, code, body in run(answers(asked)):
+def test_no_body_makes_the_server_fail(sent: list[Request]) -> None:
+    for request, code, body in run(responses(sent)):
         assert b"the server failed" not in body, request
         assert code < 400 or json.loads(body)["kind"] == "Status", request
 
@@ -88,16 +88,16 @@ async def test_a_custom_resource_whose_metadata_is_none_is_refused(
             pass
         async with session.post(path, json=WEBSITE):
             pass
-        asked = session.request(
+        sent = session.request(
             method, path + suffix.format(name="web"), data=body, headers={"Content-Type": kind}
         )
-        async with asked as answer:
-            status = await answer.json()
+        async with sent as response:
+            status = await response.json()
         async with session.get(path) as listed:
             items = (await listed.json())["items"]
 
-    assert (status["kind"], status["code"]) == ("Status", answer.status)
-    assert answer.status in (400, 422, 415, 500), status
+    assert (status["kind"], status["code"]) == ("Status", response.status)
+    assert response.status in (400, 422, 415, 500), status
     assert status["message"]
     assert "the server failed" not in status["message"]
     assert [item["metadata"]["labels"] for item in items] == [{"a": "b"}]
@@ -113,10 +113,10 @@ async def test_a_custom_resource_of_another_kind_is_refused_whatever_its_metadat
         async with session.post(CRDS, json=CRD):
             pass
         path = "/apis/example.com/v1/namespaces/default/websites"
-        async with session.post(path, json=broken) as answer:
-            status = await answer.json()
+        async with session.post(path, json=broken) as response:
+            status = await response.json()
 
-    assert (answer.status, status["reason"]) == (422, "Invalid")
+    assert (response.status, status["reason"]) == (422, "Invalid")
     assert "must be Website" in status["message"]
 
 
@@ -127,8 +127,8 @@ async def test_an_applied_object_that_does_not_say_its_kind_in_text_is_refused(f
     async with APIServer() as server, aiohttp.ClientSession(server.url) as session:
         path = "/api/v1/namespaces/default/pods/web?fieldManager=x"
         headers = {"Content-Type": "application/apply-patch+yaml"}
-        async with session.patch(path, data=body, headers=headers) as answer:
-            status = await answer.json()
+        async with session.patch(path, data=body, headers=headers) as response:
+            status = await response.json()
 
-    assert answer.status == 400
+    assert response.status == 400
     assert status["message"].startswith("invalid object type: ")

@@ -9,7 +9,7 @@ import pytest
 
 from kubeloop.testing.server import Service
 from tests.testing.server.conftest import Api
-from tests.testing.server.server_steps import CONFIG_MAPS, PODS, config_map, pod
+from tests.testing.server.server_objects import CONFIG_MAPS, PODS, config_map, pod
 
 
 async def _filled(api: Api, *names: str) -> None:
@@ -17,19 +17,19 @@ async def _filled(api: Api, *names: str) -> None:
         await api.create(CONFIG_MAPS, config_map(name))
 
 
-def _names(said: Any) -> list[str]:
-    return [item["metadata"]["name"] for item in said.json["items"]]
+def _names(response: Any) -> list[str]:
+    return [item["metadata"]["name"] for item in response.json["items"]]
 
 
 async def test_a_list_is_in_order_and_its_items_have_no_kind(api: Api) -> None:
     """API-43: items of typed lists come without kind and apiVersion."""
     await _filled(api, "b", "a", "c")
 
-    said = await api.get(CONFIG_MAPS)
+    response = await api.get(CONFIG_MAPS)
 
-    assert said.json["kind"] == "ConfigMapList"
-    assert _names(said) == ["a", "b", "c"]
-    assert not {"kind", "apiVersion"} & said.json["items"][0].keys()
+    assert response.json["kind"] == "ConfigMapList"
+    assert _names(response) == ["a", "b", "c"]
+    assert not {"kind", "apiVersion"} & response.json["items"][0].keys()
 
 
 async def test_the_pages_of_a_list_show_one_state(api: Api) -> None:
@@ -53,10 +53,10 @@ async def test_a_page_of_a_selection_does_not_count_the_rest(api: Api) -> None:
     for name in ("a", "b", "c"):
         await api.create(PODS, pod(name, app="x"))
 
-    said = await api.get(PODS, limit=1, labelSelector="app=x")
+    response = await api.get(PODS, limit=1, labelSelector="app=x")
 
-    assert "continue" in said.json["metadata"]
-    assert "remainingItemCount" not in said.json["metadata"]
+    assert "continue" in response.json["metadata"]
+    assert "remainingItemCount" not in response.json["metadata"]
 
 
 async def test_a_page_too_late_is_gone_but_may_go_on_inconsistently(
@@ -75,37 +75,39 @@ async def test_a_page_too_late_is_gone_but_may_go_on_inconsistently(
 
 
 async def test_an_exact_version_shows_that_state(api: Api) -> None:
-    """API-42: Exact."""
+    """API-42: resourceVersionMatch=Exact."""
     await _filled(api, "a")
     version = (await api.get(CONFIG_MAPS)).json["metadata"]["resourceVersion"]
     await api.patch(f"{CONFIG_MAPS}/a", {"data": {"x": "1"}})
     await _filled(api, "b")
 
-    said = await api.get(CONFIG_MAPS, resourceVersion=version, resourceVersionMatch="Exact")
+    response = await api.get(CONFIG_MAPS, resourceVersion=version, resourceVersionMatch="Exact")
 
-    assert _names(said) == ["a"]
-    assert said.json["metadata"]["resourceVersion"] == version
-    assert "x" not in said.json["items"][0].get("data", {})
+    assert _names(response) == ["a"]
+    assert response.json["metadata"]["resourceVersion"] == version
+    assert "x" not in response.json["items"][0].get("data", {})
 
 
-async def test_an_exact_version_that_is_forgotten_is_gone(api: Api, server: Service) -> None:
+async def test_an_exact_version_that_is_compacted_is_gone(api: Api, server: Service) -> None:
     """API-42: 410 for a version that is too old."""
     version = (await api.get(CONFIG_MAPS)).json["metadata"]["resourceVersion"]
     await _filled(api, "a")
     server.expire_history()
 
-    said = await api.get(CONFIG_MAPS, resourceVersion=version, resourceVersionMatch="Exact")
+    response = await api.get(CONFIG_MAPS, resourceVersion=version, resourceVersionMatch="Exact")
 
-    assert (said.code, said.reason) == (410, "Expired")
+    assert (response.code, response.reason) == (410, "Expired")
 
 
 async def test_a_version_from_the_future_is_too_large(api: Api) -> None:
-    said = await api.get(CONFIG_MAPS, resourceVersion="999999")
+    response = await api.get(CONFIG_MAPS, resourceVersion="999999")
 
-    assert (said.code, said.reason) == (504, "Timeout")
-    assert said.json["message"].startswith("Timeout: Too large resource version: 999999, current:")
-    assert said.json["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
-    assert said.headers["Retry-After"] == "1"
+    assert (response.code, response.reason) == (504, "Timeout")
+    assert response.json["message"].startswith(
+        "Timeout: Too large resource version: 999999, current:"
+    )
+    assert response.json["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
+    assert response.headers["Retry-After"] == "1"
 
 
 async def test_version_zero_and_not_older_than_give_the_latest_state(api: Api) -> None:
@@ -140,19 +142,19 @@ async def test_version_zero_and_not_older_than_give_the_latest_state(api: Api) -
 async def test_absurd_options_are_refused(
     api: Api, query: dict[str, str], code: int, message: str
 ) -> None:
-    """API-14: among others, a field that the kind does not offer."""
-    said = await api.get(CONFIG_MAPS, **query)
+    """API-14: among others, a field that is not selectable."""
+    response = await api.get(CONFIG_MAPS, **query)
 
-    assert said.code == code
-    assert message in said.json["message"]
+    assert response.code == code
+    assert message in response.json["message"]
 
 
-async def test_a_token_of_somebody_else_is_not_believed(api: Api) -> None:
+async def test_a_forged_continue_token_is_rejected(api: Api) -> None:
     token = base64.urlsafe_b64encode(b'{"v":"meta.k8s.io/v1","rv":5,"start":"other/x"}').decode()
 
-    said = await api.get(CONFIG_MAPS, continue_=token.rstrip("="))
+    response = await api.get(CONFIG_MAPS, continue_=token.rstrip("="))
 
-    assert said.code == 400
+    assert response.code == 400
 
 
 @pytest.mark.parametrize(
@@ -181,17 +183,17 @@ async def test_a_list_of_all_namespaces_is_ordered_as_etcd_orders_it(api: Api) -
         await api.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
         await api.create(f"/api/v1/namespaces/{namespace}/secrets", {"metadata": {"name": "s"}})
 
-    said = await api.get("/api/v1/secrets")
+    response = await api.get("/api/v1/secrets")
 
-    assert [item["metadata"]["namespace"] for item in said.json["items"]] == ["a-b", "a"]
+    assert [item["metadata"]["namespace"] for item in response.json["items"]] == ["a-b", "a"]
 
 
 async def test_a_big_answer_is_compressed_for_who_accepts_that(api: Api) -> None:
     await api.create(CONFIG_MAPS, config_map("a", x="y" * 200_000))
 
-    said = await api.get(CONFIG_MAPS, headers={"Accept-Encoding": "gzip"})
+    response = await api.get(CONFIG_MAPS, headers={"Accept-Encoding": "gzip"})
     plain = await api.get(CONFIG_MAPS, headers={"Accept-Encoding": "identity"})
 
-    assert said.headers.get("Content-Encoding") == "gzip"
+    assert response.headers.get("Content-Encoding") == "gzip"
     assert "Content-Encoding" not in plain.headers
-    assert said.json == plain.json
+    assert response.json == plain.json

@@ -1,4 +1,4 @@
-"""RBAC evaluated for real."""
+"""Authorization by roles and bindings."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from kubeloop.testing.server.access.bootstrap_roles import bootstrap_bindings, bootstrap_roles
 from kubeloop.testing.server.access.escalation import check_write
-from kubeloop.testing.server.access.rbac import Authorizer, aggregated
+from kubeloop.testing.server.access.rbac import Authorizer, aggregate_rules
 from kubeloop.testing.server.access.rbac_rules import Rule, compact, uncovered
 from kubeloop.testing.server.identity import Attributes, User, forbidden
-from kubeloop.testing.server.statuses import Refusal
+from kubeloop.testing.server.statuses import StatusError
 
 ANN = User("ann", groups=("dev", "system:authenticated"))
 GROUP = "rbac.authorization.k8s.io"
 
 
 class Policy:
-    """RBAC objects, in the making."""
+    """Builds RBAC objects."""
 
     def __init__(self) -> None:
         self.objects: dict[str, list[dict[str, Any]]] = {}
@@ -169,7 +169,7 @@ def test_a_role_binding_counts_in_its_namespace_only() -> None:
     assert not authorizer.allows(_asks("get", "pods", user=web)).allowed
 
 
-def test_a_service_account_without_namespace_in_a_cluster_wide_binding_is_nobody() -> None:
+def test_a_service_account_without_namespace_in_a_cluster_wide_binding_matches_no_user() -> None:
     policy = Policy().clusterrole("r", _rule("get", "pods"))
     policy.bind("ClusterRole/r", {"kind": "ServiceAccount", "name": "web"})
 
@@ -178,7 +178,7 @@ def test_a_service_account_without_namespace_in_a_cluster_wide_binding_is_nobody
     assert not Authorizer(policy).allows(asked).allowed
 
 
-def test_a_missing_role_allows_nothing_and_is_told() -> None:
+def test_a_missing_role_allows_nothing_and_is_reported() -> None:
     policy = Policy().bind("ClusterRole/gone", _user("ann"))
     policy.bind("Role/away", _user("ann"), namespace="shop")
 
@@ -198,9 +198,9 @@ def test_masters_may_do_everything_without_any_role() -> None:
     assert Authorizer(Policy()).allows(Attributes(boss, "get", path="/metrics")).allowed
 
 
-def test_aggregated_roles_follow_the_roles_they_gather() -> None:
-    gathering = {"clusterRoleSelectors": [{"matchLabels": {"to": "big"}}]}
-    policy = Policy().clusterrole("big", aggregationRule=gathering)
+def test_aggregated_roles_follow_the_roles_they_aggregate() -> None:
+    aggregation = {"clusterRoleSelectors": [{"matchLabels": {"to": "big"}}]}
+    policy = Policy().clusterrole("big", aggregationRule=aggregation)
     policy.clusterrole("small", _rule("get", "pods"), labels={"to": "big"})
     policy.bind("ClusterRole/big", _user("ann"))
     authorizer = Authorizer(policy)
@@ -211,14 +211,14 @@ def test_aggregated_roles_follow_the_roles_they_gather() -> None:
     assert not authorizer.allows(_asks("get", "pods")).allowed
 
 
-def test_roles_that_gather_each_other_come_to_an_end() -> None:
+def test_roles_that_aggregate_each_other_terminate() -> None:
     everything: dict[str, Any] = {"clusterRoleSelectors": [{}]}
     policy = Policy()
     for name in "ab":
         policy.clusterrole(name, aggregationRule=everything)
     policy.clusterrole("leaf", _rule("get", "pods"))
 
-    found = aggregated(policy.objects["clusterroles"][0], policy.objects["clusterroles"])
+    found = aggregate_rules(policy.objects["clusterroles"][0], policy.objects["clusterroles"])
 
     assert found == [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}]
 
@@ -260,14 +260,14 @@ def test_what_was_read_is_used_again_until_the_version_changes() -> None:
         ),
     ],
 )
-def test_a_no_reads_as_kube_apiserver_says_it(asked: Attributes, message: str) -> None:
-    refusal = forbidden(asked)
+def test_a_denial_has_the_text_of_kube_apiserver(asked: Attributes, message: str) -> None:
+    error = forbidden(asked)
 
-    assert refusal.code == 403
-    assert refusal.status["message"] == message
+    assert error.code == 403
+    assert error.status["message"] == message
 
 
-# --- the roles every server has
+# --- bootstrap roles
 
 
 @pytest.fixture
@@ -278,7 +278,7 @@ def bootstrapped() -> Policy:
     return policy
 
 
-def test_everybody_who_is_known_can_discover_and_ask_about_themselves(
+def test_every_authenticated_user_can_discover_and_review_themselves(
     bootstrapped: Policy,
 ) -> None:
     authorizer = Authorizer(bootstrapped)
@@ -338,28 +338,28 @@ def _writer(policy: Policy, *rules: dict[str, Any]) -> Authorizer:
     return Authorizer(policy)
 
 
-def test_nobody_hands_on_what_they_do_not_have() -> None:
+def test_a_user_cannot_grant_permissions_that_they_do_not_have() -> None:
     authorizer = _writer(Policy(), _rule("get", "pods"))
     new = _role("more", _rule("get list delete", "pods"))
 
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as error:
         check_write(authorizer, ANN, "roles", new=new)
 
-    assert refusal.value.code == 403
-    assert refusal.value.status["message"] == (
+    assert error.value.code == 403
+    assert error.value.status["message"] == (
         'roles.rbac.authorization.k8s.io "more" is forbidden: user "ann" '
         '(groups=["dev" "system:authenticated"]) is attempting to grant RBAC permissions not '
         'currently held:\n{APIGroups:[""], Resources:["pods"], Verbs:["list" "delete"]}'
     )
 
 
-def test_what_one_has_can_be_handed_on() -> None:
+def test_a_user_can_grant_permissions_that_they_have() -> None:
     authorizer = _writer(Policy(), _rule("get list", "pods services"))
 
     check_write(authorizer, ANN, "roles", new=_role("less", _rule("list", "pods", names="a")))
 
 
-def test_the_verb_escalate_hands_on_anything() -> None:
+def test_the_verb_escalate_grants_anything() -> None:
     authorizer = _writer(Policy(), _rule("escalate", "roles", GROUP))
 
     check_write(authorizer, ANN, "roles", new=_role("more", _rule("*", "*", "*")))
@@ -377,7 +377,7 @@ def test_binding_a_role_needs_its_rights_or_the_verb_bind() -> None:
     policy = Policy().clusterrole("big", _rule("delete", "pods"))
     authorizer = _writer(policy, _rule("get", "pods"))
     new = _binding("ClusterRole/big")
-    with pytest.raises(Refusal, match="not currently held"):
+    with pytest.raises(StatusError, match="not currently held"):
         check_write(authorizer, ANN, "rolebindings", new=new)
 
     policy.clusterrole("binder", _rule("bind", "clusterroles", GROUP, names="big"))
@@ -387,10 +387,10 @@ def test_binding_a_role_needs_its_rights_or_the_verb_bind() -> None:
 
 
 def test_binding_a_role_that_is_not_there_is_not_found() -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as error:
         check_write(Authorizer(Policy()), ANN, "rolebindings", new=_binding("Role/gone"))
 
-    assert refusal.value.code == 404
+    assert error.value.code == 404
 
 
 def test_an_aggregation_rule_needs_all_rights() -> None:
@@ -400,11 +400,11 @@ def test_an_aggregation_rule_needs_all_rights() -> None:
         "rules": [],
     }
 
-    with pytest.raises(Refusal, match="must have cluster-admin privileges"):
+    with pytest.raises(StatusError, match="must have cluster-admin privileges"):
         check_write(Authorizer(Policy()), ANN, "clusterroles", new=new)
 
 
-def test_masters_and_the_garbage_collector_are_not_asked() -> None:
+def test_masters_and_the_garbage_collector_are_not_checked() -> None:
     policy, boss = Policy(), User("root", groups=("system:masters",))
     new = _role("more", _rule("*", "*", "*"))
     freed = {**new, "metadata": {**new["metadata"], "finalizers": ["x"]}}
@@ -413,7 +413,7 @@ def test_masters_and_the_garbage_collector_are_not_asked() -> None:
     check_write(Authorizer(policy), ANN, "roles", new=freed, old=new)
 
 
-# --- rules among each other
+# --- rules that cover rules
 
 _words = st.lists(st.sampled_from(["a", "b", "*"]), min_size=1, max_size=2).map(tuple)
 _resources = st.lists(
@@ -438,7 +438,7 @@ def test_a_rule_that_covers_another_allows_what_that_allows(
             assert owner.allows(asked)
 
 
-def test_parts_of_one_resource_are_told_together() -> None:
+def test_missing_permissions_on_one_resource_are_reported_together() -> None:
     parts = Rule(("get", "list"), ("",), ("pods",)).parts()
 
     assert compact(parts) == [Rule(("get", "list"), ("",), ("pods",))]

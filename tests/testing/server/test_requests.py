@@ -1,13 +1,15 @@
-"""Paths, queries and media types, read without any server."""
+"""Paths, queries and media types, parsed without a server."""
 
 from __future__ import annotations
 
 import pytest
 
-from kubeloop.testing.server.request.negotiation import body_type, wanted
-from kubeloop.testing.server.request.options import Query, list_options, manager_of, write_options
-from kubeloop.testing.server.request.paths import ResourcePath, parse_resource_path, verb_of
-from kubeloop.testing.server.statuses import Cause, Refusal, invalid
+from kubeloop.testing.server.registry import Registry
+from kubeloop.testing.server.request.calls import Call
+from kubeloop.testing.server.request.negotiation import body_type, negotiate
+from kubeloop.testing.server.request.options import Query, list_options, write_options
+from kubeloop.testing.server.request.requests import ResourcePath, parse_resource_path, verb_of
+from kubeloop.testing.server.statuses import Cause, StatusError, invalid
 
 
 @pytest.mark.parametrize(
@@ -96,18 +98,22 @@ def test_a_flag_is_true_unless_it_says_false(text: str, value: bool) -> None:
 def test_options_outside_the_rules_are_invalid(
     kind: str, query: tuple[str, str], message: str
 ) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as error:
         write_options(Query([query]), kind)
 
-    assert refused.value.code == 422
-    assert refused.value.status["message"].startswith(f'{kind}.meta.k8s.io "" is invalid: ')
-    assert message in refused.value.status["message"]
+    assert error.value.code == 422
+    assert error.value.status["message"].startswith(f'{kind}.meta.k8s.io "" is invalid: ')
+    assert message in error.value.status["message"]
 
 
 def test_the_manager_is_named_or_the_start_of_the_user_agent() -> None:
-    assert manager_of(write_options(Query(), "CreateOptions"), "kubectl/v1.37 (linux)") == "kubectl"
+    pods = Registry().find("", "v1", "pods")
+    assert pods is not None
+    unnamed = write_options(Query(), "CreateOptions")
     named = write_options(Query([("fieldManager", "me")]), "CreateOptions")
-    assert manager_of(named, "kubectl/v1.37") == "me"
+
+    assert Call(pods, options=unnamed, agent="kubectl/v1.37 (linux)").manager == "kubectl"
+    assert Call(pods, options=named, agent="kubectl/v1.37").manager == "me"
 
 
 def test_a_negative_timeout_is_none() -> None:
@@ -135,33 +141,33 @@ def test_a_negative_timeout_is_none() -> None:
     ],
 )
 def test_the_best_acceptable_form_wins(accept: str, media: str, target: str) -> None:
-    found = wanted(accept)
+    found = negotiate(accept)
 
     assert (found.media, found.target) == (media, target)
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/vnd.kubernetes.protobuf"])
 def test_what_cannot_be_given_is_not_acceptable(accept: str) -> None:
-    with pytest.raises(Refusal) as refused:
-        wanted(accept)
+    with pytest.raises(StatusError) as error:
+        negotiate(accept)
 
-    assert refused.value.code == 406
+    assert error.value.code == 406
 
 
 def test_a_body_without_a_type_is_json() -> None:
     assert body_type("") == body_type("application/json; charset=utf-8") == "application/json"
 
 
-def test_several_causes_are_told_in_brackets_and_equal_ones_once() -> None:
-    """API-C15: a cause's sort is under the key `reason`."""
+def test_several_causes_are_listed_in_brackets_and_equal_ones_once() -> None:
+    """API-C15: the type of a cause is under the key `reason`."""
     cause = Cause("spec.x", "FieldValueRequired", "Required value")
     other = Cause("spec.y", "FieldValueInvalid", "Invalid value: 1: no")
 
-    refusal = invalid("apps", "Deployment", "web", [cause, cause, other])
+    error = invalid("apps", "Deployment", "web", [cause, cause, other])
 
-    assert refusal.status["message"] == (
+    assert error.status["message"] == (
         'Deployment.apps "web" is invalid: [spec.x: Required value, spec.y: Invalid value: 1: no]'
     )
-    assert len(refusal.status["details"]["causes"]) == 3
-    assert refusal.status["details"]["causes"][0]["reason"] == "FieldValueRequired"
-    assert refusal.status["details"]["kind"] == "Deployment"
+    assert len(error.status["details"]["causes"]) == 3
+    assert error.status["details"]["causes"][0]["reason"] == "FieldValueRequired"
+    assert error.status["details"]["kind"] == "Deployment"

@@ -1,4 +1,4 @@
-"""Questions about access, asked as objects."""
+"""Access reviews and token reviews."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kubeloop.testing.server.access.service_accounts import ServiceAccountTokens
 from kubeloop.testing.server.access.signing import SigningKey
 from kubeloop.testing.server.access.token_requests import token_request
 from kubeloop.testing.server.identity import AllowAll, User
-from kubeloop.testing.server.statuses import Refusal
+from kubeloop.testing.server.statuses import StatusError
 
 ANN = User("ann", "7", ("dev",), {"team": ("x",)})
 NOW = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -64,69 +64,69 @@ def _review(kind: str, **spec: Any) -> dict[str, Any]:
 
 
 def test_a_review_of_oneself_says_yes_and_why() -> None:
-    asked = _review(
+    review = _review(
         "SelfSubjectAccessReview", resourceAttributes={"verb": "get", "resource": "pods"}
     )
 
-    answered = reviews.self_subject_access_review(asked, ANN, RBAC)
+    reviewed = reviews.self_subject_access_review(review, ANN, RBAC)
 
-    assert answered["spec"] == asked["spec"]
-    assert answered["status"] == {
+    assert reviewed["spec"] == review["spec"]
+    assert reviewed["status"] == {
         "allowed": True,
         "reason": 'RBAC: allowed by ClusterRoleBinding "b" of ClusterRole "r" to User "ann"',
     }
-    assert "status" not in asked
+    assert "status" not in review
 
 
 def test_a_self_review_can_be_denied() -> None:
-    asked = _review("SelfSubjectAccessReview", nonResourceAttributes={"verb": "get", "path": "/x"})
+    review = _review("SelfSubjectAccessReview", nonResourceAttributes={"verb": "get", "path": "/x"})
 
-    assert reviews.self_subject_access_review(asked, ANN, RBAC)["status"] == {"allowed": False}
+    assert reviews.self_subject_access_review(review, ANN, RBAC)["status"] == {"allowed": False}
 
 
 @pytest.mark.parametrize("spec", [{}, {"resourceAttributes": {}, "nonResourceAttributes": {}}])
 def test_a_review_asks_for_exactly_one_thing(spec: dict[str, Any]) -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as error:
         reviews.self_subject_access_review(_review("SelfSubjectAccessReview", **spec), ANN, RBAC)
 
-    assert refusal.value.code == 422
+    assert error.value.code == 422
     assert "exactly one of nonResourceAttributes or resourceAttributes must be specified" in str(
-        refusal.value
+        error.value
     )
 
 
-def test_a_review_of_somebody_else_needs_to_say_whom() -> None:
+def test_a_review_of_another_user_must_name_the_user() -> None:
     spec = {"resourceAttributes": {"verb": "get", "resource": "pods"}}
 
-    answered = reviews.subject_access_review(
+    reviewed = reviews.subject_access_review(
         _review("SubjectAccessReview", user="ann", **spec), RBAC
     )
-    assert answered["status"]["allowed"]
+    assert reviewed["status"]["allowed"]
 
-    with pytest.raises(Refusal, match="at least one of user or group must be specified"):
+    with pytest.raises(StatusError, match="at least one of user or group must be specified"):
         reviews.subject_access_review(_review("SubjectAccessReview", **spec), RBAC)
 
 
 def test_a_local_review_stays_in_its_namespace() -> None:
-    def asked(namespace: str) -> dict[str, Any]:
+    def review(namespace: str) -> dict[str, Any]:
         attributes = {"verb": "get", "resource": "pods", "namespace": namespace}
         return _review("LocalSubjectAccessReview", user="ann", resourceAttributes=attributes)
 
-    assert reviews.local_subject_access_review(asked("shop"), "shop", RBAC)["status"]["allowed"]
-    with pytest.raises(Refusal, match=r"must match metadata\.namespace"):
-        reviews.local_subject_access_review(asked("other"), "shop", RBAC)
-    with pytest.raises(Refusal) as refusal:
+    assert reviews.local_subject_access_review(review("shop"), "shop", RBAC)["status"]["allowed"]
+    with pytest.raises(StatusError, match=r"must match metadata\.namespace"):
+        reviews.local_subject_access_review(review("other"), "shop", RBAC)
+    with pytest.raises(StatusError) as error:
         reviews.local_subject_access_review(
-            {**asked("shop"), "metadata": {"namespace": "other"}}, "shop", RBAC
+            {**review("shop"), "metadata": {"namespace": "other"}}, "shop", RBAC
         )
-    assert refusal.value.code == 400
+    assert error.value.code == 400
 
 
-def test_a_selector_that_cannot_be_read_is_told_and_ignored() -> None:
+def test_an_invalid_selector_is_reported_and_ignored() -> None:
     attributes = {"verb": "get", "resource": "pods", "labelSelector": {"rawSelector": "(("}}
-    asked = _review("SelfSubjectAccessReview", resourceAttributes=attributes)
+    review = _review("SelfSubjectAccessReview", resourceAttributes=attributes)
 
-    status = reviews.self_subject_access_review(asked, ANN, RBAC)["status"]
+    status = reviews.self_subject_access_review(review, ANN, RBAC)["status"]
 
     assert status["allowed"]
     assert status["evaluationError"] == (
@@ -135,9 +135,9 @@ def test_a_selector_that_cannot_be_read_is_told_and_ignored() -> None:
 
 
 def test_all_rules_of_oneself_are_listed() -> None:
-    asked = _review("SelfSubjectRulesReview", namespace="shop")
+    review = _review("SelfSubjectRulesReview", namespace="shop")
 
-    status = reviews.self_subject_rules_review(asked, ANN, RBAC)["status"]
+    status = reviews.self_subject_rules_review(review, ANN, RBAC)["status"]
 
     assert status == {
         "resourceRules": [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}],
@@ -147,23 +147,23 @@ def test_all_rules_of_oneself_are_listed() -> None:
 
 
 def test_without_rbac_everything_is_allowed() -> None:
-    asked = _review("SelfSubjectRulesReview", namespace="shop")
+    review = _review("SelfSubjectRulesReview", namespace="shop")
 
-    status = reviews.self_subject_rules_review(asked, ANN, AllowAll())["status"]
+    status = reviews.self_subject_rules_review(review, ANN, AllowAll())["status"]
 
     assert status["resourceRules"] == [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]
 
 
 def test_the_rules_of_no_namespace_are_a_bad_request() -> None:
-    with pytest.raises(Refusal, match="no namespace on request"):
+    with pytest.raises(StatusError, match="no namespace on request"):
         reviews.self_subject_rules_review(_review("SelfSubjectRulesReview"), ANN, RBAC)
 
 
 def test_one_can_ask_who_one_is() -> None:
-    answered = reviews.self_subject_review({"kind": "SelfSubjectReview"}, ANN, now="n")
+    reviewed = reviews.self_subject_review({"kind": "SelfSubjectReview"}, ANN, now="n")
 
-    assert answered["metadata"] == {"creationTimestamp": "n"}
-    assert answered["status"]["userInfo"] == {
+    assert reviewed["metadata"] == {"creationTimestamp": "n"}
+    assert reviewed["status"]["userInfo"] == {
         "username": "ann",
         "uid": "7",
         "groups": ["dev"],
@@ -179,7 +179,7 @@ def tokens() -> ServiceAccountTokens:
     return ServiceAccountTokens([KEY], _objects, now=lambda: NOW)
 
 
-def test_a_token_review_tells_whom_a_token_stands_for(tokens: ServiceAccountTokens) -> None:
+def test_a_token_review_returns_the_user_of_a_token(tokens: ServiceAccountTokens) -> None:
     authenticator = Authenticator(tokens={"t": ANN}, service_accounts=tokens)
     own = tokens.issue(ACCOUNT, seconds=600)
 
@@ -212,41 +212,41 @@ def test_a_token_review_checks_the_audience(tokens: ServiceAccountTokens) -> Non
 def test_a_token_review_without_token_or_in_a_namespace_is_a_bad_request(
     token: str, namespace: str
 ) -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as error:
         reviews.token_review(
             _review("TokenReview", token=token), Authenticator(), namespace=namespace
         )
 
-    assert refusal.value.code == 400
+    assert error.value.code == 400
 
 
 def _request(**spec: Any) -> dict[str, Any]:
     return {"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "spec": spec}
 
 
-def _answer(tokens: ServiceAccountTokens, request: dict[str, Any]) -> dict[str, Any]:
+def _issue(tokens: ServiceAccountTokens, request: dict[str, Any]) -> dict[str, Any]:
     return token_request(request, ACCOUNT, tokens, _objects, now=NOW)
 
 
 def test_a_requested_token_is_good(tokens: ServiceAccountTokens) -> None:
-    answered = _answer(tokens, _request())
+    reviewed = _issue(tokens, _request())
 
-    assert answered["spec"] == {
+    assert reviewed["spec"] == {
         "audiences": list(tokens.audiences),
         "expirationSeconds": 3600,
         "boundObjectRef": None,
     }
-    assert answered["status"]["expirationTimestamp"] == "2024-01-02T04:04:05Z"
-    assert answered["metadata"]["uid"] == "u1"
-    assert tokens.vouch(answered["status"]["token"]).user.uid == "u1"
+    assert reviewed["status"]["expirationTimestamp"] == "2024-01-02T04:04:05Z"
+    assert reviewed["metadata"]["uid"] == "u1"
+    assert tokens.authenticate_token(reviewed["status"]["token"]).user.uid == "u1"
 
 
 def test_a_token_can_be_bound_to_a_pod_of_the_account(tokens: ServiceAccountTokens) -> None:
     reference = {"kind": "Pod", "apiVersion": "v1", "name": "web-0"}
 
-    answered = _answer(tokens, _request(boundObjectRef=reference))
+    reviewed = _issue(tokens, _request(boundObjectRef=reference))
 
-    user = tokens.vouch(answered["status"]["token"]).user
+    user = tokens.authenticate_token(reviewed["status"]["token"]).user
     assert user.extra["authentication.kubernetes.io/pod-name"] == ("web-0",)
     assert user.extra["authentication.kubernetes.io/node-name"] == ("n",)
 
@@ -271,7 +271,7 @@ def _bound(kind: str, name: str, **more: str) -> dict[str, Any]:
 def test_a_request_that_makes_no_sense_is_refused(
     tokens: ServiceAccountTokens, request_: dict[str, Any], code: int, message: str
 ) -> None:
-    with pytest.raises(Refusal, match=message) as refusal:
-        _answer(tokens, request_)
+    with pytest.raises(StatusError, match=message) as error:
+        _issue(tokens, request_)
 
-    assert refusal.value.code == code
+    assert error.value.code == code

@@ -1,4 +1,4 @@
-"""The server as a whole: how fast it is there, who comes in, what it shows of itself."""
+"""The whole server: start, restart, credentials, statistics."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from typing import Any
 import aiohttp
 import pytest
 
+from kubeloop.testing import APIServer
 from kubeloop.testing.server import Service
 from kubeloop.testing.server.identity import User
 from tests.testing.server.conftest import Api
-from tests.testing.server.server_steps import CONFIG_MAPS, PODS, config_map
+from tests.testing.server.server_objects import CONFIG_MAPS, PODS, config_map
 
 
 async def test_it_is_ready_in_a_blink() -> None:
@@ -30,16 +31,21 @@ async def test_it_is_ready_in_a_blink() -> None:
 
 
 @pytest.mark.parametrize("turns", range(4))
-async def test_who_knocks_in_the_last_moment_is_not_left_standing_there(turns: int) -> None:
+async def test_a_connection_at_the_last_moment_is_closed(turns: int) -> None:
     async with Service() as server:
         host, port = server.url.removeprefix("http://").split(":")
-        knocking = socket.create_connection((host, int(port)))
+        client = socket.create_connection((host, int(port)))
         for _ in range(turns):
             await asyncio.sleep(0)
 
-    with knocking, contextlib.suppress(ConnectionResetError):  # nobody was at the door any more
-        knocking.setblocking(False)
-        assert await asyncio.get_running_loop().sock_recv(knocking, 1) == b""
+    with client, contextlib.suppress(ConnectionResetError):  # the listener was closed already
+        client.setblocking(False)
+        assert await asyncio.get_running_loop().sock_recv(client, 1) == b""
+
+
+def test_an_unknown_option_names_the_class_in_its_error() -> None:
+    with pytest.raises(TypeError, match="APIServer"):
+        APIServer(prot=1)  # type: ignore[call-arg]  # a typo of `port`
 
 
 async def test_two_servers_know_nothing_of_each_other(api: Api) -> None:
@@ -90,7 +96,7 @@ async def test_credentials_are_asked_for_where_tokens_are_configured() -> None:
     assert stranger.json["message"] == "Unauthorized"
 
 
-async def test_roles_decide_where_they_are_switched_on() -> None:
+async def test_roles_decide_where_rbac_is_enabled() -> None:
     async with (
         Service(rbac=True, tokens={"secret": User("jane")}) as server,
         aiohttp.ClientSession(server.url) as session,
@@ -136,12 +142,12 @@ async def test_tls_and_client_certificates(tmp_path: Path) -> None:
         async with aiohttp.ClientSession(
             server.url, connector=_trusting(server.ca, pair, tmp_path)
         ) as session:
-            said = await Api(session)(
+            response = await Api(session)(
                 "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {}
             )
 
-    assert said.json["status"]["userInfo"]["username"] == "jane"
-    assert "devs" in said.json["status"]["userInfo"]["groups"]
+    assert response.json["status"]["userInfo"]["username"] == "jane"
+    assert "devs" in response.json["status"]["userInfo"]["groups"]
 
 
 async def test_certificates_and_authorities_are_rotated_while_it_runs() -> None:
@@ -164,8 +170,8 @@ async def test_certificates_and_authorities_are_rotated_while_it_runs() -> None:
 
 async def test_stats_show_what_is_stored_and_who_watches(api: Api, server: Service) -> None:
     await api.create(CONFIG_MAPS, config_map("a"))
-    async with api.watch(CONFIG_MAPS) as answer:
-        await answer.content.readline()
+    async with api.watch(CONFIG_MAPS) as response:
+        await response.content.readline()
         stats = server.stats()
 
     assert stats.store.objects["configmaps"] == 1
@@ -181,7 +187,7 @@ async def test_a_server_that_does_not_run_says_so() -> None:
 async def test_an_access_review_is_answered_and_not_stored(api: Api) -> None:
     body = {"spec": {"resourceAttributes": {"verb": "get", "resource": "pods"}}}
 
-    said = await api("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body)
+    response = await api("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body)
 
-    assert said.code == 201
-    assert said.json["status"]["allowed"] is True
+    assert response.code == 201
+    assert response.json["status"]["allowed"] is True

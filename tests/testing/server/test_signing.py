@@ -1,4 +1,4 @@
-"""Signed tokens: only what our keys signed is believed."""
+"""Signed tokens: only signatures of the given keys are accepted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubeloop.testing.server.access.signing import BadToken, SigningKey, verified
+from kubeloop.testing.server.access.signing import BadToken, SigningKey, verify
 from kubeloop.wire import InvalidArgument
 
 KEY = SigningKey()
@@ -21,19 +21,19 @@ def _part(value: object) -> str:
 
 
 def test_what_was_signed_is_read_back() -> None:
-    assert verified(KEY.sign(CLAIMS), [KEY]) == CLAIMS
+    assert verify(KEY.sign(CLAIMS), [KEY]) == CLAIMS
 
 
 def test_a_key_kept_as_pem_is_the_same_key() -> None:
     again = SigningKey(KEY.pem)
 
     assert again.key_id == KEY.key_id
-    assert verified(KEY.sign(CLAIMS), [again]) == CLAIMS
+    assert verify(KEY.sign(CLAIMS), [again]) == CLAIMS
 
 
-def test_another_key_is_not_believed() -> None:
+def test_another_key_is_not_accepted() -> None:
     with pytest.raises(BadToken):
-        verified(SigningKey().sign(CLAIMS), [KEY])
+        verify(SigningKey().sign(CLAIMS), [KEY])
 
 
 @pytest.mark.parametrize("algorithm", ["none", "HS256", "RS256", ""])
@@ -42,21 +42,21 @@ def test_no_other_algorithm_is_accepted(algorithm: str) -> None:
     token = f"{_part({'alg': algorithm, 'kid': KEY.key_id})}.{body}."
 
     with pytest.raises(BadToken):
-        verified(token, [KEY])
+        verify(token, [KEY])
 
 
-def test_changed_claims_are_not_believed() -> None:
+def test_changed_claims_are_not_accepted() -> None:
     head, _, signature = KEY.sign(CLAIMS).split(".")
 
     with pytest.raises(BadToken):
-        verified(f"{head}.{_part({'sub': 'eve'})}.{signature}", [KEY])
+        verify(f"{head}.{_part({'sub': 'eve'})}.{signature}", [KEY])
 
 
 @settings(max_examples=50)
 @given(st.text() | st.tuples(st.text(), st.text(), st.text()).map(".".join))
 def test_any_text_is_a_token_or_a_bad_token(text: str) -> None:
     with pytest.raises(BadToken):
-        verified(text, [KEY])
+        verify(text, [KEY])
 
 
 @pytest.mark.parametrize("pem", [b"x", b"-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----"])

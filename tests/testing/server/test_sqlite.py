@@ -1,4 +1,4 @@
-"""Data in a file: what was acknowledged survives, and versions never go back."""
+"""Data in a file: acknowledged writes survive, and versions never go back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from kubeloop.testing.server import Service
 from kubeloop.testing.server.sqlite import BadFile
 from tests.testing.server.conftest import Api
-from tests.testing.server.server_steps import CONFIG_MAPS, DEFINITIONS, config_map, definition
+from tests.testing.server.server_objects import CONFIG_MAPS, DEFINITIONS, config_map, definition
 
 
 async def test_everything_is_there_after_a_new_start(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.timeout(60)  # an interpreter of its own
+@pytest.mark.timeout(60)  # it starts another interpreter
 async def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
     data = tmp_path / "dev.db"
     names = [f"n{number}" for number in range(40)]
@@ -89,11 +89,13 @@ async def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
         url = (await process.stdout.readline()).decode().strip()
         async with aiohttp.ClientSession(url) as session:
             create = Api(session).create
-            said = await asyncio.gather(*(create(CONFIG_MAPS, config_map(name)) for name in names))
+            response = await asyncio.gather(
+                *(create(CONFIG_MAPS, config_map(name)) for name in names)
+            )
     finally:
         process.kill()
         await process.wait()
-    newest = max(int(each.json["metadata"]["resourceVersion"]) for each in said)
+    newest = max(int(each.json["metadata"]["resourceVersion"]) for each in response)
 
     async with Service(data=data) as server:
         kept = {entry.name for entry in server.core.store.collection(("", "configmaps")).select("")}
@@ -103,7 +105,7 @@ async def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
     assert version > newest
 
 
-async def test_a_restart_without_data_begins_anew(tmp_path: Path) -> None:
+async def test_a_restart_without_data_starts_empty(tmp_path: Path) -> None:
     async with (
         Service(data=tmp_path / "dev.db") as server,
         aiohttp.ClientSession(server.url) as session,

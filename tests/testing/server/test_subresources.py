@@ -8,7 +8,7 @@ import pytest
 
 from kubeloop.testing.server import Service
 from tests.testing.server.conftest import Api
-from tests.testing.server.server_steps import DEPLOYMENTS, PODS, deployment, pod
+from tests.testing.server.server_objects import DEPLOYMENTS, PODS, deployment, pod
 
 
 async def test_a_status_changes_alone_and_is_not_changed_by_the_object(api: Api) -> None:
@@ -29,11 +29,11 @@ async def test_a_status_changes_alone_and_is_not_changed_by_the_object(api: Api)
 async def test_the_manager_of_a_status_is_kept_apart(api: Api) -> None:
     await api.create(DEPLOYMENTS, deployment("web"))
 
-    said = await api.patch(
+    response = await api.patch(
         f"{DEPLOYMENTS}/web/status", {"status": {"replicas": 3}}, fieldManager="controller"
     )
 
-    entries = said.json["metadata"]["managedFields"]
+    entries = response.json["metadata"]["managedFields"]
     assert [each.get("subresource", "") for each in entries] == ["", "status"]
 
 
@@ -74,17 +74,17 @@ async def _protected(api: Api, allowed: int | None) -> None:
     spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "x"}}}
     await api.create(BUDGETS, {"metadata": {"name": "budget"}, "spec": spec})
     if allowed is not None:
-        said = await api.patch(f"{BUDGETS}/budget/status", {"status": _budget(allowed)})
-        assert said.code == 200, said
+        response = await api.patch(f"{BUDGETS}/budget/status", {"status": _budget(allowed)})
+        assert response.code == 200, response
 
 
 async def test_an_eviction_that_a_budget_forbids_is_too_many_requests(api: Api) -> None:
     await _protected(api, 0)
 
-    said = await api("POST", f"{PODS}/web/eviction", EVICTION)
+    response = await api("POST", f"{PODS}/web/eviction", EVICTION)
 
-    assert (said.code, said.reason) == (429, "TooManyRequests")
-    cause = said.json["details"]["causes"][0]
+    assert (response.code, response.reason) == (429, "TooManyRequests")
+    cause = response.json["details"]["causes"][0]
     assert cause["reason"] == "DisruptionBudget"
     assert cause["message"] == (
         "The disruption budget budget needs 1 healthy pods and has 1 currently"
@@ -92,21 +92,21 @@ async def test_an_eviction_that_a_budget_forbids_is_too_many_requests(api: Api) 
     assert (await api.get(f"{PODS}/web")).code == 200
 
 
-async def test_a_budget_that_nobody_looked_at_yet_forbids_evictions_for_now(api: Api) -> None:
+async def test_a_budget_with_an_outdated_status_forbids_evictions_for_now(api: Api) -> None:
     await _protected(api, None)
 
-    said = await api("POST", f"{PODS}/web/eviction", EVICTION)
+    response = await api("POST", f"{PODS}/web/eviction", EVICTION)
 
-    assert said.code == 429
-    assert said.headers["Retry-After"] == "10"
+    assert response.code == 429
+    assert response.headers["Retry-After"] == "10"
 
 
 async def test_an_eviction_that_is_allowed_spends_the_budget(api: Api) -> None:
     await _protected(api, 1)
 
-    said = await api("POST", f"{PODS}/web/eviction", EVICTION)
+    response = await api("POST", f"{PODS}/web/eviction", EVICTION)
 
-    assert (said.code, said.json["status"]) == (201, "Success")
+    assert (response.code, response.json["status"]) == (201, "Success")
     assert (await api.get(f"{PODS}/web")).code == 404
     assert (await api.get(f"{BUDGETS}/budget")).json["status"]["disruptionsAllowed"] == 0
 
@@ -130,9 +130,9 @@ async def test_bindings_may_be_created_as_objects(api: Api) -> None:
     await api.create(PODS, pod("web"))
     binding = {"metadata": {"name": "web"}, "target": {"kind": "Node", "name": "node-1"}}
 
-    said = await api("POST", "/api/v1/namespaces/default/bindings", binding)
+    response = await api("POST", "/api/v1/namespaces/default/bindings", binding)
 
-    assert said.code == 201
+    assert response.code == 201
     assert (await api.get(f"{PODS}/web")).json["spec"]["nodeName"] == "node-1"
 
 
@@ -163,17 +163,17 @@ async def test_a_log_that_is_followed_goes_on_until_its_pod_has_ended(
         lines = [await log.content.readline()]
         server.set_log("default", "web", "one\ntwo\nthree\n")
         lines.append(await log.content.readline())
-        server.set_log("default", "web", "anew\n")
+        server.set_log("default", "web", "again\n")
         lines.append(await log.content.readline())
         await _put_phase(api, "Succeeded")
         rest = await log.content.read()
 
-    assert (lines, rest) == ([b"two\n", b"three\n", b"anew\n"], b"")
+    assert (lines, rest) == ([b"two\n", b"three\n", b"again\n"], b"")
     assert log.headers["Content-Type"].startswith("text/plain")
 
 
 @pytest.mark.parametrize("deleted", [False, True])
-async def test_a_log_that_nobody_adds_to_is_not_held_open(
+async def test_following_a_log_that_cannot_grow_ends_at_once(
     api: Api, server: Service, *, deleted: bool
 ) -> None:
     await api.create(PODS, pod("web"))
@@ -191,9 +191,9 @@ async def test_a_log_that_nobody_adds_to_is_not_held_open(
 
 
 async def _put_phase(api: Api, phase: str) -> None:
-    said = {"status": {"phase": phase}}
+    response = {"status": {"phase": phase}}
     headers = {"Content-Type": "application/merge-patch+json"}
-    await api("PATCH", f"{PODS}/web/status", said, headers=headers)
+    await api("PATCH", f"{PODS}/web/status", response, headers=headers)
 
 
 async def test_a_service_account_gets_a_token_that_a_review_knows(api: Api) -> None:
@@ -216,12 +216,12 @@ async def test_an_ephemeral_container_is_added_through_its_own_path(api: Api) ->
     await api.create(PODS, pod("web"))
     added = {"spec": {"ephemeralContainers": [{"name": "debug", "image": "busybox"}]}}
 
-    said = await api.patch(
+    response = await api.patch(
         f"{PODS}/web/ephemeralcontainers", added, "application/strategic-merge-patch+json"
     )
 
-    assert said.code == 200, said
-    assert said.json["spec"]["ephemeralContainers"][0]["name"] == "debug"
+    assert response.code == 200, response
+    assert response.json["spec"]["ephemeralContainers"][0]["name"] == "debug"
 
 
 async def test_a_pod_is_resized_through_its_own_path(api: Api) -> None:
@@ -229,11 +229,13 @@ async def test_a_pod_is_resized_through_its_own_path(api: Api) -> None:
     resources = {"requests": {"cpu": "100m"}}
     change = {"spec": {"containers": [{"name": "main", "resources": resources, "image": "other"}]}}
 
-    said = await api.patch(f"{PODS}/web/resize", change, "application/strategic-merge-patch+json")
+    response = await api.patch(
+        f"{PODS}/web/resize", change, "application/strategic-merge-patch+json"
+    )
 
-    assert said.code == 200, said
-    assert said.json["spec"]["containers"][0]["resources"] == resources
-    assert said.json["spec"]["containers"][0]["image"] == "nginx"
+    assert response.code == 200, response
+    assert response.json["spec"]["containers"][0]["resources"] == resources
+    assert response.json["spec"]["containers"][0]["image"] == "nginx"
 
 
 @pytest.mark.parametrize(

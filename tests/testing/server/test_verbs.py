@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.testing.server.conftest import Api
-from tests.testing.server.server_steps import (
+from tests.testing.server.server_objects import (
     CONFIG_MAPS,
     DEPLOYMENTS,
     PODS,
@@ -19,13 +19,13 @@ from tests.testing.server.server_steps import (
 
 
 async def test_a_created_object_gets_what_only_the_server_gives(api: Api) -> None:
-    said = await api.create(PODS, {**pod("web"), "status": {"phase": "Running"}})
+    response = await api.create(PODS, {**pod("web"), "status": {"phase": "Running"}})
 
-    meta = said.json["metadata"]
+    meta = response.json["metadata"]
     assert meta["namespace"] == "default"
     assert {"uid", "creationTimestamp", "resourceVersion", "managedFields"} <= meta.keys()
     assert meta["generation"] == 1
-    assert said.json["status"]["phase"] == "Pending"
+    assert response.json["status"]["phase"] == "Pending"
 
 
 async def test_what_is_read_is_what_was_answered(api: Api) -> None:
@@ -34,12 +34,12 @@ async def test_what_is_read_is_what_was_answered(api: Api) -> None:
     assert (await api.get(f"{CONFIG_MAPS}/a")).json == created.json
 
 
-async def test_a_name_is_made_up_from_generate_name(api: Api) -> None:
+async def test_a_name_is_generated_from_generate_name(api: Api) -> None:
     body = {"metadata": {"generateName": "web-"}}
 
-    said = await api.create(CONFIG_MAPS, body)
+    response = await api.create(CONFIG_MAPS, body)
 
-    name = said.json["metadata"]["name"]
+    name = response.json["metadata"]["name"]
     assert name.startswith("web-")
     assert len(name) == len("web-") + 5
 
@@ -89,43 +89,43 @@ async def test_a_name_is_made_up_from_generate_name(api: Api) -> None:
 async def test_a_bad_body_is_refused_and_nothing_is_stored(
     api: Api, body: Any, code: int, reason: str, message: str
 ) -> None:
-    said = await api("POST", CONFIG_MAPS, body)
+    response = await api("POST", CONFIG_MAPS, body)
 
-    assert (said.code, said.reason) == (code, reason)
-    assert said.json["message"].startswith(message), said.json["message"]
+    assert (response.code, response.reason) == (code, reason)
+    assert response.json["message"].startswith(message), response.json["message"]
     assert (await api.get(CONFIG_MAPS)).json["items"] == []
 
 
 async def test_the_name_of_a_check_is_unique(api: Api) -> None:
     await api.create(CONFIG_MAPS, config_map("a"))
 
-    said = await api("POST", CONFIG_MAPS, config_map("a"))
+    response = await api("POST", CONFIG_MAPS, config_map("a"))
 
-    assert (said.code, said.reason) == (409, "AlreadyExists")
-    assert said.json["message"] == 'configmaps "a" already exists'
-    assert said.json["details"] == {"name": "a", "kind": "configmaps"}
+    assert (response.code, response.reason) == (409, "AlreadyExists")
+    assert response.json["message"] == 'configmaps "a" already exists'
+    assert response.json["details"] == {"name": "a", "kind": "configmaps"}
 
 
 async def test_what_is_not_there_is_not_found(api: Api) -> None:
-    said = await api.get(f"{DEPLOYMENTS}/web")
+    response = await api.get(f"{DEPLOYMENTS}/web")
 
-    assert (said.code, said.reason) == (404, "NotFound")
-    assert said.json["message"] == 'deployments.apps "web" not found'
-    assert said.json["details"] == {"name": "web", "group": "apps", "kind": "deployments"}
+    assert (response.code, response.reason) == (404, "NotFound")
+    assert response.json["message"] == 'deployments.apps "web" not found'
+    assert response.json["details"] == {"name": "web", "group": "apps", "kind": "deployments"}
 
 
 async def test_nothing_is_created_in_a_namespace_that_is_not_there(api: Api) -> None:
-    said = await api("POST", "/api/v1/namespaces/nowhere/configmaps", config_map("a"))
+    response = await api("POST", "/api/v1/namespaces/nowhere/configmaps", config_map("a"))
 
-    assert said.code == 404
-    assert said.json["message"] == 'namespaces "nowhere" not found'
+    assert response.code == 404
+    assert response.json["message"] == 'namespaces "nowhere" not found'
 
 
 async def test_an_unknown_field_is_warned_of_and_dropped(api: Api) -> None:
-    said = await api.create(CONFIG_MAPS, {**config_map("a"), "colour": "red"})
+    response = await api.create(CONFIG_MAPS, {**config_map("a"), "colour": "red"})
 
-    assert said.warnings == ['299 - "unknown field \\"colour\\""']
-    assert "colour" not in said.json
+    assert response.warnings == ['299 - "unknown field \\"colour\\""']
+    assert "colour" not in response.json
 
 
 async def test_strict_validation_refuses_unknown_and_double_fields(api: Api) -> None:
@@ -145,10 +145,10 @@ async def test_strict_validation_refuses_unknown_and_double_fields(api: Api) -> 
 
 
 async def test_a_dry_run_answers_and_stores_nothing(api: Api) -> None:
-    said = await api("POST", CONFIG_MAPS, config_map("a"), dryRun="All")
+    response = await api("POST", CONFIG_MAPS, config_map("a"), dryRun="All")
 
-    assert said.code == 201
-    assert "resourceVersion" not in said.json["metadata"]
+    assert response.code == 201
+    assert "resourceVersion" not in response.json["metadata"]
     assert (await api.get(f"{CONFIG_MAPS}/a")).code == 404
 
 
@@ -156,10 +156,10 @@ async def test_an_old_version_conflicts(api: Api) -> None:
     first = (await api.create(CONFIG_MAPS, config_map("a"))).json
     await api.patch(f"{CONFIG_MAPS}/a", {"data": {"x": "1"}})
 
-    said = await api("PUT", f"{CONFIG_MAPS}/a", first)
+    response = await api("PUT", f"{CONFIG_MAPS}/a", first)
 
-    assert (said.code, said.reason) == (409, "Conflict")
-    assert said.json["message"] == (
+    assert (response.code, response.reason) == (409, "Conflict")
+    assert response.json["message"] == (
         'Operation cannot be fulfilled on configmaps "a": the object has been modified; please '
         "apply your changes to the latest version and try again"
     )
@@ -168,9 +168,9 @@ async def test_an_old_version_conflicts(api: Api) -> None:
 async def test_an_update_that_changes_nothing_gives_no_new_version(api: Api) -> None:
     first = (await api.create(CONFIG_MAPS, config_map("a", x="1"))).json
 
-    said = await api("PUT", f"{CONFIG_MAPS}/a", first)
+    response = await api("PUT", f"{CONFIG_MAPS}/a", first)
 
-    assert said.json == first
+    assert response.json == first
 
 
 async def test_generation_counts_changes_of_the_spec_only(api: Api) -> None:
@@ -188,20 +188,20 @@ async def test_an_update_cannot_change_what_only_the_server_gives(api: Api) -> N
     changed = {**first, "metadata": {**first["metadata"], "creationTimestamp": None}}
     changed["metadata"]["generation"] = 77
 
-    said = await api("PUT", f"{PODS}/web", changed)
+    response = await api("PUT", f"{PODS}/web", changed)
 
-    assert said.code == 200
-    assert said.json["metadata"]["creationTimestamp"] == first["metadata"]["creationTimestamp"]
-    assert said.json["metadata"]["generation"] == 1
+    assert response.code == 200
+    assert response.json["metadata"]["creationTimestamp"] == first["metadata"]["creationTimestamp"]
+    assert response.json["metadata"]["generation"] == 1
 
 
 async def test_the_name_in_the_body_is_the_name_in_the_url(api: Api) -> None:
     await api.create(CONFIG_MAPS, config_map("a"))
 
-    said = await api("PUT", f"{CONFIG_MAPS}/a", config_map("b"))
+    response = await api("PUT", f"{CONFIG_MAPS}/a", config_map("b"))
 
-    assert said.code == 400
-    assert said.json["message"] == (
+    assert response.code == 400
+    assert response.json["message"] == (
         "the name of the object (b) does not match the name on the URL (a)"
     )
 
@@ -210,10 +210,10 @@ async def test_another_uid_conflicts(api: Api) -> None:
     first = (await api.create(CONFIG_MAPS, config_map("a"))).json
     first["metadata"]["uid"] = "other"
 
-    said = await api("PUT", f"{CONFIG_MAPS}/a", first)
+    response = await api("PUT", f"{CONFIG_MAPS}/a", first)
 
-    assert said.code == 409
-    assert "Precondition failed: UID in precondition: other" in said.json["message"]
+    assert response.code == 409
+    assert "Precondition failed: UID in precondition: other" in response.json["message"]
 
 
 async def test_leases_are_created_by_an_update_and_configmaps_are_not(api: Api) -> None:
@@ -226,7 +226,7 @@ async def test_leases_are_created_by_an_update_and_configmaps_are_not(api: Api) 
 
 
 @pytest.mark.parametrize(
-    ("sort", "patch", "expected"),
+    ("patch_type", "patch", "expected"),
     [
         (
             "application/json-patch+json",
@@ -238,19 +238,19 @@ async def test_leases_are_created_by_an_update_and_configmaps_are_not(api: Api) 
     ],
 )
 async def test_each_sort_of_patch_changes_the_object(
-    api: Api, sort: str, patch: Any, expected: dict[str, str]
+    api: Api, patch_type: str, patch: Any, expected: dict[str, str]
 ) -> None:
     """API-27, API-28, API-30: the computed patches."""
     await api.create(CONFIG_MAPS, config_map("a", x="1"))
 
-    said = await api.patch(f"{CONFIG_MAPS}/a", patch, sort)
+    response = await api.patch(f"{CONFIG_MAPS}/a", patch, patch_type)
 
-    assert said.code == 200, said
-    assert said.json["data"] == expected
+    assert response.code == 200, response
+    assert response.json["data"] == expected
 
 
 @pytest.mark.parametrize(
-    ("sort", "patch", "code"),
+    ("patch_type", "patch", "code"),
     [
         ("application/json-patch+json", [{"op": "test", "path": "/data/x", "value": "9"}], 422),
         ("application/json-patch+json", [{"op": "remove", "path": "/data/none"}], 422),
@@ -264,25 +264,27 @@ async def test_each_sort_of_patch_changes_the_object(
     ],
 )
 async def test_a_bad_patch_leaves_the_object_alone(
-    api: Api, sort: str, patch: Any, code: int
+    api: Api, patch_type: str, patch: Any, code: int
 ) -> None:
     created = (await api.create(CONFIG_MAPS, config_map("a", x="1"))).json
 
-    said = await api.patch(f"{CONFIG_MAPS}/a", patch, sort)
+    response = await api.patch(f"{CONFIG_MAPS}/a", patch, patch_type)
 
-    assert said.code == code, said
+    assert response.code == code, response
     assert (await api.get(f"{CONFIG_MAPS}/a")).json == created
 
 
 async def test_apply_creates_merges_and_names_the_manager_in_a_conflict(api: Api) -> None:
     """API-36, API-38: server-side apply over HTTP."""
-    sort = "application/apply-patch+yaml"
+    patch_type = "application/apply-patch+yaml"
     body = b"kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\ndata: {x: '1'}\n"
     theirs = body.replace(b"'1'", b"'2'")
 
-    created = await api.patch(f"{CONFIG_MAPS}/a", body, sort, fieldManager="me")
-    refused = await api.patch(f"{CONFIG_MAPS}/a", theirs, sort, fieldManager="you")
-    forced = await api.patch(f"{CONFIG_MAPS}/a", theirs, sort, fieldManager="you", force="true")
+    created = await api.patch(f"{CONFIG_MAPS}/a", body, patch_type, fieldManager="me")
+    refused = await api.patch(f"{CONFIG_MAPS}/a", theirs, patch_type, fieldManager="you")
+    forced = await api.patch(
+        f"{CONFIG_MAPS}/a", theirs, patch_type, fieldManager="you", force="true"
+    )
 
     assert created.code == 201
     assert refused.code == 409
@@ -292,26 +294,26 @@ async def test_apply_creates_merges_and_names_the_manager_in_a_conflict(api: Api
 
 
 async def test_apply_needs_a_field_manager(api: Api) -> None:
-    said = await api.patch(f"{CONFIG_MAPS}/a", {}, "application/apply-patch+yaml")
+    response = await api.patch(f"{CONFIG_MAPS}/a", {}, "application/apply-patch+yaml")
 
-    assert said.code == 422
-    assert said.json["message"] == (
+    assert response.code == 422
+    assert response.json["message"] == (
         'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for '
         "apply patch"
     )
 
 
 async def test_a_yaml_body_is_read_and_a_yaml_answer_is_written(api: Api) -> None:
-    said = await api(
+    response = await api(
         "POST",
         CONFIG_MAPS,
         b"metadata:\n  name: a\ndata:\n  x: 'yes'\n",
         headers={"Content-Type": "application/yaml", "Accept": "application/yaml"},
     )
 
-    assert said.code == 201
-    assert said.headers["Content-Type"] == "application/yaml"
-    assert b"name: a" in said.raw
+    assert response.code == 201
+    assert response.headers["Content-Type"] == "application/yaml"
+    assert b"name: a" in response.raw
 
 
 @pytest.mark.parametrize(
@@ -321,9 +323,9 @@ async def test_a_yaml_body_is_read_and_a_yaml_answer_is_written(api: Api) -> Non
 async def test_what_cannot_be_read_or_written_is_refused(
     api: Api, headers: dict[str, str], code: int
 ) -> None:
-    said = await api("POST", CONFIG_MAPS, config_map("a"), headers=headers)
+    response = await api("POST", CONFIG_MAPS, config_map("a"), headers=headers)
 
-    assert said.code == code
+    assert response.code == code
     assert (await api.get(CONFIG_MAPS)).json["items"] == []
 
 
@@ -346,11 +348,11 @@ async def test_a_table_is_answered_where_one_is_wanted(api: Api) -> None:
     await api.create(PODS, pod("web"))
     accept = "application/json;as=Table;g=meta.k8s.io;v=v1,application/json"
 
-    said = await api.get(PODS, headers={"Accept": accept})
+    response = await api.get(PODS, headers={"Accept": accept})
 
-    assert said.json["kind"] == "Table"
-    assert said.json["rows"][0]["cells"][0] == "web"
-    assert said.json["rows"][0]["object"]["kind"] == "PartialObjectMetadata"
+    assert response.json["kind"] == "Table"
+    assert response.json["rows"][0]["cells"][0] == "web"
+    assert response.json["rows"][0]["object"]["kind"] == "PartialObjectMetadata"
 
 
 @pytest.mark.parametrize(
@@ -377,12 +379,12 @@ async def test_a_path_or_method_that_means_nothing_is_refused(
 async def test_a_body_beyond_the_limit_is_refused(api: Api) -> None:
     big = io.BytesIO(b'{"data":{"x":"' + b"a" * 3_200_000 + b'"}}')
 
-    async with api.session.post(CONFIG_MAPS, data=big) as answer:
-        said = await answer.json()
+    async with api.session.post(CONFIG_MAPS, data=big) as response:
+        status = await response.json()
 
-    assert answer.status == 413
-    assert said["reason"] == "RequestEntityTooLarge"
-    assert said["message"] == "Request entity too large: limit is 3145728"
+    assert response.status == 413
+    assert status["reason"] == "RequestEntityTooLarge"
+    assert status["message"] == "Request entity too large: limit is 3145728"
 
 
 async def test_events_are_one_collection_in_two_groups(api: Api) -> None:
@@ -395,11 +397,11 @@ async def test_events_are_one_collection_in_two_groups(api: Api) -> None:
     }
     await api.create("/api/v1/namespaces/default/events", event)
 
-    said = await api.get("/apis/events.k8s.io/v1/namespaces/default/events/e")
+    response = await api.get("/apis/events.k8s.io/v1/namespaces/default/events/e")
 
-    assert said.json["apiVersion"] == "events.k8s.io/v1"
-    assert said.json["note"] == "it runs"
-    assert said.json["regarding"]["name"] == "web"
+    assert response.json["apiVersion"] == "events.k8s.io/v1"
+    assert response.json["note"] == "it runs"
+    assert response.json["regarding"]["name"] == "web"
 
 
 async def test_an_autoscaler_is_converted_between_its_versions(api: Api) -> None:

@@ -1,4 +1,4 @@
-"""Watches: what arrives, in which order, and when a stream ends."""
+"""Watches: events, their order, and the end of a stream."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import pytest
 
 from kubeloop.kit import ManualClock
 from kubeloop.testing.server import Service
-from kubeloop.testing.server.registry import Registry, Served
+from kubeloop.testing.server.registry import Registry, ServedResource
 from kubeloop.testing.server.representations.representation import Representation
 from kubeloop.testing.server.storage.selection import Selection
 from kubeloop.testing.server.storage.store import Store
 from kubeloop.testing.server.watching import Hub, WatchStart
 from tests.testing.server.conftest import Api
-from tests.testing.server.server_steps import CONFIG_MAPS, PODS, config_map, pod
+from tests.testing.server.server_objects import CONFIG_MAPS, PODS, config_map, pod
 
 
-def _told(events: list[dict[str, Any]]) -> list[tuple[str, str]]:
+def _types_and_names(events: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return [(each["type"], each["object"]["metadata"].get("name", "")) for each in events]
 
 
@@ -30,7 +30,7 @@ async def _version(api: Api) -> str:
     return found
 
 
-async def test_a_watch_from_a_version_tells_what_came_after(api: Api) -> None:
+async def test_a_watch_from_a_version_sends_the_later_changes(api: Api) -> None:
     """API-42, API-44: the types of events; a deletion has the last state and a new version."""
     version = await _version(api)
     await api.create(CONFIG_MAPS, config_map("a"))
@@ -39,7 +39,7 @@ async def test_a_watch_from_a_version_tells_what_came_after(api: Api) -> None:
 
     events = await api.events(CONFIG_MAPS, 3, resourceVersion=version)
 
-    assert _told(events) == [("ADDED", "a"), ("MODIFIED", "a"), ("DELETED", "a")]
+    assert _types_and_names(events) == [("ADDED", "a"), ("MODIFIED", "a"), ("DELETED", "a")]
     gone = events[2]["object"]
     assert gone["data"] == {"x": "1"}
     assert int(gone["metadata"]["resourceVersion"]) > int(
@@ -48,19 +48,19 @@ async def test_a_watch_from_a_version_tells_what_came_after(api: Api) -> None:
     assert gone["kind"] == "ConfigMap"
 
 
-async def test_a_watch_without_a_version_tells_what_exists_first(api: Api) -> None:
+async def test_a_watch_without_a_version_starts_with_the_existing_objects(api: Api) -> None:
     """API-42: synthetic ADDED events."""
     await api.create(CONFIG_MAPS, config_map("a"))
-    async with api.watch(CONFIG_MAPS) as answer:
-        first = msgspec.json.decode(await answer.content.readline())
+    async with api.watch(CONFIG_MAPS) as response:
+        first = msgspec.json.decode(await response.content.readline())
         await api.create(CONFIG_MAPS, config_map("b"))
-        second = msgspec.json.decode(await answer.content.readline())
+        second = msgspec.json.decode(await response.content.readline())
 
-    assert _told([first, second]) == [("ADDED", "a"), ("ADDED", "b")]
+    assert _types_and_names([first, second]) == [("ADDED", "a"), ("ADDED", "b")]
 
 
 async def test_an_object_that_leaves_the_selector_arrives_as_deleted(api: Api) -> None:
-    """API-45, API-C16: the former state under the version of the change, as kube-apiserver."""
+    """API-45, API-C16: the old state with the version of the change, as in kube-apiserver."""
     version = await _version(api)
     await api.create(PODS, pod("web", app="x"))
     left = await api.patch(f"{PODS}/web", {"metadata": {"labels": {"app": "y"}}})
@@ -68,7 +68,7 @@ async def test_an_object_that_leaves_the_selector_arrives_as_deleted(api: Api) -
 
     events = await api.events(PODS, 3, resourceVersion=version, labelSelector="app=x")
 
-    assert _told(events) == [("ADDED", "web"), ("DELETED", "web"), ("ADDED", "web")]
+    assert _types_and_names(events) == [("ADDED", "web"), ("DELETED", "web"), ("ADDED", "web")]
     meta = events[1]["object"]["metadata"]
     assert meta["labels"] == {"app": "x"}
     assert meta["resourceVersion"] == left.json["metadata"]["resourceVersion"]
@@ -86,11 +86,11 @@ async def test_a_watch_of_one_object_sees_no_other(api: Api) -> None:
         "/api/v1/watch/namespaces/default/configmaps/b", 1, resourceVersion=version
     )
 
-    assert _told(by_field) == _told(by_path) == [("ADDED", "b")]
+    assert _types_and_names(by_field) == _types_and_names(by_path) == [("ADDED", "b")]
 
 
 async def test_a_list_as_a_stream_ends_with_its_bookmark(api: Api) -> None:
-    """WatchList: what exists, then a bookmark with the annotation."""
+    """WatchList: existing objects, then a bookmark with the annotation."""
     await api.create(CONFIG_MAPS, config_map("a"))
 
     events = await api.events(
@@ -107,23 +107,23 @@ async def test_a_list_as_a_stream_ends_with_its_bookmark(api: Api) -> None:
     assert meta["resourceVersion"] == await _version(api)
 
 
-async def test_a_version_older_than_the_history_is_told_within_the_stream(
+async def test_an_expired_version_is_an_error_event_in_the_stream(
     api: Api, server: Service
 ) -> None:
     version = await _version(api)
     await api.create(CONFIG_MAPS, config_map("a"))
     server.expire_history()
 
-    said = await api.get(CONFIG_MAPS, watch="1", resourceVersion=version)
+    response = await api.get(CONFIG_MAPS, watch="1", resourceVersion=version)
 
-    assert said.code == 200
-    assert said.json["type"] == "ERROR"
-    assert said.json["object"]["code"] == 410
-    assert said.json["object"]["reason"] == "Expired"
+    assert response.code == 200
+    assert response.json["type"] == "ERROR"
+    assert response.json["object"]["code"] == 410
+    assert response.json["object"]["reason"] == "Expired"
 
 
 async def test_initial_events_of_a_future_version_are_refused_within_the_stream(api: Api) -> None:
-    said = await api.get(
+    response = await api.get(
         CONFIG_MAPS,
         watch="1",
         resourceVersion="99999",
@@ -131,14 +131,14 @@ async def test_initial_events_of_a_future_version_are_refused_within_the_stream(
         resourceVersionMatch="NotOlderThan",
     )
 
-    assert said.json["object"]["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
+    assert response.json["object"]["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
 
 
 async def test_initial_events_need_the_matching_rule(api: Api) -> None:
-    said = await api.get(CONFIG_MAPS, watch="1", sendInitialEvents="true")
+    response = await api.get(CONFIG_MAPS, watch="1", sendInitialEvents="true")
 
-    assert said.code == 422
-    assert "sendInitialEvents requires setting resourceVersionMatch" in said.json["message"]
+    assert response.code == 422
+    assert "sendInitialEvents requires setting resourceVersionMatch" in response.json["message"]
 
 
 async def test_a_table_watch_names_its_columns_once(api: Api) -> None:
@@ -147,9 +147,9 @@ async def test_a_table_watch_names_its_columns_once(api: Api) -> None:
     await api.create(PODS, pod("b"))
     accept = "application/json;as=Table;g=meta.k8s.io;v=v1"
     lines = []
-    async with api.session.get(PODS, params={"watch": "1"}, headers={"Accept": accept}) as answer:
-        lines.append(msgspec.json.decode(await answer.content.readline()))
-        lines.append(msgspec.json.decode(await answer.content.readline()))
+    async with api.session.get(PODS, params={"watch": "1"}, headers={"Accept": accept}) as response:
+        lines.append(msgspec.json.decode(await response.content.readline()))
+        lines.append(msgspec.json.decode(await response.content.readline()))
 
     assert [bool(each["object"].get("columnDefinitions")) for each in lines] == [True, False]
 
@@ -168,13 +168,13 @@ async def test_bookmarks_come_from_time_to_time_and_a_last_one_at_the_timeout(
     params = {"watch": "1", "allowWatchBookmarks": "1", "timeoutSeconds": "15"}
     async with (
         aiohttp.ClientSession(server.url) as session,
-        session.get(CONFIG_MAPS, params=params) as answer,
+        session.get(CONFIG_MAPS, params=params) as response,
     ):
         await clock.advance(10)
-        first = msgspec.json.decode(await answer.content.readline())
+        first = msgspec.json.decode(await response.content.readline())
         await clock.advance(5)
-        last = msgspec.json.decode(await answer.content.readline())
-        rest = await answer.content.read()
+        last = msgspec.json.decode(await response.content.readline())
+        rest = await response.content.read()
 
     assert first["type"] == last["type"] == "BOOKMARK"
     assert first["object"]["kind"] == "ConfigMap"
@@ -190,7 +190,7 @@ def store() -> Store:
 
 
 @pytest.fixture
-def served() -> Served:
+def served() -> ServedResource:
     found = Registry().find("", "v1", "configmaps")
     assert found is not None
     return found
@@ -204,7 +204,7 @@ def _object(name: str, **meta: Any) -> dict[str, Any]:
     }
 
 
-def test_events_are_encoded_once_for_all_watchers(store: Store, served: Served) -> None:
+def test_events_are_encoded_once_for_all_watchers(store: Store, served: ServedResource) -> None:
     hub = Hub(store)
     everyone = [hub.open(Selection(), Representation(served), WatchStart()) for _ in range(2)]
 
@@ -214,7 +214,7 @@ def test_events_are_encoded_once_for_all_watchers(store: Store, served: Served) 
     assert one is two
 
 
-def test_a_watcher_that_is_too_slow_is_cut_off(store: Store, served: Served) -> None:
+def test_a_watcher_that_is_too_slow_is_cut_off(store: Store, served: ServedResource) -> None:
     hub = Hub(store, queue=2)
     watcher = hub.open(Selection(), Representation(served), WatchStart())
 
@@ -222,14 +222,14 @@ def test_a_watcher_that_is_too_slow_is_cut_off(store: Store, served: Served) -> 
         store.write(served.storage, _object(name))
 
     assert watcher.ended
-    assert watcher.abort_connections
+    assert watcher.cut_off
     assert watcher.take() == []
     hub.close(watcher)
-    assert hub.stats().abort_connections == 1
+    assert hub.stats().cut_off == 1
 
 
-def test_nothing_is_told_twice_between_the_start_and_the_changes(
-    store: Store, served: Served
+def test_no_event_is_sent_twice_between_the_initial_ones_and_the_changes(
+    store: Store, served: ServedResource
 ) -> None:
     hub = Hub(store)
     store.write(served.storage, _object("a"))
@@ -238,12 +238,12 @@ def test_nothing_is_told_twice_between_the_start_and_the_changes(
 
     events = [msgspec.json.decode(each) for each in watcher.take() + watcher.take()]
 
-    assert _told(events) == [("ADDED", "a"), ("ADDED", "b")]
+    assert _types_and_names(events) == [("ADDED", "a"), ("ADDED", "b")]
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 7, 8])
-def test_what_exists_is_told_whole_however_many_are_taken_at_once(
-    store: Store, served: Served, most: int
+def test_the_initial_events_are_complete_for_every_batch_size(
+    store: Store, served: ServedResource, most: int
 ) -> None:
     """API-42: no object is lost between two batches."""
     names = [f"config-{at}" for at in range(7)]
@@ -253,10 +253,10 @@ def test_what_exists_is_told_whole_however_many_are_taken_at_once(
 
     events = [event for _ in range(8) for event in watcher.take(most)]
 
-    assert [name for _, name in _told([*map(msgspec.json.decode, events)])] == names
+    assert [name for _, name in _types_and_names([*map(msgspec.json.decode, events)])] == names
 
 
-async def test_a_waiting_watcher_is_woken_by_a_change(store: Store, served: Served) -> None:
+async def test_a_waiting_watcher_is_woken_by_a_change(store: Store, served: ServedResource) -> None:
     hub = Hub(store)
     watcher = hub.open(Selection(), Representation(served), WatchStart())
     watcher.take()
@@ -269,7 +269,7 @@ async def test_a_waiting_watcher_is_woken_by_a_change(store: Store, served: Serv
     assert len(watcher.take()) == 1
 
 
-def test_a_watch_in_one_namespace_sees_no_other(store: Store, served: Served) -> None:
+def test_a_watch_in_one_namespace_sees_no_other(store: Store, served: ServedResource) -> None:
     hub = Hub(store)
     watcher = hub.open(Selection(namespace="default"), Representation(served), WatchStart())
 
@@ -277,14 +277,14 @@ def test_a_watch_in_one_namespace_sees_no_other(store: Store, served: Served) ->
     store.write(served.storage, _object("b"))
 
     events = [msgspec.json.decode(each) for each in watcher.take()]
-    assert _told(events) == [("ADDED", "b")]
+    assert _types_and_names(events) == [("ADDED", "b")]
 
 
-# --- clients that behave badly
+# --- clients that do not read
 
 
 async def _opened(server: Service) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A watch on a bare socket, of which nobody reads more than the headers."""
+    """A watch on a plain socket, of which only the headers are read."""
     host, port = server.url.removeprefix("http://").split(":")
     reader, writer = await asyncio.open_connection(host, int(port), limit=1024)
     writer.write(b"GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -297,17 +297,17 @@ async def test_a_client_that_does_not_read_is_cut_off_and_the_others_are_not() -
         api = Api(session)
         reader, writer = await _opened(server)
         big = config_map("a", x="y" * 200_000)
-        async with api.watch(CONFIG_MAPS) as answer:
+        async with api.watch(CONFIG_MAPS) as response:
             for number in range(100):
                 big["metadata"]["name"] = f"n{number}"
                 await api.create(CONFIG_MAPS, big)
-                await answer.content.readuntil(b"\n")
+                await response.content.readuntil(b"\n")
                 if server.stats().watches.watchers == 1:
                     break
         stats = server.stats()
         writer.close()
 
-    assert stats.watches.abort_connections == 1
+    assert stats.watches.cut_off == 1
     assert reader is not None
 
 
@@ -317,6 +317,6 @@ async def test_a_client_that_goes_away_leaves_no_watcher_behind(server: Service,
 
     writer.close()
     await writer.wait_closed()
-    await api.get("/version")  # the server had its turn
+    await api.get("/version")  # lets the server run
 
     assert (before, server.stats().watches.watchers) == (1, 0)

@@ -1,4 +1,4 @@
-"""A web page cannot use the embedded server, whatever a browser lets it send."""
+"""A web page cannot use the embedded server with any request that a browser sends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def server() -> AsyncIterator[APIServer]:
 
 
 async def sent(server: APIServer, head: str, body: str = "") -> str:
-    """What the server answers to a request that is written by hand."""
+    """The response to a hand-written request."""
     host, _, port = server.url.partition("://")[2].rpartition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     try:
@@ -65,12 +65,12 @@ async def test_a_request_that_a_page_may_have_sent_reads_nothing(
     recorded = len(server.requests)
     port = server.url.rpartition(":")[2]
 
-    answer = await sent(server, head.format(path=SECRET, port=port))
+    response = await sent(server, head.format(path=SECRET, port=port))
 
-    assert answer.startswith("HTTP/1.1 403 ")
-    assert '"reason":"Forbidden"' in answer
-    assert "Access-Control-Allow" not in answer
-    assert "c3dvcmRmaXNo" not in answer  # the password, as JSON has it
+    assert response.startswith("HTTP/1.1 403 ")
+    assert '"reason":"Forbidden"' in response
+    assert "Access-Control-Allow" not in response
+    assert "c3dvcmRmaXNo" not in response  # the password, as JSON has it
     assert len(server.requests) == recorded
 
 
@@ -78,30 +78,30 @@ async def test_a_request_that_a_page_may_have_sent_reads_nothing(
 async def test_a_request_without_exactly_one_host_reads_nothing(
     server: APIServer, head: str
 ) -> None:
-    answer = await sent(server, f"GET {SECRET} HTTP/1.1{head}")
+    response = await sent(server, f"GET {SECRET} HTTP/1.1{head}")
 
-    assert " 400 Bad Request" in answer.partition("\r\n")[0]
-    assert "c3dvcmRmaXNo" not in answer
+    assert " 400 Bad Request" in response.partition("\r\n")[0]
+    assert "c3dvcmRmaXNo" not in response
 
 
-async def test_a_form_of_a_page_changes_nothing(server: APIServer) -> None:
+async def test_a_html_form_changes_nothing(server: APIServer) -> None:
     body = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"evil"}}'
     head = (
         f"POST {CONFIGMAPS} HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example.com"
         f"\r\nContent-Type: text/plain\r\nContent-Length: {len(body)}"
     )
 
-    answer = await sent(server, head, body)
+    response = await sent(server, head, body)
 
-    assert answer.startswith("HTTP/1.1 403 ")
+    assert response.startswith("HTTP/1.1 403 ")
     assert not await server.client().core_v1.config_maps("default").exists("evil")
 
 
 async def test_the_refusal_says_what_to_do(server: APIServer) -> None:
-    answer = await sent(server, "GET /version HTTP/1.1\r\nHost: dev.example.com")
+    response = await sent(server, "GET /version HTTP/1.1\r\nHost: dev.example.com")
 
-    assert "'dev.example.com' is not a name of this server" in answer
-    assert "allow_hosts=, or --allow-host of kubeloop serve" in answer
+    assert "'dev.example.com' is not a name of this server" in response
+    assert "allow_hosts=, or --allow-host of kubeloop serve" in response
 
 
 async def test_a_name_that_was_allowed_is_answered() -> None:
@@ -118,10 +118,10 @@ async def test_without_roles_and_tokens_tls_changes_nothing_about_it() -> None:
         assert server.service.ca is not None
         trusted = ssl.create_default_context(cadata=server.service.ca.decode())
         origin = {"Origin": "https://evil.example.com"}
-        async with session.get(f"{server.url}/version", ssl=trusted, headers=origin) as answer:
-            assert answer.status == 403
-        async with session.get(f"{server.url}/version", ssl=trusted) as answer:
-            assert answer.status == 200
+        async with session.get(f"{server.url}/version", ssl=trusted, headers=origin) as response:
+            assert response.status == 403
+        async with session.get(f"{server.url}/version", ssl=trusted) as response:
+            assert response.status == 200
 
 
 @pytest.mark.parametrize(
@@ -131,22 +131,22 @@ async def test_without_roles_and_tokens_tls_changes_nothing_about_it() -> None:
 async def test_a_server_that_asks_for_credentials_answers_to_any_name(
     options: dict[str, object],
 ) -> None:
-    async with APIServer(**options) as server:  # type: ignore[arg-type]  # a choice of them
-        answer = await sent(
+    async with APIServer(**options) as server:  # type: ignore[arg-type]  # parameters of the test
+        response = await sent(
             server,
             "GET /version HTTP/1.1\r\nHost: kube.example.com"
             f"\r\nAuthorization: Bearer {server.service.token}",
         )
 
-    assert answer.startswith("HTTP/1.1 200 ")
+    assert response.startswith("HTTP/1.1 200 ")
 
 
-async def test_tokens_that_nobody_has_to_show_do_not_lift_the_guard() -> None:
+async def test_optional_tokens_do_not_lift_the_guard() -> None:
     tokens = {"t": User("jane")}
     async with APIServer(tokens=tokens, tls=False, anonymous=True) as server:
-        answer = await sent(server, "GET /version HTTP/1.1\r\nHost: evil.example.com")
+        response = await sent(server, "GET /version HTTP/1.1\r\nHost: evil.example.com")
 
-    assert answer.startswith("HTTP/1.1 403 ")
+    assert response.startswith("HTTP/1.1 403 ")
 
 
 def test_an_allowed_host_that_is_none_is_refused_before_anything_starts() -> None:
@@ -154,5 +154,5 @@ def test_an_allowed_host_that_is_none_is_refused_before_anything_starts() -> Non
         APIServer(allow_hosts=["http://x"])
 
 
-async def test_a_server_listens_on_loopback_unless_told_otherwise(server: APIServer) -> None:
+async def test_a_server_listens_on_loopback_by_default(server: APIServer) -> None:
     assert server.url.startswith("http://127.0.0.1:")

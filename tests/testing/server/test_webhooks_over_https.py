@@ -1,4 +1,4 @@
-"""Admission webhooks, asked over HTTPS while objects are written."""
+"""Admission webhooks, called over HTTPS while objects are written."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from aiohttp import web
 from kubeloop.testing.server.access.certs import Authority, server_context
 from tests.support.https import serve_app
 from tests.testing.server.conftest import Api
-from tests.testing.server.server_steps import CONFIG_MAPS, config_map
+from tests.testing.server.server_objects import CONFIG_MAPS, config_map
 
 HOOKS = "/apis/admissionregistration.k8s.io/v1"
 
 
-def _answer(review: dict[str, Any], **response: Any) -> web.Response:
-    said = {
+def _respond(review: dict[str, Any], **response: Any) -> web.Response:
+    body = {
         "kind": "AdmissionReview",
         "apiVersion": "admission.k8s.io/v1",
         "response": {"uid": review["request"]["uid"], "allowed": True, **response},
     }
-    return web.json_response(said)
+    return web.json_response(body)
 
 
 async def _label(request: web.Request) -> web.Response:
     patch = [{"op": "add", "path": "/metadata/labels", "value": {"by": "webhook"}}]
     encoded = base64.b64encode(msgspec.json.encode(patch)).decode()
     review = await request.json()
-    return _answer(review, patchType="JSONPatch", patch=encoded, warnings=["labelled"])
+    return _respond(review, patchType="JSONPatch", patch=encoded, warnings=["labelled"])
 
 
 async def _judge(request: web.Request) -> web.Response:
     review = await request.json()
     data = (review["request"].get("object") or {}).get("data") or {}
     if "bad" not in data:
-        return _answer(review)
+        return _respond(review)
     status = {"code": 403, "message": "no bad data here"}
-    return _answer(review, allowed=False, status=status)
+    return _respond(review, allowed=False, status=status)
 
 
 @pytest.fixture
@@ -79,11 +79,11 @@ async def test_a_mutating_webhook_changes_what_is_stored(api: Api, hooks: dict[s
         f"{HOOKS}/mutatingwebhookconfigurations", _configuration("label", hooks, "/label")
     )
 
-    said = await api.create(CONFIG_MAPS, config_map("a"))
+    response = await api.create(CONFIG_MAPS, config_map("a"))
 
-    assert said.json["metadata"]["labels"] == {"by": "webhook"}
-    assert said.warnings == ['299 - "labelled"']
-    assert (await api.get(f"{CONFIG_MAPS}/a")).json == said.json
+    assert response.json["metadata"]["labels"] == {"by": "webhook"}
+    assert response.warnings == ['299 - "labelled"']
+    assert (await api.get(f"{CONFIG_MAPS}/a")).json == response.json
 
 
 async def test_a_validating_webhook_refuses_and_nothing_is_stored(

@@ -1,16 +1,17 @@
-"""The embedded API server: real HTTP, kube-apiserver's answers, no binaries.
+"""The embedded API server: real HTTP and kube-apiserver's behaviour, without binaries.
 
-Nothing is imported before it is asked for. `service.Service` is the whole of it, `core` puts
-its parts together:
+Modules are imported on first use. `service.Service` is the server, `core` wires its parts:
 
-- `serving`: requests in, answers out: paths, negotiation, streams, sockets
-- `verbs`: what can be done with objects, decided in plain code
-- `storage`: what is kept, for how long, and who is told of changes
-- `apply`: server-side apply, and who owns which field
-- `builtin`, `schema`: the kinds that are built in, and those that come at run time
-- `access`, `admission`: who may come in, what they may do, who is asked first
-- `describe`: discovery, OpenAPI, tables
-- `registry`, `statuses`, `faults`, `seeds`: what all of them use
+- `serving`: listener, HTTP, dispatch, streams
+- `request`: requests as values: paths, options, content negotiation
+- `verbs`: the verbs on objects, decided in plain code
+- `watching`, `storage`, `sqlite`: watches, objects and their history, persistence
+- `controllers`: garbage collection, namespaces, CRDs
+- `apply`: server-side apply and managed fields
+- `builtin`, `schema`: built-in kinds, and the kinds of CRDs
+- `access`, `admission`: authentication, authorization, the admission chain, webhooks
+- `describe`, `representations`: discovery and OpenAPI; tables and metadata-only objects
+- `registry`, `statuses`, `identity`, `faults`, `seeds`: shared by all of them
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""One life of the server: the parts that decide, put together.
+"""The parts of one run of the server, wired together.
 
-Promises: nothing is opened, started or waited for here.
-Elsewhere: who starts it and where it listens (`service`, `listening`).
+Guarantees: constructing a `Core` opens no file and no socket and starts no task.
+See also: `service` (starts and stops it), `serving.listening` (the listener).
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, final
 
 from kubeloop.kit import Clock, HostGuard, Runnable
 
-from .access.gate import Gate
+from .access.admission_chain import AdmissionChain
 from .access.security import Security
-from .access.virtual import Virtual
+from .access.virtual import VirtualResources
 from .builtin.allocation import Allocator
-from .controllers.definitions import Definitions
+from .controllers.definitions import DefinitionController
 from .controllers.gc import GarbageCollector
-from .controllers.housekeeping import BookmarkTicker, Housekeeper
-from .controllers.namespaces import Terminator
+from .controllers.manager import BookmarkTicker, ControllerManager
+from .controllers.namespaces import NamespaceController
 from .describe.document_handler import DocumentHandler
 from .faults import Faults
 from .identity import User
 from .registry import Registry
 from .request.calls import Call
-from .seeds import born, seed
+from .seeds import seed, with_new_identity
 from .serving.dispatch import Dispatcher
-from .serving.http import Gateway
+from .serving.http import HTTPHandler
 from .serving.streaming import Streamer
 from .storage.store import Change, Object, Store, timestamp
 from .verbs.deletion import Deleter
@@ -46,7 +46,7 @@ __all__ = ["Core"]
 
 @final
 class Core:
-    """Store, verbs and everything around them, from one start to the next."""
+    """Store, verbs, controllers and handlers, from one start of the server to the next."""
 
     def __init__(
         self,
@@ -62,47 +62,53 @@ class Core:
         self.clock = clock
         self.security = security
         self.file = file
+        # The hub subscribes before the controllers: watches get the event of a write before the
+        # events of its effects, in the order of versions.
         self.registry = Registry()
         self.store = Store(history=history)
         self.hub = Hub(self.store, queue=queue)
-        self.gate = Gate(self.store, security, clock=clock, registry=self.registry)
+        # Addresses are released in the same step as the Service is removed, so that the next
+        # create can use them.
         self._allocator = Allocator()
-        self.store.listeners.append(self._release)
+        self.store.subscribe(self._release_addresses, ("", "services"))
         self.verbs = Verbs(
             self.store,
             self.registry,
             clock=clock,
-            admission=self.gate,
+            admission=AdmissionChain(self.store, security, clock=clock, registry=self.registry),
             allocator=self._allocator,
         )
         self.deleter = Deleter(self.verbs)
         self.logs = Logs(self.verbs)
-        self._parts = Subresources(self.verbs, self.deleter, self.logs, issue_token=self._issue)
-        self._definitions = Definitions(
+        self._definitions = DefinitionController(
             self.store, self.registry, self.deleter, self.hub, clock=clock
         )
         self._collector = GarbageCollector(self.store, self.registry, self.deleter)
-        terminator = Terminator(self.store, self.registry, self.deleter)
-        self.housekeeper = Housekeeper(self.store, [self._definitions, self._collector, terminator])
-        self.documents = DocumentHandler(
+        namespaces = NamespaceController(self.store, self.registry, self.deleter)
+        self.controller_manager = ControllerManager(
+            self.store, [self._definitions, self._collector, namespaces]
+        )
+        documents = DocumentHandler(
             self.registry,
             extra={
                 "/openid/v1/jwks": self._public_keys,
                 "/.well-known/openid-configuration": self._issuer,
             },
         )
-        self.gateway = Gateway(
+        self.http_handler = HTTPHandler(
             Dispatcher(
                 self.registry,
                 self.verbs,
                 self.deleter,
                 hub=self.hub,
-                parts=self._parts,
-                virtual=Virtual(
+                subresources=Subresources(
+                    self.verbs, self.deleter, self.logs, issue_token=self._issue_token
+                ),
+                virtual=VirtualResources(
                     self.verbs, self.registry, security, token_reviewer=self._token_reviewer
                 ),
+                documents=documents,
             ),
-            self.documents,
             Streamer(self.hub, self.logs, faults, clock=clock),
             faults=faults,
             security=security,
@@ -111,26 +117,28 @@ class Core:
             settle=file.settle if file is not None else None,
         )
 
-    def begin(self, before: Store | None = None) -> None:
-        """Take over what an earlier life stored, and add what every cluster has."""
+    def load(self, before: Store | None = None) -> None:
+        """Load the objects of the file or of an earlier run, and create those of a new cluster."""
+        # A file is the state; without one, a restart takes over the store of the last run.
         if self.file is not None:
             self.file.load(self.store)
-            self.store.listeners.append(self.file.observe)
+            self.store.subscribe(self.file.observe)
         elif before is not None:
             for storage, collection in before.collections():
                 for entry in collection.select(""):
                     self.store.load(storage, entry)
             self.store.advance(before.version)
+        # CRDs first: the other controllers look up the resources of stored objects.
         self._definitions.load()
         self._collector.load()
         for service in self.store.objects("", "services"):
             self._allocator.adopt(service)
         seed(self.store, now=timestamp(self.clock.time()))
-        self.housekeeper.work()
+        self.controller_manager.work()
 
-    def parts(self, *, bookmark_period: float) -> list[Runnable]:
-        """What runs as long as the server lives."""
-        found: list[Runnable] = [self.housekeeper]
+    def runnables(self, *, bookmark_period: float) -> list[Runnable]:
+        """The background tasks of the server."""
+        found: list[Runnable] = [self.controller_manager]
         found.append(BookmarkTicker(self.hub, clock=self.clock, period=bookmark_period))
         if self.file is not None:
             found.append(self.file)
@@ -138,23 +146,24 @@ class Core:
 
     @functools.cached_property
     def accounts(self) -> ServiceAccountTokens:
-        """Signs and checks the tokens of service accounts; the key is made when it is needed."""
+        """Issues and verifies service account tokens; the key is generated on first use."""
         from .access.service_accounts import ServiceAccountTokens
         from .access.signing import SigningKey
 
+        # Generating a key imports `cryptography`, which takes longer than starting the server.
         return ServiceAccountTokens([SigningKey()], self.store.objects, now=self.clock.time)
 
     def authenticate(
         self, tokens: Mapping[str, User], *, client_ca: bytes | None, anonymous: bool | None
     ) -> None:
-        """Ask for credentials from now on; tokens of service accounts are good too."""
+        """Require credentials from now on; service account tokens are accepted, too."""
         from .access.authn import Authenticator
 
         self.security.authenticator = Authenticator(
             tokens=tokens, client_ca=client_ca, service_accounts=self.accounts, anonymous=anonymous
         )
 
-    def _issue(self, call: Call, body: Object) -> Object:
+    def _issue_token(self, call: Call, body: Object) -> Object:
         from .access.token_requests import token_request
 
         account = self.verbs.get(call).obj
@@ -174,7 +183,7 @@ class Core:
         return Authenticator(service_accounts=self.accounts)
 
     def use_roles(self) -> None:
-        """Let the stored roles decide from now on; the usual ones are created."""
+        """Authorize by the stored roles from now on; the bootstrap roles are created."""
         from .access.bootstrap_roles import bootstrap_bindings, bootstrap_roles
         from .access.rbac import GROUP, Authorizer
 
@@ -183,16 +192,16 @@ class Core:
         for plural, objs in zip(plurals, (bootstrap_roles(), bootstrap_bindings()), strict=True):
             for obj in objs:
                 if self.store.get((GROUP, plural), obj["metadata"]["name"]) is None:
-                    self.store.write((GROUP, plural), born(obj, now))
+                    self.store.write((GROUP, plural), with_new_identity(obj, now))
         self.security.decide_by(Authorizer(self.store.objects, version=self._roles_version))
 
     def _roles_version(self) -> tuple[int, ...]:
-        """Changes whenever a role or a binding does."""
+        """A value that changes with every role and binding: the key of the authorizer's cache."""
         plurals = ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
         group = "rbac.authorization.k8s.io"
         return tuple(self.store.collection((group, plural)).latest for plural in plurals)
 
-    def _release(self, change: Change) -> None:
-        """Free the cluster address and node ports of a service that was deleted."""
-        if change.storage == ("", "services") and change.new is None and change.old is not None:
+    def _release_addresses(self, change: Change) -> None:
+        """Release the cluster address and node ports of a deleted Service."""
+        if change.new is None and change.old is not None:
             self._allocator.release(change.old.obj)

@@ -1,9 +1,9 @@
-"""Faults on purpose, reactors, and the record of what was asked.
+"""Faults that a test injects, reactors, and the record of requests.
 
-Promises: every switch works while the server runs and ends when it is switched back; what
-is not switched on costs nothing; reactors see each request before the server does.
-Elsewhere: faults of the whole process, such as refused connections, rotated certificates
-and restarts (`service`).
+Guarantees: every fault takes effect while the server runs, and ends when it is removed; a
+request without faults pays almost nothing; reactors see each request before the server does.
+See also: `service` (faults of the whole server: refused connections, rotated certificates,
+restarts).
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeAlias, final
+from typing import TypeAlias, final
 
 import msgspec
 
-from kubeloop.wire import InvalidArgument
+from kubeloop.kit import Clock
+from kubeloop.wire import InvalidArgument, Json
 
 from .statuses import (
     Cause,
-    Refusal,
+    StatusError,
     already_exists,
     bad_request,
     conflict,
@@ -36,21 +37,21 @@ from .statuses import (
     timeout,
     too_many_requests,
     unauthorized,
-    unexplained,
     unknown_resource,
     unsupported_media_type,
+    untyped_error,
 )
 from .storage.store import encoded
 
 __all__ = ["Cut", "Faults", "Match", "Reaction", "Reactor", "Reply", "SeenRequest"]
 
-RECORD = 10_000  # requests kept
-RECORD_BYTES = 64 * 1024 * 1024  # of their bodies
+RECORD = 10_000  # requests in the record
+RECORD_BYTES = 64 * 1024 * 1024  # total size of their bodies
 
 
 @final
 class SeenRequest(msgspec.Struct, frozen=True):
-    """One request as reactors and assertions see it."""
+    """One request, for reactors and assertions."""
 
     method: str
     path: str
@@ -67,20 +68,20 @@ class SeenRequest(msgspec.Struct, frozen=True):
     user: str = ""
 
     def __repr__(self) -> str:
-        # Headers and bodies hold secrets.
+        # Headers and bodies may contain secrets, and a repr is easily logged.
         return f"SeenRequest({self.method} {self.path}, verb={self.verb!r})"
 
-    def json(self) -> Any:
+    def json(self) -> Json:
         """The body as a value; None for an empty one."""
         return msgspec.json.decode(self.body) if self.body else None
 
 
 @final
 class Reply(msgspec.Struct, frozen=True):
-    """An answer that a reactor gives in the server's place; `body` is JSON or bytes."""
+    """A response that a reactor sends instead of the server; `body` is JSON or bytes."""
 
     code: int = 200
-    body: Any = None
+    body: Json = None
     headers: Mapping[str, str] = msgspec.field(default_factory=dict)
     content_type: str = "application/json"
 
@@ -92,14 +93,14 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 Reaction: TypeAlias = SeenRequest | Reply | None
-# Answers with a `Reply`, changes with a `SeenRequest`, refuses by raising `Refusal`, or
-# leaves the request alone with None.
+# Responds with a `Reply`, replaces the request with a `SeenRequest`, rejects it by raising
+# `StatusError`, or does nothing and returns None.
 Reactor: TypeAlias = Callable[[SeenRequest], Reaction | Awaitable[Reaction]]
 
 
 @final
 class Match(msgspec.Struct, frozen=True):
-    """Which requests a fault is about: those that fit all that is given."""
+    """The requests that a fault applies to: those that match all given fields."""
 
     verb: str = ""
     resource: str = ""
@@ -108,8 +109,8 @@ class Match(msgspec.Struct, frozen=True):
     subresource: str | None = None
 
     def fits(self, seen: SeenRequest) -> bool:
-        asked = ("verb", "resource", "name", "namespace")
-        if any(getattr(self, each) not in {"", getattr(seen, each)} for each in asked):
+        fields = ("verb", "resource", "name", "namespace")
+        if any(getattr(self, each) not in {"", getattr(seen, each)} for each in fields):
             return False
         return self.subresource in {None, seen.subresource}
 
@@ -119,23 +120,23 @@ EVERY = Match()
 
 @final
 class Cut(msgspec.Struct, frozen=True):
-    """Where a stream breaks off: after so many bytes, or after so many events."""
+    """Where a stream is interrupted: after a number of bytes or of events."""
 
     after_bytes: int | None = None
     after_events: int | None = None
 
 
 class _Failure:
-    """A number of requests still to be refused."""
+    """Requests that are still to be rejected."""
 
     def __init__(
-        self, times: int | None, match: Match, make: Callable[[SeenRequest], Refusal]
+        self, times: int | None, match: Match, make: Callable[[SeenRequest], StatusError]
     ) -> None:
-        self.times = times  # None: until it is switched off
+        self.times = times  # None: until `heal`
         self.match = match
         self.make = make
 
-    def take(self, seen: SeenRequest) -> Refusal | None:
+    def take(self, seen: SeenRequest) -> StatusError | None:
         if self.times == 0 or not self.match.fits(seen):
             return None
         if self.times is not None:
@@ -144,52 +145,45 @@ class _Failure:
 
 
 class _Hold:
-    """What held requests wait for; a test may let them go from another thread."""
+    """What held requests wait for; a test may release them from another thread."""
 
     def __init__(self) -> None:
-        self._gone = False
+        self._is_released = False
         self._waiting: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
 
     async def wait(self) -> None:
         event = asyncio.Event()
         self._waiting[event] = asyncio.get_running_loop()
         try:
-            if not self._gone:
+            if not self._is_released:
                 await event.wait()
         finally:
             del self._waiting[event]
 
-    def let_go(self) -> None:
-        self._gone = True
+    def release(self) -> None:
+        self._is_released = True
         for event, loop in list(self._waiting.items()):
             loop.call_soon_threadsafe(event.set)
 
 
 @final
 class Faults:
-    """The switches of one server; a test flips them while the server runs, from any thread."""
+    """The faults of one server; a test sets them while the server runs, from any thread."""
 
     def __init__(self, *, record: int = RECORD) -> None:
         self.requests: deque[SeenRequest] = deque(maxlen=record)
         self._bytes = 0  # of the bodies in the record
         self.reactors: list[Reactor] = []
-        self.half_open = False  # accept, never answer, never close
+        self.half_open = False  # accept connections, never respond, never close
         self.close_watches = False  # end each watch as soon as it begins
-        self.delivery_delay = 0.0  # seconds that each batch of watch events waits
-        self.answer_delay = 0.0  # seconds that each answer waits
+        self.delivery_delay = 0.0  # seconds before each batch of watch events
+        self.response_delay = 0.0  # seconds before each response
         self._cut: tuple[Cut, Match] | None = None
         self._failures: list[_Failure] = []
         self._held: list[tuple[Match, _Hold]] = []
 
-    @property
-    def idle(self) -> bool:
-        """Whether nothing is switched on that a request could meet."""
-        return not (
-            self._failures or self._held or self.reactors or self.half_open or self.answer_delay
-        )
-
     def record(self, seen: SeenRequest) -> None:
-        """Remember a request, and forget the oldest beyond what may be kept."""
+        """Append a request; the oldest are dropped beyond the limits of the record."""
         if len(self.requests) == self.requests.maxlen:
             self._bytes -= len(self.requests.popleft().body)
         self.requests.append(seen)
@@ -198,11 +192,11 @@ class Faults:
             self._bytes -= len(self.requests.popleft().body)
 
     def clear_record(self) -> None:
-        """Forget all requests so far."""
+        """Remove all requests from the record."""
         self.requests.clear()
         self._bytes = 0
 
-    # --- switches
+    # --- setting faults
 
     def fail(
         self,
@@ -212,33 +206,31 @@ class Faults:
         retry_after: int = 0,
         match: Match = EVERY,
     ) -> None:
-        """Answer the next `times` requests that fit with `code`; None: until `heal`.
+        """Respond to the next `times` matching requests with `code`; None: until `heal`.
 
-        The Status is one that kube-apiserver sends with that code, so that a client raises what
-        it raises for a real one: 404 is `NotFound`, 409 `AlreadyExists` of a create and else
-        `Conflict`, 410 `Expired`, 422 `Invalid`.
+        The Status is one that kube-apiserver sends with that code, so that a client raises the
+        same error as for a real one: 404 is `NotFound`, 409 `AlreadyExists` for a create and
+        `Conflict` otherwise, 410 `Expired`, 422 `Invalid`.
 
         Raises: InvalidArgument when `code` is not the code of an error.
         """
         if not 400 <= code <= 599:
-            raise InvalidArgument(
-                f"fail({code}): not the code of an error (give one of 400 to 599)"
-            )
+            raise InvalidArgument(f"fail({code}): not an error code (use one from 400 to 599)")
         self._failures.append(
-            _Failure(times, match, lambda seen: _refusal(code, retry_after, seen))
+            _Failure(times, match, lambda seen: _error_for(code, retry_after, seen))
         )
 
-    def refuse(self, refusal: Refusal, *, times: int | None = 1, match: Match = EVERY) -> None:
-        """Refuse the next `times` requests that fit with a Status of your own."""
-        self._failures.append(_Failure(times, match, lambda _: refusal))
+    def refuse(self, error: StatusError, *, times: int | None = 1, match: Match = EVERY) -> None:
+        """Reject the next `times` matching requests with the Status of `error`."""
+        self._failures.append(_Failure(times, match, lambda _: error))
 
     def hold(self, match: Match = EVERY) -> Callable[[], None]:
-        """Hold the answers to requests that fit; call what is returned to let them go."""
+        """Hold matching requests; the returned function releases them."""
         entry = (match, _Hold())
         self._held.append(entry)
 
         def release() -> None:
-            entry[1].let_go()
+            entry[1].release()
             if entry in self._held:
                 self._held.remove(entry)
 
@@ -251,73 +243,87 @@ class Faults:
         after_events: int | None = None,
         match: Match = EVERY,
     ) -> None:
-        """Break off each watch there, without a proper end."""
+        """Interrupt each watch at that point, without the end of the chunked response."""
         self._cut = (Cut(after_bytes, after_events), match)
 
     def heal(self) -> None:
-        """Switch everything off and let go what is held; reactors and the record stay."""
+        """Remove all faults and release held requests; reactors and the record stay."""
         for _, held in self._held:
-            held.let_go()
+            held.release()
         self._held.clear()
         self._failures.clear()
         self._cut = None
         self.half_open = self.close_watches = False
-        self.delivery_delay = self.answer_delay = 0.0
+        self.delivery_delay = self.response_delay = 0.0
 
-    # --- what the server asks
+    # --- for the server
+
+    async def intercept(self, seen: SeenRequest, clock: Clock) -> Reply | SeenRequest:
+        """Record a request and apply all faults to it; returns it unless a reactor responds.
+
+        Raises:
+            StatusError: the request is to fail.
+        """
+        self.record(seen)
+        if not (self._failures or self._held or self.reactors or self.response_delay):
+            return seen
+        error = self._failure_for(seen)
+        if error is not None:
+            raise error
+        await self._wait_while_held(seen)
+        if self.response_delay:
+            await clock.sleep(self.response_delay)
+        return await self._react(seen)
 
     def cut_for(self, seen: SeenRequest) -> Cut | None:
-        """Where the stream of this request breaks off."""
-        found = self._cut  # looked at once: another thread may heal meanwhile
+        """Where the stream of this request is interrupted."""
+        found = self._cut  # read once: another thread may call `heal`
         return found[0] if found is not None and found[1].fits(seen) else None
 
-    def failure_for(self, seen: SeenRequest) -> Refusal | None:
-        """The refusal that this request gets on purpose."""
+    def _failure_for(self, seen: SeenRequest) -> StatusError | None:
         for failure in list(self._failures):
-            refusal = failure.take(seen)
+            error = failure.take(seen)
             if failure.times == 0:
-                with contextlib.suppress(ValueError):  # healed meanwhile, by another thread
+                with contextlib.suppress(ValueError):  # another thread may have called `heal`
                     self._failures.remove(failure)
-            if refusal is not None:
-                return refusal
+            if error is not None:
+                return error
         return None
 
-    async def wait_while_held(self, seen: SeenRequest) -> None:
-        """Wait until nobody holds this request. Safe to cancel."""
+    async def _wait_while_held(self, seen: SeenRequest) -> None:
         while holds := [held for match, held in list(self._held) if match.fits(seen)]:
             await holds[0].wait()
 
-    async def react(self, seen: SeenRequest) -> Reply | SeenRequest:
-        """What the reactors make of a request, in the order they were added."""
+    async def _react(self, seen: SeenRequest) -> Reply | SeenRequest:
         for reactor in list(self.reactors):
-            said = reactor(seen)
-            if isinstance(said, Awaitable):
-                said = await said
-            if isinstance(said, Reply):
-                return said
-            if isinstance(said, SeenRequest):
-                seen = said
+            reaction = reactor(seen)
+            if isinstance(reaction, Awaitable):
+                reaction = await reaction
+            if isinstance(reaction, Reply):
+                return reaction
+            if isinstance(reaction, SeenRequest):
+                seen = reaction
         return seen
 
 
-_ON_PURPOSE = "a fault was switched on"
+_INJECTED = "a fault was injected"
 _MEDIA = ("application/json", "application/yaml")
 
 
-def _refusal(code: int, retry_after: int, seen: SeenRequest) -> Refusal:
-    """What kube-apiserver would answer to this request with this code."""
-    refusal = _for_object(code, seen) or _for_request(code)
-    refusal.status["code"] = code
+def _error_for(code: int, retry_after: int, seen: SeenRequest) -> StatusError:
+    """The error that kube-apiserver would send for this request with this code."""
+    error = _error_for_object(code, seen) or _error_for_request(code)
+    error.status["code"] = code
     if retry_after:
-        refusal.headers["Retry-After"] = str(retry_after)
-        refusal.status.setdefault("details", {})["retryAfterSeconds"] = retry_after
-    return refusal
+        error.headers["Retry-After"] = str(retry_after)
+        error.status.setdefault("details", {})["retryAfterSeconds"] = retry_after
+    return error
 
 
-def _for_object(code: int, seen: SeenRequest) -> Refusal | None:
-    """The refusals that name an object; None for all others."""
+def _error_for_object(code: int, seen: SeenRequest) -> StatusError | None:
+    """The errors that name an object; None for all others."""
     group, plural = seen.group, seen.resource
-    kind, name = _named(seen)
+    kind, name = _kind_and_name(seen)
     match code:
         case 403:
             where = f' in the namespace "{seen.namespace}"' if seen.namespace else ""
@@ -335,15 +341,15 @@ def _for_object(code: int, seen: SeenRequest) -> Refusal | None:
         case 409:
             return conflict(group, plural, name)
         case 422:
-            message = f'Invalid value: "": {_ON_PURPOSE}'
+            message = f'Invalid value: "": {_INJECTED}'
             return invalid(group, kind, name, [Cause("metadata", "FieldValueInvalid", message)])
     return None
 
 
-def _for_request(code: int) -> Refusal:
+def _error_for_request(code: int) -> StatusError:
     match code:
         case 400:
-            return bad_request(_ON_PURPOSE)
+            return bad_request(_INJECTED)
         case 401:
             return unauthorized()
         case 405:
@@ -362,11 +368,11 @@ def _for_request(code: int) -> Refusal:
             return service_unavailable("the server is currently unable to handle the request")
         case 504:
             return timeout("request did not complete within the requested timeout")
-    return internal_error(_ON_PURPOSE) if code >= 500 else unexplained(_ON_PURPOSE)
+    return internal_error(_INJECTED) if code >= 500 else untyped_error(_INJECTED)
 
 
-def _named(seen: SeenRequest) -> tuple[str, str]:
-    """Kind and name of the object that a request is about, as far as it says so."""
+def _kind_and_name(seen: SeenRequest) -> tuple[str, str]:
+    """Kind and name of the object of a request, as far as the request has them."""
     try:
         body = msgspec.json.decode(seen.body, type=_Body)
     except msgspec.DecodeError:

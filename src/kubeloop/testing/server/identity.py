@@ -1,15 +1,17 @@
-"""Who asks, for what, and the answer: the values that authentication and authorization share.
+"""Users, attributes of requests, and decisions: values of authentication and authorization.
 
-Promises: values only; nobody here looks anything up.
-Elsewhere: who a request comes from (`authn`), what roles say (`rbac`).
+Guarantees: values and pure functions only.
+See also: `access.authn` (the user of a request), `access.rbac` (decisions by roles).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, Protocol, TypeAlias, final
+from typing import Final, Protocol, TypeAlias, final
 
 import msgspec
+
+from kubeloop.wire import JsonObject
 
 from . import statuses
 from .values.causes import quoted
@@ -33,6 +35,7 @@ __all__ = [
     "split_service_account",
 ]
 
+# Names of apiserver/pkg/authentication/user.
 ANONYMOUS: Final = "system:anonymous"
 AUTHENTICATED: Final = "system:authenticated"
 UNAUTHENTICATED: Final = "system:unauthenticated"
@@ -42,32 +45,32 @@ _ACCOUNT: Final = "system:serviceaccount:"
 _ACCOUNTS: Final = "system:serviceaccounts"
 
 # Reads the stored objects of a collection: `objects("rbac.authorization.k8s.io", "roles")`.
-Objects: TypeAlias = Callable[[str, str], Iterable[dict[str, Any]]]
+Objects: TypeAlias = Callable[[str, str], Iterable[JsonObject]]
 
 
 @final
 class User(msgspec.Struct, frozen=True):
-    """Somebody who asks, as the rest of the server sees them."""
+    """An authenticated user (`user.Info`)."""
 
     name: str
     uid: str = ""
     groups: tuple[str, ...] = ()
     extra: Mapping[str, tuple[str, ...]] = {}
 
-    def user_info(self) -> dict[str, Any]:
-        """The user as `UserInfo` in reviews: what is empty is left out."""
-        said = {
+    def user_info(self) -> JsonObject:
+        """The user as `UserInfo` in reviews: empty fields are left out."""
+        fields = {
             "username": self.name,
             "uid": self.uid,
             "groups": list(self.groups),
             "extra": {key: list(values) for key, values in self.extra.items()},
         }
-        return {key: value for key, value in said.items() if value}
+        return {key: value for key, value in fields.items() if value}
 
 
 @final
 class Attributes(msgspec.Struct, frozen=True):
-    """What is asked for: a verb on a resource or, when `path` is set, on a path that is none."""
+    """What a request does: a verb on a resource or, with `path`, on a non-resource URL."""
 
     user: User
     verb: str
@@ -91,14 +94,14 @@ class Attributes(msgspec.Struct, frozen=True):
 
 @final
 class Decision(msgspec.Struct, frozen=True):
-    """Yes or no, and why as kube-apiserver says it; the reason may be empty."""
+    """The decision of an authorizer, and its reason in kube-apiserver's words, if any."""
 
     allowed: bool
     reason: str = ""
 
 
 class Authorizer(Protocol):
-    """Answers whether somebody may do something."""
+    """Decides whether a user may do something."""
 
     def allows(self, attributes: Attributes, /) -> Decision: ...
 
@@ -107,13 +110,13 @@ class Authorizer(Protocol):
 class AllowAll:
     """The authorizer of a server without RBAC."""
 
-    def allows(self, attributes: Attributes, /) -> Decision:  # noqa: ARG002 # whatever it is
+    def allows(self, attributes: Attributes, /) -> Decision:  # noqa: ARG002 # the protocol
         return Decision(allowed=True)
 
 
-def forbidden(attributes: Attributes, reason: str = "") -> statuses.Refusal:
-    """The 403 that an authorizer's no becomes."""
-    why = _escaped(_said(attributes))
+def forbidden(attributes: Attributes, reason: str = "") -> statuses.StatusError:
+    """The 403 for attributes that an authorizer denies."""
+    why = _escaped(_denial(attributes))
     return statuses.forbidden(
         attributes.group,
         attributes.resource,
@@ -122,18 +125,19 @@ def forbidden(attributes: Attributes, reason: str = "") -> statuses.Refusal:
     )
 
 
-def _said(asked: Attributes) -> str:
-    who = f"User {quoted(asked.user.name)} cannot {asked.verb}"
-    if not asked.is_resource:
-        return f"{who} path {quoted(asked.path)}"
-    what = f"{who} resource {quoted(asked.full_resource)} in API group {quoted(asked.group)}"
-    if asked.namespace:
-        return f"{what} in the namespace {quoted(asked.namespace)}"
+def _denial(denied: Attributes) -> str:
+    # forbiddenMessage of apiserver/pkg/endpoints/handlers/responsewriters.
+    user = f"User {quoted(denied.user.name)} cannot {denied.verb}"
+    if not denied.is_resource:
+        return f"{user} path {quoted(denied.path)}"
+    what = f"{user} resource {quoted(denied.full_resource)} in API group {quoted(denied.group)}"
+    if denied.namespace:
+        return f"{what} in the namespace {quoted(denied.namespace)}"
     return f"{what} at the cluster scope"
 
 
 def _escaped(text: str) -> str:
-    """Text that no browser takes for HTML, as kube-apiserver sends it."""
+    """Text without HTML: responsewriters.Forbidden escapes it, for browsers."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -148,7 +152,8 @@ def service_account_groups(namespace: str) -> tuple[str, str]:
 
 
 def split_service_account(user_name: str) -> tuple[str, str] | None:
-    """Namespace and name of the service account that a user name stands for, if it does."""
+    """Namespace and name of the service account with this user name; None for other users."""
+    # serviceaccount.SplitUsername: exactly one colon after the prefix.
     namespace, _, name = user_name.removeprefix(_ACCOUNT).partition(":")
     if not user_name.startswith(_ACCOUNT) or not namespace or not name or ":" in name:
         return None
@@ -157,7 +162,7 @@ def split_service_account(user_name: str) -> tuple[str, str] | None:
 
 def find_object(
     objects: Objects, group: str, plural: str, name: str, *, namespace: str = ""
-) -> dict[str, Any] | None:
+) -> JsonObject | None:
     """The stored object of this name, or None."""
     for obj in objects(group, plural):
         meta = obj["metadata"]

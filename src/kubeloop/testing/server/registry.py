@@ -1,8 +1,8 @@
-"""Which resources the server serves right now: the built-in table and live custom kinds.
+"""The resources that the server serves now: the built-in ones and those of CRDs.
 
-Promises: a `Served` is a value and never changes; a custom kind comes and goes whole;
-two collections that show the same objects have the same `storage` key.
-Elsewhere: what a CustomResourceDefinition says (`crds`), what is stored (`store`).
+Guarantees: a `ServedResource` is an immutable value; all versions of a CRD are added and
+removed together; two resources that show the same objects have the same `storage` key.
+See also: `schema.crds` (how a CustomResourceDefinition is read), `storage.store` (objects).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import final
 
 import msgspec
+from msgspec.structs import force_setattr
 
 from kubeloop.meta import api_version_rank
 from kubeloop.wire import (
@@ -26,11 +27,14 @@ from kubeloop.wire import (
 
 from .schema.crds import CustomKind, CustomVersion
 
-__all__ = ["Registry", "Served"]
+__all__ = ["Registry", "ServedResource"]
 
 
-class Served(msgspec.Struct, frozen=True, eq=False):
-    """One resource in one version, as clients see it."""
+class ServedResource(msgspec.Struct, frozen=True, eq=False):
+    """One resource in one version, as clients see it.
+
+    The last fields are derived from the others once, because every request reads them.
+    """
 
     group: str
     version: str
@@ -42,15 +46,20 @@ class Served(msgspec.Struct, frozen=True, eq=False):
     verbs: tuple[str, ...]
     short_names: tuple[str, ...]
     categories: tuple[str, ...]
-    parts: tuple[Subresource, ...]  # its subresources, with the kinds spoken there
+    parts: tuple[Subresource, ...]  # its subresources, with the kinds of their bodies
     storage: tuple[str, str]  # the collection that holds the objects: (group, plural)
     storage_version: str  # the version that objects are stored in
     custom: CustomVersion | None = None
+    api_version: str = ""  # `apps/v1`, or `v1` for the core group
+    is_storage_version: bool = False  # whether objects are stored in this group and version
+    warnings: tuple[str, ...] = ()  # sent with every response: the version is deprecated
 
-    @property
-    def api_version(self) -> str:
-        """`apps/v1`, or `v1` for the core group."""
-        return f"{self.group}/{self.version}" if self.group else self.version
+    def __post_init__(self) -> None:
+        own = f"{self.group}/{self.version}" if self.group else self.version
+        is_stored = (self.group, self.version) == (self.storage[0], self.storage_version)
+        force_setattr(self, "api_version", own)
+        force_setattr(self, "is_storage_version", is_stored)
+        force_setattr(self, "warnings", _deprecation_warnings(self))
 
     @property
     def subresources(self) -> tuple[str, ...]:
@@ -64,7 +73,7 @@ class Served(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def facts(self) -> TypeFacts | None:
-        """The merge rules of its fields; None where nobody wrote a schema."""
+        """The merge rules of its fields; None for a custom kind without a schema."""
         if self.custom is not None:
             return self.custom.facts
         cls = self.cls
@@ -75,13 +84,29 @@ class Served(msgspec.Struct, frozen=True, eq=False):
         return next((part for part in self.parts if part.name == name), None)
 
 
+_DEPRECATED = {
+    ("", "componentstatuses"): ("v1 ComponentStatus is deprecated in v1.19+",),
+    ("", "endpoints"): (
+        "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+    ),
+}
+
+
+def _deprecation_warnings(served: ServedResource) -> tuple[str, ...]:
+    # Built-in versions carry kube-apiserver's own texts, CRDs those of `deprecationWarning`.
+    custom = served.custom
+    if custom is None:
+        return _DEPRECATED.get(served.storage, ())
+    return (custom.deprecation_warning,) if custom.deprecated else ()
+
+
 _FULL = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
-# Two groups that show the same objects.
+# events.k8s.io shows the objects of the core group, as in kube-apiserver.
 _SHARED_STORAGE = {("events.k8s.io", "events"): ("", "events")}
 
 
 @functools.cache
-def _built_in() -> dict[tuple[str, str, str], Served]:
+def _built_in() -> dict[tuple[str, str, str], ServedResource]:
     rows = [_from_row(info) for info in resources()]
     return {(each.group, each.version, each.plural): each for each in rows}
 
@@ -93,17 +118,17 @@ def _built_in_groups() -> frozenset[str]:
 
 @functools.cache
 def _storage_versions() -> dict[tuple[str, str], str]:
-    """The version each built-in collection is stored in: the one the server prefers."""
+    """The storage version of each built-in collection: the one that the server prefers."""
     found: dict[tuple[str, str], str] = {}
     for info in sorted(resources(), key=lambda each: api_version_rank(each.version)):
         found.setdefault((info.group, info.plural), info.version)
     return found
 
 
-def _from_row(info: ResourceInfo) -> Served:
+def _from_row(info: ResourceInfo) -> ServedResource:
     own = (info.group, info.plural)
     storage = _SHARED_STORAGE.get(own, own)
-    return Served(
+    return ServedResource(
         group=info.group,
         version=info.version,
         plural=info.plural,
@@ -120,10 +145,10 @@ def _from_row(info: ResourceInfo) -> Served:
     )
 
 
-def _from_custom(kind: CustomKind) -> Iterator[Served]:
+def _from_custom(kind: CustomKind) -> Iterator[ServedResource]:
     for version in kind.versions:
         if version.served:
-            yield Served(
+            yield ServedResource(
                 group=kind.group,
                 version=version.name,
                 plural=kind.plural,
@@ -151,29 +176,24 @@ def _custom_parts(kind: CustomKind, version: CustomVersion) -> Iterator[Subresou
 
 @final
 class Registry:
-    """What is served, looked up by path; custom kinds are added and removed live."""
+    """The served resources by path; custom kinds are added and removed while the server runs."""
 
     def __init__(self) -> None:
         self._served = dict(_built_in())
         self._custom: dict[tuple[str, str], CustomKind] = {}
         self._versions: dict[str, list[str]] = {}
-        self._generation = 0
-        self._count_versions()
+        self.generation = 0  # grows when the set of resources changes: a key for caches
+        self._update_versions()
 
-    @property
-    def generation(self) -> int:
-        """Changes whenever what is served changes: a key for caches."""
-        return self._generation
-
-    def find(self, group: str, version: str, plural: str) -> Served | None:
+    def find(self, group: str, version: str, plural: str) -> ServedResource | None:
         return self._served.get((group, version, plural))
 
-    def find_storage(self, group: str, plural: str) -> Served | None:
-        """The collection in the version its objects are stored in."""
+    def find_storage(self, group: str, plural: str) -> ServedResource | None:
+        """The resource in its storage version."""
         version = self._storage_version(group, plural)
         return self._served.get((group, version, plural)) if version else None
 
-    def all(self) -> tuple[Served, ...]:
+    def all(self) -> tuple[ServedResource, ...]:
         return tuple(self._served.values())
 
     def groups(self) -> dict[str, tuple[str, ...]]:
@@ -184,16 +204,16 @@ class Registry:
         return version in self._versions.get(group, ())
 
     def is_built_in(self, group: str) -> bool:
-        """Whether a group is the server's own, whatever its versions."""
+        """Whether a group is built in, in any version."""
         return group in _built_in_groups()
 
-    def in_version(self, group: str, version: str) -> tuple[Served, ...]:
+    def in_version(self, group: str, version: str) -> tuple[ServedResource, ...]:
         """The resources of one group version."""
         wanted = (group, version)
         return tuple(e for e in self._served.values() if (e.group, e.version) == wanted)
 
-    def stored(self) -> Iterable[Served]:
-        """Each collection that holds objects, once, in its storage version."""
+    def storage_resources(self) -> Iterable[ServedResource]:
+        """Each collection with objects, once, in its storage version."""
         for each in self._served.values():
             own = (each.group, each.plural)
             if own == each.storage and each.version == each.storage_version and "get" in each.verbs:
@@ -203,17 +223,17 @@ class Registry:
         return self._custom.get((group, plural))
 
     def add_custom(self, kind: CustomKind) -> None:
-        """Serve `kind` from now on, in place of what it was before."""
+        """Serve `kind` from now on; it replaces an older definition."""
         self._drop(kind.group, kind.plural)
         self._custom[kind.group, kind.plural] = kind
         for each in _from_custom(kind):
             self._served[each.group, each.version, each.plural] = each
-        self._changed()
+        self._increase_generation()
 
     def remove_custom(self, group: str, plural: str) -> None:
-        """Stop serving a custom kind; unknown ones are no matter."""
+        """Stop serving a custom kind; idempotent."""
         self._drop(group, plural)
-        self._changed()
+        self._increase_generation()
 
     def _drop(self, group: str, plural: str) -> None:
         if self._custom.pop((group, plural), None) is not None:
@@ -221,18 +241,18 @@ class Registry:
             for key in gone:
                 del self._served[key]
 
-    def _changed(self) -> None:
-        self._generation += 1
-        self._count_versions()
+    def _increase_generation(self) -> None:
+        self.generation += 1
+        self._update_versions()
 
-    def _count_versions(self) -> None:
+    def _update_versions(self) -> None:
         versions: dict[str, list[str]] = {}
         for group, version, _ in self._served:
-            known = versions.setdefault(group, [])
-            if version not in known:
-                known.append(version)
-        for known in versions.values():
-            known.sort(key=api_version_rank)
+            found = versions.setdefault(group, [])
+            if version not in found:
+                found.append(version)
+        for found in versions.values():
+            found.sort(key=api_version_rank)
         self._versions = versions
 
     def _storage_version(self, group: str, plural: str) -> str:

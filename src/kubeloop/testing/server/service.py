@@ -1,11 +1,11 @@
-"""The embedded API server as one thing that starts, serves and ends.
+"""The embedded API server: start, stop, restart.
 
-Promises: it listens when the block begins and is gone, with all its tasks and sockets,
-when the block ends; what is rarely needed is imported when it is.
-Elsewhere: how the parts fit together (`core`), sockets and certificates (`serving.listening`).
+Guarantees: the server listens when the `async with` block begins; when the block ends, all its
+tasks and sockets are closed; rarely used modules are imported on first use.
+See also: `core` (the parts and their wiring), `serving.listening` (sockets and certificates).
 
     async with Service() as server:
-        ...  # speak to server.url
+        ...  # send requests to server.url
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, final
+from typing import TYPE_CHECKING, Self, final
 
 import msgspec
 
@@ -30,29 +30,33 @@ from .serving.listening import Listener
 from .storage.store import HISTORY, StoreStats
 from .watching import QUEUE, HubStats
 
+if TYPE_CHECKING:
+    from .access.certs import KeyPair
+    from .sqlite import SqliteFile
+
 __all__ = ["Service", "ServiceStats"]
 
 
 class ServiceStats(msgspec.Struct, frozen=True):
-    """What a server holds and who watches it."""
+    """The contents and the watches of a server."""
 
     url: str
     store: StoreStats
     watches: HubStats
-    requests: int  # of those that the record still knows
+    requests: int  # in the record
 
 
 @final
 class Service:
     """A Kubernetes API server on this machine, for one `async with` block.
 
-    `tls` serves HTTPS with a certificate made on the spot (`ca` is what to trust).
-    `tokens` maps bearer tokens to users; with it, or with `rbac`, nobody comes in without
-    credentials, and `token` is the administrator's. `rbac` has rights decided by the stored
-    roles. `data` is the path of a file in which everything survives.
+    `tls` serves HTTPS with a generated certificate; clients trust `ca`. `tokens` maps bearer
+    tokens to users; with it, or with `rbac`, requests need credentials, and `token` is the
+    administrator's. `rbac` authorizes by the stored roles. `data` is the path of a file in which
+    all objects persist.
 
-    Where requests need no credentials, those that a web page may have sent are refused
-    (`kit.HostGuard`); `allow_hosts` are further names that the server answers to.
+    If requests need no credentials, those that a web page may have sent are rejected
+    (`kit.HostGuard`); `allow_hosts` are further host names of the server.
 
     Raises: InvalidArgument when one of `allow_hosts` is no host.
     """
@@ -75,25 +79,26 @@ class Service:
     ) -> None:
         self._clock = clock or SystemClock()
         self._data = data
-        self._sizes = {"history": history, "queue": watch_queue}
+        self._history = history
+        self._watch_queue = watch_queue
         self._bookmark_period = bookmark_period
         self._tokens = dict(tokens) if tokens is not None else None
-        self._guarded = rbac or tokens is not None or anonymous is False
+        self._needs_credentials = rbac or tokens is not None or anonymous is False
         self._rbac = rbac
         self._anonymous = anonymous
         self._guard = self._new_guard(host, tuple(allow_hosts), secure=tls)
         self._stack = contextlib.AsyncExitStack()
-        self._life = contextlib.AsyncExitStack()
-        self.token = secrets.token_urlsafe(24) if self._guarded else ""
+        self._run = contextlib.AsyncExitStack()  # what ends with the current `Core`
+        self.token = secrets.token_urlsafe(24) if self._needs_credentials else ""
         self.faults = Faults()
         self._listener = Listener(host, port, tls=tls)
         self._core: Core | None = None
 
-    # --- what a client needs
+    # --- for clients
 
     @property
     def url(self) -> str:
-        """Where clients find the server, without a slash at the end."""
+        """The URL of the server, without a slash at the end."""
         return self._listener.url
 
     @property
@@ -101,29 +106,29 @@ class Service:
         """The certificates to trust, PEM; None without TLS."""
         return self._listener.ca
 
-    def client_certificate(self, name: str, groups: tuple[str, ...] = ()) -> Any:
-        """A certificate and key that this server accepts as the user `name`; TLS only."""
+    def client_certificate(self, name: str, groups: tuple[str, ...] = ()) -> KeyPair:
+        """A client certificate and key for the user `name`; needs TLS."""
         return self._listener.client_certificate(name, groups)
 
-    # --- what a test looks at
+    # --- for tests
 
     @property
     def core(self) -> Core:
-        """The parts of the running server: store, verbs, hub, logs, …."""
+        """The parts of the running server: store, verbs, hub, logs."""
         if self._core is None:
             raise RuntimeError("the server is not running (use it within its `async with` block)")
         return self._core
 
     def set_log(self, namespace: str, pod: str, text: str, *, container: str = "") -> None:
-        """Say what a container has written; without `container`, every one of the pod.
+        """Set the log of a container; without `container`, of all containers of the pod.
 
-        Said again with more text, whoever follows the log of a running pod is sent the rest.
+        Called again with a longer text, it sends the added part to clients that follow the log.
         """
         self.core.logs.set(namespace, pod, text, container=container)
 
     def expire_history(self) -> None:
-        """Forget all history now: older versions and continue tokens are answered with 410."""
-        self.core.store.forget()
+        """Compact the history: older versions and continue tokens get 410 Expired."""
+        self.core.store.compact()
 
     def stats(self) -> ServiceStats:
         """A snapshot."""
@@ -135,14 +140,14 @@ class Service:
             requests=len(self.faults.requests),
         )
 
-    # --- life
+    # --- start and stop
 
     async def __aenter__(self) -> Self:
         async with contextlib.AsyncExitStack() as stack:
-            stack.push_async_callback(self._end_life)
-            await self._begin_life()
+            stack.push_async_callback(self._stop)
+            await self._start()
             stack.push_async_callback(self._listener.aclose)
-            await self._listener.listen(self.core.gateway)
+            await self._listener.listen(self.core.http_handler)
             self._stack = stack.pop_all()
         return self
 
@@ -157,47 +162,47 @@ class Service:
         await self._stack.aclose()
 
     async def restart(self, *, keep_data: bool = True) -> None:
-        """End every connection and start again at the same address, with or without the data.
+        """Close every connection and start again at the same address, with or without the data.
 
         Cancelled in the middle, the server is down.
         """
-        await self._listener.shut()
+        await self._listener.stop()
         before = self.core
-        await self._end_life()
+        await self._stop()
         if before.file is not None and not keep_data:
             before.file.remove()
-        await self._begin_life(before if keep_data and before.file is None else None)
-        await self._listener.listen(self.core.gateway)
+        await self._start(before if keep_data and before.file is None else None)
+        await self._listener.listen(self.core.http_handler)
 
     async def refuse_connections(self) -> None:
-        """Close the door and every connection; `accept_connections` opens it again."""
-        await self._listener.shut()
+        """Stop listening and close every connection, until `accept_connections`."""
+        await self._listener.stop()
 
     async def accept_connections(self) -> None:
         """Listen again, at the same address."""
-        await self._listener.listen(self.core.gateway)
+        await self._listener.listen(self.core.http_handler)
 
     def drop_connections(self) -> None:
-        """Break every open connection, without a word."""
+        """Break every open connection, without a close handshake."""
         self._listener.drop_connections()
 
     def rotate_certificate(self) -> None:
-        """Show another certificate of the same authority from now on; TLS only."""
+        """Use another certificate of the same authority from now on; needs TLS."""
         self._listener.rotate_certificate()
 
     def rotate_ca(self) -> None:
-        """Be certified by another authority from now on: `ca` changes; TLS only."""
+        """Use a certificate of another authority from now on: `ca` changes; needs TLS."""
         self._listener.rotate_ca()
 
     def rotate_token(self) -> str:
-        """Replace the administrator's token: the old one is worth nothing from now on."""
+        """Replace the administrator's token; the old one is invalid from now on."""
         self.token = secrets.token_urlsafe(24)
         authenticator = self.core.security.authenticator
         if authenticator is not None:
-            authenticator.replace_tokens(self._known_tokens())
+            authenticator.replace_tokens(self._valid_tokens())
         return self.token
 
-    async def _begin_life(self, before: Core | None = None) -> None:
+    async def _start(self, before: Core | None = None) -> None:
         async with contextlib.AsyncExitStack() as stack:
             core = Core(
                 clock=self._clock,
@@ -205,22 +210,23 @@ class Service:
                 security=Security(),
                 guard=self._guard,
                 file=self._open_file(),
-                **self._sizes,
+                history=self._history,
+                queue=self._watch_queue,
             )
-            core.begin(before.store if before is not None else None)
+            core.load(before.store if before is not None else None)
             self._secure(core)
             self._core = core
             if core.file is not None:
                 stack.push_async_callback(core.file.aclose)
             tasks = await stack.enter_async_context(TaskOwner())
-            for part in core.parts(bookmark_period=self._bookmark_period):
-                tasks.spawn(part.run(), name=type(part).__name__)
-            self._life = stack.pop_all()
+            for each in core.runnables(bookmark_period=self._bookmark_period):
+                tasks.spawn(each.run(), name=type(each).__name__)
+            self._run = stack.pop_all()
 
-    async def _end_life(self) -> None:
+    async def _stop(self) -> None:
         if self._core is not None:
             self._core.hub.end_all()
-        await self._life.aclose()
+        await self._run.aclose()
 
     def _new_guard(
         self, host: str, allow_hosts: tuple[str, ...], *, secure: bool
@@ -234,11 +240,11 @@ class Service:
             )
         except ValueError as error:
             raise InvalidArgument(f"serve: allow_hosts: {error}") from error
-        # Roles decide what strangers may do, and without them only `anonymous` lets them in.
-        open_to_all = not self._guarded or (bool(self._anonymous) and not self._rbac)
+        # With RBAC the roles decide what anonymous requests may do: no guard is needed.
+        open_to_all = not self._needs_credentials or (bool(self._anonymous) and not self._rbac)
         return guard if open_to_all else None
 
-    def _open_file(self) -> Any:
+    def _open_file(self) -> SqliteFile | None:
         if self._data is None:
             return None
         from .sqlite import SqliteFile
@@ -246,16 +252,16 @@ class Service:
         return SqliteFile(self._data)
 
     def _secure(self, core: Core) -> None:
-        if self._guarded or self._listener.tls:
+        if self._needs_credentials or self._listener.tls:
             core.authenticate(
-                self._known_tokens() if self._guarded else {},
+                self._valid_tokens() if self._needs_credentials else {},
                 client_ca=self._listener.ca,
-                anonymous=self._anonymous if self._guarded else True,
+                anonymous=self._anonymous if self._needs_credentials else True,
             )
         if self._rbac:
             core.use_roles()
 
-    def _known_tokens(self) -> dict[str, User]:
+    def _valid_tokens(self) -> dict[str, User]:
         return {**(self._tokens or {}), self.token: ADMIN}
 
     def __repr__(self) -> str:

@@ -1,10 +1,10 @@
-"""Keeps the store in a SQLite file: what was acknowledged survives, even kill -9.
+"""Persists the store in a SQLite file: acknowledged writes survive even kill -9.
 
-Promises: a write is answered after it is on disk, many at a time; after a crash the file
-holds a state that the store was in, with everything acknowledged; resource versions never
-go back, also those that were handed out and never acknowledged. A file has one server at a
-time.
-Elsewhere: what is stored (`store`).
+Guarantees: the response to a write is sent after the write is on disk, and many writes share
+one transaction; after a crash the file has a state that the store was in, with all
+acknowledged writes; a version is never used twice, not even one that was only visible before
+the crash. Only one server at a time can use a file.
+See also: `storage.store` (the objects).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .storage.store import Change, Entry, Store
 
 __all__ = ["BadFile", "SqliteFile"]
 
-_AHEAD = 10_000  # versions that are reserved on disk before they are handed out
+_AHEAD = 10_000  # versions that are reserved on disk before they are used
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS objects (
     resource_group TEXT NOT NULL, plural TEXT NOT NULL, key TEXT NOT NULL,
@@ -42,28 +42,28 @@ _COUNT = "INSERT OR REPLACE INTO counter VALUES (1, ?)"
 
 
 class BadFile(KubeError):
-    """The file cannot be opened or is not one of ours."""
+    """The file cannot be opened, or no embedded server wrote it."""
 
 
 @final
 class SqliteFile:
-    """One file that follows one store; `load` first, then `observe` and `settle`."""
+    """The file of one store; call `load` first, then `observe` and `settle`."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="kubeloop-sqlite")
         self._lock = asyncio.Lock()
         self._pending: list[Change] = []
-        self._noted = 0  # changes that were noted, ever
-        self._safe = 0  # how many of them are on disk
+        self._observed = 0  # changes so far
+        self._written = 0  # how many of them are on disk
         self._latest = 0
-        self._reserved = 0  # versions up to this one may have been handed out
+        self._reserved = 0  # versions up to this one may have been used
         self._wake = asyncio.Event()
         self._file = self._open()
 
     def _open(self) -> sqlite3.Connection:
-        with contextlib.suppress(OSError):  # what is wrong with the path, SQLite says
-            # Secrets will be in it; SQLite makes its other files with the mode of this one.
+        with contextlib.suppress(OSError):  # SQLite reports what is wrong with the path
+            # It will contain Secrets. SQLite creates its other files with the mode of this one.
             self._path.touch(mode=0o600)
         try:
             file = sqlite3.connect(
@@ -80,7 +80,7 @@ class SqliteFile:
         return file
 
     def load(self, store: Store) -> None:
-        """Put what is in the file into a new store."""
+        """Load the objects of the file into a new store."""
         latest = 0
         for group, plural, key, version, value in self._rows():
             store.load((group, plural), _entry(key, version, value))
@@ -91,57 +91,57 @@ class SqliteFile:
         self._write([])
 
     def observe(self, change: Change) -> None:
-        """Note a change; it is on disk after `settle`."""
+        """Queue a change; it is on disk after `settle`."""
         self._pending.append(change)
-        self._noted += 1
+        self._observed += 1
         self._latest = change.version
         self._wake.set()
         if change.version >= self._reserved:
-            # No version leaves the server that a restart could hand out again.
+            # Before the version is visible: a restart must not use it for another change.
             self._file.execute(_COUNT, (self._reserve(),))
 
     async def settle(self) -> None:
-        """Wait until everything noted so far is on disk.
+        """Wait until all changes so far are on disk.
 
-        Cancelled, it still waits for the write that is under way.
+        Cancelled, it still waits for the transaction that runs.
         """
-        goal = self._noted
-        if self._safe >= goal:
+        goal = self._observed
+        if self._written >= goal:
             return
         await run_to_completion(self._flush(goal))
 
     async def run(self) -> None:
-        """Put on disk what nobody waits for, until cancelled."""
+        """Write changes of controllers, which no request waits for, until cancelled."""
         while True:
             await self._wake.wait()
             self._wake.clear()
             await self.settle()
 
     async def aclose(self) -> None:
-        """Put everything on disk and close the file."""
+        """Write all changes and close the file."""
         await self.settle()
         self._file.execute(_COUNT, (self._latest,))
         self._file.close()
         self._thread.shutdown()
 
     def remove(self) -> None:
-        """Delete the file and what SQLite keeps beside it; for one that is closed."""
+        """Delete the file and the other files of SQLite; close it first."""
         for suffix in ("", "-wal", "-shm"):
             Path(f"{self._path}{suffix}").unlink(missing_ok=True)
 
     async def _flush(self, goal: int) -> None:
         async with self._lock:
-            if self._safe >= goal:
-                return  # somebody else's write took ours along
+            if self._written >= goal:
+                return  # another transaction included these changes
             batch, self._pending = self._pending, []
-            count = self._noted
+            count = self._observed
             loop = asyncio.get_running_loop()
             try:
                 await loop.run_in_executor(self._thread, self._write, batch)
             except sqlite3.Error:
                 self._pending = [*batch, *self._pending]
                 raise
-            self._safe = count
+            self._written = count
 
     def _write(self, batch: Iterable[Change]) -> None:
         """One transaction; it is on disk when this returns."""
@@ -182,7 +182,7 @@ def _entry(key: str, version: int, value: bytes) -> Entry:
 
 
 def _prepare(file: sqlite3.Connection) -> None:
-    # Two servers on one file would give the same versions to different changes.
+    # Exclusive: two servers on one file would use the same versions for different changes.
     file.execute("PRAGMA locking_mode = EXCLUSIVE")
     file.execute("PRAGMA journal_mode = WAL")
     file.execute("PRAGMA synchronous = FULL")
@@ -191,5 +191,5 @@ def _prepare(file: sqlite3.Connection) -> None:
 
 def _hint(error: sqlite3.Error) -> str:
     if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
-        return "another server uses it: end that one, or give another file"
-    return "give the path of a file that an embedded server wrote, or of one that does not exist"
+        return "another server uses it: stop that server, or use another file"
+    return "use a file that an embedded server wrote, or a path that does not exist"

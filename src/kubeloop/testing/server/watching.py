@@ -1,10 +1,11 @@
-"""Tells watchers of changes: each event encoded once, each queue bounded.
+"""Delivers changes to watches: each event is encoded once, each queue is bounded.
 
-Promises: a watcher sees every change after its start that concerns its selection, in
-order, or its stream ends; an object that leaves the selection arrives as DELETED and one
-that enters it as ADDED; one that reads too slowly is cut off, and the server's memory
-stays bounded.
-Elsewhere: how the events get to the client (`streaming`), what is stored (`store`).
+It has the role of kube-apiserver's watch cache and its cacheWatchers.
+
+Guarantees: a watcher gets every change after its start that matches its selection, in order,
+or its stream ends; an object that leaves the selection is a DELETED event, one that enters it
+an ADDED event; a watcher that reads too slowly is closed, so memory stays bounded.
+See also: `serving.streaming` (sending the events), `storage.store` (the changes).
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from typing import Literal, TypeAlias, final
 import msgspec
 
 from .representations.representation import Representation
-from .statuses import Refusal, expired, too_large_version
+from .statuses import StatusError, expired, too_large_version
 from .storage.selection import Selection
 from .storage.store import Change, Entry, Storage, Store, encoded, entry_of
 
 __all__ = ["Hub", "HubStats", "WatchStart", "Watcher", "error_event", "event_bytes"]
 
-QUEUE = 10_000  # events that may wait for one watcher
+QUEUE = 10_000  # events that may be queued for one watcher
 INITIAL_EVENTS_END = {"k8s.io/initial-events-end": "true"}
 
 EventType: TypeAlias = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]
@@ -36,25 +37,26 @@ _OPENINGS = {
 
 
 def event_bytes(kind: EventType, obj: bytes) -> bytes:
-    """One event as it stands in the stream."""
+    """One event, as one line of the stream."""
     return _OPENINGS[kind] + obj + b"}\n"
 
 
 class WatchStart(msgspec.Struct, frozen=True):
-    """Where a watch begins and what it is told besides changes."""
+    """Where a watch starts, and which events it gets besides changes."""
 
-    version: int | None = None  # None: the latest, whatever it is
-    initial_events: bool = True  # whether what exists is told first
-    end_of_initial_events: bool = False  # whether a bookmark closes them
+    version: int | None = None  # None: the latest
+    initial_events: bool = True  # whether existing objects are sent first, as ADDED
+    end_of_initial_events: bool = False  # whether a bookmark ends them (WatchList)
     bookmarks: bool = False
 
 
+# The encoded event of one change, by representation and type: shared by all watchers.
 _Memo: TypeAlias = dict[tuple[object, str], bytes]
 
 
 @final
 class Watcher:
-    """One stream of events; `take` and `wait` are for whoever sends them."""
+    """One stream of events; its sender calls `take` and `wait`."""
 
     def __init__(
         self, selection: Selection, form: Representation, *, limit: int, bookmarks: bool
@@ -62,10 +64,10 @@ class Watcher:
         self.selection = selection
         self.form = form
         self.bookmarks = bookmarks
-        self.after = 0  # changes up to this version are not for this watcher
-        self.ended = False  # nothing more will come: the stream closes
-        self.abort_connections = False  # it ended because its reader was too slow
-        # Breaks the connection: whoever sends may wait for a reader that never reads.
+        self.after = 0  # the watcher gets changes after this version
+        self.ended = False  # no more events follow: the stream closes
+        self.cut_off = False  # it ended because its client was too slow
+        # Breaks the connection: the sender may be blocked by a client that never reads.
         self.on_cut_off: Callable[[], None] | None = None
         self.initial: Iterator[bytes] | None = None
         self._queue: deque[bytes] = deque()
@@ -74,19 +76,20 @@ class Watcher:
         self._columns_sent = False
 
     def offer(self, change: Change, memo: _Memo) -> None:
-        """Queue the change if it concerns this watcher."""
+        """Queue the event of a change, if it matches the selection."""
         if change.version <= self.after:
             return
-        told = self._told(change, memo)
-        if told is not None:
-            self.push(told)
+        event = self.event_of(change, memo)
+        if event is not None:
+            self.push(event)
 
     def push(self, event: bytes) -> None:
-        """Queue one event; beyond the limit the watcher is cut off."""
+        """Queue one event; a watcher with a full queue is cut off."""
         if self.ended:
             return
         if len(self._queue) >= self._limit:
-            self.abort_connections = True
+            # kube-apiserver, too, closes a slow watch instead of blocking the others.
+            self.cut_off = True
             self._queue.clear()
             self.end()
             if self.on_cut_off is not None:
@@ -96,12 +99,12 @@ class Watcher:
         self._wake()
 
     def end(self) -> None:
-        """Close the stream once what is queued is sent."""
+        """Close the stream after the queued events."""
         self.ended = True
         self._wake()
 
     def take(self, most: int = 512) -> list[bytes]:
-        """Up to `most` events that wait, without waiting; what existed at the start first."""
+        """Up to `most` queued events, without waiting; the initial ones first."""
         if self.initial is not None:
             batch = list(itertools.islice(self.initial, most))
             if len(batch) == most:
@@ -117,7 +120,7 @@ class Watcher:
         return [queue.popleft() for _ in range(most)]
 
     async def wait(self) -> None:
-        """Wait until something is queued or the stream ended. Safe to cancel."""
+        """Wait until an event is queued or the stream ended. Cancelling loses no event."""
         if self._queue or self.ended or self.initial is not None:
             return
         self._waiter = asyncio.get_running_loop().create_future()
@@ -128,30 +131,29 @@ class Watcher:
 
     @property
     def waiting(self) -> int:
-        """How many events wait to be sent."""
+        """The number of queued events."""
         return len(self._queue)
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
-    def _told(self, change: Change, memo: _Memo) -> bytes | None:
+    def event_of(self, change: Change, memo: _Memo) -> bytes | None:
+        """The event of a change for this watcher; None if the change does not match."""
         old, new = change.old, change.new
         select = self.selection
-        was = old is not None and select.wants(old)
-        is_in = new is not None and select.wants(new)
-        if is_in:
-            assert new is not None
-            return self._event("MODIFIED" if was else "ADDED", new, memo)
-        if not was:
+        matched = old is not None and select.selects(old)
+        if new is not None and select.selects(new):
+            return self._event("MODIFIED" if matched else "ADDED", new, memo)
+        if not matched:
             return None
         if change.last is not None:
             return self._event("DELETED", change.last, memo)
-        return self._left(change, memo)
+        return self._deselected(change, memo)
 
-    def _left(self, change: Change, memo: _Memo) -> bytes:
-        """An object that left the selection: its former state under the new version."""
-        key = (self.form.cache_key, "left")
+    def _deselected(self, change: Change, memo: _Memo) -> bytes:
+        """An object that left the selection: DELETED with its old state and the new version."""
+        key = (self.form.cache_key, "deselected")
         found = memo.get(key)
         if found is None:
             assert change.old is not None
@@ -169,13 +171,13 @@ class Watcher:
         return found
 
     def _row(self, kind: EventType, entry: Entry) -> bytes:
-        # Only the first event of a stream carries the columns.
+        # Only the first event of a stream has the column definitions, as kubectl expects.
         table = self.form.table([entry.obj], columns=not self._columns_sent)
         self._columns_sent = True
         return event_bytes(kind, encoded(table))
 
-    def told_initially(self, entries: list[Entry]) -> Iterator[bytes]:
-        """What exists, as ADDED events, rendered while it is sent."""
+    def initial_events(self, entries: list[Entry]) -> Iterator[bytes]:
+        """Existing objects as ADDED events, encoded while they are sent."""
         memo: _Memo = {}
         for entry in entries:
             memo.clear()
@@ -183,45 +185,45 @@ class Watcher:
 
 
 class HubStats(msgspec.Struct, frozen=True):
-    """Who watches."""
+    """The open watches."""
 
     watchers: int
-    waiting: int  # events that wait to be sent, of all watchers
-    abort_connections: int  # watchers that were too slow, so far
+    waiting: int  # queued events of all watchers
+    cut_off: int  # watchers that were too slow, since the start
 
 
 @final
 class Hub:
-    """Knows all watchers and hands each change of the store to those it concerns."""
+    """All open watches; passes each change of the store to those of its collection."""
 
     def __init__(self, store: Store, *, queue: int = QUEUE) -> None:
         self._store = store
         self._queue = queue
         self._watchers: dict[Storage, set[Watcher]] = {}
         self._cut_off = 0
-        store.listeners.append(self._publish)
+        store.subscribe(self._publish)
 
     def open(self, selection: Selection, form: Representation, start: WatchStart) -> Watcher:
-        """Begin a watch; whoever opens it closes it with `close`.
+        """Start a watch; the caller ends it with `close`.
 
         Raises:
-            Refusal: 410 for a version older than the history, 504 for one that does not
-                exist yet where the state at that version is asked for.
+            StatusError: 410 for a version that is compacted, 504 for a version in the future
+                if initial events are requested.
         """
         watcher = Watcher(selection, form, limit=self._queue, bookmarks=start.bookmarks)
         if start.initial_events:
-            self._tell_state(watcher, start)
+            self._start_with_state(watcher, start)
         else:
-            self._tell_changes(watcher, start)
+            self._start_at_version(watcher, start)
         self._watchers.setdefault(form.served.storage, set()).add(watcher)
         return watcher
 
     def close(self, watcher: Watcher) -> None:
-        """Forget a watcher; closing twice is no matter."""
+        """Remove a watcher; idempotent."""
         watchers = self._watchers.get(watcher.form.served.storage, set())
         if watcher in watchers:
             watchers.discard(watcher)
-            self._cut_off += watcher.abort_connections
+            self._cut_off += watcher.cut_off
 
     def end_all(self, storage: Storage | None = None) -> None:
         """End every stream, or those of one collection."""
@@ -231,10 +233,10 @@ class Hub:
                     watcher.end()
 
     def bookmark(self) -> None:
-        """Send a bookmark to everyone who asked for them."""
+        """Send a bookmark to every watch with allowWatchBookmarks."""
         for watchers in self._watchers.values():
             for watcher in watchers:
-                # A stream that still tells what existed has not reached this version.
+                # A stream that still sends initial events has not reached this version.
                 if watcher.bookmarks and watcher.initial is None:
                     watcher.push(self.bookmark_for(watcher))
 
@@ -247,10 +249,10 @@ class Hub:
         return HubStats(
             watchers=len(every),
             waiting=sum(each.waiting for each in every),
-            abort_connections=self._cut_off,
+            cut_off=self._cut_off,
         )
 
-    def _tell_state(self, watcher: Watcher, start: WatchStart) -> None:
+    def _start_with_state(self, watcher: Watcher, start: WatchStart) -> None:
         current = self._store.version
         if start.version is not None and start.version > current:
             raise too_large_version(start.version, current)
@@ -260,18 +262,18 @@ class Hub:
         if not select.everything:
             entries = [entry for entry in entries if select.matches(entry)]
         watcher.after = current
-        watcher.initial = watcher.told_initially(entries)
+        watcher.initial = watcher.initial_events(entries)
         if start.end_of_initial_events and start.bookmarks:
-            watcher.initial = _closed(watcher.initial, watcher, current)
+            watcher.initial = _with_end_bookmark(watcher.initial, watcher, current)
 
-    def _tell_changes(self, watcher: Watcher, start: WatchStart) -> None:
+    def _start_at_version(self, watcher: Watcher, start: WatchStart) -> None:
         version = self._store.version if start.version is None else start.version
         watcher.after = version
         collection = self._store.collection(watcher.form.served.storage)
         changes = collection.since(version)
         if changes is None:
             raise expired(f"too old resource version: {version} ({collection.floor})")
-        watcher.initial = _told(watcher, changes)
+        watcher.initial = _events_of(watcher, changes)
 
     def _publish(self, change: Change) -> None:
         watchers = self._watchers.get(change.storage)
@@ -281,20 +283,20 @@ class Hub:
                 watcher.offer(change, memo)
 
 
-def _closed(events: Iterator[bytes], watcher: Watcher, version: int) -> Iterator[bytes]:
+def _with_end_bookmark(events: Iterator[bytes], watcher: Watcher, version: int) -> Iterator[bytes]:
     yield from events
     yield event_bytes(
         "BOOKMARK", watcher.form.encode_bookmark(version, annotations=INITIAL_EVENTS_END)
     )
 
 
-def _told(watcher: Watcher, changes: list[Change]) -> Iterator[bytes]:
+def _events_of(watcher: Watcher, changes: list[Change]) -> Iterator[bytes]:
     for change in changes:
-        event = watcher._told(change, {})
+        event = watcher.event_of(change, {})
         if event is not None:
             yield event
 
 
-def error_event(refusal: Refusal) -> bytes:
-    """A refusal within a stream."""
-    return event_bytes("ERROR", encoded(refusal.status))
+def error_event(error: StatusError) -> bytes:
+    """An error within a stream: an ERROR event with the Status."""
+    return event_bytes("ERROR", encoded(error.status))

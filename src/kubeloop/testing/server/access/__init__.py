@@ -1,1 +1,1 @@
-"""Who may come in, and what they may do: certificates, tokens, roles, reviews."""
+"""Authentication, authorization and admission: certificates, tokens, RBAC, reviews."""

@@ -1,9 +1,8 @@
-"""Who a request comes from: certificate, bearer token, or nobody in particular.
+"""Authentication: client certificate, bearer token, or anonymous.
 
-Promises: credentials that are there but wrong are a 401, never somebody else; the groups
-of all users and of all strangers are added as kube-apiserver adds them.
-Elsewhere: acting as somebody else (`impersonation`), tokens of service accounts
-(`service_accounts`), what a user may do (`rbac`).
+Guarantees: invalid credentials are a 401, never another user; `system:authenticated` and
+`system:unauthenticated` are added as kube-apiserver adds them.
+See also: `impersonation`, `service_accounts` (their tokens), `rbac` (authorization).
 """
 
 from __future__ import annotations
@@ -12,13 +11,15 @@ import base64
 import binascii
 import hmac
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, Protocol, final
+from typing import Final, Protocol, final
 
 import msgspec
 
+from kubeloop.wire import Json
+
 from .. import statuses
 from ..identity import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User
-from .service_accounts import ServiceAccountTokens, Vouched
+from .service_accounts import AuthenticatedToken, ServiceAccountTokens
 from .signing import BadToken
 
 __all__ = ["Authenticator", "Headers", "Subject", "User", "subject_of"]
@@ -28,7 +29,7 @@ _CREDENTIAL: Final = "authentication.kubernetes.io/credential-id"
 
 
 class Headers(Protocol):
-    """What this room asks of a request's headers; names are in any case."""
+    """The headers of a request; names are in any case."""
 
     def get(self, name: str, /) -> str | None: ...
     def getall(self, name: str, default: Sequence[str], /) -> Sequence[str]: ...
@@ -37,30 +38,30 @@ class Headers(Protocol):
 
 @final
 class Subject(msgspec.Struct, frozen=True):
-    """Whom a verified client certificate names; `fingerprint` is the SHA-256 of it in hex."""
+    """The subject of a verified client certificate; `fingerprint` is its SHA-256 in hex."""
 
     common_name: str
     organizations: tuple[str, ...] = ()
     fingerprint: str = ""
 
 
-def subject_of(peer: Mapping[str, Any] | None, *, fingerprint: str = "") -> Subject | None:
-    """The subject of what `ssl` says of the peer (`getpeercert()`); None without certificate."""
+def subject_of(peer: Mapping[str, Json] | None, *, fingerprint: str = "") -> Subject | None:
+    """The subject in the result of `ssl`'s `getpeercert()`; None without a certificate."""
     if not peer:
         return None
-    said = [pair for name in peer.get("subject", ()) for pair in name]
-    names = [value for key, value in said if key == "commonName"]
-    groups = tuple(value for key, value in said if key == "organizationName")
+    pairs = [pair for name in peer.get("subject", ()) for pair in name]
+    names = [value for key, value in pairs if key == "commonName"]
+    groups = tuple(value for key, value in pairs if key == "organizationName")
     return Subject(names[-1] if names else "", groups, fingerprint)
 
 
 @final
 class Authenticator:
-    """Tells who asks.
+    """Finds the user of a request.
 
-    `tokens` maps bearer tokens to users. A certificate's subject is believed only when
-    `client_ca` is set: TLS has then checked it. `anonymous` lets requests without
-    credentials in as `system:anonymous`; by default only when neither tokens nor client
+    `tokens` maps bearer tokens to users. The subject of a certificate counts only when
+    `client_ca` is set, because TLS has verified it then. `anonymous` accepts requests without
+    credentials as `system:anonymous`; by default only when neither tokens nor client
     certificates are configured.
     """
 
@@ -79,48 +80,49 @@ class Authenticator:
 
     @property
     def anonymous(self) -> bool:
-        """Whether requests without credentials are let in."""
+        """Whether requests without credentials are accepted."""
         if self._anonymous is not None:
             return self._anonymous
         return not self._tokens and self._client_ca is None
 
     def replace_tokens(self, tokens: Mapping[str, User]) -> None:
-        """Know these tokens and no others from now on: tokens were rotated."""
-        # With all tokens taken away strangers must not come in instead.
+        """Accept these tokens and no others from now on (rotation)."""
+        # Without this, removing the last token would start to accept anonymous requests.
         self._anonymous = self.anonymous
         self._tokens = dict(tokens)
 
-    def identify(self, headers: Headers, subject: Subject | None = None) -> User:
-        """Who a request with these headers and this client certificate comes from.
+    def authenticate(self, headers: Headers, subject: Subject | None = None) -> User:
+        """The user of a request with these headers and this client certificate.
 
         Raises:
-            Refusal: nobody we know (401).
+            StatusError: the credentials are invalid or missing (401).
         """
         user = self._from_certificate(subject)
         if user is None:
-            token = _bearer(headers)
-            user = self._from_token(token) if token else self._stranger()
-        return _with_group_of_all(user)
+            token = _bearer_token(headers)
+            user = self._from_token(token) if token else self._anonymous_user()
+        return _with_authenticated_group(user)
 
-    def vouch(self, token: str, audiences: Sequence[str] = ()) -> Vouched:
-        """Whom a token stands for: what a TokenReview asks.
+    def authenticate_token(self, token: str, audiences: Sequence[str] = ()) -> AuthenticatedToken:
+        """The user of a token, also for a TokenReview.
 
         Raises:
-            BadToken: it stands for nobody.
+            BadToken: the token is invalid.
         """
-        wanted = tuple(audiences) or self.audiences
-        user = self._static(token)
+        audiences = tuple(audiences) or self.audiences
+        user = self._from_static_token(token)
         if user is not None:
-            return Vouched(_with_group_of_all(user), wanted)
+            return AuthenticatedToken(_with_authenticated_group(user), audiences)
         accounts = self._service_accounts
-        if accounts is None or not accounts.claims_to_be_ours(token):
+        # Another issuer is not checked further, as in kube-apiserver's token union.
+        if accounts is None or not accounts.has_issued(token):
             raise BadToken("invalid bearer token")
-        vouched = accounts.vouch(token, wanted)
-        return Vouched(_with_group_of_all(vouched.user), vouched.audiences)
+        found = accounts.authenticate_token(token, audiences)
+        return AuthenticatedToken(_with_authenticated_group(found.user), found.audiences)
 
     @property
     def audiences(self) -> tuple[str, ...]:
-        """The audiences that this server answers for."""
+        """The audiences of this server, for tokens without their own."""
         return self._service_accounts.audiences if self._service_accounts else ()
 
     def _from_certificate(self, subject: Subject | None) -> User | None:
@@ -131,46 +133,48 @@ class Authenticator:
 
     def _from_token(self, token: str) -> User:
         try:
-            return self.vouch(token).user
+            return self.authenticate_token(token).user
         except BadToken:
             raise statuses.unauthorized() from None
 
-    def _stranger(self) -> User:
+    def _anonymous_user(self) -> User:
         if not self.anonymous:
             raise statuses.unauthorized()
         return User(ANONYMOUS, "", (UNAUTHENTICATED,))
 
-    def _static(self, token: str) -> User | None:
-        """Looks at every token, so that the time taken tells nothing."""
+    def _from_static_token(self, token: str) -> User | None:
+        # Compares every token in constant time, so that timing reveals nothing about them.
         given, found = token.encode(), None
-        for known, user in self._tokens.items():
-            if hmac.compare_digest(known.encode(), given):
+        for each, user in self._tokens.items():
+            if hmac.compare_digest(each.encode(), given):
                 found = user
         return found
 
 
-def _with_group_of_all(user: User) -> User:
+def _with_authenticated_group(user: User) -> User:
+    # AuthenticatedGroupAdder of kube-apiserver.
     if user.name == ANONYMOUS or {AUTHENTICATED, UNAUTHENTICATED} & set(user.groups):
         return user
     return User(user.name, user.uid, (*user.groups, AUTHENTICATED), user.extra)
 
 
-def _bearer(headers: Headers) -> str:
-    """The token of a request: in its Authorization or, for websockets, among the protocols."""
+def _bearer_token(headers: Headers) -> str:
+    """The token in the Authorization header or, for websockets, among the subprotocols."""
     scheme, _, rest = (headers.get("Authorization") or "").strip().partition(" ")
     token = rest.partition(" ")[0]
     if scheme.lower() == "bearer" and token:
         return token
-    return _socket_token(headers)
+    return _websocket_token(headers)
 
 
-def _socket_token(headers: Headers) -> str:
-    said = ",".join(headers.getall("Sec-WebSocket-Protocol", ()))
-    for protocol in map(str.strip, said.split(",")):
+def _websocket_token(headers: Headers) -> str:
+    # Browsers cannot set Authorization on a websocket: kube-apiserver accepts the token there.
+    protocols = ",".join(headers.getall("Sec-WebSocket-Protocol", ()))
+    for protocol in map(str.strip, protocols.split(",")):
         if protocol.startswith(_SOCKET_TOKEN):
             text = protocol.removeprefix(_SOCKET_TOKEN)
             try:
                 return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode()
             except (binascii.Error, ValueError):
-                return text  # a token that nobody knows
+                return text  # not base64: an invalid token, and no anonymous request
     return ""

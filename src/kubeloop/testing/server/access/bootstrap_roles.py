@@ -1,18 +1,21 @@
-"""The roles and bindings that a server with RBAC starts with.
+"""The default roles and bindings of a server with RBAC.
 
-Promises: the roles people build on (`cluster-admin`, `admin`, `edit`, `view` and what
-makes them up) and those every client needs (discovery, reviews of oneself) are the ones
-of Kubernetes 1.37. Roles of Kubernetes' own controllers are left out: none runs here.
-Elsewhere: how they are evaluated (`rbac`).
+Guarantees: the user-facing roles (`cluster-admin`, `admin`, `edit`, `view` and the roles they
+aggregate) and the roles of all clients (discovery, self reviews) equal those of
+`bootstrappolicy` in Kubernetes 1.37. Roles of Kubernetes' controllers are left out, because
+they do not run here.
+See also: `rbac` (evaluation).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
+
+from kubeloop.wire import JsonObject
 
 from ..identity import AUTHENTICATED, MASTERS, UNAUTHENTICATED
-from .rbac import GROUP, aggregated
+from .rbac import GROUP, aggregate_rules
 from .rbac_rules import Rule
 
 __all__ = ["bootstrap_bindings", "bootstrap_roles"]
@@ -24,11 +27,12 @@ _AGGREGATE: Final = "rbac.authorization.k8s.io/aggregate-to-"
 
 
 def _rule(verbs: tuple[str, ...], groups: str, resources: str) -> Rule:
-    """A rule from words; the core group is written as `core`."""
+    """A rule from space-separated names; `core` is the core group."""
     names = tuple("" if each == "core" else each for each in groups.split())
     return Rule(verbs, names, tuple(resources.split()))
 
 
+# Not in `view`: secrets, because reading the tokens in them would escalate privileges.
 _VIEW: Final = (
     _rule(
         _READ,
@@ -104,6 +108,7 @@ _EDIT: Final = (
     _rule(_WRITE, "resource.k8s.io", "resourceclaims resourceclaimtemplates"),
 )
 
+# Not in `edit`: roles and bindings of the namespace.
 _ADMIN: Final = (
     _rule(("create",), "authorization.k8s.io", "localsubjectaccessreviews"),
     _rule(_ALL, GROUP, "rolebindings roles"),
@@ -140,14 +145,15 @@ _ROLES: Final[Mapping[str, tuple[Rule, ...]]] = {
     "system:service-account-issuer-discovery": (Rule(("get",), urls=_ISSUER),),
 }
 _AGGREGATED: Final = ("admin", "edit", "view")
-# Into which of those a role is gathered.
-_GATHERED: Final = {
+# The role that aggregates each of these.
+_AGGREGATED_INTO: Final = {
     "system:aggregate-to-admin": "admin",
     "system:aggregate-to-edit": "edit",
     "system:aggregate-to-view": "view",
     "edit": "admin",
     "view": "edit",
 }
+# Bound to groups that kube-apiserver itself adds to users.
 _BINDINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "cluster-admin": (MASTERS,),
     "system:basic-user": (AUTHENTICATED,),
@@ -157,21 +163,20 @@ _BINDINGS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def bootstrap_roles() -> list[dict[str, Any]]:
-    """The ClusterRoles to create, aggregated ones with their rules filled in."""
+def bootstrap_roles() -> list[JsonObject]:
+    """The ClusterRoles to create; aggregated ones have their rules."""
     plain = [_role(name, rules) for name, rules in _ROLES.items()]
-    gathering = [_aggregate(name) for name in _AGGREGATED]
-    everyone = [*plain, *gathering]
-    filled = [{**role, "rules": aggregated(role, everyone)} for role in gathering]
-    return [*plain, *filled]
+    aggregates = [_aggregate(name) for name in _AGGREGATED]
+    roles = [*plain, *aggregates]
+    return [*plain, *({**each, "rules": aggregate_rules(each, roles)} for each in aggregates)]
 
 
-def bootstrap_bindings() -> list[dict[str, Any]]:
+def bootstrap_bindings() -> list[JsonObject]:
     """The ClusterRoleBindings to create."""
     return list(_bindings())
 
 
-def _bindings() -> Iterator[dict[str, Any]]:
+def _bindings() -> Iterator[JsonObject]:
     for name, groups in _BINDINGS.items():
         yield {
             "apiVersion": f"{GROUP}/v1",
@@ -182,7 +187,7 @@ def _bindings() -> Iterator[dict[str, Any]]:
         }
 
 
-def _role(name: str, rules: tuple[Rule, ...]) -> dict[str, Any]:
+def _role(name: str, rules: tuple[Rule, ...]) -> JsonObject:
     return {
         "apiVersion": f"{GROUP}/v1",
         "kind": "ClusterRole",
@@ -191,7 +196,7 @@ def _role(name: str, rules: tuple[Rule, ...]) -> dict[str, Any]:
     }
 
 
-def _aggregate(name: str) -> dict[str, Any]:
+def _aggregate(name: str) -> JsonObject:
     selector = {"matchLabels": {f"{_AGGREGATE}{name}": "true"}}
     return {
         "aggregationRule": {"clusterRoleSelectors": [selector]},
@@ -201,12 +206,13 @@ def _aggregate(name: str) -> dict[str, Any]:
     }
 
 
-def _metadata(name: str) -> dict[str, Any]:
+def _metadata(name: str) -> JsonObject:
     labels = {"kubernetes.io/bootstrapping": "rbac-defaults"}
-    if name in _GATHERED:
-        labels[f"{_AGGREGATE}{_GATHERED[name]}"] = "true"
+    if name in _AGGREGATED_INTO:
+        labels[f"{_AGGREGATE}{_AGGREGATED_INTO[name]}"] = "true"
     return {
         "name": name,
         "labels": labels,
+        # With it kube-apiserver restores missing rules at its start.
         "annotations": {"rbac.authorization.kubernetes.io/autoupdate": "true"},
     }

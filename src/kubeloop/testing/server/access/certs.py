@@ -1,9 +1,8 @@
-"""Certificates made on the spot: an authority, and what it signs for servers and clients.
+"""Generated certificates: an authority, and its certificates for servers and clients.
 
-Promises: nothing is read from the machine; keys are elliptic (P-256), so making one takes
-a millisecond; a private key that touches the disk can be read by its owner only, and is
-in no `repr`.
-Elsewhere: tokens (`signing`), who a client certificate stands for (`authn`).
+Guarantees: nothing is read from the machine; keys are on P-256, so generating one takes about
+a millisecond; the file of a private key is readable by its owner only, and no `repr` shows it.
+See also: `signing` (tokens), `authn` (the user of a client certificate).
 """
 
 from __future__ import annotations
@@ -36,6 +35,7 @@ __all__ = [
     "write_key",
 ]
 
+# Names under which clients on this machine and inside a cluster reach the server.
 _LOCAL: Final = ("127.0.0.1", "::1", "localhost")
 _CLUSTER: Final = (
     "kubernetes",
@@ -52,16 +52,16 @@ class MissingCryptography(KubeError):
 
 
 def need_cryptography() -> None:
-    """Make sure that keys can be made.
+    """Check that keys can be generated.
 
     Raises:
-        MissingCryptography: the library is not there; the message says how to get it.
+        MissingCryptography: the library is not installed; the message says how to install it.
     """
     try:
         import cryptography.x509  # noqa: F401
     except ImportError as error:
         raise MissingCryptography(
-            "making certificates and signed tokens: the package 'cryptography' is not installed "
+            "generating certificates or tokens: the package 'cryptography' is not installed "
             "(pip install kubeloop[testing])"
         ) from error
 
@@ -88,7 +88,7 @@ class KeyPair(msgspec.Struct, frozen=True):
 class Authority:
     """A certificate authority for one server or one test.
 
-    `valid` is how long the authority and, unless told otherwise, what it signs is good for.
+    `valid` is how long the certificate of the authority is valid.
 
     Raises:
         MissingCryptography: see `need_cryptography`.
@@ -113,7 +113,7 @@ class Authority:
 
     @property
     def pem(self) -> bytes:
-        """The authority's own certificate: what clients trust."""
+        """The certificate of the authority, which clients trust."""
         return _pem_of(self._certificate)
 
     def server(self, *names: str, now: datetime | None = None, valid: timedelta = _YEAR) -> KeyPair:
@@ -138,17 +138,18 @@ class Authority:
         now: datetime | None = None,
         valid: timedelta = _YEAR,
     ) -> KeyPair:
-        """A certificate that says who a client is: CN is the user, each O a group."""
+        """A client certificate: CN is the user, each O a group."""
         from cryptography import x509
         from cryptography.x509.oid import ExtendedKeyUsageOID
 
+        # The x509 authenticator of kube-apiserver reads user and groups from CN and O.
         key = _new_key()
         builder = _builder(_subject(user, groups), key, now=now, valid=valid)
         usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH])
         return self._issue(builder.add_extension(usage, critical=False), key)
 
-    def renewed(self) -> Authority:
-        """Another authority of the same name with a key of its own: the CA was rotated."""
+    def rotate(self) -> Authority:
+        """A new authority with the same name and another key."""
         return Authority(self.name)
 
     def _issue(self, builder: x509.CertificateBuilder, key: EllipticCurvePrivateKey) -> KeyPair:
@@ -157,19 +158,20 @@ class Authority:
 
 
 def bundle(*authorities: Authority) -> bytes:
-    """The certificates of several authorities in one file: what to trust during a rotation."""
+    """The certificates of several authorities in one PEM, to trust all during a rotation."""
     return b"".join(each.pem for each in authorities)
 
 
 def server_context(pair: KeyPair, *, client_ca: bytes | None = None) -> ssl.SSLContext:
-    """The TLS settings of a server; with `client_ca` it asks clients for a certificate.
+    """The TLS context of a server; with `client_ca` it requests client certificates.
 
-    A client may come without one. One that is not signed by `client_ca` ends the handshake.
+    A certificate is optional. One that `client_ca` did not sign fails the handshake.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     load_into(context, pair)
     if client_ca is not None:
+        # As kube-apiserver: a client without a certificate may still have a token.
         context.verify_mode = ssl.CERT_OPTIONAL
         context.load_verify_locations(cadata=client_ca.decode())
     return context
@@ -178,7 +180,7 @@ def server_context(pair: KeyPair, *, client_ca: bytes | None = None) -> ssl.SSLC
 def load_into(context: ssl.SSLContext, pair: KeyPair) -> None:
     """Use `pair` for handshakes from now on; open connections keep what they have.
 
-    OpenSSL reads files only, so the pair is on the disk, for the owner's eyes, meanwhile.
+    OpenSSL reads files only, so the pair is on disk for a moment, readable by its owner only.
     """
     with tempfile.TemporaryDirectory(prefix="kubeloop-") as directory:
         certificate, key = pair.write(Path(directory))
@@ -186,14 +188,14 @@ def load_into(context: ssl.SSLContext, pair: KeyPair) -> None:
 
 
 def write_key(path: Path, pem: bytes) -> None:
-    """Write a private key that nobody but its owner can read at any moment."""
+    """Write a private key; at no moment can other users read it."""
     path.unlink(missing_ok=True)  # an old file would keep its old permissions
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "wb") as file:
         file.write(pem)
 
 
-# --- the library's words
+# --- cryptography
 
 
 def _new_key() -> EllipticCurvePrivateKey:
@@ -206,8 +208,8 @@ def _subject(name: str, groups: Iterable[str] = ()) -> x509.Name:
     from cryptography import x509
     from cryptography.x509.oid import NameOID
 
-    organisations = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, each) for each in groups]
-    return x509.Name([*organisations, x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    organizations = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, each) for each in groups]
+    return x509.Name([*organizations, x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
 def _builder(
@@ -238,6 +240,7 @@ def _signed(
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes
 
+    # Strict clients, such as Go and OpenSSL 3, require these extensions.
     limits = x509.BasicConstraints(ca=authority, path_length=None)
     issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key())
     return (

@@ -1,8 +1,8 @@
-"""Acting as somebody else, by headers: whom, and whether that is allowed.
+"""Impersonation: acts as another user if the headers say so and RBAC allows it.
 
-Promises: every name, group, uid and extra that is taken on was asked for with the verb
-`impersonate`; without impersonation headers the user stays who they are.
-Elsewhere: who the user was before (`authn`).
+Guarantees: every name, group, uid and extra value is authorized with the verb `impersonate`;
+without impersonation headers the user stays the same.
+See also: `authn` (the user before).
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from ..identity import (
 )
 from .authn import Headers
 
-__all__ = ["impersonated"]
+__all__ = ["impersonate"]
 
 _EXTRA: Final = "impersonate-extra-"
 _AUTHENTICATION: Final = "authentication.k8s.io"
 
 
 @final
-class _Role(msgspec.Struct, frozen=True):
-    """One thing that is taken on."""
+class _Impersonated(msgspec.Struct, frozen=True):
+    """One attribute to impersonate."""
 
     kind: str  # "ServiceAccount", "User", "Group", "UserExtra" or "UID"
     name: str
@@ -43,48 +43,51 @@ class _Role(msgspec.Struct, frozen=True):
     key: str = ""
 
     def __str__(self) -> str:
-        """As Go prints the reference that kube-apiserver makes of it."""
+        """As Go prints the ObjectReference that kube-apiserver builds for it."""
         version = f"{_AUTHENTICATION}/v1" if self.kind in {"UserExtra", "UID"} else ""
         return f"{{{self.kind} {self.namespace} {self.name}  {version}  {self.key}}}"
 
 
-def impersonated(user: User, headers: Headers, authorizer: Authorizer) -> User:
-    """Who acts: `user`, or whom the headers name when `user` may act as them.
+def impersonate(user: User, headers: Headers, authorizer: Authorizer) -> User:
+    """The impersonated user, or `user` if the headers name none.
 
     Raises:
-        Refusal: groups, extras or a uid without a user (400), or it is not allowed (403).
+        StatusError: groups, extras or a uid without a user (400), or it is not allowed (403).
     """
-    roles = tuple(_roles(headers))
-    if not roles:
+    requested = tuple(_requested(headers))
+    if not requested:
         return user
-    if roles[0].kind not in {"ServiceAccount", "User"}:
-        said = " ".join(map(str, roles))
-        raise statuses.bad_request(f"requested [{said}] without impersonating a user")
-    for role in roles:
-        asked = _asked(user, role)
-        decision = authorizer.allows(asked)
+    if requested[0].kind not in {"ServiceAccount", "User"}:
+        listed = " ".join(map(str, requested))
+        raise statuses.bad_request(f"requested [{listed}] without impersonating a user")
+    # Each attribute is authorized separately, as in filters.WithImpersonation.
+    for each in requested:
+        attributes = _attributes(user, each)
+        decision = authorizer.allows(attributes)
         if not decision.allowed:
-            raise forbidden(asked, decision.reason)
-    return _become(roles)
+            raise forbidden(attributes, decision.reason)
+    return _impersonated_user(requested)
 
 
-def _roles(headers: Headers) -> Iterator[_Role]:
+def _requested(headers: Headers) -> Iterator[_Impersonated]:
     name = headers.get("Impersonate-User") or ""
     account = split_service_account(name)
     if account is not None:
-        yield _Role("ServiceAccount", account[1], account[0])
+        yield _Impersonated("ServiceAccount", account[1], account[0])
     elif name:
-        yield _Role("User", name)
+        yield _Impersonated("User", name)
+    # The order of buildImpersonationRequests decides which denial a client gets.
     for group in headers.getall("Impersonate-Group", ()):
-        yield _Role("Group", group)
+        yield _Impersonated("Group", group)
     for header in dict.fromkeys(each.lower() for each in headers.keys()):  # noqa: SIM118 # a protocol
         if header.startswith(_EXTRA):
+            # Header names are case-insensitive, so other characters of the key are escaped.
             key = unquote(header.removeprefix(_EXTRA))
             for value in headers.getall(header, ()):
-                yield _Role("UserExtra", value, key=key)
+                yield _Impersonated("UserExtra", value, key=key)
     uid = headers.get("Impersonate-Uid") or ""
     if uid:
-        yield _Role("UID", uid)
+        yield _Impersonated("UID", uid)
 
 
 _RESOURCES: Final = {
@@ -96,36 +99,37 @@ _RESOURCES: Final = {
 }
 
 
-def _asked(user: User, role: _Role) -> Attributes:
-    group, version, resource = _RESOURCES[role.kind]
+def _attributes(user: User, requested: _Impersonated) -> Attributes:
+    group, version, resource = _RESOURCES[requested.kind]
     return Attributes(
         user,
         "impersonate",
         group=group,
         version=version,
         resource=resource,
-        subresource=role.key,
-        name=role.name,
-        namespace=role.namespace,
+        subresource=requested.key,
+        name=requested.name,
+        namespace=requested.namespace,
     )
 
 
-def _become(roles: Sequence[_Role]) -> User:
-    first = roles[0]
-    groups = [role.name for role in roles if role.kind == "Group"]
+def _impersonated_user(requested: Sequence[_Impersonated]) -> User:
+    first = requested[0]
+    groups = [each.name for each in requested if each.kind == "Group"]
     name = first.name
     if first.kind == "ServiceAccount":
         name = f"system:serviceaccount:{first.namespace}:{first.name}"
+        # Explicit groups replace those of the account.
         groups = groups or list(service_account_groups(first.namespace))
     extra: dict[str, tuple[str, ...]] = {}
-    for role in roles:
-        if role.kind == "UserExtra":
-            extra[role.key] = (*extra.get(role.key, ()), role.name)
-    uid = next((role.name for role in roles if role.kind == "UID"), "")
-    return User(name, uid, tuple(_with_group_of_all(name, groups)), extra)
+    for each in requested:
+        if each.kind == "UserExtra":
+            extra[each.key] = (*extra.get(each.key, ()), each.name)
+    uid = next((each.name for each in requested if each.kind == "UID"), "")
+    return User(name, uid, tuple(_with_authenticated_group(name, groups)), extra)
 
 
-def _with_group_of_all(name: str, groups: list[str]) -> list[str]:
+def _with_authenticated_group(name: str, groups: list[str]) -> list[str]:
     if name == ANONYMOUS:
         return groups if UNAUTHENTICATED in groups else [*groups, UNAUTHENTICATED]
     if AUTHENTICATED in groups or UNAUTHENTICATED in groups:

@@ -1,33 +1,40 @@
-"""RBAC for real: what the stored roles and bindings allow.
+"""RBAC: decides by the stored roles and bindings.
 
-Promises: rules are purely additive, a binding whose role is missing allows nothing;
-aggregated cluster roles are put together from the roles as they are now; members of
-`system:masters` may do everything; reasons read as kube-apiserver's.
-Elsewhere: one rule (`rbac_rules`), the roles every server has (`bootstrap_roles`), who may
-write roles (`escalation`).
+Guarantees: rules only add permissions, and a binding to a missing role adds none; aggregated
+ClusterRoles are computed from the current roles; `system:masters` may do everything; reasons
+have kube-apiserver's texts.
+See also: `rbac_rules` (one rule), `bootstrap_roles` (default roles), `escalation`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, final
+from typing import Final, final
 
 import msgspec
 
 from kubeloop.selectors import Selector, selector_from_wire
-from kubeloop.wire import InvalidArgument
+from kubeloop.wire import InvalidArgument, Json, JsonObject
 
 from ..identity import MASTERS, Attributes, Decision, Objects, User, service_account_name
 from ..values.causes import quoted
 from .rbac_rules import EVERYTHING, Rule
 
-__all__ = ["GROUP", "Attributes", "Authorizer", "Decision", "RoleMissing", "Rule", "aggregated"]
+__all__ = [
+    "GROUP",
+    "Attributes",
+    "Authorizer",
+    "Decision",
+    "RoleMissing",
+    "Rule",
+    "aggregate_rules",
+]
 
 GROUP: Final = "rbac.authorization.k8s.io"
 
 
 class RoleMissing(Exception):
-    """A binding names a role that is not there; the text is kube-apiserver's."""
+    """A binding names a role that does not exist; the text is kube-apiserver's."""
 
 
 @final
@@ -40,7 +47,7 @@ class _Binding(msgspec.Struct, frozen=True):
     subjects: tuple[tuple[str, str, str], ...]  # kind, namespace, name
 
     @classmethod
-    def of(cls, obj: Mapping[str, Any]) -> _Binding:
+    def of(cls, obj: Mapping[str, Json]) -> _Binding:
         meta, role = obj["metadata"], obj.get("roleRef") or {}
         return cls(
             meta["name"],
@@ -53,7 +60,7 @@ class _Binding(msgspec.Struct, frozen=True):
         )
 
     def subject_of(self, user: User) -> tuple[str, str, str] | None:
-        """The first subject that `user` is."""
+        """The first subject that matches `user`."""
         return next((each for each in self.subjects if self._is(user, each)), None)
 
     def _is(self, user: User, subject: tuple[str, str, str]) -> bool:
@@ -64,15 +71,16 @@ class _Binding(msgspec.Struct, frozen=True):
             case "Group":
                 return name in user.groups
             case "ServiceAccount":
-                home = namespace or self.namespace
-                return bool(home) and user.name == service_account_name(home, name)
+                # A cluster-wide binding has no namespace to fall back to: it matches no account.
+                own = namespace or self.namespace
+                return bool(own) and user.name == service_account_name(own, name)
         return False
 
-    def described(self, subject: tuple[str, str, str]) -> str:
+    def description(self, subject: tuple[str, str, str]) -> str:
         """`ClusterRoleBinding "x" of ClusterRole "y" to User "z"`."""
-        kind, home, name = subject
+        kind, namespace, name = subject
         if kind == "ServiceAccount":
-            name = f"{name}/{home or self.namespace}"
+            name = f"{name}/{namespace or self.namespace}"
         own = f"{self.name}/{self.namespace}" if self.namespace else self.name
         what = "RoleBinding" if self.namespace else "ClusterRoleBinding"
         role = f"{self.role[0]} {quoted(self.role[1])}"
@@ -81,7 +89,7 @@ class _Binding(msgspec.Struct, frozen=True):
 
 @final
 class _Policy:
-    """Everything that RBAC objects say at one moment, ready to be asked."""
+    """All RBAC objects at one version, indexed for decisions."""
 
     def __init__(self, objects: Objects) -> None:
         clusterroles = tuple(objects(GROUP, "clusterroles"))
@@ -98,18 +106,19 @@ class _Policy:
             self._inside.setdefault(binding.namespace, []).append(binding)
 
     def bindings(self, user: User, namespace: str) -> Iterator[tuple[_Binding, str]]:
-        """The bindings that concern a user, cluster-wide ones first, and how they read."""
+        """The bindings of a user, cluster-wide ones first, each with its description."""
+        # VisitRulesFor: cluster-wide bindings first; the first match is the reason in reviews.
         inside = self._inside.get(namespace, ()) if namespace else ()
         for binding in (*self._everywhere, *inside):
             subject = binding.subject_of(user)
             if subject is not None:
-                yield binding, binding.described(subject)
+                yield binding, binding.description(subject)
 
     def rules(self, kind: str, name: str, namespace: str) -> tuple[Rule, ...]:
         """The rules of a role that a binding names.
 
         Raises:
-            RoleMissing: there is no such role.
+            RoleMissing: the role does not exist.
         """
         found: tuple[Rule, ...] | None = None
         if kind == "ClusterRole":
@@ -125,35 +134,37 @@ class _Policy:
 
 @final
 class Authorizer:
-    """Answers from the stored RBAC objects.
+    """Decides by the stored RBAC objects.
 
-    `version` tells when they may have changed: while it answers the same, what was read is
-    used again. Without it the objects are read for every question.
+    `version` returns a value that changes with them: while it is the same, the index is used
+    again. Without it the index is built for every decision.
     """
 
     def __init__(self, objects: Objects, *, version: Callable[[], object] | None = None) -> None:
         self._objects = objects
         self._version = version
-        self._known: tuple[object, _Policy] | None = None
+        self._cached: tuple[object, _Policy] | None = None
 
     def allows(self, attributes: Attributes, /) -> Decision:
-        """Whether the user may, and by which binding or because of what they may not."""
+        """Whether the user may do it, and by which binding, or what is wrong with the bindings."""
+        # kube-apiserver has a separate authorizer for this group, before RBAC.
         if MASTERS in attributes.user.groups:
             return Decision(allowed=True)
         problems: list[str] = []
         policy = self._policy()
-        for binding, described in policy.bindings(attributes.user, attributes.namespace):
+        for binding, description in policy.bindings(attributes.user, attributes.namespace):
             try:
                 rules = policy.rules(*binding.role, binding.namespace)
             except RoleMissing as problem:
+                # Other bindings may still allow it; the error is the reason of a denial.
                 problems.append(str(problem))
                 continue
             if any(rule.allows(attributes) for rule in rules):
-                return Decision(True, f"RBAC: allowed by {described}")  # noqa: FBT003 # the answer
-        return Decision(False, _reason(problems))  # noqa: FBT003 # the answer
+                return Decision(allowed=True, reason=f"RBAC: allowed by {description}")
+        return Decision(allowed=False, reason=_reason(problems))
 
     def rules_for(self, user: User, namespace: str) -> tuple[list[Rule], str]:
-        """Every rule that speaks for `user` in a namespace, and what could not be read."""
+        """All rules of `user` in a namespace, and the errors of their bindings."""
         problems: list[str] = []
         rules: list[Rule] = []
         policy = self._policy()
@@ -162,15 +173,15 @@ class Authorizer:
                 rules += policy.rules(*binding.role, binding.namespace)
             except RoleMissing as problem:
                 problems.append(str(problem))
-        if MASTERS in user.groups and not rules:  # a server without the bootstrap bindings
+        if MASTERS in user.groups and not rules:  # the bootstrap bindings were deleted
             rules += EVERYTHING
         return rules, _joined(problems)
 
     def rules_of(self, kind: str, name: str, namespace: str = "") -> tuple[Rule, ...]:
-        """The rules of one role, aggregated ones put together.
+        """The rules of one role; those of an aggregated ClusterRole are computed.
 
         Raises:
-            RoleMissing: there is no such role.
+            RoleMissing: the role does not exist.
         """
         return self._policy().rules(kind, name, namespace)
 
@@ -178,28 +189,32 @@ class Authorizer:
         if self._version is None:
             return _Policy(self._objects)
         version = self._version()
-        if self._known is None or self._known[0] != version:
-            self._known = (version, _Policy(self._objects))
-        return self._known[1]
+        if self._cached is None or self._cached[0] != version:
+            self._cached = (version, _Policy(self._objects))
+        return self._cached[1]
 
 
-def aggregated(role: Mapping[str, Any], roles: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The rules of an aggregated ClusterRole, from `roles` as they are: what kube's
-    controller writes into it. Roles without aggregation keep their own."""
+def aggregate_rules(
+    role: Mapping[str, Json], roles: Iterable[Mapping[str, Json]]
+) -> list[JsonObject]:
+    """The rules that the clusterrole-aggregation controller writes into a ClusterRole.
+
+    A role without an aggregation rule keeps its rules.
+    """
     if not _selectors(role):
         return list(role.get("rules") or ())
     return [rule.wire() for rule in _rules_of(role, tuple(roles))]
 
 
 def _rules_of(
-    role: Mapping[str, Any],
-    roles: tuple[Mapping[str, Any], ...],
+    role: Mapping[str, Json],
+    roles: tuple[Mapping[str, Json], ...],
     seen: frozenset[str] = frozenset(),
 ) -> tuple[Rule, ...]:
     selectors = _selectors(role)
     if not selectors:
         return _own_rules(role)
-    seen |= {role["metadata"]["name"]}
+    seen |= {role["metadata"]["name"]}  # roles can aggregate each other
     found: dict[Rule, None] = {}
     for each in sorted(roles, key=lambda obj: str(obj["metadata"]["name"])):
         labels = each["metadata"].get("labels") or {}
@@ -208,16 +223,16 @@ def _rules_of(
     return tuple(found)
 
 
-def _own_rules(role: Mapping[str, Any]) -> tuple[Rule, ...]:
+def _own_rules(role: Mapping[str, Json]) -> tuple[Rule, ...]:
     return tuple(map(Rule.of, role.get("rules") or ()))
 
 
-def _selectors(role: Mapping[str, Any]) -> list[Selector]:
+def _selectors(role: Mapping[str, Json]) -> list[Selector]:
     wire = (role.get("aggregationRule") or {}).get("clusterRoleSelectors") or ()
     try:
         return [selector_from_wire(each) for each in wire]
     except InvalidArgument:
-        return []  # a selector that cannot be read gathers nothing
+        return []  # an invalid selector selects no role
 
 
 def _reason(problems: list[str]) -> str:
@@ -225,6 +240,6 @@ def _reason(problems: list[str]) -> str:
 
 
 def _joined(problems: list[str]) -> str:
-    """Several errors as Go prints them; equal ones are told once."""
-    told = list(dict.fromkeys(problems))
-    return told[0] if len(told) == 1 else (f"[{', '.join(told)}]" if told else "")
+    """Several errors as Go's aggregate error prints them, without duplicates."""
+    found = list(dict.fromkeys(problems))
+    return found[0] if len(found) == 1 else (f"[{', '.join(found)}]" if found else "")

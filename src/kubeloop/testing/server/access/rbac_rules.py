@@ -1,15 +1,18 @@
 """A policy rule: what it allows, and whether other rules cover it.
 
-Promises: the comparisons are kube-apiserver's, stars and subresources included.
-Elsewhere: whose rules they are (`rbac`), who may hand them on (`escalation`).
+Guarantees: the comparisons are those of `component-helpers/auth/rbac/validation`, including
+wildcards and subresources.
+See also: `rbac` (rules of a user), `escalation` (granting rules).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, final
+from typing import final
 
 import msgspec
+
+from kubeloop.wire import Json, JsonObject
 
 from ..identity import Attributes, go_list
 
@@ -18,7 +21,7 @@ __all__ = ["EVERYTHING", "Rule", "compact", "uncovered"]
 
 @final
 class Rule(msgspec.Struct, frozen=True):
-    """Verbs on resources of API groups, perhaps by name, or on paths that are no resources."""
+    """Verbs on resources of API groups, optionally by name, or on non-resource URLs."""
 
     verbs: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
@@ -27,14 +30,14 @@ class Rule(msgspec.Struct, frozen=True):
     urls: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, wire: Mapping[str, Any]) -> Rule:
-        """The rule that stands in a Role or ClusterRole."""
+    def of(cls, wire: Mapping[str, Json]) -> Rule:
+        """The rule from its entry in a Role or ClusterRole."""
         keys = ("verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs")
         return cls(*(tuple(wire.get(key) or ()) for key in keys))
 
-    def wire(self) -> dict[str, Any]:
-        """The rule as it stands in a role; what is empty is left out, but for the verbs."""
-        said = {
+    def wire(self) -> JsonObject:
+        """The entry in a role; empty lists are left out, except for the verbs."""
+        fields = {
             "apiGroups": list(self.groups),
             "resources": list(self.resources),
             "resourceNames": list(self.names),
@@ -42,22 +45,24 @@ class Rule(msgspec.Struct, frozen=True):
         }
         return {
             "verbs": list(self.verbs),
-            **{key: value for key, value in said.items() if value},
+            **{key: value for key, value in fields.items() if value},
         }
 
-    def allows(self, asked: Attributes) -> bool:
-        if not _has(self.verbs, asked.verb):
+    def allows(self, attributes: Attributes) -> bool:
+        # RuleAllows: all four fields must match, and resourceNames only if there are any.
+        if not _has(self.verbs, attributes.verb):
             return False
-        if not asked.is_resource:
-            return any(_url_covers(url, asked.path) for url in self.urls)
+        if not attributes.is_resource:
+            return any(_url_covers(url, attributes.path) for url in self.urls)
         return (
-            _has(self.groups, asked.group)
-            and _resource_matches(self.resources, asked.full_resource)
-            and (not self.names or asked.name in self.names)
+            _has(self.groups, attributes.group)
+            and _resource_matches(self.resources, attributes.full_resource)
+            and (not self.names or attributes.name in self.names)
         )
 
     def covers(self, part: Rule) -> bool:
-        """Whether all that `part` allows is allowed here; `part` has one value in each place."""
+        """Whether this rule allows all that `part` does; `part` has one value per field."""
+        # Covers: a rule without resourceNames covers all names, never the other way round.
         return (
             all(_has(self.verbs, each) for each in part.verbs)
             and all(_has(self.groups, each) for each in part.groups)
@@ -67,7 +72,8 @@ class Rule(msgspec.Struct, frozen=True):
         )
 
     def parts(self) -> Iterator[Rule]:
-        """The rule taken apart: one verb on one resource (and name), or on one path, each."""
+        """The rule as simple rules: one verb on one resource and name, or on one URL each."""
+        # BreakdownRule.
         for group in self.groups:
             for resource in self.resources:
                 for verb in self.verbs:
@@ -79,31 +85,34 @@ class Rule(msgspec.Struct, frozen=True):
                 yield Rule((verb,), urls=(url,))
 
     def __str__(self) -> str:
-        said = {
+        fields = {
             "APIGroups": self.groups,
             "Resources": self.resources,
             "NonResourceURLs": self.urls,
             "ResourceNames": self.names,
             "Verbs": self.verbs,
         }
-        return "{" + ", ".join(f"{key}:{go_list(each)}" for key, each in said.items() if each) + "}"
+        return (
+            "{" + ", ".join(f"{key}:{go_list(each)}" for key, each in fields.items() if each) + "}"
+        )
 
 
+# The rules of cluster-admin.
 EVERYTHING = (Rule(("*",), ("*",), ("*",)), Rule(("*",), urls=("*",)))
 
 
-def uncovered(owned: Sequence[Rule], wanted: Iterable[Rule]) -> list[Rule]:
-    """The parts of `wanted` that nothing of `owned` covers."""
+def uncovered(owned: Sequence[Rule], requested: Iterable[Rule]) -> list[Rule]:
+    """The parts of `requested` that no rule of `owned` covers."""
     return [
         part
-        for rule in wanted
+        for rule in requested
         for part in rule.parts()
         if not any(own.covers(part) for own in owned)
     ]
 
 
 def compact(rules: Iterable[Rule]) -> list[Rule]:
-    """Rules for the same one resource put together, as messages show them."""
+    """Rules for the same resource merged, as error messages show them (`CompactRules`)."""
     verbs: dict[Rule, list[str]] = {}
     rest = []
     for rule in rules:
@@ -113,7 +122,7 @@ def compact(rules: Iterable[Rule]) -> list[Rule]:
             without = Rule((), rule.groups, rule.resources, rule.names)
             verbs.setdefault(without, []).extend(rule.verbs)
     joined = [
-        Rule(tuple(said), rule.groups, rule.resources, rule.names) for rule, said in verbs.items()
+        Rule(tuple(each), rule.groups, rule.resources, rule.names) for rule, each in verbs.items()
     ]
     return rest + joined
 
@@ -122,11 +131,12 @@ def _has(words: tuple[str, ...], word: str) -> bool:
     return "*" in words or word in words
 
 
-def _resource_matches(resources: tuple[str, ...], asked: str) -> bool:
-    """`asked` may be `pods/log`: then `*/log` matches as well as `pods/log` and `*`."""
-    subresource = asked.partition("/")[2]
-    return _has(resources, asked) or bool(subresource and f"*/{subresource}" in resources)
+def _resource_matches(resources: tuple[str, ...], resource: str) -> bool:
+    """Whether a rule matches; `*/log` and `*` match `pods/log`, too."""
+    subresource = resource.partition("/")[2]
+    return _has(resources, resource) or bool(subresource and f"*/{subresource}" in resources)
 
 
 def _url_covers(url: str, path: str) -> bool:
+    # NonResourceURLMatches: a wildcard only at the end.
     return url == path or (url.endswith("*") and path.startswith(url.rstrip("*")))

@@ -1,17 +1,17 @@
-"""Questions about access that are asked as objects: an object in, the answered object out.
+"""SubjectAccessReview, TokenReview and the other reviews: evaluated, never stored.
 
-Promises: nothing is stored and the object given is not changed; the answers are those the
-same server would act on.
-Elsewhere: who may do what (`rbac`), requests for tokens (`token_requests`).
+Guarantees: the object that is passed in is not modified; a review has the decision that the
+server itself would make.
+See also: `rbac` (the decisions), `token_requests`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from kubeloop.selectors import parse_fields, parse_labels
-from kubeloop.wire import InvalidArgument
+from kubeloop.wire import InvalidArgument, Json, JsonObject
 
 from .. import statuses
 from ..identity import Attributes, Authorizer, User
@@ -36,87 +36,88 @@ _ONE_OF: Final = "exactly one of nonResourceAttributes or resourceAttributes mus
 
 
 def self_subject_access_review(
-    obj: Mapping[str, Any], user: User, authorizer: Authorizer
-) -> dict[str, Any]:
-    """Whether `user` may do what the review asks for.
+    obj: Mapping[str, Json], user: User, authorizer: Authorizer
+) -> JsonObject:
+    """Whether `user` may do what the review describes.
 
     Raises:
-        Refusal: the review is not valid (422).
+        StatusError: the review is invalid (422).
     """
     spec = obj.get("spec") or {}
     _check("SelfSubjectAccessReview", [*_spec_problems(spec), *_metadata_problems(obj)])
-    return _answered(obj, _attributes(user, spec), authorizer)
+    return _decided(obj, _attributes(user, spec), authorizer)
 
 
-def subject_access_review(obj: Mapping[str, Any], authorizer: Authorizer) -> dict[str, Any]:
-    """Whether somebody else may do what the review asks for.
+def subject_access_review(obj: Mapping[str, Json], authorizer: Authorizer) -> JsonObject:
+    """Whether another user may do what the review describes.
 
     Raises:
-        Refusal: the review is not valid (422).
+        StatusError: the review is invalid (422).
     """
     spec = obj.get("spec") or {}
     _check(
         "SubjectAccessReview",
         [*_spec_problems(spec), *_subject_problems(spec), *_metadata_problems(obj)],
     )
-    return _answered(obj, _attributes(_subject(spec), spec), authorizer)
+    return _decided(obj, _attributes(_subject(spec), spec), authorizer)
 
 
 def local_subject_access_review(
-    obj: Mapping[str, Any], namespace: str, authorizer: Authorizer
-) -> dict[str, Any]:
+    obj: Mapping[str, Json], namespace: str, authorizer: Authorizer
+) -> JsonObject:
     """The same within one namespace, the one of the request.
 
     Raises:
-        Refusal: the review is not valid or for another namespace (422, 400).
+        StatusError: the review is invalid or for another namespace (422, 400).
     """
     spec, own = obj.get("spec") or {}, (obj.get("metadata") or {}).get("namespace", "")
     if own and own != namespace:
         raise statuses.bad_request("namespace in object does not match namespace in request")
     found = [*_spec_problems(spec), *_subject_problems(spec), *_local_problems(spec, namespace)]
     _check("LocalSubjectAccessReview", found)
-    return _answered(obj, _attributes(_subject(spec), spec), authorizer)
+    return _decided(obj, _attributes(_subject(spec), spec), authorizer)
 
 
 def self_subject_rules_review(
-    obj: Mapping[str, Any], user: User, authorizer: Authorizer
-) -> dict[str, Any]:
-    """Everything that `user` may do in a namespace.
+    obj: Mapping[str, Json], user: User, authorizer: Authorizer
+) -> JsonObject:
+    """All rules of `user` in a namespace.
 
     Raises:
-        Refusal: no namespace is named (400).
+        StatusError: the namespace is missing (400).
     """
     namespace = (obj.get("spec") or {}).get("namespace", "")
     if not namespace:
         raise statuses.bad_request("no namespace on request")
+    # Without RBAC everything is allowed, as by the authorizer AlwaysAllow.
     rules, problem = list(EVERYTHING), ""
     if isinstance(authorizer, rbac.Authorizer):
         rules, problem = authorizer.rules_for(user, namespace)
     wire = [rule.wire() for rule in rules]
-    status: dict[str, Any] = {
+    status: JsonObject = {
         "resourceRules": [each for each in wire if "resources" in each],
         "nonResourceRules": [each for each in wire if "nonResourceURLs" in each],
         "incomplete": False,
     }
     if problem:
         status["evaluationError"] = problem
-    # Only the status is answered: kube-apiserver leaves the question out.
+    # kube-apiserver responds with the status only, and an empty spec.
     return {**_head(obj), "metadata": {}, "spec": {}, "status": status}
 
 
-def self_subject_review(obj: Mapping[str, Any], user: User, *, now: str) -> dict[str, Any]:
-    """Who `user` is."""
+def self_subject_review(obj: Mapping[str, Json], user: User, *, now: str) -> JsonObject:
+    """The review with the attributes of `user`."""
     meta = {**(obj.get("metadata") or {}), "creationTimestamp": now}
     return {**_head(obj), "metadata": meta, "status": {"userInfo": user.user_info()}}
 
 
 def token_review(
-    obj: Mapping[str, Any], authenticator: Authenticator, *, namespace: str = ""
-) -> dict[str, Any]:
-    """Whom a token stands for.
+    obj: Mapping[str, Json], authenticator: Authenticator, *, namespace: str = ""
+) -> JsonObject:
+    """The review with the user of its token.
 
     Raises:
-        Refusal: no token, or a namespace (400).
+        StatusError: no token, or a namespace (400).
     """
     if namespace:
         raise statuses.bad_request(f"namespace is not allowed on this type: {namespace}")
@@ -125,22 +126,23 @@ def token_review(
     if not token:
         raise statuses.bad_request("token is required for TokenReview in authentication")
     try:
-        vouched = authenticator.vouch(token, audiences)
+        found = authenticator.authenticate_token(token, audiences)
     except BadToken as problem:
-        status: dict[str, Any] = {"user": {}, "error": str(problem)}
+        # An invalid token is a result of the review, not an error of the request.
+        status: JsonObject = {"user": {}, "error": str(problem)}
     else:
-        status = {"authenticated": True, "user": vouched.user.user_info()}
-        if vouched.audiences:
-            status["audiences"] = list(vouched.audiences)
+        status = {"authenticated": True, "user": found.user.user_info()}
+        if found.audiences:
+            status["audiences"] = list(found.audiences)
     return {**_head(obj), "metadata": obj.get("metadata") or {}, "spec": spec, "status": status}
 
 
-# --- asking
+# --- decisions
 
 
-def _answered(obj: Mapping[str, Any], asked: Attributes, authorizer: Authorizer) -> dict[str, Any]:
-    decision = authorizer.allows(asked)
-    status: dict[str, Any] = {"allowed": decision.allowed}
+def _decided(obj: Mapping[str, Json], attributes: Attributes, authorizer: Authorizer) -> JsonObject:
+    decision = authorizer.allows(attributes)
+    status: JsonObject = {"allowed": decision.allowed}
     if decision.reason:
         status["reason"] = decision.reason
     problem = _selector_problem((obj.get("spec") or {}).get("resourceAttributes") or {})
@@ -150,45 +152,46 @@ def _answered(obj: Mapping[str, Any], asked: Attributes, authorizer: Authorizer)
     return {**_head(obj), "metadata": meta, "spec": obj.get("spec") or {}, "status": status}
 
 
-def _head(obj: Mapping[str, Any]) -> dict[str, Any]:
+def _head(obj: Mapping[str, Json]) -> JsonObject:
     return {"kind": obj.get("kind", ""), "apiVersion": obj.get("apiVersion", "")}
 
 
-def _attributes(user: User, spec: Mapping[str, Any]) -> Attributes:
+def _attributes(user: User, spec: Mapping[str, Json]) -> Attributes:
+    # ResourceAttributesFrom and NonResourceAttributesFrom.
     path = spec.get("nonResourceAttributes")
     if path is not None:
         return Attributes(user, path.get("verb", ""), path=path.get("path", "") or "/")
-    said = spec["resourceAttributes"]
+    fields = spec["resourceAttributes"]
     return Attributes(
         user,
-        said.get("verb", ""),
-        group=said.get("group", ""),
-        version=said.get("version", "") or "*",
-        resource=said.get("resource", ""),
-        subresource=said.get("subresource", ""),
-        name=said.get("name", ""),
-        namespace=said.get("namespace", ""),
+        fields.get("verb", ""),
+        group=fields.get("group", ""),
+        version=fields.get("version", "") or "*",
+        resource=fields.get("resource", ""),
+        subresource=fields.get("subresource", ""),
+        name=fields.get("name", ""),
+        namespace=fields.get("namespace", ""),
     )
 
 
-def _subject(spec: Mapping[str, Any]) -> User:
+def _subject(spec: Mapping[str, Json]) -> User:
     extra = {key: tuple(values) for key, values in (spec.get("extra") or {}).items()}
     return User(spec.get("user", ""), spec.get("uid", ""), tuple(spec.get("groups") or ()), extra)
 
 
-def _selector_problem(said: Mapping[str, Any]) -> str:
-    """RBAC does not look at selectors, but those that cannot be read are told."""
-    told = []
+def _selector_problem(attributes: Mapping[str, Json]) -> str:
+    """RBAC ignores selectors, but a selector that cannot be parsed is reported."""
+    problems = []
     for key, parse in (("fieldSelector", parse_fields), ("labelSelector", parse_labels)):
-        raw = (said.get(key) or {}).get("rawSelector", "")
+        raw = (attributes.get(key) or {}).get("rawSelector", "")
         try:
             parse(raw)
         except InvalidArgument:
-            told.append(f"spec.resourceAttributes.{key} ignored due to parse error")
-    return "; ".join(told)
+            problems.append(f"spec.resourceAttributes.{key} ignored due to parse error")
+    return "; ".join(problems)
 
 
-# --- what is wrong with a review
+# --- validation
 
 
 def _check(kind: str, found: list[Cause]) -> None:
@@ -196,31 +199,32 @@ def _check(kind: str, found: list[Cause]) -> None:
         raise statuses.invalid(_GROUP, kind, "", found)
 
 
-def _spec_problems(spec: Mapping[str, Any]) -> list[Cause]:
+def _spec_problems(spec: Mapping[str, Json]) -> list[Cause]:
     path, resource = spec.get("nonResourceAttributes"), spec.get("resourceAttributes")
     if (path is None) == (resource is None):
         return [causes.invalid("spec", path, _ONE_OF)]
     return []
 
 
-def _subject_problems(spec: Mapping[str, Any]) -> list[Cause]:
+def _subject_problems(spec: Mapping[str, Json]) -> list[Cause]:
     if spec.get("user") or spec.get("groups"):
         return []
     return [causes.invalid("spec.user", "", "at least one of user or group must be specified")]
 
 
-def _metadata_problems(obj: Mapping[str, Any]) -> list[Cause]:
+def _metadata_problems(obj: Mapping[str, Json]) -> list[Cause]:
+    # Reviews are not stored, so metadata other than managed fields would have no meaning.
     meta = {k: v for k, v in (obj.get("metadata") or {}).items() if v and k != "managedFields"}
     return [causes.invalid("metadata", meta, "must be empty")] if meta else []
 
 
-def _local_problems(spec: Mapping[str, Any], namespace: str) -> list[Cause]:
+def _local_problems(spec: Mapping[str, Json], namespace: str) -> list[Cause]:
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
     found = []
     if resource is not None and resource.get("namespace", "") != namespace:
         field = "spec.resourceAttributes.namespace"
-        said = resource.get("namespace", "")
-        found.append(causes.invalid(field, said, "must match metadata.namespace"))
+        other = resource.get("namespace", "")
+        found.append(causes.invalid(field, other, "must match metadata.namespace"))
     if path is not None:
         field = "spec.nonResourceAttributes"
         found.append(causes.invalid(field, path, "disallowed on this kind of request"))

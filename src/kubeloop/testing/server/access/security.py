@@ -1,25 +1,24 @@
-"""Who may come in and what they may do, where that is switched on.
+"""Authentication and authorization of requests, as far as they are enabled.
 
-Promises: without credentials configured everybody is the cluster's administrator; with
-them nobody is who does not show them; RBAC decides only when it is switched on.
-Elsewhere: tokens and certificates (`authn`), roles (`rbac`), acting as others
-(`impersonation`).
+Guarantees: a server without configured credentials treats every request as the cluster's
+administrator; with them, a request without valid credentials is rejected or anonymous; RBAC
+decides only when it is enabled.
+See also: `authn` (tokens and certificates), `rbac` (roles), `impersonation`.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from typing import Any, final
-
-import msgspec
+import ssl
+from typing import final
 
 from kubeloop.selectors import parse_fields
 from kubeloop.wire import InvalidArgument
 
 from ..identity import AllowAll, Attributes, Authorizer, User, forbidden
-from ..request.incoming import Incoming
-from ..request.paths import ResourcePath
-from .authn import Authenticator, subject_of
+from ..request.requests import Request, ResourcePath
+from .authn import Authenticator, Headers, Subject, subject_of
 
 __all__ = ["ADMIN", "Security"]
 
@@ -28,7 +27,7 @@ ADMIN = User("kubernetes-admin", "", ("system:masters", "system:authenticated"))
 
 @final
 class Security:
-    """The door: `identified` says who asks, `authorize` whether they may."""
+    """The two steps of the handler chain: `authenticate`, then `authorize`."""
 
     def __init__(
         self,
@@ -38,39 +37,40 @@ class Security:
     ) -> None:
         self.authenticator = authenticator
         self.authorizer: Authorizer = authorizer or AllowAll()
-        self.decides = authorizer is not None  # whether rights are looked at
+        self.decides = authorizer is not None  # whether `authorize` has to be called
 
     def decide_by(self, authorizer: Authorizer) -> None:
-        """Look at rights from now on."""
+        """Authorize requests with `authorizer` from now on."""
         self.authorizer, self.decides = authorizer, True
 
-    def identified(self, request: Incoming, peer: Any) -> Incoming:
-        """The request with the user it comes from.
+    def authenticate(self, headers: Headers, transport: asyncio.BaseTransport | None) -> User:
+        """The user of a request, from its headers and its client certificate.
 
         Raises:
-            Refusal: 401 for strangers, 403 for who may not speak as another.
+            StatusError: 401 for invalid credentials, 403 for a forbidden impersonation.
         """
         user = ADMIN
         if self.authenticator is not None:
-            user = self.authenticator.identify(request.headers, _subject(peer))
-        if _impersonates(request.headers):
-            from .impersonation import impersonated
+            user = self.authenticator.authenticate(headers, _subject(transport))
+        # One search in all names at once: every request passes here, and few impersonate.
+        if "impersonate-" in " ".join(headers.keys()).lower():
+            from .impersonation import impersonate
 
-            user = impersonated(user, request.headers, self.authorizer)
-        return msgspec.structs.replace(request, user=user)
+            user = impersonate(user, headers, self.authorizer)
+        return user
 
-    def authorize(self, request: Incoming) -> None:
-        """Raises `Refusal`, 403, for what the user of the request may not do."""
+    def authorize(self, request: Request) -> None:
+        """Raises `StatusError` 403 if the user of the request may not do it."""
         if not self.decides:
             return
-        asked = attributes_of(request.user, request)
-        decision = self.authorizer.allows(asked)
+        attributes = attributes_of(request.user or ADMIN, request)
+        decision = self.authorizer.allows(attributes)
         if not decision.allowed:
-            raise forbidden(asked, decision.reason)
+            raise forbidden(attributes, decision.reason)
 
 
-def attributes_of(user: User, request: Incoming) -> Attributes:
-    """What a request asks for, as roles speak of it."""
+def attributes_of(user: User, request: Request) -> Attributes:
+    """The attributes of a request that an authorizer decides by."""
     path = request.resource
     if path is None or not path.plural:
         return Attributes(user, request.method.lower(), path=request.path)
@@ -86,32 +86,28 @@ def attributes_of(user: User, request: Incoming) -> Attributes:
     )
 
 
-def _selected_name(request: Incoming) -> str:
-    """The one object that a list or a watch is about, where its selector names one."""
+def _selected_name(request: Request) -> str:
+    # RBAC's resourceNames also allow a list or watch with the selector metadata.name=x.
     text = request.query.text("fieldSelector")
     if not text or request.verb not in {"list", "watch"}:
         return ""
     try:
         return parse_fields(text).exact_value("metadata.name") or ""
     except InvalidArgument:
-        return ""  # it is refused for that later
+        return ""  # the list itself is rejected later
 
 
 def _namespace(path: ResourcePath) -> str:
-    # A namespace's own object is in itself, as roles in that namespace see it.
+    # RequestInfo puts a Namespace into itself, so that a Role inside can grant access to it.
     if path.group == "" and path.plural == "namespaces" and path.name:
         return path.name
     return path.namespace
 
 
-def _impersonates(headers: Any) -> bool:
-    # Asked of every request, and nearly always in vain.
-    return "impersonate-" in " ".join(headers).lower()
-
-
-def _subject(peer: Any) -> Any:
-    if peer is None:
+def _subject(transport: asyncio.BaseTransport | None) -> Subject | None:
+    tls: ssl.SSLObject | None = transport.get_extra_info("ssl_object") if transport else None
+    if tls is None:
         return None
-    raw = peer.getpeercert(binary_form=True)
+    raw = tls.getpeercert(binary_form=True)
     fingerprint = hashlib.sha256(raw).hexdigest() if raw else ""
-    return subject_of(peer.getpeercert(), fingerprint=fingerprint)
+    return subject_of(tls.getpeercert(), fingerprint=fingerprint)

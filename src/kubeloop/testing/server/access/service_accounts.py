@@ -1,8 +1,9 @@
-"""Tokens of service accounts: issued for an account, and believed while it lives.
+"""Service account tokens: issuing and authentication.
 
-Promises: a token is good for its audiences until it expires, and only while the account
-and the object it is bound to are still the ones they were.
-Elsewhere: signatures (`signing`), the request for a token (`token_requests`).
+Guarantees: a token is valid for its audiences until it expires, and only while the account
+and the object it is bound to exist with the same uid, as kube-apiserver checks it in
+`pkg/serviceaccount/claims.go`.
+See also: `signing` (signatures), `token_requests` (the TokenRequest API).
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, final
+from typing import Final, final
 
 import msgspec
 
-from kubeloop.wire import InvalidArgument
+from kubeloop.wire import InvalidArgument, Json, JsonObject
 from kubeloop.wire.times import parse_time
 
 from ..identity import (
@@ -26,20 +27,20 @@ from ..identity import (
     service_account_name,
 )
 from ..values.causes import quoted
-from .signing import BadToken, SigningKey, unverified_claims, verified
+from .signing import BadToken, SigningKey, unverified_claims, verify
 
-__all__ = ["ISSUER", "Bound", "ServiceAccountTokens", "Vouched"]
+__all__ = ["ISSUER", "AuthenticatedToken", "BoundObject", "ServiceAccountTokens"]
 
 ISSUER: Final = "https://kubernetes.default.svc.cluster.local"
 
-_LEEWAY: Final = 60.0  # seconds that the clocks of issuer and reader may differ
+_LEEWAY: Final = 60.0  # seconds; jwt.DefaultLeeway, for clocks that differ
 _EXTRA: Final = "authentication.kubernetes.io/"
 _INVALIDATED: Final = "service account token has been invalidated"
 
 
 @final
-class Bound(msgspec.Struct, frozen=True):
-    """The object that a token lives and dies with; `node` is where a bound pod runs."""
+class BoundObject(msgspec.Struct, frozen=True):
+    """The object that a token is bound to; `node` is the node of a pod."""
 
     kind: str  # "Pod", "Secret" or "Node"
     name: str
@@ -48,8 +49,8 @@ class Bound(msgspec.Struct, frozen=True):
 
 
 @final
-class Vouched(msgspec.Struct, frozen=True):
-    """Whom a token stands for, and which of the audiences asked for it is good for."""
+class AuthenticatedToken(msgspec.Struct, frozen=True):
+    """The user of a token, and the requested audiences that it is valid for."""
 
     user: User
     audiences: tuple[str, ...]
@@ -57,7 +58,7 @@ class Vouched(msgspec.Struct, frozen=True):
 
 @final
 class ServiceAccountTokens:
-    """Issues and checks tokens; the first of `keys` signs, all of them are believed."""
+    """Issues and verifies tokens; the first of `keys` signs, all of them verify."""
 
     def __init__(
         self,
@@ -75,14 +76,14 @@ class ServiceAccountTokens:
         self.audiences = tuple(audiences) or (issuer,)
 
     def rotate(self, key: SigningKey, *, keep_old: bool = True) -> None:
-        """Sign with `key` from now on; tokens of older keys stay good while they are kept."""
+        """Sign with `key` from now on; `keep_old` leaves the tokens of older keys valid."""
         self._keys = (key, *self._keys) if keep_old else (key,)
 
-    def keys(self) -> dict[str, Any]:
-        """The public keys, as `/openid/v1/jwks` shows them."""
+    def keys(self) -> JsonObject:
+        """The public keys: the document at `/openid/v1/jwks`."""
         return {"keys": [key.jwk() for key in self._keys]}
 
-    def configuration(self) -> dict[str, Any]:
+    def configuration(self) -> JsonObject:
         """The document at `/.well-known/openid-configuration`."""
         return {
             "issuer": self.issuer,
@@ -94,16 +95,17 @@ class ServiceAccountTokens:
 
     def issue(
         self,
-        account: Mapping[str, Any],
+        account: Mapping[str, Json],
         *,
         seconds: float,
         audiences: Sequence[str] = (),
-        bound: Bound | None = None,
+        bound: BoundObject | None = None,
     ) -> str:
         """A new token for a service account (the object)."""
         meta = account["metadata"]
         now = int(self._now().timestamp())
-        kubernetes: dict[str, Any] = {
+        # The private claims of pkg/serviceaccount/claims.go; clients decode them.
+        kubernetes: JsonObject = {
             "namespace": meta["namespace"],
             **_bound_claims(bound),
             "serviceaccount": {"name": meta["name"], "uid": meta.get("uid", "")},
@@ -121,34 +123,34 @@ class ServiceAccountTokens:
             }
         )
 
-    def claims_to_be_ours(self, token: str) -> bool:
-        """Whether a token says that this server issued it; nothing is verified yet."""
+    def has_issued(self, token: str) -> bool:
+        """Whether a token claims this issuer; the signature is not verified."""
         try:
             return unverified_claims(token).get("iss") == self.issuer
         except BadToken:
             return False
 
-    def vouch(self, token: str, audiences: Sequence[str] = ()) -> Vouched:
-        """Whom a token stands for, asked by one of `audiences` (this server, when empty).
+    def authenticate_token(self, token: str, audiences: Sequence[str] = ()) -> AuthenticatedToken:
+        """The user of a token for one of `audiences` (those of this server, when empty).
 
         Raises:
-            BadToken: it is not believed, expired, for others, or what it is bound to is gone.
+            BadToken: it is forged, expired, for other audiences, or its object is gone.
         """
-        claims = verified(token, self._keys)
+        claims = verify(token, self._keys)
         if claims.get("iss") != self.issuer:
             raise BadToken(f"token issuer {quoted(str(claims.get('iss')))} is invalid")
-        wanted = tuple(audiences) or self.audiences
-        said = _words(claims.get("aud")) or self.audiences
-        common = tuple(each for each in said if each in wanted)
+        audiences = tuple(audiences) or self.audiences
+        own = _audiences(claims.get("aud")) or self.audiences
+        common = tuple(each for each in own if each in audiences)
         if not common:
             raise BadToken(
-                f"token audiences {go_list(said)} is invalid for the target audiences "
-                f"{go_list(wanted)}"
+                f"token audiences {go_list(own)} is invalid for the target audiences "
+                f"{go_list(audiences)}"
             )
         self._check_times(claims)
-        return Vouched(self._user(claims), common)
+        return AuthenticatedToken(self._user(claims), common)
 
-    def _check_times(self, claims: Mapping[str, Any]) -> None:
+    def _check_times(self, claims: Mapping[str, Json]) -> None:
         now = self._now().timestamp()
         if now - _LEEWAY > _number(claims.get("exp"), now):
             raise BadToken("service account token has expired")
@@ -157,14 +159,16 @@ class ServiceAccountTokens:
         if now + _LEEWAY < _number(claims.get("iat"), now):
             raise BadToken("service account token is issued in the future")
 
-    def _user(self, claims: Mapping[str, Any]) -> User:
+    def _user(self, claims: Mapping[str, Json]) -> User:
         private = claims.get("kubernetes.io")
         if not isinstance(private, dict):
-            raise BadToken("service account token claims could not be validated")
+            raise BadToken("service account token claims could not be validated")  # foreign claims
         namespace = str(private.get("namespace", ""))
         account = _reference(private, "serviceaccount") or ("", "")
+        # An account that was deleted and created again has another uid: old tokens are invalid.
         self._check_account(namespace, *account)
         extra = self._bound_extra(namespace, private)
+        # For audit logs: which of the user's credentials was used.
         if claims.get("jti"):
             extra[f"{_EXTRA}credential-id"] = (f"JTI={claims['jti']}",)
         return User(
@@ -183,11 +187,11 @@ class ServiceAccountTokens:
                 f"service account UID ({found['metadata'].get('uid', '')}) does not match "
                 f"claim ({uid})"
             )
-        if self._is_long_deleted(found):
+        if self._is_deleted(found):
             raise BadToken(f"service account {namespace}/{name} has been deleted")
 
     def _bound_extra(
-        self, namespace: str, private: Mapping[str, Any]
+        self, namespace: str, private: Mapping[str, Json]
     ) -> dict[str, tuple[str, ...]]:
         secret, pod = _reference(private, "secret"), _reference(private, "pod")
         node = _reference(private, "node")
@@ -195,18 +199,18 @@ class ServiceAccountTokens:
             self._check_bound("secret", "secrets", secret, namespace)
         if pod:
             self._check_bound("pod", "pods", pod, namespace)
-        elif node:  # with a pod the node is only told, and may be gone
+        elif node:  # beside a pod the node is only information, and may be gone
             self._check_bound("node", "nodes", node, "")
-        said = [("pod-name", pod, 0), ("pod-uid", pod, 1), ("node-name", node, 0)]
-        said += [("node-uid", node, 1)]
-        return {f"{_EXTRA}{key}": (ref[at],) for key, ref, at in said if ref and ref[at]}
+        extra = [("pod-name", pod, 0), ("pod-uid", pod, 1), ("node-name", node, 0)]
+        extra += [("node-uid", node, 1)]
+        return {f"{_EXTRA}{key}": (ref[at],) for key, ref, at in extra if ref and ref[at]}
 
     def _check_bound(
         self, kind: str, plural: str, reference: tuple[str, str], namespace: str
     ) -> None:
         name, uid = reference
         found = find_object(self._objects, "", plural, name, namespace=namespace)
-        if found is None or self._is_long_deleted(found):
+        if found is None or self._is_deleted(found):
             raise BadToken(_INVALIDATED)
         if found["metadata"].get("uid", "") != uid:
             raise BadToken(
@@ -214,7 +218,8 @@ class ServiceAccountTokens:
                 f"account {kind} ref claim ({uid})"
             )
 
-    def _is_long_deleted(self, obj: Mapping[str, Any]) -> bool:
+    def _is_deleted(self, obj: Mapping[str, Json]) -> bool:
+        # Within the leeway after its deletion timestamp, the object still counts.
         deleted = obj["metadata"].get("deletionTimestamp")
         if not deleted:
             return False
@@ -225,25 +230,25 @@ class ServiceAccountTokens:
         return (self._now() - moment).total_seconds() > _LEEWAY
 
 
-def _bound_claims(bound: Bound | None) -> dict[str, Any]:
+def _bound_claims(bound: BoundObject | None) -> JsonObject:
     if bound is None:
         return {}
-    claims: dict[str, Any] = {bound.kind.lower(): {"name": bound.name, "uid": bound.uid}}
+    claims: JsonObject = {bound.kind.lower(): {"name": bound.name, "uid": bound.uid}}
     if bound.kind == "Pod" and bound.node[0]:
         name, uid = bound.node
         claims["node"] = {"name": name, "uid": uid} if uid else {"name": name}
     return claims
 
 
-def _reference(private: Mapping[str, Any], key: str) -> tuple[str, str] | None:
+def _reference(private: Mapping[str, Json], key: str) -> tuple[str, str] | None:
     found = private.get(key)
     if not isinstance(found, dict):
         return None
     return str(found.get("name", "")), str(found.get("uid", ""))
 
 
-def _words(value: object) -> tuple[str, ...]:
-    """The audiences of a token: one text or a list of them."""
+def _audiences(value: object) -> tuple[str, ...]:
+    """The audiences of a token: RFC 7519 allows one text or a list."""
     if isinstance(value, str):
         return (value,)
     return tuple(map(str, value)) if isinstance(value, Iterable) else ()

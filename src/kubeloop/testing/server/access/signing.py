@@ -1,8 +1,8 @@
-"""Signed tokens: JSON Web Tokens with ES256, and nothing else of that large standard.
+"""Signing and verification of tokens: JSON Web Tokens with ES256, and no other algorithm.
 
-Promises: a token is believed only when its signature fits a key that was given; no other
-algorithm is accepted, whatever the token asks for; keys are in no `repr`.
-Elsewhere: what the claims must say (`service_accounts`).
+Guarantees: a token is valid only with a signature of a given key; the algorithm in its header
+cannot select another one; private keys are in no `repr`.
+See also: `service_accounts` (the claims).
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ import binascii
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 
-from kubeloop.wire import InvalidArgument, KubeError
+from kubeloop.wire import InvalidArgument, Json, JsonObject, KubeError
 
 from .certs import need_cryptography
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
-__all__ = ["BadToken", "SigningKey", "claims_of", "unverified_claims", "verified"]
+__all__ = ["BadToken", "SigningKey", "decode_claims", "unverified_claims", "verify"]
 
 _SIZE: Final = 32  # bytes of each half of a P-256 signature
 _PARTS: Final = 3
 
 
 class BadToken(KubeError):
-    """A token that is not believed; the message says why and holds nothing of the token."""
+    """A token is invalid; the message has the reason and nothing of the token."""
 
 
 @final
 class SigningKey:
-    """The key that service account tokens are signed with; from PEM, or made now.
+    """The key that signs service account tokens; from PEM, or generated.
 
     Raises:
-        MissingCryptography: the library that makes keys is not installed.
-        InvalidArgument: the PEM is no key of this sort.
+        MissingCryptography: the library `cryptography` is not installed.
+        InvalidArgument: the PEM is no private key on P-256.
     """
 
     def __init__(self, pem: bytes | None = None) -> None:
@@ -50,7 +50,7 @@ class SigningKey:
 
     @property
     def pem(self) -> bytes:
-        """The private key, to keep it beyond this process; write it with `certs.write_key`."""
+        """The private key; write it to a file with `certs.write_key`."""
         from cryptography.hazmat.primitives.serialization import (
             Encoding,
             NoEncryption,
@@ -61,13 +61,13 @@ class SigningKey:
 
     @property
     def public_pem(self) -> bytes:
-        """The public key: what those who verify tokens are given."""
+        """The public key, to verify tokens with."""
         from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
         return self._key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
 
     def jwk(self) -> dict[str, str]:
-        """The public key as `/openid/v1/jwks` shows it."""
+        """The public key as an entry of `/openid/v1/jwks`."""
         numbers = self._key.public_key().public_numbers()
         return {
             "use": "sig",
@@ -79,13 +79,15 @@ class SigningKey:
             "y": _encode(numbers.y.to_bytes(_SIZE, "big")),
         }
 
-    def sign(self, claims: Mapping[str, Any]) -> str:
-        """The token that says `claims`."""
+    def sign(self, claims: Mapping[str, Json]) -> str:
+        """A token with these claims."""
         from cryptography.hazmat.primitives import hashes
         from cryptography.hazmat.primitives.asymmetric import ec
         from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 
+        # RFC 7515: both parts are base64url without padding.
         signed = f"{_json({'alg': 'ES256', 'kid': self.key_id})}.{_json(claims)}"
+        # RFC 7518, 3.4: ES256 has the two numbers with fixed length, not in DER.
         first, second = decode_dss_signature(
             self._key.sign(signed.encode(), ec.ECDSA(hashes.SHA256()))
         )
@@ -114,40 +116,42 @@ class SigningKey:
         return self._key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
 
 
-def verified(token: str, keys: Iterable[SigningKey]) -> dict[str, Any]:
+def verify(token: str, keys: Iterable[SigningKey]) -> JsonObject:
     """The claims of a token that one of `keys` has signed.
 
     Raises:
-        BadToken: it is no token, asks for another algorithm, or nobody here signed it.
+        BadToken: it is malformed, has another algorithm, or none of `keys` signed it.
     """
     head, _, signature = _split(token)
-    header, claims = claims_of(head), unverified_claims(token)
+    header, claims = decode_claims(head), unverified_claims(token)
+    # The header is attacker-controlled: "none" and HMAC must never be accepted.
     if header.get("alg") != "ES256":
         raise BadToken("invalid signature, no keys found")
-    wanted = header.get("kid")
-    fitting = [key for key in keys if not wanted or key.key_id == wanted]
-    if not fitting:
+    key_id = header.get("kid")
+    matching = [key for key in keys if not key_id or key.key_id == key_id]
+    if not matching:
         raise BadToken("invalid signature, no keys found")
     text = token.rpartition(".")[0].encode()
-    if not any(key.has_signed(text, _decode(signature)) for key in fitting):
+    if not any(key.has_signed(text, _decode(signature)) for key in matching):
+        # The text of the library in kube-apiserver, which TokenReview returns.
         raise BadToken("go-jose/go-jose: error in cryptographic primitive")
     return claims
 
 
-def unverified_claims(token: str) -> dict[str, Any]:
-    """What a token says, believed or not: to find out whether it is one of ours at all.
+def unverified_claims(token: str) -> JsonObject:
+    """The claims of a token without verification, to find its issuer.
 
     Raises:
-        BadToken: it is no token.
+        BadToken: it is malformed.
     """
-    return claims_of(_split(token)[1])
+    return decode_claims(_split(token)[1])
 
 
-def claims_of(part: str) -> dict[str, Any]:
-    """One part of a token, decoded.
+def decode_claims(part: str) -> JsonObject:
+    """The JSON object in one part of a token.
 
     Raises:
-        BadToken: it is not JSON, or no object.
+        BadToken: it is no JSON object.
     """
     try:
         found = json.loads(_decode(part))
@@ -165,7 +169,7 @@ def _split(token: str) -> list[str]:
     return parts
 
 
-def _json(value: Mapping[str, Any]) -> str:
+def _json(value: Mapping[str, Json]) -> str:
     return _encode(json.dumps(value, separators=(",", ":")).encode())
 
 
@@ -194,8 +198,8 @@ def _from_pem(pem: bytes) -> EllipticCurvePrivateKey:
         key = load_pem_private_key(pem, None)
     except (TypeError, ValueError) as error:
         raise InvalidArgument(
-            "the signing key: not a private key in PEM without password"
+            "signing key: not an unencrypted private key in PEM format"
         ) from error
     if not isinstance(key, ec.EllipticCurvePrivateKey) or key.curve.name != "secp256r1":
-        raise InvalidArgument("the signing key: not an elliptic key on the curve P-256")
+        raise InvalidArgument("signing key: not an elliptic curve key on P-256")
     return key

@@ -1,18 +1,19 @@
-"""Collections that hold nothing: reviews, which only answer, and bindings.
+"""Resources without storage: reviews, which are only evaluated, and bindings.
 
-Elsewhere: the answers themselves (`reviews`, `bindings`).
+See also: `reviews` (the evaluation), `verbs.bindings`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, final
+from typing import final
 
-from ..registry import Registry, Served
+from ..identity import User
+from ..registry import Registry, ServedResource
 from ..request.calls import Call
-from ..request.incoming import Incoming
-from ..request.negotiation import Answer, body_type, wanted
+from ..request.negotiation import Response, body_type, negotiate
 from ..request.options import write_options
+from ..request.requests import Request
 from ..statuses import bad_request
 from ..storage.store import Object, encoded
 from ..verbs.bindings import bind
@@ -21,7 +22,7 @@ from ..verbs.writing import Verbs
 from .authn import Authenticator
 from .security import ADMIN, Security
 
-__all__ = ["VIRTUAL", "Virtual"]
+__all__ = ["VIRTUAL", "VirtualResources"]
 
 _AUTHENTICATION, _AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io"
 VIRTUAL = frozenset(
@@ -38,8 +39,8 @@ VIRTUAL = frozenset(
 
 
 @final
-class Virtual:
-    """Answers creations in collections that store nothing."""
+class VirtualResources:
+    """Carries out creates of resources that are not stored."""
 
     def __init__(
         self,
@@ -52,27 +53,27 @@ class Virtual:
         self._verbs = verbs
         self._registry = registry
         self._security = security
-        # Reviews tokens while requests need no credentials: no authenticator is configured then.
+        # For TokenReviews on a server without credentials, which has no authenticator.
         self._token_reviewer = token_reviewer
 
-    def create(self, request: Incoming, served: Served, namespace: str) -> Answer:
-        """Answer a review, or bind a pod. Raises `Refusal`."""
-        wanted(request.header("Accept"))
+    def create(self, request: Request, served: ServedResource, namespace: str) -> Response:
+        """Evaluate a review, or bind a pod. Raises `StatusError`."""
+        negotiate(request.header("Accept"))  # 406 comes before errors in the body
         options = write_options(request.query, "CreateOptions")
         media = body_type(request.header("Content-Type"))
-        sent = read_object(served, request.body, media, validation=options.validation)
+        decoded = read_object(served, request.body, media, validation=options.validation)
         if served.plural == "bindings":
             pods = self._registry.find("", "v1", "pods")
             assert pods is not None  # it is built in
-            name = (sent.obj.get("metadata") or {}).get("name") or ""
+            name = (decoded.obj.get("metadata") or {}).get("name") or ""
             if not name:
                 raise bad_request("metadata.name: Required value")
             call = Call(pods, namespace=namespace, name=name, options=options)
-            return Answer(201, encoded(bind(self._verbs, call, sent.obj)))
-        said = self._reviewed(served.plural, sent.obj, request.user or ADMIN, namespace)
-        return Answer(201, encoded(said), warnings=tuple(sent.warnings))
+            return Response(201, encoded(bind(self._verbs, call, decoded.obj)))
+        review = self._evaluate(served.plural, decoded.obj, request.user or ADMIN, namespace)
+        return Response(201, encoded(review), warnings=tuple(decoded.warnings))
 
-    def _reviewed(self, plural: str, obj: Object, user: Any, namespace: str) -> Object:
+    def _evaluate(self, plural: str, obj: Object, user: User, namespace: str) -> Object:
         from . import reviews
 
         authorizer = self._security.authorizer

@@ -119,7 +119,7 @@ def matches_selectors(hook: Mapping[str, Any], request: AdmissionRequest, object
     """Whether a webhook's namespace and object selectors match the request.
 
     Raises:
-        Refusal: the request's namespace does not exist (404), or a selector is invalid (500).
+        StatusError: the request's namespace does not exist (404), or a selector is invalid (500).
     """
     try:
         return _namespace_matches(hook, request, objects) and _object_matches(hook, request)

@@ -25,7 +25,7 @@ from kubeloop.patches import PatchError, apply_json_patch
 from .. import statuses
 from ..identity import Objects
 from ..registry import Registry
-from ..statuses import Cause, Refusal
+from ..statuses import Cause, StatusError
 from ..values.causes import quoted
 from .webhook_calls import CallFailed, Post, call_webhook, post
 from .webhook_reviews import (
@@ -135,7 +135,7 @@ class Webhooks:
         """Call the mutating webhooks; the result has the object after their patches.
 
         Raises:
-            Refusal: a webhook denied the request, or failed with `failurePolicy: Fail`.
+            StatusError: a webhook denied the request, or failed with `failurePolicy: Fail`.
         """
         result = AdmissionResult(request.obj)
         for hook in self._hooks("mutatingwebhookconfigurations"):
@@ -150,7 +150,7 @@ class Webhooks:
         """Call the validating webhooks; the result has the object unchanged.
 
         Raises:
-            Refusal: a webhook denied the request, or failed with `failurePolicy: Fail`.
+            StatusError: a webhook denied the request, or failed with `failurePolicy: Fail`.
         """
         hooks = self._hooks("validatingwebhookconfigurations")
         matches = [match for hook in hooks if (match := self._match(hook, request))]
@@ -230,7 +230,7 @@ class Webhooks:
         """The response of a webhook that allows the request; None if its failure is ignored.
 
         Raises:
-            Refusal: it denied the request, or failed with `failurePolicy: Fail`.
+            StatusError: it denied the request, or failed with `failurePolicy: Fail`.
         """
         _check_dry_run(match, request)
         try:
@@ -287,7 +287,7 @@ def check_namespace(
     """The NamespaceLifecycle admission plugin; `found` is the Namespace called `namespace`.
 
     Raises:
-        Refusal: a protected namespace is deleted (403), or an object is created in a
+        StatusError: a protected namespace is deleted (403), or an object is created in a
             namespace that is missing (404) or terminating (403).
     """
     if (group, plural) == ("", "namespaces"):
@@ -304,7 +304,7 @@ def check_namespace(
         raise _terminating(group, plural, name, namespace)
 
 
-def _terminating(group: str, plural: str, name: str, namespace: str) -> Refusal:
+def _terminating(group: str, plural: str, name: str, namespace: str) -> StatusError:
     causes: Sequence[Cause] = [
         Cause(
             field="metadata.namespace",

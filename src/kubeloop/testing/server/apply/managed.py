@@ -18,7 +18,7 @@ import msgspec
 
 from kubeloop.wire import InvalidArgument, TypeFacts
 
-from ..statuses import Refusal, bad_request
+from ..statuses import StatusError, bad_request
 from ..values.json_values import json_equal
 from .fieldsets import EMPTY, FieldSet
 from .last_applied import client_side_fields, with_last_applied
@@ -80,7 +80,7 @@ def apply(
     and `/status` ignores the spec.
 
     Raises:
-        Refusal: 409 if another manager owns a field that would change, without `force`; 400
+        StatusError: 409 if another manager owns a field that would change, without `force`; 400
             for another type or with managedFields; 500 for list elements with the same key
             and for undeclared fields, as in kube-apiserver.
     """
@@ -229,7 +229,7 @@ def _initial_owners(
     return _valid_owners(new) or _valid_owners(old)
 
 
-def _merge_error(message: str) -> Refusal:
+def _merge_error(message: str) -> StatusError:
     # A 500 without a reason: in kube-apiserver these are plain Go errors, not API errors.
     status = {
         "kind": "Status",
@@ -239,7 +239,7 @@ def _merge_error(message: str) -> Refusal:
         "message": message,
         "code": 500,
     }
-    return Refusal(status)
+    return StatusError(status)
 
 
 def _with_managers(obj: dict[str, Any], managers: Managers) -> dict[str, Any]:
@@ -375,7 +375,7 @@ def _fields_left(merged: dict[str, Any], removed: FieldSet, shape: Shape) -> Fie
 def _owners_after(
     request: _ApplyRequest, merged: dict[str, Any], applied: FieldSet, *, force: bool
 ) -> Managers:
-    """The owners after the apply. Raises: Refusal on conflicts with other managers."""
+    """The owners after the apply. Raises: StatusError on conflicts with other managers."""
     change = compare(request.base, merged, request.shape)
     conflicts = {
         identity: lost

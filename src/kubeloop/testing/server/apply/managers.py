@@ -14,7 +14,7 @@ import msgspec
 
 from kubeloop.wire import InvalidArgument
 
-from ..statuses import Cause, Refusal, apply_conflict
+from ..statuses import Cause, StatusError, apply_conflict
 from .fieldsets import FieldSet, path_text
 
 __all__ = [
@@ -176,7 +176,7 @@ def cap_updaters(managers: Managers) -> Managers:
     return left
 
 
-def conflict_error(conflicts: Mapping[Identity, FieldSet]) -> Refusal:
+def conflict_error(conflicts: Mapping[Identity, FieldSet]) -> StatusError:
     """409 that names each field and its manager."""
     found = [
         (manager, path_text(path))

@@ -1,1 +1,1 @@
-"""What runs beside requests: garbage collection, namespaces, definitions."""
+"""Controllers beside the requests: garbage collection, namespaces, CRDs."""

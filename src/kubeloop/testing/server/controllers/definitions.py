@@ -1,8 +1,8 @@
-"""Custom kinds come and go with their definitions, live.
+"""The controller of CRDs: serves their kinds, sets their status, deletes their objects.
 
-Promises: a definition that is stored is served before its creation is answered; one that
-is deleted takes its objects with it, finalizers respected, and only then goes.
-Elsewhere: what a definition says (`crds`), what is served (`registry`).
+Guarantees: a CRD is served before the response to its create; a deleted CRD stays until all
+its objects are removed, with respect to their finalizers.
+See also: `schema.crds` (reading a CRD), `registry` (the served resources).
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from ..registry import Registry
 from ..request.calls import Call
 from ..request.options import DeleteOptions
 from ..schema.crds import CustomKind, status_of
-from ..statuses import Refusal
+from ..statuses import StatusError
 from ..storage.store import Change, Entry, Object, Store, timestamp
 from ..verbs.deletion import CLEANUP, DEFINITIONS, Deleter
 from ..watching import Hub
 
-__all__ = ["DEFINITIONS", "Definitions"]
+__all__ = ["DEFINITIONS", "DefinitionController"]
 
 
 @final
-class Definitions:
-    """Follows the stored definitions and keeps the registry as they say."""
+class DefinitionController:
+    """Keeps the registry equal to the stored CRDs."""
 
     def __init__(
         self, store: Store, registry: Registry, deleter: Deleter, hub: Hub, *, clock: Clock
@@ -35,36 +35,40 @@ class Definitions:
         self._deleter = deleter
         self._hub = hub
         self._clock = clock
-        self._changed: set[str] = set()  # names of definitions to look at
+        self._queue: set[str] = set()  # names of CRDs
 
     def load(self) -> None:
-        """Serve what was stored in an earlier life."""
+        """Serve the CRDs of an earlier run."""
         for entry in self._store.collection(DEFINITIONS).select(""):
             self._serve(entry)
 
-    def observe(self, change: Change) -> None:
-        """Note what a change means for the definitions."""
+    def observe(self, change: Change) -> bool:
+        """Serve a changed CRD at once, and queue its status; returns whether work is queued.
+
+        kube-apiserver is slower: there a client waits for the condition Established.
+        """
         if change.storage == DEFINITIONS:
-            self._changed.add(change.key)
+            self._queue.add(change.key)
             if change.new is None and change.old is not None:
-                self._withdraw(change.old)
+                self._stop_serving(change.old)
             elif change.new is not None:
                 self._serve(change.new)
         elif change.new is None and self._registry.custom(*change.storage) is not None:
-            # The last object of a kind that is going away may be gone.
+            # It may have been the last object of a CRD that is being deleted.
             group, plural = change.storage
-            self._changed.add(f"{plural}.{group}")
+            self._queue.add(f"{plural}.{group}")
+        return bool(self._queue)
 
     @property
     def busy(self) -> bool:
-        return bool(self._changed)
+        return bool(self._queue)
 
     def work(self) -> None:
-        """Bring the status of noted definitions up to date, and let go of those at their end."""
-        while self._changed:
-            self._look_at(self._changed.pop())
+        """Update the status of queued CRDs, and remove those that are deleted."""
+        while self._queue:
+            self._sync(self._queue.pop())
 
-    def _look_at(self, name: str) -> None:
+    def _sync(self, name: str) -> None:
         entry = self._store.get(DEFINITIONS, name)
         if entry is None:
             return
@@ -80,25 +84,26 @@ class Definitions:
         return timestamp(self._clock.time())
 
     def _serve(self, entry: Entry) -> None:
-        if _is_refused(entry.obj):
+        if _has_name_conflict(entry.obj):
             return
         try:
             kind = CustomKind.from_crd(entry.obj)
-        except Refusal:
-            return  # the write itself was refused with the reason
+        except StatusError:
+            return  # an invalid CRD was rejected when it was written
         before = self._registry.custom(kind.group, kind.plural)
         self._registry.add_custom(kind)
         if before is not None and before.versions != kind.versions:
+            # Watches would go on in the old schema; apiextensions-apiserver ends them, too.
             self._hub.end_all((kind.group, kind.plural))
 
-    def _withdraw(self, entry: Entry) -> None:
+    def _stop_serving(self, entry: Entry) -> None:
         spec = entry.obj["spec"]
         group, plural = spec["group"], spec["names"]["plural"]
         self._registry.remove_custom(group, plural)
         self._hub.end_all((group, plural))
 
     def _clean_up(self, entry: Entry) -> None:
-        """Delete the objects of a definition that is going away; at the end, let it go."""
+        """Delete the objects of a deleted CRD; when none is left, remove its finalizer."""
         spec = entry.obj["spec"]
         storage = (spec["group"], spec["names"]["plural"])
         served = self._registry.find_storage(*storage)
@@ -108,8 +113,9 @@ class Definitions:
                     call = Call(served, namespace=found.namespace, name=found.name)
                     self._deleter.delete_nowait(call, DeleteOptions(propagation="Background"))
         if self._store.collection(storage).entries:
-            self._tell_terminating(entry)
+            self._set_terminating(entry)
             return
+        # The finalizer controller of apiextensions-apiserver: the CRD goes last.
         kept = [each for each in entry.metadata.get("finalizers") or () if each != CLEANUP]
         meta = {**entry.metadata, "finalizers": kept}
         if kept:
@@ -119,10 +125,10 @@ class Definitions:
         del meta["finalizers"]
         self._store.remove(DEFINITIONS, entry.key, last={**entry.obj, "metadata": meta})
 
-    def _tell_terminating(self, entry: Entry) -> None:
+    def _set_terminating(self, entry: Entry) -> None:
         status = entry.obj.get("status") or {}
-        known = status.get("conditions") or []
-        if any(each.get("type") == "Terminating" for each in known):
+        conditions = status.get("conditions") or []
+        if any(each.get("type") == "Terminating" for each in conditions):
             return
         condition = {
             "type": "Terminating",
@@ -131,12 +137,12 @@ class Definitions:
             "reason": "InstanceDeletionInProgress",
             "message": "CustomResource deletion is in progress",
         }
-        status = {**status, "conditions": [*known, condition]}
+        status = {**status, "conditions": [*conditions, condition]}
         self._store.write(DEFINITIONS, {**entry.obj, "status": status})
 
 
-def _is_refused(obj: Object) -> bool:
-    """Whether the names of a definition were taken by another before."""
+def _has_name_conflict(obj: Object) -> bool:
+    """Whether another CRD has the names of this one, so that it is not served."""
     conditions = (obj.get("status") or {}).get("conditions") or ()
     states = {each.get("type"): each.get("status") for each in conditions}
     return states.get("NamesAccepted") == "False" and states.get("Established") != "True"

@@ -1,106 +1,115 @@
-"""The garbage collector: what becomes of objects whose owners go.
+"""The garbage collector: deletes objects whose owners are gone.
 
-Promises: an object goes when its last owner has gone, never while one is left; an owner
-deleted in the foreground stays until the dependents that block it have gone; orphans lose
-their references first.
-Elsewhere: the finalizers that say how (`deletion`).
+The decisions are those of `attemptToDeleteItem` and `attemptToOrphanWorker` in
+kube-controller-manager's garbage collector.
+
+Guarantees: an object is deleted when its last owner is gone, never before; an owner that is
+deleted in the foreground stays until all dependents that block it are gone; orphans lose
+their owner references before the owner is removed.
+See also: `verbs.deletion` (the finalizers that request each policy).
 """
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
 import msgspec
 
-from ..registry import Registry, Served
+from kubeloop.wire import Json
+
+from ..registry import Registry, ServedResource
 from ..request.calls import Call
 from ..request.options import DeleteOptions
-from ..statuses import Refusal
+from ..statuses import StatusError
 from ..storage.store import Change, Entry, Object, Storage, Store
 from ..verbs.deletion import FOREGROUND, ORPHAN, Deleter
-from ..verbs.objects import is_finished
+from ..verbs.objects import is_removable
 
 __all__ = ["GarbageCollector"]
 
 
-class _Place(msgspec.Struct, frozen=True):
+class _Node(msgspec.Struct, frozen=True):
+    """One object in the graph of owners."""
+
     storage: Storage
     key: str
 
 
 @final
 class GarbageCollector:
-    """Follows owner references; `observe` notes, `work` acts."""
+    """Keeps the graph of owners and dependents, and deletes by it."""
 
     def __init__(self, store: Store, registry: Registry, deleter: Deleter) -> None:
         self._store = store
         self._registry = registry
         self._deleter = deleter
-        self._places: dict[str, _Place] = {}  # by uid, every object there is
-        self._dependents: dict[str, set[_Place]] = {}  # by the uid of an owner
-        self._queue: dict[_Place, None] = {}  # objects to look at, in order
+        self._nodes: dict[str, _Node] = {}  # every stored object, by uid
+        self._dependents: dict[str, set[_Node]] = {}  # by the uid of an owner
+        self._queue: dict[_Node, None] = {}  # objects to check, in order
 
     def load(self) -> None:
-        """Learn what was stored before anybody listened."""
+        """Add the objects that were stored before the first `observe`."""
         for storage, collection in self._store.collections():
             for entry in collection.select(""):
-                self._learn(_Place(storage, entry.key), None, entry)
+                self.observe(Change(storage, entry.key, entry.version, None, entry))
 
-    def observe(self, change: Change) -> None:
-        """Note what a change means for owners and dependents."""
-        self._learn(_Place(change.storage, change.key), change.old, change.new)
+    def observe(self, change: Change) -> bool:
+        """Update the graph; returns whether any object is queued."""
+        node, old, new = _Node(change.storage, change.key), change.old, change.new
+        before = _owners(old.obj) if old is not None else _NONE
+        after: list[Object] = _NONE
+        if new is not None:
+            after = new.obj["metadata"].get("ownerReferences") or _NONE
+        if before is not after:
+            for uid in {each.get("uid") for each in before}:
+                self._dependents.get(str(uid), set()).discard(node)
+            for uid in {each.get("uid") for each in after}:
+                self._dependents.setdefault(str(uid), set()).add(node)
+        if new is not None:
+            meta = new.obj["metadata"]
+            self._nodes[str(meta.get("uid", ""))] = node
+            if after or ("deletionTimestamp" in meta and _waits_for_dependents(meta)):
+                self._queue[node] = None
+        elif old is not None:
+            self._nodes.pop(old.uid, None)
+            for dependent in self._dependents.pop(old.uid, ()):
+                self._queue[dependent] = None
+            for reference in before:
+                # Its owner may wait for the last dependent (foreground deletion).
+                owner = self._nodes.get(str(reference.get("uid")))
+                if owner is not None:
+                    self._queue[owner] = None
+        return bool(self._queue)
 
     @property
     def busy(self) -> bool:
         return bool(self._queue)
 
     def work(self) -> None:
-        """Look at everything that was noted."""
+        """Check all queued objects."""
         while self._queue:
-            place = next(iter(self._queue))
-            del self._queue[place]
-            entry = self._store.get(place.storage, place.key)
+            node = next(iter(self._queue))
+            del self._queue[node]
+            entry = self._store.get(node.storage, node.key)
             if entry is not None:
-                self._look_at(place, entry)
+                self._check(node, entry)
 
-    def _learn(self, place: _Place, old: Entry | None, new: Entry | None) -> None:
-        before = _owners(old.obj) if old is not None else []
-        after = _owners(new.obj) if new is not None else []
-        if before is not after:
-            for uid in {each.get("uid") for each in before}:
-                self._dependents.get(str(uid), set()).discard(place)
-            for uid in {each.get("uid") for each in after}:
-                self._dependents.setdefault(str(uid), set()).add(place)
-        if new is not None:
-            self._places[new.uid] = place
-            if after or _waits_for_dependents(new.obj):
-                self._queue[place] = None
-        elif old is not None:
-            self._places.pop(old.uid, None)
-            for dependent in self._dependents.pop(old.uid, ()):
-                self._queue[dependent] = None
-        if new is None:
-            for reference in before:
-                # An owner may have waited for this one to go.
-                owner = self._places.get(str(reference.get("uid")))
-                if owner is not None:
-                    self._queue[owner] = None
-
-    def _look_at(self, place: _Place, entry: Entry) -> None:
+    def _check(self, node: _Node, entry: Entry) -> None:
         if "deletionTimestamp" in entry.metadata:
             finalizers = entry.metadata.get("finalizers") or ()
             if ORPHAN in finalizers:
-                self._orphan(place, entry)
+                self._orphan(node, entry)
             elif FOREGROUND in finalizers:
-                self._delete_dependents(place, entry)
+                self._delete_dependents(node, entry)
             return
         references = _owners(entry.obj)
         if references:
-            self._check_owners(place, entry, references)
+            self._check_owners(node, entry, references)
 
     # --- dependents
 
-    def _check_owners(self, place: _Place, entry: Entry, references: list[Object]) -> None:
+    def _check_owners(self, node: _Node, entry: Entry, references: list[Object]) -> None:
+        # classifyReferences: solid, waiting for dependents deletion, dangling.
         alive, waiting, absent = [], [], []
         for reference in references:
             owner = self._owner(reference, entry.namespace)
@@ -112,19 +121,20 @@ class GarbageCollector:
                 alive.append(reference)
         if alive:
             if absent or waiting:
-                self._keep_owners(place, entry, alive)
+                self._keep_owners(node, entry, alive)
         elif waiting:
+            # Foreground deletion goes down the tree only along dependents that block.
             policy = "Foreground" if self._has_blocking(entry.uid) else "Background"
-            self._delete(place, entry, policy)
+            self._delete(node, entry, policy)
         elif absent:
-            self._delete(place, entry, _policy_of(entry.obj))
+            self._delete(node, entry, _policy_of(entry.obj))
 
     def _owner(self, reference: Object, namespace: str) -> Entry | None:
-        place = self._places.get(str(reference.get("uid")))
-        if place is None:
+        node = self._nodes.get(str(reference.get("uid")))
+        if node is None:
             return None
-        entry = self._store.get(place.storage, place.key)
-        # An owner in another namespace is none.
+        entry = self._store.get(node.storage, node.key)
+        # An owner must be in the same namespace or cluster-scoped; any other counts as absent.
         if entry is None or (entry.namespace and entry.namespace != namespace):
             return None
         same = entry.obj.get("kind") == reference.get("kind") and entry.name == reference.get(
@@ -132,50 +142,51 @@ class GarbageCollector:
         )
         return entry if same else None
 
-    def _keep_owners(self, place: _Place, entry: Entry, references: list[Object]) -> None:
+    def _keep_owners(self, node: _Node, entry: Entry, references: list[Object]) -> None:
         meta = {**entry.metadata, "ownerReferences": references}
-        self._store.write(place.storage, {**entry.obj, "metadata": meta})
+        self._store.write(node.storage, {**entry.obj, "metadata": meta})
 
-    def _delete(self, place: _Place, entry: Entry, policy: str) -> None:
-        served = self._served(place.storage)
+    def _delete(self, node: _Node, entry: Entry, policy: str) -> None:
+        served = self._served(node.storage)
         if served is None:
             return
         call = Call(served, namespace=entry.namespace, name=entry.name)
         options = DeleteOptions(propagation=policy, uid=entry.uid)
         try:
             self._deleter.delete_nowait(call, options)
-        except Refusal:
-            return  # it is not what it was: the change that made it so was noted
+        except StatusError:
+            return  # it was replaced meanwhile, and that change queued it again
 
-    def _served(self, storage: Storage) -> Served | None:
+    def _served(self, storage: Storage) -> ServedResource | None:
         return self._registry.find_storage(*storage)
 
     # --- owners
 
-    def _blocking(self, uid: str) -> list[_Place]:
+    def _blocking(self, uid: str) -> list[_Node]:
         found = []
-        for place in self._dependents.get(uid, ()):
-            entry = self._store.get(place.storage, place.key)
+        for node in self._dependents.get(uid, ()):
+            entry = self._store.get(node.storage, node.key)
             if entry is not None and any(
                 each.get("uid") == uid and each.get("blockOwnerDeletion")
                 for each in _owners(entry.obj)
             ):
-                found.append(place)
+                found.append(node)
         return found
 
     def _has_blocking(self, uid: str) -> bool:
         return bool(self._blocking(uid))
 
-    def _delete_dependents(self, place: _Place, entry: Entry) -> None:
+    def _delete_dependents(self, node: _Node, entry: Entry) -> None:
+        # processDeletingDependentsItem.
         blocking = self._blocking(entry.uid)
         for dependent in self._dependents.get(entry.uid, ()):
             found = self._store.get(dependent.storage, dependent.key)
             if found is not None and "deletionTimestamp" not in found.metadata:
                 self._queue[dependent] = None
         if not blocking:
-            self._drop_finalizer(place, entry, FOREGROUND)
+            self._drop_finalizer(node, entry, FOREGROUND)
 
-    def _orphan(self, place: _Place, entry: Entry) -> None:
+    def _orphan(self, node: _Node, entry: Entry) -> None:
         for dependent in list(self._dependents.get(entry.uid, ())):
             found = self._store.get(dependent.storage, dependent.key)
             if found is not None:
@@ -185,23 +196,23 @@ class GarbageCollector:
                 if not kept:
                     del meta["ownerReferences"]
                 self._store.write(dependent.storage, {**found.obj, "metadata": meta})
-        self._drop_finalizer(place, entry, ORPHAN)
+        self._drop_finalizer(node, entry, ORPHAN)
 
-    def _drop_finalizer(self, place: _Place, entry: Entry, finalizer: str) -> None:
+    def _drop_finalizer(self, node: _Node, entry: Entry, finalizer: str) -> None:
         meta = dict(entry.metadata)
         kept = [each for each in meta.get("finalizers") or () if each != finalizer]
         meta["finalizers"] = kept
         if not kept:
             del meta["finalizers"]
         obj = {**entry.obj, "metadata": meta}
-        if is_finished(obj):
-            self._store.remove(place.storage, place.key)
+        if is_removable(obj):
+            self._store.remove(node.storage, node.key)
         else:
-            self._store.write(place.storage, obj)
+            self._store.write(node.storage, obj)
 
 
 def _owners(obj: Object) -> list[Object]:
-    found: Any = obj["metadata"].get("ownerReferences")
+    found: Json = obj["metadata"].get("ownerReferences")
     return found or _NONE
 
 
@@ -213,10 +224,7 @@ def _is_foreground(obj: Object) -> bool:
     return "deletionTimestamp" in meta and FOREGROUND in (meta.get("finalizers") or ())
 
 
-def _waits_for_dependents(obj: Object) -> bool:
-    meta = obj["metadata"]
-    if "deletionTimestamp" not in meta:
-        return False
+def _waits_for_dependents(meta: Object) -> bool:
     return bool({FOREGROUND, ORPHAN} & set(meta.get("finalizers") or ()))
 
 

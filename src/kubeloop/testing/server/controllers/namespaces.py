@@ -1,8 +1,9 @@
-"""Namespaces: nothing is created where there is none, and one that ends takes all with it.
+"""The namespace controller: deletes the content of a namespace that is being deleted.
 
-Promises: objects are only created in namespaces that exist and are not ending; an ending
-namespace goes when the last object in it has gone, finalizers respected.
-Elsewhere: deleting objects (`deletion`), dependents of objects (`gc`).
+Guarantees: a terminating namespace is removed after the last object in it, with respect to
+finalizers.
+See also: `access.admission_chain` (rejects creates in a missing or terminating namespace),
+`verbs.deletion`, `gc` (dependents).
 """
 
 from __future__ import annotations
@@ -10,23 +11,23 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final, final
 
-from ..admission.webhooks import check_namespace
-from ..registry import Registry, Served
+from ..registry import Registry, ServedResource
 from ..request.calls import Call
 from ..request.options import DeleteOptions
 from ..storage.store import Change, Entry, Object, Store
 from ..verbs.deletion import Deleter
 
-__all__ = ["NAMESPACES", "SEEDED", "NamespaceLifecycle", "Terminator", "new_namespace"]
+__all__ = ["NAMESPACES", "SYSTEM_NAMESPACES", "NamespaceController", "new_namespace"]
 
 NAMESPACES = ("", "namespaces")
-SEEDED = ("default", "kube-node-lease", "kube-public", "kube-system")
+SYSTEM_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 
 
 def new_namespace(obj: Object) -> Object:
-    """A namespace as it starts: active, findable by its name, kept until it is empty."""
+    """A new namespace: active, labelled with its name, and with the finalizer `kubernetes`."""
     meta = obj["metadata"]
     labels = {**(meta.get("labels") or {}), "kubernetes.io/metadata.name": meta.get("name", "")}
+    # namespaceStrategy.PrepareForCreate.
     spec = {**(obj.get("spec") or {})}
     spec["finalizers"] = list(dict.fromkeys([*(spec.get("finalizers") or ()), "kubernetes"]))
     return {
@@ -38,100 +39,81 @@ def new_namespace(obj: Object) -> Object:
 
 
 @final
-class NamespaceLifecycle:
-    """Refuses what a namespace's state does not allow."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def check(self, call: Call, operation: str) -> None:
-        """Raises `Refusal`: 404 without the namespace, 403 while it ends or when it must stay."""
-        if operation == "UPDATE":
-            return
-        found = self._store.get(NAMESPACES, call.namespace)
-        check_namespace(
-            operation=operation,
-            group=call.served.group,
-            plural=call.served.plural,
-            name=call.name,
-            namespace=call.namespace,
-            found=found.obj if found is not None else None,
-        )
-
-
-@final
-class Terminator:
-    """Empties namespaces that are being deleted, and lets them go."""
+class NamespaceController:
+    """Deletes the content of terminating namespaces, then the namespaces."""
 
     def __init__(self, store: Store, registry: Registry, deleter: Deleter) -> None:
         self._store = store
         self._registry = registry
         self._deleter = deleter
-        self._ending: set[str] = set()  # namespaces to look at
+        self._queue: set[str] = set()  # names of terminating namespaces
 
-    def observe(self, change: Change) -> None:
-        """Note a namespace that a change may have brought nearer to its end."""
+    def observe(self, change: Change) -> bool:
+        """Queue a namespace that may be empty now; returns whether any is queued."""
         if change.storage == NAMESPACES:
             if change.new is not None and "deletionTimestamp" in change.new.obj["metadata"]:
-                self._ending.add(change.new.name)
-            return
-        if change.new is None and change.old is not None and "/" in change.key:
+                self._queue.add(change.new.name)
+        elif change.new is None and "/" in change.key:
             namespace = change.key.split("/", 1)[0]
             found = self._store.get(NAMESPACES, namespace)
             if found is not None and "deletionTimestamp" in found.obj["metadata"]:
-                self._ending.add(namespace)
+                self._queue.add(namespace)
+        return bool(self._queue)
 
     @property
     def busy(self) -> bool:
-        return bool(self._ending)
+        return bool(self._queue)
 
     def work(self) -> None:
-        """Do what can be done now for every namespace that was noted."""
-        while self._ending:
-            self._empty(self._ending.pop())
+        """Delete the content of all queued namespaces."""
+        while self._queue:
+            self._sync(self._queue.pop())
 
-    def _empty(self, namespace: str) -> None:
+    def _sync(self, namespace: str) -> None:
         found = self._store.get(NAMESPACES, namespace)
         if found is None or "deletionTimestamp" not in found.obj["metadata"]:
             return
+        # namespacedResourcesDeleter: all resources at once, then finalizers decide.
         for served in self._namespaced():
             self._delete_in(served, namespace)
-        left = self._left(namespace)
-        if left:
-            self._tell(namespace, left)
+        remaining = self._remaining(namespace)
+        if remaining:
+            self._set_conditions(namespace, remaining)
         else:
-            self._let_go(namespace)
+            self._finalize(namespace)
 
-    def _namespaced(self) -> list[Served]:
-        return [each for each in self._registry.stored() if each.namespaced]
+    def _namespaced(self) -> list[ServedResource]:
+        return [each for each in self._registry.storage_resources() if each.namespaced]
 
-    def _delete_in(self, served: Served, namespace: str) -> None:
+    def _delete_in(self, served: ServedResource, namespace: str) -> None:
         for entry in self._store.collection(served.storage).select(namespace):
             if "deletionTimestamp" not in entry.obj["metadata"]:
                 call = Call(served, namespace=namespace, name=entry.name)
                 self._deleter.delete_nowait(call, DeleteOptions(propagation="Background"))
 
-    def _left(self, namespace: str) -> list[tuple[Served, list[Entry]]]:
-        """What is still there, by resource."""
+    def _remaining(self, namespace: str) -> list[tuple[ServedResource, list[Entry]]]:
+        """The remaining objects, by resource."""
         found = (
             (each, self._store.collection(each.storage).select(namespace))
             for each in self._namespaced()
         )
         return [(served, entries) for served, entries in found if entries]
 
-    def _tell(self, namespace: str, left: list[tuple[Served, list[Entry]]]) -> None:
-        """Say in the namespace's status what it still waits for."""
+    def _set_conditions(
+        self, namespace: str, remaining: list[tuple[ServedResource, list[Entry]]]
+    ) -> None:
         found = self._store.get(NAMESPACES, namespace)
-        assert found is not None  # nobody else runs meanwhile
+        assert found is not None  # no other task runs in between
         since = found.obj["metadata"]["deletionTimestamp"]
-        conditions = [{**each, "lastTransitionTime": since} for each in _conditions(left)]
+        conditions = [{**each, "lastTransitionTime": since} for each in _conditions(remaining)]
         status = {**(found.obj.get("status") or {}), "conditions": conditions}
         if status != found.obj.get("status"):
             self._store.write(NAMESPACES, {**found.obj, "status": status})
 
-    def _let_go(self, namespace: str) -> None:
+    def _finalize(self, namespace: str) -> None:
+        """Remove the finalizer `kubernetes`, and the namespace if that was the last one."""
         found = self._store.get(NAMESPACES, namespace)
-        assert found is not None  # nobody else runs meanwhile
+        assert found is not None  # no other task runs in between
         spec = found.obj.get("spec") or {}
         kept = [each for each in spec.get("finalizers") or () if each != "kubernetes"]
         obj = {**found.obj, "spec": {**spec, "finalizers": kept}}
@@ -142,12 +124,12 @@ class Terminator:
         self._store.remove(NAMESPACES, namespace, last=obj)
 
 
-def _conditions(left: list[tuple[Served, list[Entry]]]) -> list[Object]:
-    """What an ending namespace says of itself while objects are left in it."""
-    counts = [(f"{served.plural}.{served.group}", len(entries)) for served, entries in left]
+def _conditions(remaining: list[tuple[ServedResource, list[Entry]]]) -> list[Object]:
+    """The conditions of a terminating namespace, as its controller in Kubernetes sets them."""
+    counts = [(f"{served.plural}.{served.group}", len(entries)) for served, entries in remaining]
     finalizers = Counter(
         finalizer
-        for _, entries in left
+        for _, entries in remaining
         for entry in entries
         for finalizer in entry.metadata.get("finalizers") or ()
     )
@@ -156,7 +138,7 @@ def _conditions(left: list[tuple[Served, list[Entry]]]) -> list[Object]:
         f"{name} in {count} resource instances" for name, count in sorted(finalizers.items())
     )
     return [
-        *_ALL_WELL,
+        *_NO_FAILURES,
         {
             "type": "NamespaceContentRemaining",
             "status": "True",
@@ -179,8 +161,8 @@ def _conditions(left: list[tuple[Served, list[Entry]]]) -> list[Object]:
     ]
 
 
-# Nothing of this can fail here.
-_ALL_WELL: Final[tuple[Object, ...]] = tuple(
+# Conditions about failures of discovery and deletion, which cannot happen here.
+_NO_FAILURES: Final[tuple[Object, ...]] = tuple(
     {"type": f"NamespaceDeletion{kind}", "status": "False", "reason": reason, "message": message}
     for kind, reason, message in (
         ("DiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"),

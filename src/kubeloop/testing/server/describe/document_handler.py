@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, final
 
 from ..registry import Registry
-from ..request.incoming import Incoming
-from ..request.negotiation import NOWHERE, Answer
+from ..request.negotiation import PAGE_NOT_FOUND, Response
+from ..request.requests import Request
 from ..statuses import method_not_allowed, unknown_resource
 from ..storage.store import encoded
 from .documents import Document
@@ -39,8 +39,8 @@ class DocumentHandler:
         self._registry = registry
         self._extra = extra  # more documents by path: the OIDC discovery of service accounts
 
-    def answer(self, request: Incoming) -> Answer:
-        """The document at a path. Raises `Refusal` 404 or 405."""
+    def respond(self, request: Request) -> Response:
+        """The document at a path. Raises `StatusError` 404 or 405."""
         if request.method not in {"GET", "HEAD"}:
             raise method_not_allowed()
         path = request.path.rstrip("/") or "/"
@@ -48,11 +48,11 @@ class DocumentHandler:
         if is_health_check(path):
             return _health(request, steps[0])
         if path in self._extra:
-            return Answer(200, encoded(self._extra[path]()))
+            return Response(200, encoded(self._extra[path]()))
         found = self._find(request, steps)
         if found is None and self._is_in_version(steps):
             raise unknown_resource()
-        return found or NOWHERE
+        return found or PAGE_NOT_FOUND
 
     def _is_in_version(self, steps: list[str]) -> bool:
         match steps:
@@ -62,15 +62,15 @@ class DocumentHandler:
                 return self._registry.is_built_in(group)
         return False
 
-    def _find(self, request: Incoming, steps: list[str]) -> Answer | None:
+    def _find(self, request: Request, steps: list[str]) -> Response | None:
         from . import discovery  # at the first use: most tests request no discovery
 
         registry = self._registry
         match steps:
             case ["version"]:
-                return Answer(200, encoded(discovery.version()))
+                return Response(200, encoded(discovery.version()))
             case [""]:
-                return Answer(200, encoded(discovery.paths(registry)))
+                return Response(200, encoded(discovery.paths(registry)))
             case ["api" | "apis"]:
                 return self._root(request, steps[0])
             case ["apis", group]:
@@ -83,7 +83,7 @@ class DocumentHandler:
                 return self._openapi(request, rest)
         return None
 
-    def _root(self, request: Incoming, root: str) -> Answer:
+    def _root(self, request: Request, root: str) -> Response:
         from . import discovery
 
         version = discovery.aggregated_version(request.header("Accept"))
@@ -92,10 +92,10 @@ class DocumentHandler:
             return _send(request, discovery.aggregated(self._registry, path, version))
         if root == "api":
             address = request.header("Host") or "127.0.0.1"
-            return Answer(200, encoded(discovery.legacy_versions(address)))
-        return Answer(200, encoded(discovery.legacy_groups(self._registry)))
+            return Response(200, encoded(discovery.legacy_versions(address)))
+        return Response(200, encoded(discovery.legacy_groups(self._registry)))
 
-    def _openapi(self, request: Incoming, steps: list[str]) -> Answer | None:
+    def _openapi(self, request: Request, steps: list[str]) -> Response | None:
         from . import openapi, openapi_protobuf
 
         registry = self._registry
@@ -113,19 +113,19 @@ class DocumentHandler:
         return None if found is None else _send(request, found)
 
 
-def _send(request: Incoming, found: Document) -> Answer:
+def _send(request: Request, found: Document) -> Response:
     headers = {"ETag": found.etag} if found.etag else {}
     if found.is_known(request.header("If-None-Match")):
-        return Answer(304, b"", headers, found.media)
-    return Answer(200, found.body, headers, found.media)
+        return Response(304, b"", headers, found.media)
+    return Response(200, found.body, headers, found.media)
 
 
-def _encode(found: Any) -> Answer | None:
-    return None if found is None else Answer(200, encoded(found))
+def _encode(found: Any) -> Response | None:
+    return None if found is None else Response(200, encoded(found))
 
 
-def _health(request: Incoming, name: str) -> Answer:
+def _health(request: Request, name: str) -> Response:
     text = b"ok"
     if request.query.flag("verbose"):
         text = f"[+]ping ok\n[+]etcd ok\n{name} check passed\n".encode()
-    return Answer(200, text, media="text/plain")
+    return Response(200, text, media="text/plain")

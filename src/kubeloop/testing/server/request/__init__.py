@@ -1,1 +1,1 @@
-"""What a client asks for: paths, options and formats of a request, read strictly."""
+"""Requests as values: path, query options and media types, parsed strictly."""

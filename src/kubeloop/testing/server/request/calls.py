@@ -1,45 +1,64 @@
-"""A write as it is asked for, as it is judged, and as it went: values and a contract.
+"""The arguments and the result of a verb, and the interface of admission.
 
-Elsewhere: writing itself (`writing`), who judges (`gate`).
+See also: `verbs.writing` (the writes themselves), `access.admission_chain` (admission).
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol, final
+from typing import Protocol, final
 
 import msgspec
 
-from ..registry import Served
+from ..identity import User
+from ..registry import ServedResource
 from ..storage.store import Entry, Object, key_of
-from .options import WriteOptions, manager_of
+from .options import WriteOptions, manager_from_user_agent
+from .requests import Request, ResourcePath
 
-__all__ = ["Admission", "Call", "Written"]
+__all__ = ["Admission", "Call", "WriteResult", "call_for"]
 
 
 @final
 class Call(msgspec.Struct, frozen=True):
-    """What all writes have in common: the place, and who asks for what."""
+    """One verb on one object: which object, with which options, by which user."""
 
-    served: Served
+    served: ServedResource
     namespace: str = ""
     name: str = ""
     part: str = ""  # the subresource; empty for the object itself
     options: WriteOptions = WriteOptions()
-    agent: str = ""
-    user: Any = None
+    agent: str = ""  # the User-Agent header, which names the default field manager
+    user: User | None = None
 
     @property
     def key(self) -> str:
+        # Cluster-scoped objects ignore a namespace.
         return key_of(self.namespace if self.served.namespaced else "", self.name)
 
     @property
     def manager(self) -> str:
-        return manager_of(self.options, self.agent)
+        """The field manager: the one in the options, or the start of the user agent."""
+        return self.options.manager or manager_from_user_agent(self.agent)
+
+
+def call_for(
+    request: Request, served: ServedResource, path: ResourcePath, options: WriteOptions
+) -> Call:
+    """The call of a request for `served`."""
+    return Call(
+        served,
+        namespace=path.namespace,
+        name=path.name,
+        part=path.subresource,
+        options=options,
+        agent=request.headers.get("User-Agent", ""),
+        user=request.user,
+    )
 
 
 @final
-class Written(msgspec.Struct, frozen=True):
-    """What a write left behind; with a dry run, what it would have."""
+class WriteResult(msgspec.Struct, frozen=True):
+    """The object after a write; after a dry run, as the write would have stored it."""
 
     entry: Entry
     code: int = 200
@@ -47,24 +66,34 @@ class Written(msgspec.Struct, frozen=True):
 
 
 class Admission(Protocol):
-    """Who may change or refuse a write before it is made; the namespace's state first."""
+    """Admission of a write, in kube-apiserver's order: namespace, mutation, validation."""
 
-    def check(self, call: Call, operation: str) -> None:
-        """Decide what can be decided without waiting. Raises `Refusal`."""
+    def check(self, call: Call, operation: str, name: str = "") -> None:
+        """Check the namespace and the CRD, without waiting. Raises `StatusError`.
+
+        `name` is the name in the object, where the path has none.
+        """
         ...
 
-    def guard(self, call: Call, obj: Object, old: Object | None) -> None:
-        """Decide by what is written, without waiting. Raises `Refusal`."""
+    def check_escalation(self, call: Call, obj: Object, old: Object | None) -> None:
+        """Check that a role or binding grants no permission that the user does not have.
+
+        Raises `StatusError`.
+        """
         ...
 
-    def applies(self, call: Call, operation: str) -> bool:
-        """Whether any webhook wants to be asked."""
+    def has_webhooks(self) -> bool:
+        """Whether any webhook configuration exists."""
         ...
 
     async def mutate(
         self, call: Call, operation: str, obj: Object | None, old: Object | None
-    ) -> tuple[Object | None, list[str]]: ...
+    ) -> tuple[Object | None, list[str]]:
+        """The object after the mutating webhooks, and their warnings. Raises `StatusError`."""
+        ...
 
     async def validate(
         self, call: Call, operation: str, obj: Object | None, old: Object | None
-    ) -> list[str]: ...
+    ) -> list[str]:
+        """Call the validating webhooks; returns their warnings. Raises `StatusError`."""
+        ...

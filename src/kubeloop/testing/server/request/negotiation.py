@@ -1,57 +1,59 @@
-"""Which form of answer a request accepts, and what its body is written in.
+"""Content negotiation: which response a client accepts, and what its body is encoded in.
 
-Promises: pure; the first acceptable form wins, by weight and then by order; what cannot
-be given is 406 and what cannot be read 415, each naming what could be.
-Elsewhere: the forms themselves (`forms`), reading a body (`bodies`).
+Guarantees: pure; the first acceptable representation wins, by weight and then by order; an
+unacceptable response is 406 and an unreadable body 415, and each lists the media types that
+are possible.
+See also: `representations.representation` (how an object is represented), `verbs.objects` (decoding
+the object in a body).
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, final
+from typing import Literal, final
 
 import msgspec
 
+from kubeloop.wire import JsonObject
 from kubeloop.wire.protobuf import PROTOBUF, from_protobuf
 
 from ..statuses import bad_request, not_acceptable, unsupported_media_type
 
 __all__ = [
     "JSON",
-    "NOWHERE",
+    "PAGE_NOT_FOUND",
     "PROTOBUF",
     "YAML",
-    "Answer",
-    "Wanted",
+    "MediaTypeOptions",
+    "Response",
+    "body_summary",
     "body_type",
-    "decoded_body",
-    "sort_of",
-    "summary",
-    "wanted",
+    "decode_body",
+    "json_type",
+    "negotiate",
     "warning_headers",
 ]
 
 JSON = "application/json"
 YAML = "application/yaml"
+# In the order of kube-apiserver's errors. Protobuf is read in bodies, but never written.
 _ACCEPTED = (JSON, YAML, PROTOBUF)
 _YAML_NAMES = frozenset({YAML, "application/x-yaml", "text/yaml"})
-MAX_DEPTH = 512  # nesting of a body; beyond it no reader is safe
 
 Target = Literal["", "PartialObjectMetadata", "PartialObjectMetadataList", "Table"]
 
 
 @final
-class Wanted(msgspec.Struct, frozen=True):
-    """What the client accepts, best first choice made."""
+class MediaTypeOptions(msgspec.Struct, frozen=True):
+    """The media type and the representation of a response."""
 
     media: str = JSON
     target: Target = ""
-    pretty: bool = False
 
 
-class Answer(msgspec.Struct, frozen=True):
-    """A whole answer, ready to be sent."""
+class Response(msgspec.Struct, frozen=True):
+    """A whole response, ready to be sent."""
 
     code: int
     body: bytes
@@ -61,31 +63,34 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 def warning_headers(warnings: Iterable[str]) -> list[tuple[str, str]]:
-    """One header for each warning."""
+    """One header per warning: code 299, agent "-", as kube-apiserver writes them."""
     return [("Warning", f"299 - {_quoted(each)}") for each in warnings]
 
 
 def _quoted(text: str) -> str:
+    # Line breaks would end the header: warnings can contain text of users and webhooks.
     plain = "".join(letter if letter.isprintable() else " " for letter in text)
     escaped = plain.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
-# Where kube-apiserver itself serves nothing, and speaks no Status.
-NOWHERE = Answer(404, b"404 page not found\n", media="text/plain; charset=utf-8")
+# For paths that no handler of kube-apiserver serves: plain text instead of a Status.
+PAGE_NOT_FOUND = Response(404, b"404 page not found\n", media="text/plain; charset=utf-8")
 
 
 @functools.lru_cache(maxsize=256)
-def wanted(accept: str, *, convertible: bool = True) -> Wanted:
-    """The best form that `accept` allows; an absent header accepts JSON.
+def negotiate(accept: str) -> MediaTypeOptions:
+    """The best representation that `accept` allows; without the header it is JSON.
+
+    Cached: clients send few different headers.
 
     Raises:
-        Refusal: 406 when nothing in it can be given.
+        StatusError: 406 when no clause of it is possible.
     """
     if not accept:
-        return Wanted()
-    for media, said in _by_weight(accept):
-        found = _offered(media, said, convertible=convertible)
+        return MediaTypeOptions()
+    for media, parameters in _by_weight(accept):
+        found = _match(media, parameters)
         if found is not None:
             return found
     raise not_acceptable(_ACCEPTED)
@@ -93,6 +98,7 @@ def wanted(accept: str, *, convertible: bool = True) -> Wanted:
 
 def _by_weight(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
     clauses = [_clause(text) for text in accept.split(",") if text.strip()]
+    # Stable: clauses of equal weight keep the order of the client.
     clauses.sort(key=lambda clause: -_weight(clause[1]))
     return iter(clauses)
 
@@ -103,37 +109,38 @@ def _clause(text: str) -> tuple[str, dict[str, str]]:
     return media.lower(), {name.strip(): value.strip().strip('"') for name, _, value in pairs}
 
 
-def _weight(said: dict[str, str]) -> float:
+def _weight(parameters: dict[str, str]) -> float:
     try:
-        return float(said.get("q", "1"))
+        return float(parameters.get("q", "1"))
     except ValueError:
-        return 0.0
+        return 0.0  # an invalid weight is the last choice
 
 
-def _offered(media: str, said: dict[str, str], *, convertible: bool) -> Wanted | None:
+def _match(media: str, parameters: dict[str, str]) -> MediaTypeOptions | None:
     if media in {"*/*", "application/*", JSON}:
         media = JSON
     elif media in _YAML_NAMES:
         media = YAML
     else:
         return None
-    target = said.get("as", "")
-    pretty = said.get("pretty") in {"1", "true"}
+    target = parameters.get("as", "")
     if not target:
-        return Wanted(media, "", pretty)
-    if said.get("g") != "meta.k8s.io" or said.get("v") != "v1" or not convertible:
+        return MediaTypeOptions(media)
+    # v1beta1 of Table and PartialObjectMetadata is not served: the next clause is tried.
+    if parameters.get("g") != "meta.k8s.io" or parameters.get("v") != "v1":
         return None
     match target:
         case "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList":
-            return Wanted(media, target, pretty)
+            return MediaTypeOptions(media, target)
     return None
 
 
+@functools.lru_cache(maxsize=256)
 def body_type(content_type: str) -> str:
-    """What a body is written in: JSON, YAML or protobuf; no header means JSON.
+    """The media type of a body: JSON, YAML or protobuf; no header means JSON.
 
     Raises:
-        Refusal: 415 for everything else.
+        StatusError: 415 for all others.
     """
     media = content_type.split(";", 1)[0].strip().lower()
     if media in {"", JSON}:
@@ -148,46 +155,46 @@ def body_type(content_type: str) -> str:
 _decoder = msgspec.json.Decoder()
 
 
-def decoded_body(raw: bytes, media: str, *, what: str) -> dict[str, Any]:
-    """The JSON object in a body; `what` names the kind that was expected.
+def decode_body(raw: bytes, media: str, *, kind: str) -> JsonObject:
+    """The JSON object in a body; `kind` is the expected kind, for the error.
 
     Raises:
-        Refusal: 400 for a body that is not one.
+        StatusError: 400 for a body that is no object.
     """
     problem = ""
     found: object = None
     try:
-        found = _read(raw, media)
+        found = _decoder.decode(raw) if media == JSON else _decode_other(raw, media)
     except (ValueError, RecursionError) as error:
-        problem = f"couldn't get version/kind; json parse error: {_told(error)}"
+        problem = f"couldn't get version/kind; json parse error: {_parse_error(error)}"
     if isinstance(found, dict):
         return found
     if found is None and not problem:
-        return {}  # null is an object of which nothing is said
+        return {}  # Go decodes null into an empty object
     problem = problem or (
         "couldn't get version/kind; json parse error: json: cannot unmarshal "
-        f"{sort_of(found)} into Go value of type {_TYPE_META}"
+        f"{json_type(found)} into Go value of type {_TYPE_META}"
     )
     raise bad_request(
-        f"the object provided is unrecognized (must be of type {what}): {problem} ({summary(raw)})"
+        f"the object provided is unrecognized (must be of type {kind}): {problem} "
+        f"({body_summary(raw)})"
     )
 
 
-# How Go prints the type of which it reads kind and version.
+# How Go prints the anonymous struct into which apimachinery decodes kind and apiVersion.
 _TYPE_META = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
     'Kind string "json:\\"kind,omitempty\\"" }'
 )
 
 
-def _told(error: Exception) -> str:
+def _parse_error(error: Exception) -> str:
+    # The one message of msgspec that clients are likely to meet, in the words of encoding/json.
     text = str(error) or "nested too deeply"
     return "unexpected end of JSON input" if text == "Input data was truncated" else text
 
 
-def _read(raw: bytes, media: str) -> object:
-    if media == JSON:
-        return _decoder.decode(raw)
+def _decode_other(raw: bytes, media: str) -> object:
     if media == PROTOBUF:
         return from_protobuf(raw)
     from kubeloop.wire.yaml import load_document
@@ -195,8 +202,8 @@ def _read(raw: bytes, media: str) -> object:
     return load_document(raw)
 
 
-def sort_of(value: object) -> str:
-    """The word that errors use for what JSON has in a place."""
+def json_type(value: object) -> str:
+    """The type of a JSON value as encoding/json's errors name it."""
     match value:
         case bool():
             return "bool"
@@ -209,10 +216,10 @@ def sort_of(value: object) -> str:
     return "number"
 
 
-def summary(raw: bytes) -> str:
-    """The beginning of a body, as an error shows it."""
+def body_summary(raw: bytes) -> str:
+    """The beginning of a body, as kube-apiserver's errors quote it."""
     if not raw:
         return "<empty>"
     start = raw[:30]
-    shown = start.decode(errors="replace") if raw[:1] == b"{" else start.hex()
-    return f"{shown} ..." if len(raw) > len(start) else shown
+    text = start.decode(errors="replace") if raw[:1] == b"{" else start.hex()
+    return f"{text} ..." if len(raw) > len(start) else text

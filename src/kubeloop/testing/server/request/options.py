@@ -1,17 +1,23 @@
-"""What a request's query and body ask for, read strictly and checked as kube-apiserver does.
+"""CreateOptions, ListOptions and the others, read from a query or a body.
 
-Promises: pure; an option is either understood or refused with the right Status.
-Elsewhere: what the options bring about (`verbs`, `lists`, `deletion`).
+The checks and their messages are those of `apimachinery/pkg/apis/meta/v1/validation` and
+`.../internalversion/validation`.
+
+Guarantees: pure; an option is either understood or rejected with kube-apiserver's Status.
+See also: `verbs` (the effect of the options).
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, final
+from typing import Literal, final
 
 import msgspec
 
-from ..statuses import Cause, Refusal, bad_request, invalid, unexplained
+from kubeloop.wire import Json
+
+from ..statuses import Cause, bad_request, invalid, untyped_error
 
 __all__ = [
     "DeleteOptions",
@@ -20,55 +26,47 @@ __all__ = [
     "WriteOptions",
     "delete_options",
     "list_options",
-    "manager_of",
+    "manager_from_user_agent",
     "version_number",
     "write_options",
 ]
 
 _META_GROUP = "meta.k8s.io"
-_MANAGER_LENGTH = 128
+_MANAGER_LENGTH = 128  # FieldManagerMaxLength
 _LONGEST_NUMBER = 19  # digits of a 64-bit number
 
 
 @final
-class Query:
+class Query(dict[str, list[str]]):
     """The query of a request: each name with all its values."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
-        self._values: dict[str, list[str]] = {}
+        super().__init__()
         for name, value in pairs:
-            self._values.setdefault(name, []).append(value)
+            self.setdefault(name, []).append(value)
 
     def text(self, name: str) -> str:
         """The first value; empty where there is none."""
-        found = self._values.get(name)
+        found = self.get(name)
         return found[0] if found else ""
 
-    def values(self, name: str) -> list[str]:
-        return self._values.get(name, [])
-
     def flag(self, name: str) -> bool | None:
-        """A boolean as the API reads one: everything is true but `false` and `0`."""
-        found = self._values.get(name)
+        """A boolean as `Convert_Slice_string_To_bool` reads one: only `false` and `0` are false."""
+        found = self.get(name)
         return None if found is None else found[0].lower() not in {"false", "0"}
 
     def number(self, name: str) -> int | None:
         """A 64-bit number; None where there is none or an empty one.
 
         Raises:
-            Refusal: 400 for what is no number.
+            StatusError: 400 for a text that is no number.
         """
         text = self.text(name)
         return _integer(text) if text else None
 
-    def as_dict(self) -> dict[str, list[str]]:
-        return dict(self._values)
-
-    def __bool__(self) -> bool:
-        return bool(self._values)
-
 
 def _integer(text: str) -> int:
+    # Checked before int(): Python accepts underscores and other digits, and huge numbers are slow.
     digits = text.removeprefix("-").removeprefix("+")
     if not (digits.isascii() and digits.isdigit()):
         raise bad_request(f'strconv.ParseInt: parsing "{text[:64]}": invalid syntax')
@@ -78,11 +76,11 @@ def _integer(text: str) -> int:
 
 
 def version_number(text: str, *, listed: bool = False) -> int:
-    """A resource version that a request names; empty and "0" are 0.
+    """A resource version in a request; empty and "0" are 0.
 
     Raises:
-        Refusal: for what cannot be a version: 400 in a list, an error without a reason
-            elsewhere.
+        StatusError: for a text that cannot be a version. A list responds with 400; everywhere
+            else kube-apiserver lets the parse error through, without a reason.
     """
     if not text:
         return 0
@@ -93,15 +91,11 @@ def version_number(text: str, *, listed: bool = False) -> int:
     else:
         return int(text)
     problem = f'resourceVersion: Invalid value: "{text[:64]}": {problem}'
-    raise bad_request(f"invalid resource version: {problem}") if listed else unexplained(problem)
+    raise bad_request(f"invalid resource version: {problem}") if listed else untyped_error(problem)
 
 
-def _refused(kind: str, causes: list[Cause]) -> Refusal:
-    return invalid(_META_GROUP, kind, "", causes)
-
-
-def _unsupported(field: str, value: str, known: Iterable[str]) -> Cause:
-    listed = ", ".join(f'"{each}"' for each in known)
+def _unsupported(field: str, value: str, supported: Iterable[str]) -> Cause:
+    listed = ", ".join(f'"{each}"' for each in supported)
     message = f'Unsupported value: "{value}": supported values: {listed}'
     return Cause(field=field, reason="FieldValueNotSupported", message=message)
 
@@ -110,7 +104,7 @@ def _forbidden(field: str, why: str) -> Cause:
     return Cause(field=field, reason="FieldValueForbidden", message=f"Forbidden: {why}")
 
 
-def _wrong(field: str, value: str, why: str) -> Cause:
+def _invalid_value(field: str, value: str, why: str) -> Cause:
     return Cause(field=field, reason="FieldValueInvalid", message=f"Invalid value: {value}: {why}")
 
 
@@ -140,30 +134,33 @@ _VALIDATIONS: dict[str, FieldValidation] = {
 
 
 def write_options(query: Query, kind: str, *, apply: bool = False) -> WriteOptions:
-    """Read the options of a write; `kind` is the API's name of the options.
+    """Read the options of a write; `kind` is the kind of the options, such as CreateOptions.
 
     Raises:
-        Refusal: 422 for values outside the rules.
+        StatusError: 422 for invalid values.
     """
     if not query and not apply:
         return NO_OPTIONS
-    causes = _dry_run_causes(query.values("dryRun"))
+    dry_run = query.get("dryRun", [])
+    causes = _dry_run_causes(dry_run)
     manager = query.text("fieldManager")
     causes += _manager_causes(manager)
     validation = query.text("fieldValidation")
+    # ValidateFieldValidation.
     if validation not in _VALIDATIONS:
-        known = ("", "Ignore", "Strict", "Warn")
-        causes.append(_unsupported("fieldValidation", validation, known))
+        supported = ("", "Ignore", "Strict", "Warn")
+        causes.append(_unsupported("fieldValidation", validation, supported))
     force = query.flag("force")
+    # ValidatePatchOptions: an apply needs a manager, and only an apply can be forced.
     if kind == "PatchOptions" and apply and not manager:
         message = "Required value: is required for apply patch"
         causes.append(Cause(field="fieldManager", reason="FieldValueRequired", message=message))
     if kind == "PatchOptions" and not apply and force is not None:
         causes.append(_forbidden("force", "may not be specified for non-apply patch"))
     if causes:
-        raise _refused(kind, causes)
+        raise invalid(_META_GROUP, kind, "", causes)
     return WriteOptions(
-        dry_run=bool(query.values("dryRun")),
+        dry_run=bool(dry_run),
         manager=manager,
         validation=_VALIDATIONS[validation],
         force=bool(force),
@@ -181,18 +178,18 @@ def _manager_causes(manager: str) -> list[Cause]:
     if len(manager.encode()) > _MANAGER_LENGTH:
         message = f"Too long: may not be more than {_MANAGER_LENGTH} bytes"
         return [Cause(field="fieldManager", reason="FieldValueTooLong", message=message)]
+    # isPrintable of Go's unicode package is close to str.isprintable.
     for index, letter in enumerate(manager):
         if not letter.isprintable():
             shown = msgspec.json.encode(manager).decode()
             why = f"invalid character U+{ord(letter):04X} (at position {index})"
-            return [_wrong("fieldManager", shown, why)]
+            return [_invalid_value("fieldManager", shown, why)]
     return []
 
 
-def manager_of(options: WriteOptions, user_agent: str) -> str:
-    """The field manager of a write: the named one, or the start of the user agent."""
-    if options.manager:
-        return options.manager
+@functools.lru_cache(maxsize=256)
+def manager_from_user_agent(user_agent: str) -> str:
+    """The field manager of a write that names none: the user agent up to the first slash."""
     start = user_agent.split("/", 1)[0]
     return "".join(letter for letter in start if letter.isprintable())[:_MANAGER_LENGTH]
 
@@ -220,7 +217,7 @@ def list_options(query: Query, *, watch: bool = False) -> ListOptions:
     """Read the options of a list or watch.
 
     Raises:
-        Refusal: 400 for what is no number, 422 for combinations that are not allowed.
+        StatusError: 400 for a text that is no number, 422 for forbidden combinations.
     """
     if not query:
         return ListOptions(watch=watch)
@@ -238,11 +235,12 @@ def list_options(query: Query, *, watch: bool = False) -> ListOptions:
     )
     causes = _watch_causes(options) if options.watch else _list_causes(options)
     if causes:
-        raise _refused("ListOptions", causes)
+        raise invalid(_META_GROUP, "ListOptions", "", causes)
     return options
 
 
 def _list_causes(options: ListOptions) -> list[Cause]:
+    # ValidateListOptions of metainternalversion.
     causes: list[Cause] = []
     field, match = "resourceVersionMatch", options.version_match
     if match:
@@ -264,6 +262,7 @@ def _list_causes(options: ListOptions) -> list[Cause]:
 
 
 def _watch_causes(options: ListOptions) -> list[Cause]:
+    # validateWatchOptions of metainternalversion.
     causes: list[Cause] = []
     field, match = "resourceVersionMatch", options.version_match
     if options.send_initial_events is not None and match != "NotOlderThan":
@@ -290,7 +289,7 @@ class DeleteOptions(msgspec.Struct, frozen=True):
 
     grace: int | None = None
     propagation: str = ""  # "", "Orphan", "Background" or "Foreground"
-    orphan: bool | None = None  # the deprecated way to say it
+    orphan: bool | None = None  # orphanDependents, which is deprecated
     uid: str = ""  # preconditions
     version: str = ""
     dry_run: bool = False
@@ -310,28 +309,28 @@ class _Body(msgspec.Struct, rename="camel"):
     dry_run: list[str] | None = None
 
 
-def delete_options(query: Query, body: Mapping[str, Any] | None) -> DeleteOptions:
+def delete_options(query: Query, body: Mapping[str, Json] | None) -> DeleteOptions:
     """Read the options of a deletion: from the body if there is one, else from the query.
 
     Raises:
-        Refusal: 400 for what cannot be read, 422 for values outside the rules.
+        StatusError: 400 for a body that cannot be decoded, 422 for invalid values.
     """
-    said = _from_query(query) if body is None else _from_body(body)
-    dry_run, policy = said.dry_run or [], said.propagation_policy or ""
+    sent = _from_query(query) if body is None else _from_body(body)
+    dry_run, policy = sent.dry_run or [], sent.propagation_policy or ""
     causes = _dry_run_causes(dry_run)
-    if policy and said.orphan_dependents is not None:
+    if policy and sent.orphan_dependents is not None:
         why = "orphanDependents and deletionPropagation cannot be both set"
-        causes.append(_wrong("propagationPolicy", f'"{policy}"', why))
+        causes.append(_invalid_value("propagationPolicy", f'"{policy}"', why))
     if policy not in {"", "Orphan", "Background", "Foreground"}:
-        known = ("Foreground", "Background", "Orphan", "nil")
-        causes.append(_unsupported("propagationPolicy", policy, known))
+        supported = ("Foreground", "Background", "Orphan", "nil")
+        causes.append(_unsupported("propagationPolicy", policy, supported))
     if causes:
-        raise _refused("DeleteOptions", causes)
-    preconditions = said.preconditions or _Preconditions()
+        raise invalid(_META_GROUP, "DeleteOptions", "", causes)
+    preconditions = sent.preconditions or _Preconditions()
     return DeleteOptions(
-        grace=said.grace_period_seconds,
+        grace=sent.grace_period_seconds,
         propagation=policy,
-        orphan=said.orphan_dependents,
+        orphan=sent.orphan_dependents,
         uid=preconditions.uid or "",
         version=preconditions.resource_version or "",
         dry_run=bool(dry_run),
@@ -343,15 +342,15 @@ def _from_query(query: Query) -> _Body:
         grace_period_seconds=query.number("gracePeriodSeconds"),
         propagation_policy=query.text("propagationPolicy") or None,
         orphan_dependents=query.flag("orphanDependents"),
-        dry_run=query.values("dryRun"),
+        dry_run=query.get("dryRun"),
     )
 
 
-def _from_body(body: Mapping[str, Any]) -> _Body:
+def _from_body(body: Mapping[str, Json]) -> _Body:
     try:
-        said = msgspec.convert(body, _Body)
+        sent = msgspec.convert(body, _Body)
     except msgspec.ValidationError as error:
         raise bad_request(f"json: cannot read DeleteOptions: {error}") from error
-    if said.kind != "DeleteOptions":
+    if sent.kind != "DeleteOptions":
         raise bad_request("decoded object cannot be converted to DeleteOptions")
-    return said
+    return sent

@@ -146,7 +146,7 @@ class CustomKind(msgspec.Struct, frozen=True):
         """The kind of a definition, after defaulting.
 
         Raises:
-            Refusal: the definition is not valid (422, with every cause).
+            StatusError: the definition is not valid (422, with every cause).
         """
         defaulted = default_crd(dict(crd))
         problems = problems_of_crd(defaulted)

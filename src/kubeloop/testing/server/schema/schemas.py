@@ -69,7 +69,7 @@ class Schema:
         """`obj` without fields that the schema does not have, and the paths of those.
 
         Raises:
-            Refusal: metadata, here or in an embedded resource, cannot be decoded, or the object
+            StatusError: metadata, here or in an embedded resource, cannot be decoded, or the object
                 is nested too deeply (400).
         """
         unknown: list[str] = []
@@ -94,7 +94,7 @@ class Schema:
         With `subresource="status"` only the status is validated.
 
         Raises:
-            Refusal: the object is nested too deeply (400).
+            StatusError: the object is nested too deeply (400).
         """
         try:
             return self._problems(obj, old, subresource)

@@ -1,1 +1,1 @@
-"""Requests in, answers out: paths, negotiation, streams, sockets."""
+"""The HTTP side: listener, connections, dispatch of requests, streams."""

@@ -1,25 +1,37 @@
-"""From a request as a value to an answer as a value: who asks, for what, may they, do it.
+"""Carries out a request: finds its resource, checks its scope, calls its verb.
 
-Promises: no HTTP library is known here; every refusal leaves as a `Refusal`, and a watch
-leaves as a `Stream` for somebody else to send.
-Elsewhere: sockets and headers (`http`), paths (`paths`), documents about the API
-(`catalogue`).
+Guarantees: independent of any HTTP library; every rejection is raised as a `StatusError`; a
+watch is returned as a `WatchStream`, which the caller sends and closes.
+See also: `http` (connections and headers), `describe.document_handler` (non-resource paths),
+`verbs` (the verbs themselves).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypeAlias, final
+import functools
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeAlias, final
 
 import msgspec
 
-from ..access.virtual import VIRTUAL, Virtual
-from ..registry import Registry, Served
+from kubeloop.wire import Json
+
+from ..access.virtual import VIRTUAL, VirtualResources
+from ..describe.document_handler import DocumentHandler
+from ..registry import Registry, ServedResource
 from ..representations.representation import PARTIAL, TABLE, Representation
-from ..request.calls import Call, Written
-from ..request.incoming import Incoming
-from ..request.negotiation import NOWHERE, Answer, Wanted, body_type, decoded_body, wanted
+from ..request.calls import Call, WriteResult, call_for
+from ..request.negotiation import (
+    PAGE_NOT_FOUND,
+    MediaTypeOptions,
+    Response,
+    Target,
+    body_type,
+    decode_body,
+    negotiate,
+)
 from ..request.options import (
+    NO_OPTIONS,
     ListOptions,
     Query,
     delete_options,
@@ -27,42 +39,40 @@ from ..request.options import (
     version_number,
     write_options,
 )
-from ..request.paths import ResourcePath
-from ..statuses import (
-    Refusal,
-    bad_request,
-    method_not_allowed,
-    unknown_resource,
-)
+from ..request.requests import Request, ResourcePath
+from ..statuses import StatusError, bad_request, method_not_allowed, unknown_resource
 from ..storage.selection import Selection, selection
 from ..storage.store import Object, encoded
-from ..verbs.deletion import Deleted, Deleter
+from ..verbs.deletion import Deleter, DeleteResult
 from ..verbs.lists import list_page
-from ..verbs.logs import Following
-from ..verbs.patching import APPLY, patch_type
+from ..verbs.logs import LogStream
+from ..verbs.patching import APPLY, patch_media_type
 from ..verbs.subresources import Subresources
 from ..verbs.writing import Verbs
 from ..watching import Hub, Watcher, WatchStart, error_event
 
-__all__ = ["Dispatcher", "Outcome", "Stream"]
+__all__ = ["Dispatcher", "Outcome", "WatchStream"]
 
 
 @final
-class Stream(msgspec.Struct, frozen=True):
-    """A watch that was granted; whoever sends it closes the watcher."""
+class WatchStream(msgspec.Struct, frozen=True):
+    """A watch that was accepted; the caller closes the watcher."""
 
     watcher: Watcher
-    timeout: int  # seconds; 0 where the client left it to the server
-    wanted: Wanted
+    timeout: int  # seconds; 0 where the server chooses
+    options: MediaTypeOptions
     warnings: tuple[str, ...] = ()
 
 
-Outcome: TypeAlias = Answer | Stream | Following
+Outcome: TypeAlias = Response | WatchStream | LogStream
+_Verb: TypeAlias = Callable[
+    [Request, ServedResource, ResourcePath], Awaitable[Response | WatchStream]
+]
 
 
 @final
 class Dispatcher:
-    """Carries out requests about resources."""
+    """Carries out requests for resources and for documents about the API."""
 
     def __init__(
         self,
@@ -71,209 +81,199 @@ class Dispatcher:
         deleter: Deleter,
         *,
         hub: Hub,
-        parts: Subresources,
-        virtual: Virtual,
+        subresources: Subresources,
+        virtual: VirtualResources,
+        documents: DocumentHandler,
     ) -> None:
         self._registry = registry
         self._virtual = virtual
         self._verbs = verbs
         self._deleter = deleter
         self._hub = hub
-        self._parts = parts
+        self._subresources = subresources
+        self._documents = documents
+        self._by_verb: Mapping[str, _Verb] = {
+            "get": self._get,
+            "list": self._list,
+            "watch": self._watch,
+            "create": self._create,
+            "update": self._update,
+            "patch": self._patch,
+            "delete": self._delete,
+            "deletecollection": self._delete_collection,
+        }
 
-    async def answer(self, request: Incoming) -> Outcome:
-        """Do what the request asks. Raises `Refusal`.
+    async def dispatch(self, request: Request) -> Outcome:
+        """Carry out the request. Raises `StatusError`.
 
-        Safe to cancel: a write is made whole or not at all.
+        Cancelled, a write is either stored completely or not at all.
         """
         path = request.resource
-        assert path is not None  # others are documents
-        if self._registry.find(path.group, path.version, path.plural) is None:
-            return self._unknown(path)
-        served = self.served(path)
+        if path is None:
+            return self._documents.respond(request)
+        served = self._registry.find(path.group, path.version, path.plural)
+        if served is None:
+            return self._respond_unserved(request, path)
         verb = request.verb
-        if served.custom is not None and _is_misplaced(served, path, verb):
-            return NOWHERE
-        self._check_scope(served, path, verb)
+        if bool(path.namespace) != served.namespaced:
+            if served.custom is not None and _is_wrong_scope(served, path, verb):
+                return PAGE_NOT_FOUND
+            _check_scope(served, path, verb)
+        # From here on kube-apiserver has a route for the path, and the method decides.
         if not verb:
-            raise _meaningless(request, served, path)
+            raise _unsupported_method(request, served, path)
         if path.subresource:
-            return await self._parts.answer(request, served, path)
+            return await self._subresources.respond(request, served, path)
         if verb not in served.verbs:
-            raise unknown_resource() if _is_unrouted(served, path) else method_not_allowed()
-        warnings = _deprecation(served)
+            raise unknown_resource() if _has_no_objects(served, path) else method_not_allowed()
+        if not served.warnings:
+            return await self._by_verb[verb](request, served, path)
         try:
-            outcome = await self._done(request, served, path)
-        except Refusal as refusal:
-            refusal.warnings = warnings
+            outcome = await self._by_verb[verb](request, served, path)
+        except StatusError as error:
+            error.warnings = served.warnings
             raise
-        if not warnings:
-            return outcome
-        return msgspec.structs.replace(outcome, warnings=(*warnings, *outcome.warnings))
+        return msgspec.structs.replace(outcome, warnings=(*served.warnings, *outcome.warnings))
 
-    async def _done(self, request: Incoming, served: Served, path: ResourcePath) -> Answer | Stream:
-        match request.verb:
-            case "get":
-                return self._get(request, served, path)
-            case "list":
-                return self._list(request, served, path)
-            case "watch":
-                return self._watch(request, served, path)
-            case "create":
-                return await self._create(request, served, path)
-            case "update":
-                return await self._update(request, served, path)
-            case "patch":
-                return await self._patch(request, served, path)
-            case "delete":
-                return await self._delete(request, served, path)
-        return await self._delete_all(request, served, path)
-
-    def has_version(self, group: str, version: str) -> bool:
-        """Whether a group version is served at all."""
-        return self._registry.has_version(group, version)
-
-    def served(self, path: ResourcePath) -> Served:
-        """The resource that a path names. Raises `Refusal` 404."""
-        found = self._registry.find(path.group, path.version, path.plural)
-        if found is None:
-            raise unknown_resource()
-        return found
-
-    def _unknown(self, path: ResourcePath) -> Answer:
-        """The answer about a resource that nobody serves; definitions' groups speak no Status."""
+    def _respond_unserved(self, request: Request, path: ResourcePath) -> Response:
+        # Within a served group version kube-apiserver responds itself: with a Status for built-in
+        # groups, with plain text for groups of CRDs. All other paths are documents or nothing.
+        if not (path.plural and self._registry.has_version(path.group, path.version)):
+            return self._documents.respond(request)
         if self._registry.is_built_in(path.group):
             raise unknown_resource()
-        return NOWHERE
-
-    def _check_scope(self, served: Served, path: ResourcePath, verb: str) -> None:
-        if path.namespace and not served.namespaced:
-            raise unknown_resource()
-        if served.namespaced and not path.namespace:
-            if path.name:
-                raise unknown_resource()
-            if verb in {"create", "deletecollection"}:
-                raise method_not_allowed()
+        return PAGE_NOT_FOUND
 
     # --- reading
 
-    def _get(self, request: Incoming, served: Served, path: ResourcePath) -> Answer:
-        want = wanted(request.header("Accept"))
+    async def _get(self, request: Request, served: ServedResource, path: ResourcePath) -> Response:
+        options = negotiate(request.header("Accept"))
         call = Call(served, namespace=path.namespace, name=path.name)
         entry = self._verbs.get(call, request.query.text("resourceVersion"))
-        return Answer(200, _form(served, want, request.query).encode_object(entry))
+        return Response(200, _form(served, options, request.query).encode_object(entry))
 
-    def _list(self, request: Incoming, served: Served, path: ResourcePath) -> Answer:
-        want = wanted(request.header("Accept"))
+    async def _list(self, request: Request, served: ServedResource, path: ResourcePath) -> Response:
+        media = negotiate(request.header("Accept"))
         options = list_options(request.query)
-        if options.watch:
-            return bad_list()
-        select = _selected(served, path, options)
+        select = _selection(served, path, options)
         page = list_page(self._verbs.store, served.storage, select, options)
-        return Answer(
-            200, _form(served, want, request.query).encode_list(page.entries, page.metadata)
-        )
+        form = _form(served, media, request.query)
+        return Response(200, form.encode_list(page.entries, page.metadata))
 
-    def _watch(self, request: Incoming, served: Served, path: ResourcePath) -> Answer | Stream:
-        want = wanted(request.header("Accept"))
+    async def _watch(
+        self, request: Request, served: ServedResource, path: ResourcePath
+    ) -> Response | WatchStream:
+        media = negotiate(request.header("Accept"))
         options = list_options(request.query, watch=True)
-        select = _selected(served, path, options)
-        start = _start(options)
+        select = _selection(served, path, options)
+        start = _watch_start(options)
         try:
-            watcher = self._hub.open(select, _form(served, want, request.query), start)
-        except Refusal as refusal:
-            # A version that cannot be watched from is told within the stream.
-            return Answer(200, error_event(refusal))
-        return Stream(watcher, options.timeout, want)
+            watcher = self._hub.open(select, _form(served, media, request.query), start)
+        except StatusError as error:
+            # kube-apiserver responds 200 and sends an expired version as an ERROR event.
+            return Response(200, error_event(error))
+        return WatchStream(watcher, options.timeout, media)
 
     # --- writing
 
-    async def _create(self, request: Incoming, served: Served, path: ResourcePath) -> Answer:
+    async def _create(
+        self, request: Request, served: ServedResource, path: ResourcePath
+    ) -> Response:
         if served.storage in VIRTUAL:
             return self._virtual.create(request, served, path.namespace)
-        want = wanted(request.header("Accept"))
-        media = body_type(request.header("Content-Type"))
-        options = write_options(request.query, "CreateOptions")
-        call = _call(request, served, path, options)
-        return _answer(await self._verbs.create(call, request.body, media), request, served, want)
+        headers = request.headers
+        media = negotiate(headers.get("Accept", ""))
+        body = body_type(headers.get("Content-Type", ""))
+        call = call_for(request, served, path, write_options(request.query, "CreateOptions"))
+        result = await self._verbs.create(call, request.body, body)
+        return _respond(result, request, served, media)
 
-    async def _update(self, request: Incoming, served: Served, path: ResourcePath) -> Answer:
-        want = wanted(request.header("Accept"))
+    async def _update(
+        self, request: Request, served: ServedResource, path: ResourcePath
+    ) -> Response:
+        media = negotiate(request.header("Accept"))
         options = write_options(request.query, "UpdateOptions")
-        media = body_type(request.header("Content-Type"))
-        call = _call(request, served, path, options)
-        return _answer(await self._verbs.update(call, request.body, media), request, served, want)
+        body = body_type(request.header("Content-Type"))
+        call = call_for(request, served, path, options)
+        result = await self._verbs.update(call, request.body, body)
+        return _respond(result, request, served, media)
 
-    async def _patch(self, request: Incoming, served: Served, path: ResourcePath) -> Answer:
-        sort = patch_type(served, request.header("Content-Type"))
-        want = wanted(request.header("Accept"))
-        options = write_options(request.query, "PatchOptions", apply=sort == APPLY)
-        call = _call(request, served, path, options)
-        return _answer(await self._verbs.patch(call, request.body, sort), request, served, want)
+    async def _patch(
+        self, request: Request, served: ServedResource, path: ResourcePath
+    ) -> Response:
+        patch_type = patch_media_type(served, request.header("Content-Type"))
+        media = negotiate(request.header("Accept"))
+        options = write_options(request.query, "PatchOptions", apply=patch_type == APPLY)
+        call = call_for(request, served, path, options)
+        result = await self._verbs.patch(call, request.body, patch_type)
+        return _respond(result, request, served, media)
 
-    async def _delete(self, request: Incoming, served: Served, path: ResourcePath) -> Answer:
-        want = wanted(request.header("Accept"))
+    async def _delete(
+        self, request: Request, served: ServedResource, path: ResourcePath
+    ) -> Response:
+        media = negotiate(request.header("Accept"))
         options = delete_options(request.query, _options_body(request))
-        call = _call(request, served, path, write_options(Query(), "DeleteOptions"))
-        done = await self._deleter.delete(call, options)
-        return _deleted(done, _form(served, want, request.query))
+        call = call_for(request, served, path, NO_OPTIONS)
+        result = await self._deleter.delete(call, options)
+        return _respond_deleted(result, _form(served, media, request.query))
 
-    async def _delete_all(self, request: Incoming, served: Served, path: ResourcePath) -> Answer:
-        want = wanted(request.header("Accept"))
-        listed = list_options(request.query)
-        select = _selected(served, path, listed)
+    async def _delete_collection(
+        self, request: Request, served: ServedResource, path: ResourcePath
+    ) -> Response:
+        media = negotiate(request.header("Accept"))
+        select = _selection(served, path, list_options(request.query))
         options = delete_options(request.query, _options_body(request))
-        call = _call(request, served, path, write_options(Query(), "DeleteOptions"))
-        gone = await self._deleter.delete_all(call, select, options)
+        call = call_for(request, served, path, NO_OPTIONS)
+        deleted = await self._deleter.delete_collection(call, select, options)
         metadata: Object = {"resourceVersion": str(self._verbs.store.version)}
-        return Answer(200, _form(served, want, request.query).encode_list(gone, metadata))
+        return Response(200, _form(served, media, request.query).encode_list(deleted, metadata))
 
 
-def _is_misplaced(served: Served, path: ResourcePath, verb: str) -> bool:
-    """Whether a path has a namespace too many or too few."""
-    if not served.namespaced or path.namespace:
-        return bool(path.namespace) and not served.namespaced
+def _is_wrong_scope(served: ServedResource, path: ResourcePath, verb: str) -> bool:
+    """Whether a path of a custom resource has a namespace too many or too few."""
+    if path.namespace:
+        return not served.namespaced
     return bool(path.name) or verb in {"create", "deletecollection"}
 
 
-def _meaningless(request: Incoming, served: Served, path: ResourcePath) -> Refusal:
-    """The refusal of a method that means nothing at a path."""
+def _check_scope(served: ServedResource, path: ResourcePath, verb: str) -> None:
+    """Reject a path with a namespace too many or too few; listing all namespaces is fine."""
+    if path.namespace or path.name:
+        raise unknown_resource()
+    if served.namespaced and verb in {"create", "deletecollection"}:
+        raise method_not_allowed()
+
+
+def _unsupported_method(
+    request: Request, served: ServedResource, path: ResourcePath
+) -> StatusError:
     if served.custom is not None and not path.name and request.method in {"PUT", "PATCH"}:
         return bad_request("name must be provided")
     return method_not_allowed()
 
 
-def _is_unrouted(served: Served, path: ResourcePath) -> bool:
-    """Whether no verb of the kind has paths of this sort."""
+def _has_no_objects(served: ServedResource, path: ResourcePath) -> bool:
+    """Whether the path names an object of a resource that has none, such as a review."""
     return bool(path.name) and not {"get", "update", "patch", "delete"} & set(served.verbs)
 
 
-def bad_list() -> Answer:
-    raise bad_request("a watch was asked for where none is possible")
+def _form(served: ServedResource, options: MediaTypeOptions, query: Query) -> Representation:
+    include = _include_object(query) if options.target == "Table" else "Metadata"
+    return _cached_form(served, options.target, include)
 
 
-def _call(request: Incoming, served: Served, path: ResourcePath, options: Any) -> Call:
-    return Call(
-        served,
-        namespace=path.namespace,
-        name=path.name,
-        part=path.subresource,
-        options=options,
-        agent=request.header("User-Agent"),
-        user=request.user,
-    )
-
-
-def _form(served: Served, want: Wanted, query: Query) -> Representation:
-    match want.target:
+# Shared: equal representations of one event are encoded once for all watches.
+@functools.lru_cache(maxsize=512)
+def _cached_form(served: ServedResource, target: Target, include: str) -> Representation:
+    match target:
         case "Table":
-            return Representation(served, kind=TABLE, include=_include(query))
+            return Representation(served, kind=TABLE, include=include)
         case "PartialObjectMetadata" | "PartialObjectMetadataList":
             return Representation(served, kind=PARTIAL)
     return Representation(served)
 
 
-def _include(query: Query) -> str:
+def _include_object(query: Query) -> str:
     include = query.text("includeObject") or "Metadata"
     if include not in {"None", "Metadata", "Object"}:
         raise bad_request(
@@ -282,40 +282,26 @@ def _include(query: Query) -> str:
     return include
 
 
-def _deprecation(served: Served) -> tuple[str, ...]:
-    """What a client is warned of that uses a version on its way out."""
-    custom = served.custom
-    if custom is None:
-        return _DEPRECATED.get(served.storage, ())
-    return (custom.deprecation_warning,) if custom.deprecated else ()
+def _respond(
+    result: WriteResult, request: Request, served: ServedResource, options: MediaTypeOptions
+) -> Response:
+    form = _form(served, options, request.query)
+    return Response(result.code, form.encode_object(result.entry), warnings=result.warnings)
 
 
-_DEPRECATED = {
-    ("", "componentstatuses"): ("v1 ComponentStatus is deprecated in v1.19+",),
-    ("", "endpoints"): (
-        "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
-    ),
-}
+def _respond_deleted(result: DeleteResult, form: Representation) -> Response:
+    body = form.encode_object(result.entry) if result.entry is not None else encoded(result.status)
+    return Response(result.code, body, warnings=result.warnings)
 
 
-def _answer(written: Written, request: Incoming, served: Served, want: Wanted) -> Answer:
-    form = _form(served, want, request.query)
-    return Answer(written.code, form.encode_object(written.entry), warnings=written.warnings)
-
-
-def _deleted(done: Deleted, form: Representation) -> Answer:
-    body = form.encode_object(done.entry) if done.entry is not None else encoded(done.status)
-    return Answer(done.code, body, warnings=done.warnings)
-
-
-def _options_body(request: Incoming) -> Mapping[str, Any] | None:
+def _options_body(request: Request) -> Mapping[str, Json] | None:
     if not request.body:
         return None
     media = body_type(request.header("Content-Type"))
-    return decoded_body(request.body, media, what="DeleteOptions")
+    return decode_body(request.body, media, kind="DeleteOptions")
 
 
-def _selected(served: Served, path: ResourcePath, options: ListOptions) -> Selection:
+def _selection(served: ServedResource, path: ResourcePath, options: ListOptions) -> Selection:
     return selection(
         served,
         namespace=path.namespace,
@@ -325,7 +311,7 @@ def _selected(served: Served, path: ResourcePath, options: ListOptions) -> Selec
     )
 
 
-def _start(options: ListOptions) -> WatchStart:
+def _watch_start(options: ListOptions) -> WatchStart:
     version = version_number(options.version)
     if options.send_initial_events is not None:
         return WatchStart(
@@ -334,7 +320,7 @@ def _start(options: ListOptions) -> WatchStart:
             end_of_initial_events=options.send_initial_events,
             bookmarks=options.bookmarks,
         )
-    # Without a version, what exists is told first.
+    # Without a version a watch starts with synthetic ADDED events ("Get State and Start at Any").
     return WatchStart(
         version=version or None, initial_events=not version, bookmarks=options.bookmarks
     )

@@ -1,8 +1,8 @@
-"""Where the server listens: the address, the certificate, the open connections.
+"""The listener of the server: its address, its certificate, its open connections.
 
-Promises: the address stays the same for the life of a `Listener`, however often it is
-shut and opened; one that is shut has no connection left.
-Elsewhere: what comes in (`http`), how certificates are made (`certs`).
+Guarantees: a `Listener` keeps its address, however often it stops and starts listening; after
+`stop` no connection is open.
+See also: `http` (the requests), `access.certs` (certificates).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from aiohttp import web
 
 from kubeloop.kit import listen
 
-from .http import Gateway, listener
+from .http import HTTPHandler, http_server
 
 if TYPE_CHECKING:
     from ..access.certs import Authority, KeyPair
@@ -26,7 +26,7 @@ __all__ = ["Listener"]
 
 @final
 class Listener:
-    """One address that can be opened and closed."""
+    """One address, at which the server can start and stop listening."""
 
     def __init__(self, host: str, port: int, *, tls: bool) -> None:
         self._host = host
@@ -34,9 +34,10 @@ class Listener:
         self.tls = tls
         self._authority: Authority | None = None
         self._context: ssl.SSLContext | None = None
-        self._door: AbstractAsyncContextManager[int] | None = None
+        self._listening: AbstractAsyncContextManager[int] | None = None
         self._server: web.Server | None = None
-        self._held: socket.socket | None = None  # has the address while nobody listens
+        # Bound to the address while the server does not listen.
+        self._reserved: socket.socket | None = None
         if tls:
             from ..access.certs import Authority, server_context
 
@@ -56,64 +57,65 @@ class Listener:
         return self._authority.pem if self._authority is not None else None
 
     def client_certificate(self, name: str, groups: tuple[str, ...]) -> KeyPair:
-        """A certificate for a user, signed by the server's own authority."""
+        """A client certificate for a user, signed by the server's authority."""
         if self._authority is None:
             raise RuntimeError("client certificates need TLS (start the server with tls=True)")
         return self._authority.client(name, groups)
 
-    async def listen(self, gateway: Gateway) -> None:
-        """Open the address; the first time, a port of 0 becomes a free one."""
-        self._let_go()
-        self._server = listener(gateway)
-        self._door = listen(
+    async def listen(self, handler: HTTPHandler) -> None:
+        """Start listening; the first time, port 0 becomes a free port."""
+        self._release_address()
+        self._server = http_server(handler)
+        self._listening = listen(
             self._server, self._host, self._port, finish=self._end_connections, tls=self._context
         )
-        self._port = await self._door.__aenter__()
+        self._port = await self._listening.__aenter__()
 
-    async def shut(self) -> None:
-        """Close every connection and let none in, until `listen`; twice is no matter."""
-        door, self._door = self._door, None
-        if door is not None:
-            await door.__aexit__(None, None, None)
+    async def stop(self) -> None:
+        """Close every connection and accept none until `listen`; idempotent."""
+        current, self._listening = self._listening, None
+        if current is not None:
+            await current.__aexit__(None, None, None)
 
     async def aclose(self) -> None:
-        """Shut, and give the address back; closing twice is no matter."""
+        """Stop, and release the address; idempotent."""
         try:
-            await self.shut()
+            await self.stop()
         finally:
-            self._let_go()
+            self._release_address()
 
-    def _hold(self) -> None:
-        """Have the address, so that nobody else is given it before we listen again."""
+    def _reserve_address(self) -> None:
+        # Bound, but not listening: clients are refused, and no other process gets the port
+        # before the server listens again.
         held = socket.socket(socket.AF_INET6 if ":" in self._host else socket.AF_INET)
         try:
             held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             held.bind((self._host, self._port))
-        except (OSError, OverflowError):  # an address that could not be listened at either
+        except (OSError, OverflowError):  # an address at which the server could not listen
             held.close()
         else:
-            self._held = held
+            self._reserved = held
 
-    def _let_go(self) -> None:
-        held, self._held = self._held, None
+    def _release_address(self) -> None:
+        held, self._reserved = self._reserved, None
         if held is not None:
             held.close()
 
     async def _end_connections(self) -> None:
-        self._hold()
+        self._reserve_address()
         self.drop_connections()
-        assert self._server is not None  # since it listens
+        assert self._server is not None  # it is set while the server listens
         await self._server.shutdown(0.05)
 
     def drop_connections(self) -> None:
-        """Break every open connection, without a word."""
+        """Break every open connection, without a close handshake."""
         server: Any = self._server
         for connection in list(server.connections) if server is not None else ():
             if connection.transport is not None:
                 connection.transport.abort()
 
     def rotate_certificate(self) -> None:
-        """Show a new certificate of the same authority in new handshakes."""
+        """Use a new certificate of the same authority in new handshakes."""
         from ..access.certs import load_into
 
         assert self._authority is not None  # TLS only
@@ -121,11 +123,11 @@ class Listener:
         load_into(self._context, self._authority.server(self._host))
 
     def rotate_ca(self) -> None:
-        """Let another authority sign the certificate; clients of the old one stay known."""
+        """Use a certificate of another authority; client certificates of the old one stay valid."""
         from ..access.certs import load_into
 
         assert self._authority is not None  # TLS only
         assert self._context is not None
-        self._authority = self._authority.renewed()
+        self._authority = self._authority.rotate()
         self._context.load_verify_locations(cadata=self._authority.pem.decode())
         load_into(self._context, self._authority.server(self._host))

@@ -1,8 +1,9 @@
-"""Sends the events of a watch, or a log, to a client, until it ends, is cut, or is given up.
+"""Sends the events of a watch, or a log, until the stream ends or is interrupted.
 
-Promises: a stream ends at its timeout with a last bookmark for those who want them; one
-whose client is gone ends at once; what a fault cuts off is cut in the middle.
-Elsewhere: the events themselves (`watching`), logs (`logs`), the switches (`faults`).
+Guarantees: a watch ends at its timeout, with a last bookmark if the client allows bookmarks;
+a stream ends at once when its client disconnects; a fault interrupts a stream in the middle
+of an event.
+See also: `watching` (the events), `verbs.logs` (logs), `faults` (the faults).
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from kubeloop.kit import Clock
 
 from ..faults import Cut, Faults, SeenRequest
 from ..request.negotiation import YAML, warning_headers
-from ..verbs.logs import Following, Logs
+from ..verbs.logs import Logs, LogStream
 from ..watching import Hub
-from .dispatch import Stream
+from .dispatch import WatchStream
 
 __all__ = ["Streamer"]
 
-_SHORTEST = 1800.0  # seconds that a watch lasts at least, when the client does not say
-_ENDLESS = 10**12
+# MinRequestTimeout of kube-apiserver: a watch without a timeout lasts one to two times this.
+_MIN_TIMEOUT = 1800.0
+_UNLIMITED = 10**12
 
 
 @final
@@ -37,12 +39,12 @@ class Streamer:
         self._clock = clock
 
     async def send(
-        self, request: web.BaseRequest, stream: Stream, seen: SeenRequest
+        self, request: web.BaseRequest, stream: WatchStream, seen: SeenRequest
     ) -> web.StreamResponse:
-        """Send the whole stream. Cancelled when the client goes away: nothing is left."""
+        """Send the whole stream. Cancelled when the client disconnects; it closes the watch."""
         response = web.StreamResponse(headers={"Cache-Control": "no-cache, private"})
         response.headers.extend(warning_headers(stream.warnings))
-        media = "application/json" if stream.wanted.media != YAML else YAML
+        media = "application/json" if stream.options.media != YAML else YAML
         response.content_type = media
         response.enable_chunked_encoding()
         try:
@@ -53,35 +55,35 @@ class Streamer:
                 await self._send_events(request, response, stream, seen)
             await response.write_eof()
         except ConnectionError:
-            pass  # the client went away: nothing is left to be told
+            pass  # the client disconnected
         finally:
             self._hub.close(stream.watcher)
         return response
 
-    async def send_log(self, request: web.BaseRequest, following: Following) -> web.StreamResponse:
-        """Send a log until it ends. Cancelled when the client goes away: nothing is left."""
+    async def send_log(self, request: web.BaseRequest, stream: LogStream) -> web.StreamResponse:
+        """Send a log until it ends. Cancelled when the client disconnects."""
         response = web.StreamResponse(headers={"Cache-Control": "no-cache, private"})
         response.content_type = "text/plain"
         response.enable_chunked_encoding()
         try:
             await response.prepare(request)
-            async for piece in following:
+            async for piece in stream:
                 await response.write(piece)
             await response.write_eof()
         except ConnectionError:
-            pass  # the client went away
+            pass  # the client disconnected
         finally:
-            self._logs.forget(following)
+            self._logs.close(stream)
         return response
 
     async def _send_events(
         self,
         request: web.BaseRequest,
         response: web.StreamResponse,
-        stream: Stream,
+        stream: WatchStream,
         seen: SeenRequest,
     ) -> None:
-        seconds = stream.timeout or _SHORTEST * (1 + random.random())
+        seconds = stream.timeout or _MIN_TIMEOUT * (1 + random.random())
         cut = self._faults.cut_for(seen)
         try:
             async with self._clock.timeout(seconds) as bound:
@@ -95,9 +97,10 @@ class Streamer:
             if stream.watcher.bookmarks:
                 await response.write(self._hub.bookmark_for(stream.watcher))
 
-    async def _pump(self, response: web.StreamResponse, stream: Stream) -> None:
+    async def _pump(self, response: web.StreamResponse, stream: WatchStream) -> None:
         watcher, faults = stream.watcher, self._faults
         while True:
+            # All waiting events in one write: a burst of changes costs few system calls.
             batch = watcher.take()
             if batch:
                 if faults.delivery_delay:
@@ -109,22 +112,22 @@ class Streamer:
                 await watcher.wait()
 
     async def _pump_until(
-        self, request: web.BaseRequest, response: web.StreamResponse, stream: Stream, cut: Cut
+        self, request: web.BaseRequest, response: web.StreamResponse, stream: WatchStream, cut: Cut
     ) -> None:
-        """Send up to where the fault breaks the stream, and break it."""
+        """Send up to the point of the fault, then break the connection."""
         watcher = stream.watcher
-        events = _ENDLESS if cut.after_events is None else cut.after_events
-        room = _ENDLESS if cut.after_bytes is None else cut.after_bytes
-        while events > 0 and room > 0:
+        events = _UNLIMITED if cut.after_events is None else cut.after_events
+        size = _UNLIMITED if cut.after_bytes is None else cut.after_bytes
+        while events > 0 and size > 0:
             batch = watcher.take(min(events, 512))
             if not batch:
                 if watcher.ended:
                     return
                 await watcher.wait()
                 continue
-            data = b"".join(batch)[:room]
-            events, room = events - len(batch), room - len(data)
+            data = b"".join(batch)[:size]
+            events, size = events - len(batch), size - len(data)
             await response.write(data)
         if request.transport is not None:
             request.transport.close()
-        raise ConnectionResetError("the stream was cut on purpose")
+        raise ConnectionResetError("a fault interrupts the stream")

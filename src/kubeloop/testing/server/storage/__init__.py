@@ -1,1 +1,1 @@
-"""What is kept, for how long, and who is told of changes."""
+"""Stored objects, their versions and history, and the selections of lists and watches."""

@@ -1,21 +1,21 @@
-"""Which objects a list or a watch is about: a namespace, labels, and the fields a kind offers.
+"""Which objects a list or a watch selects: by namespace, labels, and selectable fields.
 
-Promises: a field that the kind does not offer is refused, as is text that is no selector;
-neither is ever read as "everything".
-Elsewhere: the grammar of selectors (`kubeloop.selectors`).
+Guarantees: an unknown field and a text that is no selector are rejected; neither ever selects
+everything.
+See also: `kubeloop.machinery` (the grammar of selectors).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, final
+from typing import final
 
 import msgspec
 
 from kubeloop.selectors import FieldSelector, Selector, parse_fields, parse_labels
-from kubeloop.wire import InvalidArgument
+from kubeloop.wire import InvalidArgument, Json
 
-from ..registry import Served
+from ..registry import ServedResource
 from ..statuses import bad_request
 from .store import Entry, Object
 
@@ -25,7 +25,8 @@ _NAMED = ("metadata.name", "metadata.namespace")
 
 _INVOLVED = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
 
-# What a built-in kind lets a selector name, beyond its name and namespace.
+# The selectable fields of built-in kinds, beyond name and namespace: the conversion functions
+# AddFieldLabelConversionFunc and the ToSelectableFields of kube-apiserver's registries.
 _FIELDS: Mapping[tuple[str, str], Mapping[str, str]] = {
     ("", "pods"): {
         path: path
@@ -75,8 +76,8 @@ _NUMBERS = frozenset({"status.replicas", "status.succeeded"})
 _FLAGS = frozenset({"spec.unschedulable", "spec.hostNetwork"})
 
 
-def field_paths(served: Served) -> dict[str, str]:
-    """The fields that a selector may name, each with the path of its value when stored."""
+def field_paths(served: ServedResource) -> dict[str, str]:
+    """The selectable fields of a resource, each with its path in the stored object."""
     found = {name: name for name in _NAMED}
     found.update(_FIELDS.get((served.group, served.plural), {}))
     if served.custom is not None:
@@ -88,7 +89,7 @@ def field_paths(served: Served) -> dict[str, str]:
 
 @final
 class Selection(msgspec.Struct, frozen=True):
-    """What is asked for; `everything` saves looking at each object."""
+    """The selectors of one list or watch."""
 
     namespace: str = ""
     labels: Selector | None = None
@@ -97,7 +98,7 @@ class Selection(msgspec.Struct, frozen=True):
 
     @property
     def everything(self) -> bool:
-        """Whether every object of the namespace is meant."""
+        """Whether every object of the namespace is selected."""
         return self.labels is None and self.fields is None
 
     def matches(self, entry: Entry) -> bool:
@@ -107,7 +108,7 @@ class Selection(msgspec.Struct, frozen=True):
             return False
         return self.fields is None or self.fields.matches(self._reader(entry.obj))
 
-    def wants(self, entry: Entry) -> bool:
+    def selects(self, entry: Entry) -> bool:
         """Whether an object of any namespace is selected."""
         if self.namespace and entry.obj["metadata"].get("namespace") != self.namespace:
             return False
@@ -118,11 +119,12 @@ class Selection(msgspec.Struct, frozen=True):
 
 
 def _text_at(obj: Object, path: str) -> str:
-    value: Any = obj
+    value: Json = obj
     for step in path.split("."):
         value = value.get(step) if isinstance(value, dict) else None
     match value:
         case None:
+            # A Go field without a value has its zero value.
             return "0" if path in _NUMBERS else "false" if path in _FLAGS else ""
         case bool():
             return "true" if value else "false"
@@ -132,12 +134,17 @@ def _text_at(obj: Object, path: str) -> str:
 
 
 def selection(
-    served: Served, *, namespace: str, label_selector: str, field_selector: str, name: str = ""
+    served: ServedResource,
+    *,
+    namespace: str,
+    label_selector: str,
+    field_selector: str,
+    name: str = "",
 ) -> Selection:
-    """Read what a request selects; `name` narrows it to one object.
+    """The selection of a request; `name` narrows it to one object.
 
     Raises:
-        Refusal: 400 for text that is no selector and fields that the kind does not offer.
+        StatusError: 400 for a text that is no selector and for fields that are not selectable.
     """
     try:
         labels = parse_labels(label_selector)
@@ -146,6 +153,7 @@ def selection(
         raise bad_request(f"unable to parse requirement: {error}") from error
     paths = field_paths(served)
     for term in fields.terms:
+        # Otherwise an unknown field would be empty everywhere, and `!=` would select all objects.
         if term.field not in paths:
             raise bad_request(_unsupported(served, term.field))
     if name:
@@ -158,7 +166,8 @@ def selection(
     )
 
 
-def _unsupported(served: Served, field: str) -> str:
+def _unsupported(served: ServedResource, field: str) -> str:
+    # Kinds without a conversion function of their own have apimachinery's default message.
     if served.custom is None and (served.group, served.plural) not in _FIELDS:
         known = ", ".join(f'"{name}"' for name in _NAMED)
         return f'"{field}" is not a known field selector: only {known}'

@@ -1,10 +1,13 @@
-"""Holds every object: one counter, collections in the API's order, a bounded history.
+"""Stores every object: one version counter, sorted collections, a bounded history.
 
-Promises: an object is encoded once for each write and its bytes are what is sent; a
-stored object is never changed, only replaced; any state within the kept history can be
-read again as it was; resource versions only grow.
-Elsewhere: who may write what (`verbs`), who is told (`watching`), what survives the
-process (`sqlite`).
+It has the role of etcd and of kube-apiserver's watch cache: all writes are serialized by one
+counter, and a list or a watch can start at any version that is still in the history.
+
+Guarantees: an object is encoded once per write, and the encoded bytes are what clients
+receive; a stored object is never modified, only replaced; every state within the history can
+be read again; resource versions only grow.
+See also: `verbs` (which writes are allowed), `watching` (delivery of changes to watches),
+`sqlite` (persistence).
 """
 
 from __future__ import annotations
@@ -13,9 +16,11 @@ from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from typing import Any, TypeAlias, final
+from typing import Final, TypeAlias, final
 
 import msgspec
+
+from kubeloop.wire import JsonObject
 
 __all__ = [
     "Change",
@@ -28,30 +33,28 @@ __all__ = [
     "encoded",
     "entry_of",
     "key_of",
+    "tail_of",
     "timestamp",
 ]
 
-Object: TypeAlias = dict[str, Any]  # a JSON object of the API; never changed once it is stored
+Object: TypeAlias = JsonObject  # a JSON object of the API; never modified once it is stored
 Storage: TypeAlias = tuple[str, str]  # the group and plural that a collection is stored under
 
-HISTORY = 10_000  # changes kept for each collection
-SNAPSHOTS = 16  # states kept for each collection for lists that come in pages
+HISTORY = 10_000  # changes per collection, before the oldest are compacted
+SNAPSHOTS = 16  # states per collection that are kept for paged lists
 
-_encoder = msgspec.json.Encoder()
-
-
-def encoded(value: object) -> bytes:
-    """The JSON of a value, as everything here is encoded."""
-    return _encoder.encode(value)
+# The JSON of a value. The encoder's own method, without a function around it: every write and
+# every response passes here several times.
+encoded: Final[Callable[[object], bytes]] = msgspec.json.Encoder().encode
 
 
 def timestamp(moment: datetime) -> str:
-    """A moment as the API writes it, in whole seconds."""
+    """A point in time as `metav1.Time` writes it: UTC, whole seconds."""
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def key_of(namespace: str, name: str) -> str:
-    """Where an object stands in its collection; keys sort as etcd sorts them."""
+    """The key of an object in its collection; keys sort in the order of etcd's keys."""
     return f"{namespace}/{name}" if namespace else name
 
 
@@ -59,8 +62,8 @@ def key_of(namespace: str, name: str) -> str:
 class Entry(msgspec.Struct, frozen=True, eq=False, gc=False):
     """One state of one object.
 
-    `tail` is its JSON without the opening brace, kind and apiVersion: what stands in a
-    list as it is, and behind a version's `head` everywhere else.
+    `tail` is its JSON without the opening brace, kind and apiVersion. A list contains the tail
+    as it is; everywhere else a `head` with kind and apiVersion precedes it.
     """
 
     key: str
@@ -87,52 +90,51 @@ class Entry(msgspec.Struct, frozen=True, eq=False, gc=False):
 
 
 def entry_of(obj: Object, version: int) -> Entry:
-    """`obj` as it is stored at `version`, encoded now."""
+    """`obj` as it is stored at `version`, with its encoding."""
     meta = {**obj["metadata"], "resourceVersion": str(version)}
     obj = {**obj, "metadata": meta}
-    rest = {key: value for key, value in obj.items() if key not in _HEAD}
-    key = key_of(meta.get("namespace", ""), meta["name"])
-    return Entry(key, obj, _encoder.encode(rest)[1:], version)
+    return Entry(key_of(meta.get("namespace", ""), meta["name"]), obj, tail_of(obj), version)
 
 
-_HEAD = frozenset({"kind", "apiVersion"})
+def tail_of(obj: Object) -> bytes:
+    """The JSON of an object without the opening brace, kind and apiVersion."""
+    rest = dict(obj)
+    rest.pop("kind", None)
+    rest.pop("apiVersion", None)
+    return encoded(rest)[1:]
 
 
 @final
 class Change(msgspec.Struct, frozen=True, eq=False):
-    """One write: what stood there before, what stands there now.
+    """One write: the state before and the state after it.
 
-    For a deletion `new` is None and `last` the last state under the deletion's version.
+    After a deletion `new` is None and `last` is the last state with the version of the
+    deletion: kube-apiserver sends DELETED events with that version, too.
     """
 
     storage: Storage
+    key: str
     version: int
     old: Entry | None
     new: Entry | None
     last: Entry | None = None
 
-    @property
-    def key(self) -> str:
-        entry = self.new or self.old
-        assert entry is not None  # a change has at least one side
-        return entry.key
-
 
 @final
 class Collection:
-    """The objects of one resource, in order, with the changes that led here."""
+    """The objects of one resource, sorted by key, and the history of their changes."""
 
     def __init__(self, *, floor: int, history: int) -> None:
         self.entries: dict[str, Entry] = {}
         self.keys: list[str] = []  # sorted; the same keys as `entries`
         self.history: deque[Change] = deque()
-        self.floor = floor  # the oldest version whose state can still be told
+        self.floor = floor  # the compacted version: older states cannot be read
         self.latest = floor  # the version of its latest change
         self._limit = history
         self._snapshots: dict[tuple[int, str], Sequence[Entry]] = {}
 
     def put(self, change: Change) -> None:
-        """Make the change, and remember it."""
+        """Apply the change and append it to the history."""
         key = change.key
         if change.new is None:
             del self.entries[key]
@@ -146,8 +148,8 @@ class Collection:
         if len(self.history) > self._limit:
             self.floor = self.history.popleft().version
 
-    def forget(self, version: int) -> None:
-        """Forget all history up to `version`."""
+    def compact(self, version: int) -> None:
+        """Drop the history up to `version`."""
         self.history.clear()
         self._snapshots.clear()
         self.floor = version
@@ -158,20 +160,20 @@ class Collection:
         return [entries[key] for key in self._keys_in(namespace)]
 
     def at(self, version: int, namespace: str) -> Sequence[Entry] | None:
-        """The objects as of `version`, in order; None when that is forgotten."""
+        """The objects as of `version`, in order; None when that version is compacted."""
         kept = self._snapshots.get((version, namespace))
         if kept is not None:
             return kept
-        return None if version < self.floor else self._rebuilt(version, namespace)
+        return None if version < self.floor else self._rebuild(version, namespace)
 
-    def keep(self, version: int, namespace: str, entries: Sequence[Entry]) -> None:
-        """Keep a state that is likely to be asked for again."""
+    def keep_snapshot(self, version: int, namespace: str, entries: Sequence[Entry]) -> None:
+        """Keep a state for the next pages of a list, even after its changes left the history."""
         self._snapshots[version, namespace] = entries
         while len(self._snapshots) > SNAPSHOTS:
             del self._snapshots[next(iter(self._snapshots))]
 
     def since(self, version: int) -> list[Change] | None:
-        """The changes after `version`, oldest first; None when some are forgotten."""
+        """The changes after `version`, oldest first; None when some are compacted."""
         if version < self.floor:
             return None
         found: list[Change] = []
@@ -185,12 +187,13 @@ class Collection:
     def _keys_in(self, namespace: str) -> list[str]:
         if not namespace:
             return self.keys
-        # "0" is the character after "/": all keys of the namespace and no others.
+        # "0" follows "/" in ASCII, so this range has all keys of the namespace and no others.
         low = bisect_left(self.keys, f"{namespace}/")
         high = bisect_left(self.keys, f"{namespace}0", low)
         return self.keys[low:high]
 
-    def _rebuilt(self, version: int, namespace: str) -> list[Entry]:
+    def _rebuild(self, version: int, namespace: str) -> list[Entry]:
+        # Undo the changes after `version`, newest first.
         state = {entry.key: entry for entry in self.select(namespace)}
         for change in reversed(self.history):
             if change.version <= version:
@@ -214,9 +217,11 @@ class StoreStats(msgspec.Struct, frozen=True):
 
 @final
 class Store:
-    """All collections and the one counter.
+    """All collections and the version counter.
 
-    `listeners` are called with each change, in the order of versions, after it is made.
+    Listeners are called synchronously with each change, in the order of versions, after the
+    change was applied. So a write and everything that must be decided with it (served CRDs,
+    released addresses) are one step of the event loop.
     """
 
     def __init__(self, *, version: int = 1, history: int = HISTORY) -> None:
@@ -224,11 +229,13 @@ class Store:
         self._history = history
         self._floor = 0
         self._collections: dict[Storage, Collection] = {}
-        self.listeners: list[Callable[[Change], None]] = []
+        self._listeners: list[Callable[[Change], None]] = []
+        # Listeners of one collection, so that a write does not call those of all others.
+        self._listeners_of: dict[Storage, list[Callable[[Change], None]]] = {}
 
     @property
     def version(self) -> int:
-        """The version of the latest write to anything."""
+        """The version of the latest write to any collection."""
         return self._version
 
     def collection(self, storage: Storage) -> Collection:
@@ -239,10 +246,18 @@ class Store:
         return found
 
     def get(self, storage: Storage, key: str) -> Entry | None:
-        return self.collection(storage).entries.get(key)
+        found = self._collections.get(storage)
+        return found.entries.get(key) if found is not None else None
+
+    def subscribe(self, listener: Callable[[Change], None], storage: Storage | None = None) -> None:
+        """Call `listener` with every change from now on, or with those of one collection."""
+        if storage is None:
+            self._listeners.append(listener)
+        else:
+            self._listeners_of.setdefault(storage, []).append(listener)
 
     def objects(self, group: str, plural: str) -> Iterator[Object]:
-        """Every object of a collection, for those who only read."""
+        """Every object of a collection; callers must not modify them."""
         return (entry.obj for entry in self.collection((group, plural)).select(""))
 
     def collections(self) -> Iterator[tuple[Storage, Collection]]:
@@ -250,38 +265,39 @@ class Store:
 
     def write(self, storage: Storage, obj: Object) -> Entry:
         """Create or replace an object; it gets the next version."""
-        version = self._next()
+        version = self._version = self._version + 1
         entry = entry_of(obj, version)
         collection = self.collection(storage)
-        self._commit(collection, Change(storage, version, collection.entries.get(entry.key), entry))
+        old = collection.entries.get(entry.key)
+        self._commit(collection, Change(storage, entry.key, version, old, entry))
         return entry
 
     def remove(self, storage: Storage, key: str, *, last: Object | None = None) -> Entry:
         """Remove an object; returns its last state, `last` if given, at the new version."""
-        version = self._next()
+        version = self._version = self._version + 1
         collection = self.collection(storage)
         old = collection.entries[key]
         gone = entry_of(old.obj if last is None else last, version)
-        self._commit(collection, Change(storage, version, old, None, gone))
+        self._commit(collection, Change(storage, key, version, old, None, gone))
         return gone
 
     def load(self, storage: Storage, entry: Entry) -> None:
-        """Put back what was stored in an earlier life, before anybody listens."""
+        """Restore an object of an earlier run; no listener is called."""
         collection = self.collection(storage)
         if entry.key not in collection.entries:
             insort(collection.keys, entry.key)
         collection.entries[entry.key] = entry
 
     def advance(self, version: int) -> None:
-        """Go on from `version`; everything before it is history nobody kept."""
+        """Continue at `version`; the history before it is not available."""
         self._version = max(self._version, version)
-        self.forget()
+        self.compact()
 
-    def forget(self) -> None:
-        """Forget all history: older versions can be neither listed nor watched from."""
+    def compact(self) -> None:
+        """Drop the whole history, as etcd's compaction does: older versions get 410 Expired."""
         self._floor = self._version
         for collection in self._collections.values():
-            collection.forget(self._version)
+            collection.compact(self._version)
 
     def stats(self) -> StoreStats:
         counts = {
@@ -292,11 +308,9 @@ class Store:
         kept = sum(len(found.history) for found in self._collections.values())
         return StoreStats(version=self._version, objects=counts, history=kept)
 
-    def _next(self) -> int:
-        self._version += 1
-        return self._version
-
     def _commit(self, collection: Collection, change: Change) -> None:
         collection.put(change)
-        for listener in self.listeners:
+        for listener in self._listeners:
+            listener(change)
+        for listener in self._listeners_of.get(change.storage, ()):
             listener(change)

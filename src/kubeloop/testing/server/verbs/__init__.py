@@ -1,1 +1,1 @@
-"""What can be done with objects, decided in plain code."""
+"""The verbs of the API on stored objects: get, list, create, update, patch, delete."""

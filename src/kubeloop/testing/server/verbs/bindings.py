@@ -1,21 +1,21 @@
-"""Binding a pod to a node, as a scheduler does.
+"""Binding of a pod to a node, as a scheduler does it.
 
-Promises: a pod is bound once; a pod that is being deleted is not bound any more.
+Guarantees: a pod is bound once; a pod that is being deleted cannot be bound.
 """
 
 from __future__ import annotations
 
 from ..request.calls import Call
-from ..statuses import Cause, Refusal, conflict, unexplained
+from ..statuses import Cause, StatusError, conflict, untyped_error
 from ..storage.store import Object
-from .objects import same_but_bookkeeping
+from .objects import is_noop
 from .writing import Verbs
 
 __all__ = ["bind"]
 
 
 def bind(verbs: Verbs, call: Call, body: Object) -> Object:
-    """Assign a pod to the node that `body` names. Raises `Refusal`."""
+    """Assign a pod to the node that `body` names. Raises `StatusError`."""
     target = body.get("target") or {}
     if target.get("kind") not in {None, "", "Node"}:
         message = f'Unsupported value: "{target.get("kind")}": supported values: "Node", "<empty>"'
@@ -24,9 +24,9 @@ def bind(verbs: Verbs, call: Call, body: Object) -> Object:
     if not node:
         raise _invalid(Cause("target.name", "FieldValueRequired", "Required value"))
     entry = verbs.get(call)
-    _check(call, entry.obj, node)
-    obj = _bound(entry.obj, node, body, now=verbs.now())
-    if not call.options.dry_run and not same_but_bookkeeping(entry.obj, obj):
+    _check(call, entry.obj)
+    obj = _with_node(entry.obj, node, body, now=verbs.now())
+    if not call.options.dry_run and not is_noop(entry.obj, obj):
         verbs.store.write(call.served.storage, obj)
     return {
         "kind": "Status",
@@ -37,12 +37,13 @@ def bind(verbs: Verbs, call: Call, body: Object) -> Object:
     }
 
 
-def _invalid(cause: Cause) -> Refusal:
-    # kube-apiserver passes these on without making a Status of them.
-    return unexplained(f"{cause.field}: {cause.message}")
+def _invalid(cause: Cause) -> StatusError:
+    # kube-apiserver returns the field error of ValidatePodBinding as it is, without a reason.
+    return untyped_error(f"{cause.field}: {cause.message}")
 
 
-def _check(call: Call, pod: Object, node: str) -> None:
+def _check(call: Call, pod: Object) -> None:
+    # BindingREST.assignPod: a scheduler must not overwrite another one.
     found = (pod.get("spec") or {}).get("nodeName")
     if "deletionTimestamp" in pod["metadata"]:
         why = f"pod {call.name} is being deleted, cannot be assigned to a host"
@@ -54,12 +55,12 @@ def _check(call: Call, pod: Object, node: str) -> None:
     if gates:
         why = f"pod {call.name} has non-empty .spec.schedulingGates"
         raise conflict("", "pods/binding", call.name, why)
-    assert node  # it was checked before
 
 
-def _bound(pod: Object, node: str, body: Object, *, now: str) -> Object:
+def _with_node(pod: Object, node: str, body: Object, *, now: str) -> Object:
     status = pod.get("status") or {}
     others = [each for each in status.get("conditions") or () if each.get("type") != "PodScheduled"]
+    # Binding sets the condition, too: clients wait for it.
     scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": now}
     meta = pod["metadata"]
     annotations = (body.get("metadata") or {}).get("annotations")

@@ -1,9 +1,9 @@
-"""What a deletion brings about: gone now, gone later, or waiting for others.
+"""Deletion: remove an object now, or mark it and remove it later.
 
-Promises: the decision is pure; preconditions are checked before anything happens; an
-object with finalizers or a grace period is only marked; a shorter grace period hastens a
-deletion, a longer one never delays it.
-Elsewhere: what becomes of dependents (`gc`) and of a namespace's content (`namespaces`).
+Guarantees: the decision is pure; preconditions are checked first; an object with finalizers
+or a grace period is only marked; a shorter grace period brings a deletion forward, a longer
+one never delays it (`rest.BeforeDelete`).
+See also: `controllers.gc` (dependents), `controllers.namespaces` (content of a namespace).
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import TypeAlias, final
 
 import msgspec
 
-from ..registry import Served
+from ..registry import ServedResource
 from ..request.calls import Call
 from ..request.options import DeleteOptions
-from ..statuses import Refusal, conflict, not_found, success
+from ..statuses import StatusError, conflict, success
 from ..storage.selection import Selection
 from ..storage.store import Entry, Object, timestamp
 from .kinds import orphans_by_default, returns_deleted
-from .objects import is_finished
-from .writing import Verbs, unsaved
+from .objects import is_removable
+from .writing import Verbs, dry_run_entry
 
-__all__ = ["CLEANUP", "DEFINITIONS", "Deleted", "Deleter", "decide"]
+__all__ = ["CLEANUP", "DEFINITIONS", "DeleteResult", "Deleter", "decide"]
 
 DEFINITIONS = ("apiextensions.k8s.io", "customresourcedefinitions")
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
@@ -38,46 +38,48 @@ _JOBS = (
 
 @final
 class Remove(msgspec.Struct, frozen=True):
-    """Nothing keeps the object; where there is a `last` state, it is seen in that first."""
+    """Remove the object; if there is a `last` state, watches get that first."""
 
     last: Object | None = None
 
 
 @final
 class Mark(msgspec.Struct, frozen=True):
-    """The object stays, as `obj`, until whatever keeps it lets go."""
+    """Store `obj`, which has a deletion timestamp, until its finalizers and grace period end."""
 
     obj: Object
 
 
 @final
 class Pending(msgspec.Struct, frozen=True):
-    """It is being deleted already, and this changes nothing."""
+    """The object is being deleted already, and nothing changes."""
 
 
 Decision: TypeAlias = Remove | Mark | Pending
 
 
-def decide(served: Served, obj: Object, options: DeleteOptions, *, now: datetime) -> Decision:
-    """What deleting `obj` means.
+def decide(
+    served: ServedResource, obj: Object, options: DeleteOptions, *, now: datetime
+) -> Decision:
+    """How to delete `obj`.
 
     Raises:
-        Refusal: 409 when it is not the object that was meant.
+        StatusError: 409 when a precondition fails.
     """
     _check_preconditions(served, obj["metadata"], options)
-    marked = _marked(served, obj, options, now)
-    if is_finished(marked):
-        # Pods have a grace period, and be it of no seconds: they are marked before they go.
+    marked = _with_deletion(served, obj, options, now)
+    if is_removable(marked):
+        # Pods are deleted gracefully even with 0 seconds: a watch sees the mark first.
         return Remove(marked if served.storage == _PODS and marked != obj else None)
     return Pending() if marked == obj else Mark(marked)
 
 
-def _check_preconditions(served: Served, meta: Object, options: DeleteOptions) -> None:
-    wanted = {
+def _check_preconditions(served: ServedResource, meta: Object, options: DeleteOptions) -> None:
+    preconditions = {
         "UID": (options.uid, "uid", "deleted and then recreated"),
         "ResourceVersion": (options.version, "resourceVersion", "modified"),
     }
-    for name, (value, field, guess) in wanted.items():
+    for name, (value, field, guess) in preconditions.items():
         found = meta.get(field, "")
         if value and value != found:
             why = (
@@ -87,17 +89,20 @@ def _check_preconditions(served: Served, meta: Object, options: DeleteOptions) -
             raise conflict(served.group, served.kind, meta["name"], why)
 
 
-def _marked(served: Served, obj: Object, options: DeleteOptions, now: datetime) -> Object:
+def _with_deletion(
+    served: ServedResource, obj: Object, options: DeleteOptions, now: datetime
+) -> Object:
     meta = dict(obj["metadata"])
     _set_finalizers(served, meta, options)
     grace = _grace(served, obj, options)
     if "deletionTimestamp" not in meta:
         meta["deletionTimestamp"] = timestamp(now + timedelta(seconds=grace))
         meta["deletionGracePeriodSeconds"] = grace
+        # A deletion is a change of the desired state: the generation grows.
         if meta.get("generation"):
             meta["generation"] += 1
     elif grace < int(meta.get("deletionGracePeriodSeconds") or 0):
-        meta["deletionTimestamp"] = timestamp(_began(meta) + timedelta(seconds=grace))
+        meta["deletionTimestamp"] = timestamp(_deletion_start(meta) + timedelta(seconds=grace))
         meta["deletionGracePeriodSeconds"] = grace
     obj = {**obj, "metadata": meta}
     if served.storage == ("", "namespaces"):
@@ -105,13 +110,13 @@ def _marked(served: Served, obj: Object, options: DeleteOptions, now: datetime) 
     return obj
 
 
-def _began(meta: Object) -> datetime:
+def _deletion_start(meta: Object) -> datetime:
     ends = datetime.strptime(meta["deletionTimestamp"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     return ends - timedelta(seconds=int(meta.get("deletionGracePeriodSeconds") or 0))
 
 
-def _grace(served: Served, obj: Object, options: DeleteOptions) -> int:
-    """Seconds that the object keeps; only pods on a node have any."""
+def _grace(served: ServedResource, obj: Object, options: DeleteOptions) -> int:
+    # podStrategy.CheckGracefulDelete: only a running pod on a node has a grace period.
     if served.storage != _PODS:
         return 0
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
@@ -120,10 +125,12 @@ def _grace(served: Served, obj: Object, options: DeleteOptions) -> int:
     grace = options.grace
     if grace is None:
         grace = int(spec.get("terminationGracePeriodSeconds") or 0)
-    return 1 if grace < 0 else grace
+    return 1 if grace < 0 else grace  # as kube-apiserver reads negative values
 
 
-def _set_finalizers(served: Served, meta: Object, options: DeleteOptions) -> None:
+def _set_finalizers(served: ServedResource, meta: Object, options: DeleteOptions) -> None:
+    # deletionFinalizersForGarbageCollection: the policy becomes a finalizer, on which the
+    # garbage collector acts.
     policy = _policy(served, meta, options)
     kept = [each for each in meta.get("finalizers") or () if each not in {FOREGROUND, ORPHAN}]
     if policy == "Orphan":
@@ -131,14 +138,15 @@ def _set_finalizers(served: Served, meta: Object, options: DeleteOptions) -> Non
     elif policy == "Foreground":
         kept.append(FOREGROUND)
     if served.storage == DEFINITIONS and "deletionTimestamp" not in meta and CLEANUP not in kept:
-        kept.append(CLEANUP)  # until the objects of the kind are gone
+        kept.append(CLEANUP)  # the CRD stays until its objects are removed
     if kept:
         meta["finalizers"] = kept
     else:
         meta.pop("finalizers", None)
 
 
-def _policy(served: Served, meta: Object, options: DeleteOptions) -> str:
+def _policy(served: ServedResource, meta: Object, options: DeleteOptions) -> str:
+    # The options win over finalizers that are set already, and these over the strategy.
     if options.orphan is not None:
         return "Orphan" if options.orphan else "Background"
     if options.propagation:
@@ -152,8 +160,8 @@ def _policy(served: Served, meta: Object, options: DeleteOptions) -> str:
 
 
 @final
-class Deleted(msgspec.Struct, frozen=True):
-    """The answer to a deletion: the object, or the Status that it is gone."""
+class DeleteResult(msgspec.Struct, frozen=True):
+    """The response to a deletion: the object, or a Status if it is removed."""
 
     code: int
     entry: Entry | None
@@ -163,72 +171,71 @@ class Deleted(msgspec.Struct, frozen=True):
 
 @final
 class Deleter:
-    """Deletes from the store that `verbs` writes to."""
+    """Deletes objects of the store of `verbs`."""
 
     def __init__(self, verbs: Verbs) -> None:
         self._verbs = verbs
 
-    async def delete(self, call: Call, options: DeleteOptions) -> Deleted:
-        """Delete one object. Safe to cancel: it happens at once or not at all."""
+    async def delete(self, call: Call, options: DeleteOptions) -> DeleteResult:
+        """Delete one object. Cancelled while webhooks run, it deletes nothing."""
         entry = self._verbs.get(call)
         admission = self._verbs.admission
         admission.check(call, "DELETE")
         warnings: list[str] = []
-        if admission.applies(call, "DELETE"):
+        if admission.has_webhooks():
             _, warnings = await admission.mutate(call, "DELETE", None, entry.obj)
             warnings += await admission.validate(call, "DELETE", None, entry.obj)
-        if call.served.storage == ("batch", "jobs") and _is_silent(options):
+        if call.served.storage == ("batch", "jobs") and _has_no_policy(options):
             warnings.append(_JOBS)
-        done = self.delete_nowait(call, options)
-        return msgspec.structs.replace(done, warnings=tuple(warnings))
+        result = self.delete_nowait(call, options)
+        return msgspec.structs.replace(result, warnings=tuple(warnings))
 
-    def delete_nowait(self, call: Call, options: DeleteOptions) -> Deleted:
-        """Delete one object without asking any webhook. Raises `Refusal`."""
+    def delete_nowait(self, call: Call, options: DeleteOptions) -> DeleteResult:
+        """Delete one object without admission, for controllers. Raises `StatusError`."""
         served, store = call.served, self._verbs.store
         entry = self._verbs.get(call)
         match decide(served, entry.obj, options, now=self._verbs.clock.time()):
             case Pending():
-                return Deleted(_accepted(options), entry)
+                return DeleteResult(_accepted_code(options), entry)
             case Mark(obj):
-                return Deleted(_accepted(options), self._turned(entry, obj, call, options))
+                marked = self._write(entry, obj, call, options)
+                return DeleteResult(_accepted_code(options), marked)
             case Remove(last):
                 if last is not None:
-                    entry = self._turned(entry, last, call, options)
+                    entry = self._write(entry, last, call, options)
                 if not options.dry_run:
                     entry = store.remove(served.storage, entry.key)
         if returns_deleted(served):
-            return Deleted(200, entry)
+            return DeleteResult(200, entry)
         gone = success(group=served.group, plural=served.plural, name=entry.name, uid=entry.uid)
-        return Deleted(200, None, gone)
+        return DeleteResult(200, None, gone)
 
-    def _turned(self, entry: Entry, obj: Object, call: Call, options: DeleteOptions) -> Entry:
-        """`entry` in the state `obj`, which is stored unless this is a dry run."""
+    def _write(self, entry: Entry, obj: Object, call: Call, options: DeleteOptions) -> Entry:
         if options.dry_run:
-            return unsaved(obj, entry)
+            return dry_run_entry(obj, entry)
         return self._verbs.store.write(call.served.storage, obj)
 
-    async def delete_all(
+    async def delete_collection(
         self, call: Call, select: Selection, options: DeleteOptions
     ) -> list[Entry]:
-        """Delete what is selected; returns what was there.
-
-        Cancelled, it leaves the rest.
-        """
+        """Delete the selected objects and return them. Cancelled, it leaves the rest."""
         collection = self._verbs.store.collection(call.served.storage)
-        found = [e for e in collection.select(select.namespace) if select.wants(e)]
+        found = [e for e in collection.select(select.namespace) if select.selects(e)]
         for entry in found:
             one = msgspec.structs.replace(call, namespace=entry.namespace, name=entry.name)
             try:
                 await self.delete(one, options)
-            except Refusal as refusal:
-                if refusal.code != not_found("", "", "").code:
+            except StatusError as error:
+                # Another request may have deleted it while a webhook ran.
+                if error.code != 404:
                     raise
         return found
 
 
-def _is_silent(options: DeleteOptions) -> bool:
+def _has_no_policy(options: DeleteOptions) -> bool:
     return not options.propagation and options.orphan is None
 
 
-def _accepted(options: DeleteOptions) -> int:
+def _accepted_code(options: DeleteOptions) -> int:
+    # kube-apiserver responds 202 only where the deprecated orphanDependents=false was sent.
     return 202 if options.orphan is False else 200

@@ -1,8 +1,8 @@
-"""Eviction: deleting a pod if its disruption budget allows it.
+"""Eviction: deletes a pod if its PodDisruptionBudget allows it.
 
-Promises: a budget that allows no disruption answers 429, and one that allows some has one
-less afterwards; without a budget an eviction is a deletion.
-Elsewhere: deleting (`deletion`). Budgets' numbers are set by whoever writes their status.
+Guarantees: a budget without allowed disruptions is a 429, and an eviction takes one of the
+allowed disruptions; without a budget an eviction is a deletion.
+See also: `deletion`. No controller computes the status of budgets here: a test writes it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kubeloop.wire import InvalidArgument
 
 from ..request.calls import Call
 from ..request.options import DeleteOptions, Query, delete_options
-from ..statuses import Cause, Refusal, bad_request, too_many_requests
+from ..statuses import Cause, StatusError, bad_request, too_many_requests
 from ..storage.store import Entry, Object
 from .deletion import Deleter
 from .writing import Verbs
@@ -26,9 +26,9 @@ _MESSAGE = "Cannot evict pod as it would violate the pod's disruption budget."
 
 
 async def evict(verbs: Verbs, deleter: Deleter, call: Call, body: Object) -> Object:
-    """Evict a pod. Raises `Refusal` 429 when its budget forbids it.
+    """Evict a pod. Raises `StatusError` 429 when its budget forbids it.
 
-    Safe to cancel: the pod is evicted or not.
+    Cancelled while webhooks run, the disruption is counted and the pod stays.
     """
     name = (body.get("metadata") or {}).get("name")
     if name and name != call.name:
@@ -36,8 +36,8 @@ async def evict(verbs: Verbs, deleter: Deleter, call: Call, body: Object) -> Obj
     pod = verbs.get(call)
     options = _options(body, call)
     budgets = list(_budgets(verbs, pod))
-    if budgets and not _is_beyond_protection(pod.obj):
-        _spend(verbs, budgets, pod, dry_run=options.dry_run)
+    if budgets and not _ignores_budgets(pod.obj):
+        _take_disruption(verbs, budgets, pod, dry_run=options.dry_run)
     await deleter.delete(call, options)
     return {
         "kind": "Status",
@@ -49,13 +49,14 @@ async def evict(verbs: Verbs, deleter: Deleter, call: Call, body: Object) -> Obj
 
 
 def _options(body: Object, call: Call) -> DeleteOptions:
-    said = body.get("deleteOptions")
+    options = body.get("deleteOptions") or {}
     if call.options.dry_run:
-        said = {**(said or {}), "dryRun": ["All"]}
-    return delete_options(Query(), said or {})
+        options = {**options, "dryRun": ["All"]}
+    return delete_options(Query(), options)
 
 
-def _is_beyond_protection(pod: Object) -> bool:
+def _ignores_budgets(pod: Object) -> bool:
+    # canIgnorePDB of kube-apiserver: such a pod does not count as available.
     phase = (pod.get("status") or {}).get("phase")
     return phase in {"Succeeded", "Failed", "Pending"} or "deletionTimestamp" in pod["metadata"]
 
@@ -71,11 +72,13 @@ def _budgets(verbs: Verbs, pod: Entry) -> Iterator[Entry]:
             yield entry
 
 
-def _spend(verbs: Verbs, budgets: list[Entry], pod: Entry, *, dry_run: bool) -> None:
+def _take_disruption(verbs: Verbs, budgets: list[Entry], pod: Entry, *, dry_run: bool) -> None:
+    # EvictionREST: which of several budgets to take from is undefined, so none is used.
     if len(budgets) > 1:
         raise _two_budgets()
     budget = budgets[0]
     status = budget.obj.get("status") or {}
+    # checkAndDecrement: the numbers belong to an older spec, so a client should retry.
     if (status.get("observedGeneration") or 0) < (budget.metadata.get("generation") or 0):
         why = f"The disruption budget {budget.name} is still being processed by the server."
         raise _violation(why, retry_after=10)
@@ -86,18 +89,19 @@ def _spend(verbs: Verbs, budgets: list[Entry], pod: Entry, *, dry_run: bool) -> 
             f"healthy pods and has {status.get('currentHealthy') or 0} currently"
         )
     if not dry_run:
+        # disruptedPods keeps the controller from counting the pod twice before it is gone.
         disrupted = {**(status.get("disruptedPods") or {}), pod.name: verbs.now()}
         spent = {**status, "disruptionsAllowed": allowed - 1, "disruptedPods": disrupted}
         verbs.store.write(_BUDGETS, {**budget.obj, "status": spent})
 
 
-def _violation(why: str, *, retry_after: int = 0) -> Refusal:
+def _violation(why: str, *, retry_after: int = 0) -> StatusError:
     cause = Cause(reason="DisruptionBudget", message=why)
     return too_many_requests(_MESSAGE, retry_after=retry_after, causes=[cause])
 
 
-def _two_budgets() -> Refusal:
-    return Refusal(
+def _two_budgets() -> StatusError:
+    return StatusError(
         {
             "kind": "Status",
             "apiVersion": "v1",

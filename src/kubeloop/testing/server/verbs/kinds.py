@@ -1,11 +1,13 @@
-"""Facts about built-in kinds that are not in the resource table.
+"""Properties of built-in kinds that discovery does not show: flags of their strategies.
 
-Elsewhere: what a kind's fields must be (`builtin_validation`), its verbs (`registry`).
+The tables come from kube-apiserver's registries (`pkg/registry/.../strategy.go`) and are
+compared with a real server by the conformance suite.
+See also: `builtin` (validation and defaults), `registry` (verbs).
 """
 
 from __future__ import annotations
 
-from ..registry import Served
+from ..registry import ServedResource
 
 __all__ = [
     "creates_on_update",
@@ -16,7 +18,7 @@ __all__ = [
     "returns_deleted",
 ]
 
-# Collections whose objects count the changes of their spec.
+# Kinds whose objects have metadata.generation.
 _GENERATION = frozenset(
     {
         ("", "pods"),
@@ -50,6 +52,7 @@ _GENERATION = frozenset(
     }
 )
 
+# AllowCreateOnUpdate.
 _CREATED_BY_UPDATE = frozenset(
     {
         ("", "endpoints"),
@@ -64,6 +67,7 @@ _CREATED_BY_UPDATE = frozenset(
     }
 )
 
+# Not AllowUnconditionalUpdate.
 _VERSION_REQUIRED = frozenset(
     {
         ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
@@ -84,7 +88,8 @@ _VERSION_REQUIRED = frozenset(
     }
 )
 
-_DELETED_SHOWN = frozenset(
+# ReturnDeletedObject.
+_DELETED_RETURNED = frozenset(
     {
         ("", "persistentvolumeclaims"),
         ("", "persistentvolumes"),
@@ -100,37 +105,38 @@ _DELETED_SHOWN = frozenset(
     }
 )
 
-# Kinds whose labels cannot be changed through their status.
-_LABELS_FIXED_IN_STATUS = frozenset({("apps", "deployments"), ("apps", "daemonsets")})
+# Kinds whose status strategy keeps the labels of the stored object.
+_LABELS_KEPT_IN_STATUS = frozenset({("apps", "deployments"), ("apps", "daemonsets")})
 
+# DefaultGarbageCollectionPolicy is OrphanDependents.
 _ORPHANED = frozenset({("", "replicationcontrollers"), ("batch", "jobs")})
 
 
-def has_generation(served: Served) -> bool:
-    """Whether its objects count the changes of their spec."""
+def has_generation(served: ServedResource) -> bool:
+    """Whether its objects have metadata.generation."""
     return served.custom is not None or served.storage in _GENERATION
 
 
-def creates_on_update(served: Served) -> bool:
-    """Whether an update of what is not there creates it."""
+def creates_on_update(served: ServedResource) -> bool:
+    """Whether an update creates a missing object."""
     return served.storage in _CREATED_BY_UPDATE
 
 
-def requires_version_on_update(served: Served) -> bool:
-    """Whether an update must say which version it replaces."""
+def requires_version_on_update(served: ServedResource) -> bool:
+    """Whether an update must have a resource version."""
     return served.custom is not None or served.storage in _VERSION_REQUIRED
 
 
-def returns_deleted(served: Served) -> bool:
-    """Whether a deletion is answered with the object instead of a Status."""
-    return served.storage in _DELETED_SHOWN or served.group == "resource.k8s.io"
+def returns_deleted(served: ServedResource) -> bool:
+    """Whether the response to a deletion is the object instead of a Status."""
+    return served.storage in _DELETED_RETURNED or served.group == "resource.k8s.io"
 
 
-def orphans_by_default(served: Served) -> bool:
-    """Whether dependents stay when a deletion does not say what becomes of them."""
+def orphans_by_default(served: ServedResource) -> bool:
+    """Whether dependents stay when a deletion has no propagation policy."""
     return served.storage in _ORPHANED
 
 
-def keeps_metadata_in_status(served: Served) -> bool:
-    """Whether a write to the status cannot change labels and annotations."""
-    return served.custom is not None or served.storage in _LABELS_FIXED_IN_STATUS
+def keeps_metadata_in_status(served: ServedResource) -> bool:
+    """Whether a status update keeps labels and annotations."""
+    return served.custom is not None or served.storage in _LABELS_KEPT_IN_STATUS

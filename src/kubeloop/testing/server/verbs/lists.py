@@ -1,8 +1,8 @@
-"""Lists a collection: the latest state or an older one, whole or in pages.
+"""Lists a collection: the latest state or an older one, complete or in pages.
 
-Promises: all pages of a list show one state; a page that can no longer be shown that way
-is 410 with a token for going on without that promise; a token is never trusted.
-Elsewhere: what is selected (`selection`), how items are shown (`forms`).
+Guarantees: all pages of a list show one state; when that state is compacted, the response is
+410 with a token to continue inconsistently, as from etcd3 storage; tokens are validated.
+See also: `storage.selection` (selectors), `representations.representation` (the items).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TOO_OLD = (
 
 
 class Page(NamedTuple):
-    """Some objects of a list and what the list says of itself."""
+    """The objects of one page, and the metadata of the list."""
 
     entries: list[Entry]
     metadata: Object
@@ -39,7 +39,7 @@ class Page(NamedTuple):
 
 @final
 class _Token(msgspec.Struct, frozen=True):
-    """Where the next page begins; a version of -1 means: in whatever state there is."""
+    """Where the next page starts; version -1 means the current state."""
 
     v: str
     rv: int
@@ -47,11 +47,11 @@ class _Token(msgspec.Struct, frozen=True):
 
 
 def list_page(store: Store, storage: Storage, select: Selection, options: ListOptions) -> Page:
-    """The page that the options ask for.
+    """The page that the options request.
 
     Raises:
-        Refusal: 400 for a bad token or version, 410 for a state that is forgotten, 504 for
-            one that is not reached yet.
+        StatusError: 400 for an invalid token or version, 410 for a compacted version, 504 for
+            a version in the future.
     """
     collection = store.collection(storage)
     if options.next_page:
@@ -66,12 +66,13 @@ def list_page(store: Store, storage: Storage, select: Selection, options: ListOp
     else:
         version = store.version
         entries = collection.select(select.namespace)
-    # Version "0" is served from a cache that knows no pages.
+    # kube-apiserver serves version "0" from its watch cache, which ignores the limit.
     limit = 0 if options.version == "0" else options.limit
     return _page(collection, select, entries, version=version, limit=limit)
 
 
 def _is_exact(options: ListOptions, version: int) -> bool:
+    # A version with a limit and without a match is legacy Exact; see "resourceVersion in list".
     if not version:
         return False
     return options.version_match == "Exact" or (options.limit > 0 and not options.version_match)
@@ -83,12 +84,14 @@ def _next_page(
     if options.version and options.version != "0":
         raise bad_request("specifying resource version is not allowed when using continue")
     token = _read_token(options.next_page)
+    # A token is not signed: it must not lead out of the requested namespace.
     prefix = f"{select.namespace}/" if select.namespace else ""
     if not token.start.startswith(prefix):
         raise bad_request("invalid continue token: key is outside of the listed collection")
     version = store.version if token.rv < 0 else token.rv
     entries = collection.at(version, select.namespace) if version <= store.version else None
     if entries is None:
+        # handleCompactedErrorForPaging: the client may continue with the current state.
         raise expired(_TOO_OLD, next_page=_write_token(-1, token.start))
     keys = [entry.key for entry in entries]
     rest = entries[bisect_left(keys, token.start) :]
@@ -112,11 +115,13 @@ def _page(
         if not (select.everything or select.matches(entry)):
             continue
         if len(page) == limit:
-            # Only with nothing selected is the number of the rest known without looking.
+            # With a selector the number of remaining items is unknown: the API leaves it out.
             metadata["continue"] = _write_token(version, entry.key)
             if select.everything:
                 metadata["remainingItemCount"] = len(entries) - index
-            collection.keep(version, select.namespace, whole if whole is not None else entries)
+            collection.keep_snapshot(
+                version, select.namespace, whole if whole is not None else entries
+            )
             break
         page.append(entry)
     return Page(page, metadata)
@@ -129,6 +134,7 @@ def _selected(select: Selection, entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _write_token(version: int, start: str) -> str:
+    # The format of storage.EncodeContinue, except that the key has no prefix.
     token = _Token("meta.k8s.io/v1", version, start)
     return base64.urlsafe_b64encode(msgspec.json.encode(token)).decode().rstrip("=")
 

@@ -1,106 +1,124 @@
-"""How an object becomes the next one: read from a body, new, changed, or a part of it changed.
+"""Objects between request and storage: decoding, system metadata, the result of an update.
 
-Promises: pure; what a client may not set (uid, timestamps, generation) it cannot set; the
-objects given are never changed.
-Elsewhere: what the kinds' own rules say (`rules`), when any of it happens (`verbs`).
+Guarantees: pure; clients cannot set system metadata (uid, timestamps, generation); the
+objects that are passed in are never modified.
+See also: `strategy` (what differs by kind), `writing` (the order of the steps).
 """
 
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
-from kubeloop.wire import Subresource, class_for
+from kubeloop.wire import Json, Subresource, class_for
 
-from ..registry import Served
-from ..request.negotiation import JSON, decoded_body, summary
+from ..registry import ServedResource
+from ..request.negotiation import JSON, body_summary, decode_body
 from ..request.options import FieldValidation
-from ..statuses import Cause, Refusal, bad_request, conflict, invalid, unexplained
+from ..statuses import Cause, StatusError, bad_request, conflict, invalid, untyped_error
 from ..storage.store import Object, encoded
 from ..values.unknown_fields import check_types, duplicate_fields
 from .kinds import has_generation, keeps_metadata_in_status, requires_version_on_update
-from .rules import known, stored
+from .strategy import to_storage_version
 
 __all__ = [
-    "Sent",
-    "changed",
-    "checked",
-    "counted",
-    "created",
-    "duplicates_in",
-    "is_finished",
+    "DecodedObject",
+    "apply_update",
+    "decode_object",
+    "decode_subresource",
+    "duplicate_fields_in",
+    "is_noop",
+    "is_removable",
+    "match_path",
     "new_uid",
-    "place",
     "read_object",
-    "same_but_bookkeeping",
     "storage_error",
-    "typed",
+    "with_generation",
+    "with_system_metadata",
 ]
 
 
-class Sent(NamedTuple):
-    """An object as a client sent it, in the version it is stored in."""
+class DecodedObject(NamedTuple):
+    """An object of a request in its storage version, and the warnings about its fields."""
 
     obj: Object
     warnings: list[str]
 
 
 def read_object(
-    served: Served, raw: bytes, media: str, *, validation: FieldValidation = "Warn"
-) -> Sent:
+    served: ServedResource, raw: bytes, media: str, *, validation: FieldValidation = "Warn"
+) -> DecodedObject:
     """Read the object in a request's body.
 
     Raises:
-        Refusal: 400 for what is not an object of the kind.
+        StatusError: 400 for a body that is no object of the kind.
     """
-    obj = decoded_body(raw, media, what=served.kind)
-    _check_own(served, obj, raw)
-    noted = duplicates_in(raw, obj) if validation != "Ignore" and media == JSON else []
-    return checked(served, obj, validation=validation, noted=noted)
+    obj = decode_body(raw, media, kind=served.kind)
+    if served.custom is not None:
+        _check_custom_type(served, obj, raw)
+    duplicates = duplicate_fields_in(raw, obj) if validation != "Ignore" and media == JSON else []
+    return decode_object(served, obj, validation=validation, duplicates=duplicates)
 
 
-def duplicates_in(raw: bytes, value: Any = None) -> list[str]:
-    """What is said of keys that stand twice in a body, which reads as `value`."""
+def duplicate_fields_in(raw: bytes, value: Json = None) -> list[str]:
+    """A warning for each key that a body, which decodes to `value`, has twice."""
     value = msgspec.json.decode(raw) if value is None else value
-    # Where writing it gives back the body but for spaces, no key stood twice.
+    # The usual case is fast: a body that encodes to itself, except for spaces, has no duplicates.
     if msgspec.json.format(raw, indent=-1) == encoded(value):
         return []
     return [f'duplicate field "{path}"' for path in duplicate_fields(raw)]
 
 
-def checked(
-    served: Served, obj: Object, *, validation: FieldValidation, noted: list[str] | None = None
-) -> Sent:
-    """`obj` without what its kind does not know; what is lost is refused or warned of.
+def decode_object(
+    served: ServedResource,
+    obj: Object,
+    *,
+    validation: FieldValidation,
+    duplicates: list[str] | None = None,
+) -> DecodedObject:
+    """`obj` without unknown fields, in its storage version.
+
+    `validation` decides whether unknown and duplicate fields are ignored, warned about or
+    rejected, as the query parameter `fieldValidation` does.
 
     Raises:
-        Refusal: 400 for another kind, wrong types, or unknown fields under `Strict`.
+        StatusError: 400 for another kind, wrong types, or unknown fields under `Strict`.
     """
-    _check_kind(served, obj)
+    kind, version = obj.get("kind") or served.kind, obj.get("apiVersion") or served.api_version
+    if (kind, version) != (served.kind, served.api_version):
+        raise _wrong_type(served, obj, f"{kind}", f"{version}")
     obj = {**obj, "kind": served.kind, "apiVersion": served.api_version}
-    found = known(served, obj)
-    if found.problems:
-        raise _undecodable(served, found.problems[0])
-    lost = [*(noted or ()), *(f'unknown field "{path}"' for path in found.unknown)]
-    if lost and validation == "Strict":
-        raise _undecodable(served, f"strict decoding error: {', '.join(lost)}")
-    if not isinstance(found.obj.get("metadata", {}), dict):
+    unknown: list[str] = []
+    problems: list[str] = []
+    if served.custom is not None:
+        obj, unknown = served.custom.schema.prune(obj)
+    elif (cls := served.cls) is not None:
+        obj, unknown, problems = check_types(cls, obj)
+    if problems:
+        raise _undecodable(served, problems[0])
+    dropped = duplicates or []
+    if unknown:
+        dropped = [*dropped, *[f'unknown field "{path}"' for path in unknown]]
+    if dropped and validation == "Strict":
+        raise _undecodable(served, f"strict decoding error: {', '.join(dropped)}")
+    # Schemas of CRDs do not describe metadata, so this is checked for all kinds.
+    if not isinstance(obj.get("metadata", {}), dict):
         raise _undecodable(served, "json: cannot unmarshal into Go struct field .metadata")
-    warnings = lost if validation == "Warn" else []
-    return Sent(stored(served, found.obj), warnings)
+    if not served.is_storage_version:
+        obj = to_storage_version(served, obj)
+    return DecodedObject(obj, dropped if validation == "Warn" else [])
 
 
-def _check_own(served: Served, obj: Object, raw: bytes) -> None:
-    """Custom kinds have to name themselves; built-in ones are known by their path."""
-    if served.custom is None:
-        return
+def _check_custom_type(served: ServedResource, obj: Object, raw: bytes) -> None:
+    # apiextensions-apiserver decodes unstructured objects, which must have kind and apiVersion;
+    # the decoder of built-in kinds takes both from the path where they are missing.
     if not obj.get("kind"):
         text = raw.decode(errors="replace")
         raise bad_request(
             f"the object provided is unrecognized (must be of type {served.kind}): "
-            f"Object 'Kind' is missing in '{text}' ({summary(raw)})"
+            f"Object 'Kind' is missing in '{text}' ({body_summary(raw)})"
         )
     api_version = obj.get("apiVersion") or ""
     if api_version != served.api_version:
@@ -110,54 +128,50 @@ def _check_own(served: Served, obj: Object, raw: bytes) -> None:
         )
 
 
-def _check_kind(served: Served, obj: Object) -> None:
-    kind = obj.get("kind") or served.kind
-    api_version = obj.get("apiVersion") or served.api_version
-    if (kind, api_version) == (served.kind, served.api_version):
-        return
+def _wrong_type(served: ServedResource, obj: Object, kind: str, api_version: str) -> StatusError:
     if served.custom is None:
-        raise bad_request(_not_handled(served.group, served.kind, f"{api_version}", f"{kind}"))
-    wanted = {"kind": (kind, served.kind), "apiVersion": (api_version, served.api_version)}
+        return bad_request(_conversion_error(served.group, served.kind, api_version, kind))
+    types = {"kind": (kind, served.kind), "apiVersion": (api_version, served.api_version)}
     causes = [
-        Cause(field, "FieldValueInvalid", f'Invalid value: "{said}": must be {known}')
-        for field, (said, known) in wanted.items()
-        if said != known
+        Cause(field, "FieldValueInvalid", f'Invalid value: "{sent}": must be {expected}')
+        for field, (sent, expected) in types.items()
+        if sent != expected
     ]
     metadata = obj.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else ""
-    raise invalid(served.group, f"{kind}", name if isinstance(name, str) else "", causes)
+    return invalid(served.group, kind, name if isinstance(name, str) else "", causes)
 
 
-def _not_handled(group: str, wanted: str, api_version: str, kind: str) -> str:
-    """Why an object of one built-in kind cannot be sent for another."""
-    theirs, _, version = api_version.rpartition("/")
-    if class_for(theirs, version, kind) is None:
+def _conversion_error(group: str, expected: str, api_version: str, kind: str) -> str:
+    """Why an object of one built-in kind is not accepted for another: runtime.Scheme's errors."""
+    sent_group, _, version = api_version.rpartition("/")
+    if class_for(sent_group, version, kind) is None:
         why = (
             f'no kind "{kind}" is registered for version "{api_version}" in scheme '
             '"pkg/runtime/scheme.go:111"'
         )
     else:
         internal = group.partition(".")[0] or "core"
-        why = f"converting ({version}.{kind}) to ({internal}.{wanted}): unknown conversion"
-    return f'{kind} in version "{version}" cannot be handled as a {wanted}: {why}'
+        why = f"converting ({version}.{kind}) to ({internal}.{expected}): unknown conversion"
+    return f'{kind} in version "{version}" cannot be handled as a {expected}: {why}'
 
 
-def _undecodable(served: Served, why: str) -> Refusal:
+def _undecodable(served: ServedResource, why: str) -> StatusError:
     return bad_request(
         f'{served.kind} in version "{served.version}" cannot be handled as a {served.kind}: {why}'
     )
 
 
-def typed(part: Subresource, obj: Object) -> Object:
-    """`obj` as the kind that is spoken at a subresource.
+def decode_subresource(part: Subresource, obj: Object) -> Object:
+    """`obj` as the kind of a subresource's body, such as Scale or Eviction.
 
     Raises:
-        Refusal: 400 for another kind or wrong types.
+        StatusError: 400 for another kind or wrong types.
     """
     kind, own = obj.get("kind") or part.kind, f"{part.group}/{part.version}".removeprefix("/")
     if kind != part.kind:
-        said = f"{obj.get('apiVersion') or own}"
-        raise bad_request(_not_handled(part.group, part.kind, said, f"{kind}"))
+        sent = f"{obj.get('apiVersion') or own}"
+        raise bad_request(_conversion_error(part.group, part.kind, sent, f"{kind}"))
     cls = class_for(part.group, part.version, part.kind)
     if cls is None:
         return obj
@@ -170,15 +184,18 @@ def typed(part: Subresource, obj: Object) -> Object:
     return found.object
 
 
-def place(served: Served, obj: Object, namespace: str, name: str = "") -> Object:
-    """`obj` at the place that the URL names.
+def match_path(served: ServedResource, obj: Object, namespace: str, name: str = "") -> Object:
+    """`obj` with the namespace of the request's path.
+
+    The checks are those of `EnsureObjectNamespaceMatchesRequestNamespace` and of the name
+    check in kube-apiserver's update handler.
 
     Raises:
-        Refusal: 400 when the object says it belongs elsewhere.
+        StatusError: 400 when namespace or name of the object differ from the path.
     """
     meta: Object = obj.get("metadata") or {}
-    said = meta.get("namespace") or ""
-    if said and said != namespace:
+    own = meta.get("namespace") or ""
+    if own and own != namespace:
         raise bad_request(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
@@ -192,7 +209,7 @@ def place(served: Served, obj: Object, namespace: str, name: str = "") -> Object
             f"the name of the object ({meta.get('name')}) does not match the name on the "
             f"URL ({name})"
         )
-    if served.namespaced and said != namespace:
+    if served.namespaced and own != namespace:
         meta = {**meta, "namespace": namespace}
     elif not served.namespaced and "namespace" in meta:
         meta = {key: value for key, value in meta.items() if key != "namespace"}
@@ -211,21 +228,22 @@ _SYSTEM_FIELDS = (
 
 
 def new_uid() -> str:
-    """A random UUID, as `uuid.uuid4` writes it, in a third of the time."""
+    """A random UUID, in a third of the time of `uuid.uuid4`."""
     digits = os.urandom(16).hex()
+    # RFC 9562: version 4 and the two bits of the variant are fixed.
     variant = "89ab"[int(digits[16], 16) & 3]
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
-def created(served: Served, obj: Object, *, now: str) -> Object:
-    """`obj` with what the server gives every new object.
+def with_system_metadata(served: ServedResource, obj: Object, *, now: str) -> Object:
+    """A new object with uid, creation time and generation (`FillObjectMetaSystemFields`).
 
     Raises:
-        Refusal: 500 when it already has a version, as kube-apiserver answers.
+        StatusError: 500 when it already has a version, as kube-apiserver responds.
     """
     meta = dict(obj.get("metadata") or {})
     if meta.get("resourceVersion"):
-        raise unexplained("resourceVersion should not be set on objects to be created")
+        raise untyped_error("resourceVersion should not be set on objects to be created")
     for field in _SYSTEM_FIELDS:
         meta.pop(field, None)
     meta["uid"] = new_uid()
@@ -235,38 +253,41 @@ def created(served: Served, obj: Object, *, now: str) -> Object:
     return {**obj, "metadata": meta}
 
 
-# --- changed objects
+# --- updates
 
 
-def changed(served: Served, old: Object, new: Object, *, part: str = "") -> Object:
-    """What `old` becomes when `new` is sent for it, or for one of its subresources.
+def apply_update(served: ServedResource, old: Object, new: Object, *, part: str = "") -> Object:
+    """`old` after an update with `new`, of the object or of one subresource.
 
     Raises:
-        Refusal: 409 for another version or uid, 422 for a version that is missing.
+        StatusError: 409 for another version or uid, 422 for a version that is missing.
     """
     _check_version(served, old["metadata"], new.get("metadata") or {})
-    obj = _of_part(served, old, new, part)
-    return {**obj, "metadata": _kept_metadata(old["metadata"], dict(obj.get("metadata") or {}))}
+    obj = _merge_part(served, old, new, part)
+    meta = _keep_system_metadata(old["metadata"], dict(obj.get("metadata") or {}))
+    return {**obj, "metadata": meta}
 
 
-def counted(served: Served, old: Object, new: Object) -> Object:
-    """`new`, complete with its defaults, in the next generation where it is news after `old`."""
+def with_generation(served: ServedResource, old: Object, new: Object) -> Object:
+    """`new`, with its defaults, in the next generation if its spec differs from `old`."""
     meta = new["metadata"]
-    if "generation" not in meta or not _is_news(served, old, new):
+    if "generation" not in meta or not _has_new_generation(served, old, new):
         return new
     return {**new, "metadata": {**meta, "generation": int(meta["generation"]) + 1}}
 
 
-def _is_news(served: Served, old: Object, new: Object) -> bool:
-    """Whether a change makes a new generation; of deployments, annotations count as well."""
+def _has_new_generation(served: ServedResource, old: Object, new: Object) -> bool:
     if _spec_changed(served, old, new):
         return True
+    # deploymentStrategy.PrepareForUpdate also counts changes of annotations.
     if served.storage != ("apps", "deployments"):
         return False
     return (old["metadata"].get("annotations") or {}) != (new["metadata"].get("annotations") or {})
 
 
-def _check_version(served: Served, old: Object, new: Object) -> None:
+def _check_version(served: ServedResource, old: Object, new: Object) -> None:
+    # Store.Update of the generic registry: without a version an update is unconditional, if the
+    # strategy allows that.
     group, plural = served.group, served.plural
     version = new.get("resourceVersion")
     if not version or version == "0":
@@ -278,26 +299,28 @@ def _check_version(served: Served, old: Object, new: Object) -> None:
             )
             raise invalid(group, plural, old["name"], [cause])
     elif not (isinstance(version, str) and version.isdigit()):
-        raise unexplained(f'strconv.ParseUint: parsing "{version}": invalid syntax')
+        raise untyped_error(f'strconv.ParseUint: parsing "{version}": invalid syntax')
     elif version != old["resourceVersion"]:
-        raise conflict(group, plural, old["name"])
+        raise conflict(group, plural, old["name"])  # OptimisticLockErrorMsg
     uid = new.get("uid")
+    # The uid is a precondition of the write to etcd.
     if uid and uid != old.get("uid"):
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: "
         raise conflict(group, plural, old["name"], f"{storage_error(served, old)}{why}{old['uid']}")
 
 
-def storage_error(served: Served, meta: Object) -> str:
+def storage_error(served: ServedResource, meta: Object) -> str:
+    """The beginning of the message of a failed precondition, which quotes the key in etcd."""
     steps = ["/registry", served.plural, meta.get("namespace", ""), meta["name"]]
-    key = "/".join(step for step in steps if step)  # as if there were an etcd
+    key = "/".join(step for step in steps if step)
     return (
         f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, "
         "AdditionalErrorMsg: "
     )
 
 
-# What the server alone decides; an update leaves it as it was.
-_KEPT = (
+# Fields that only the server sets; an update keeps their old values.
+_SYSTEM_METADATA = (
     "uid",
     "creationTimestamp",
     "deletionTimestamp",
@@ -306,9 +329,9 @@ _KEPT = (
 )
 
 
-def _kept_metadata(old: Object, new: Object) -> Object:
-    new.pop("selfLink", None)
-    for field in _KEPT:
+def _keep_system_metadata(old: Object, new: Object) -> Object:
+    new.pop("selfLink", None)  # no server sets it since Kubernetes 1.20
+    for field in _SYSTEM_METADATA:
         if field in old:
             new[field] = old[field]
         else:
@@ -317,68 +340,77 @@ def _kept_metadata(old: Object, new: Object) -> Object:
     return new
 
 
-def _of_part(served: Served, old: Object, new: Object, part: str) -> Object:
+def _merge_part(served: ServedResource, old: Object, new: Object, part: str) -> Object:
+    # Each subresource has its own strategy in kube-apiserver: it takes over its part of the new
+    # object and keeps the rest of the old one.
     match part:
         case "":
-            return _with(new, "status", old) if "status" in served.subresources else new
+            return _with_field(new, "status", old) if "status" in served.subresources else new
         case "status":
-            return _status_of(served, old, new)
+            return _merge_status(served, old, new)
         case "ephemeralcontainers":
-            spec = _with(old["spec"], "ephemeralContainers", new.get("spec") or {})
+            spec = _with_field(old["spec"], "ephemeralContainers", new.get("spec") or {})
             return {**old, "spec": spec}
         case "resize":
-            return {**old, "spec": _resized(old["spec"], new.get("spec") or {})}
+            return {**old, "spec": _merge_resources(old["spec"], new.get("spec") or {})}
         case "approval":
             status = {**(old.get("status") or {})}
             status["conditions"] = (new.get("status") or {}).get("conditions") or []
             return {**old, "status": status}
         case "finalize":
-            spec = _with(old.get("spec") or {}, "finalizers", new.get("spec") or {})
+            spec = _with_field(old.get("spec") or {}, "finalizers", new.get("spec") or {})
             return {**old, "spec": spec, "metadata": new.get("metadata") or {}}
-    raise AssertionError(f"no part {part!r} of an object can be written")
+    raise AssertionError(f"the subresource {part!r} is not a part of its object")
 
 
-def _with(target: Object, field: str, source: Object) -> Object:
-    """`target` with `field` as it is in `source`, absent where it is absent there."""
+def _with_field(target: Object, field: str, source: Object) -> Object:
+    """`target` with the value that `field` has in `source`, or without it."""
     if field in source:
         return {**target, field: source[field]}
     return {key: value for key, value in target.items() if key != field}
 
 
-def _status_of(served: Served, old: Object, new: Object) -> Object:
-    merged = _with(old, "status", new)
+def _merge_status(served: ServedResource, old: Object, new: Object) -> Object:
+    merged = _with_field(old, "status", new)
     meta = dict(new.get("metadata") or {})
+    # A status update may change labels and annotations of most kinds, never these.
     kept: tuple[str, ...] = ("ownerReferences", "finalizers")
     if keeps_metadata_in_status(served):
         kept = (*kept, "labels", "annotations")
     for field in kept:
-        meta = _with(meta, field, old["metadata"])
+        meta = _with_field(meta, field, old["metadata"])
     return {**merged, "metadata": meta}
 
 
-def _resized(old: Object, new: Object) -> Object:
-    wanted = {
+def _merge_resources(old: Object, new: Object) -> Object:
+    by_name = {
         each.get("name"): each for each in new.get("containers") or () if isinstance(each, dict)
     }
-    containers = [
-        _with(_with(each, "resources", wanted[each["name"]]), "resizePolicy", wanted[each["name"]])
-        if each["name"] in wanted
-        else each
-        for each in old.get("containers") or ()
-    ]
+    containers = []
+    for container in old.get("containers") or ():
+        sent = by_name.get(container["name"])
+        if sent is None:
+            containers.append(container)
+        else:
+            resized = _with_field(container, "resources", sent)
+            containers.append(_with_field(resized, "resizePolicy", sent))
     return {**old, "containers": containers}
 
 
-def _spec_changed(served: Served, old: Object, new: Object) -> bool:
-    """Whether anything changed that counts as a new generation."""
+def _spec_changed(served: ServedResource, old: Object, new: Object) -> bool:
+    """Whether any field but metadata and status changed."""
+    # A CRD without the status subresource counts changes of status, too.
     left_out = {"metadata", "kind", "apiVersion"}
     if served.custom is None or served.custom.has_status:
         left_out.add("status")
     return any(old.get(key) != new.get(key) for key in {*old, *new} - left_out)
 
 
-def same_but_bookkeeping(old: Object, new: Object) -> bool:
-    """Whether storing `new` over `old` would change nothing a client wrote."""
+def is_noop(old: Object, new: Object) -> bool:
+    """Whether `new` differs from `old` only in its version and the times of its managers.
+
+    kube-apiserver does not write such an update: the version stays, and no watch gets an event.
+    """
     if any(old.get(key) != new.get(key) for key in {*old, *new} - {"metadata"}):
         return False
     one, two = old["metadata"], new["metadata"]
@@ -388,16 +420,17 @@ def same_but_bookkeeping(old: Object, new: Object) -> bool:
     return _untimed(one.get("managedFields")) == _untimed(two.get("managedFields"))
 
 
-def _untimed(entries: Any) -> list[Object]:
+def _untimed(entries: Json) -> list[Object]:
     return [{k: v for k, v in each.items() if k != "time"} for each in entries or ()]
 
 
-def is_finished(obj: Object) -> bool:
-    """Whether an object that is being deleted has nothing left that keeps it."""
+def is_removable(obj: Object) -> bool:
+    """Whether an object that is being deleted has no finalizer and no grace period left."""
     meta = obj["metadata"]
     if "deletionTimestamp" not in meta or meta.get("finalizers"):
         return False
     if meta.get("deletionGracePeriodSeconds"):
         return False
+    # A namespace has its finalizers in the spec.
     is_namespace = obj.get("kind") == "Namespace" and obj.get("apiVersion") == "v1"
     return not (is_namespace and (obj.get("spec") or {}).get("finalizers"))

@@ -1,13 +1,12 @@
-"""Applies a patch to an object as the kind's version shows it.
+"""Applies a patch to an object in the version of the request.
 
-Promises: pure; a patch that cannot be read is 400, one that cannot be applied 422 (JSON
-patch) or 500 (strategic), as kube-apiserver answers; a sort the kind does not know is 415.
-Elsewhere: how patches work (`kubeloop.patches`), server-side apply (`managed`).
+Guarantees: pure; a patch that cannot be decoded is 400, one that cannot be applied 422 (JSON
+patch) or 500 (strategic merge patch), as in kube-apiserver's `patch.go`; an unsupported patch
+type is 415.
+See also: `kubeloop.patches` (the algorithms), `apply.managed` (server-side apply).
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import msgspec
 
@@ -18,19 +17,28 @@ from kubeloop.patches import (
     apply_merge_patch,
     apply_strategic_patch,
 )
+from kubeloop.wire import Json
 
-from ..registry import Served
-from ..request.negotiation import YAML, decoded_body, sort_of
+from ..registry import ServedResource
+from ..request.negotiation import YAML, decode_body, json_type
 from ..statuses import (
-    Refusal,
+    StatusError,
     bad_request,
     request_entity_too_large,
-    unexplained,
     unsupported_media_type,
+    untyped_error,
 )
 from ..storage.store import Object
 
-__all__ = ["APPLY", "JSON_PATCH", "MERGE", "STRATEGIC", "patch_type", "patched", "read_applied"]
+__all__ = [
+    "APPLY",
+    "JSON_PATCH",
+    "MERGE",
+    "STRATEGIC",
+    "apply_patch",
+    "decode_apply_body",
+    "patch_media_type",
+]
 
 JSON_PATCH = "application/json-patch+json"
 MERGE = "application/merge-patch+json"
@@ -38,48 +46,48 @@ STRATEGIC = "application/strategic-merge-patch+json"
 APPLY = "application/apply-patch+yaml"
 
 
-def patch_type(served: Served, content_type: str) -> str:
-    """The sort of patch that a request says it sends.
+def patch_media_type(served: ServedResource, content_type: str) -> str:
+    """The patch type in a Content-Type header.
 
     Raises:
-        Refusal: 415 for a sort that the kind does not know.
+        StatusError: 415 for a type that the resource does not support.
     """
-    known = [JSON_PATCH, MERGE, STRATEGIC, APPLY]
+    supported = [JSON_PATCH, MERGE, STRATEGIC, APPLY]
     if served.custom is not None:
-        known.remove(STRATEGIC)
+        supported.remove(STRATEGIC)  # custom kinds have no Go struct with patch strategies
     media = content_type.split(";", 1)[0].strip()
-    if media not in known:
-        raise unsupported_media_type(known)
+    if media not in supported:
+        raise unsupported_media_type(supported)
     return media
 
 
-def patched(served: Served, shown: Object, raw: bytes, sort: str) -> Object:
-    """`shown`, the object in the version of `served`, after the patch.
+def apply_patch(served: ServedResource, obj: Object, raw: bytes, patch_type: str) -> Object:
+    """`obj`, in the version of `served`, after the patch.
 
     Raises:
-        Refusal: the patch cannot be read or applied.
+        StatusError: the patch cannot be decoded or applied.
     """
-    patch = _read(raw)
+    patch = _decode(raw)
     try:
-        match sort:
+        match patch_type:
             case "application/json-patch+json":
-                result = apply_json_patch(shown, _operations(patch))
+                result = apply_json_patch(obj, _operations(patch))
             case "application/merge-patch+json":
-                result = apply_merge_patch(shown, _document(patch))
+                result = apply_merge_patch(obj, _document(patch))
             case _:
                 facts = served.facts
-                assert facts is not None  # only built-in kinds know this sort
-                result = apply_strategic_patch(shown, _document(patch), facts)
+                assert facts is not None  # only built-in kinds support this type
+                result = apply_strategic_patch(obj, _document(patch), facts)
     except PatchError as error:
-        raise _refused(error, sort) from error
+        raise _status_error(error, patch_type) from error
     if not isinstance(result, dict):
         raise bad_request("the patched document is not an object")
     return result
 
 
-def _refused(error: PatchError, sort: str) -> Refusal:
-    if sort == JSON_PATCH:
-        return Refusal(
+def _status_error(error: PatchError, patch_type: str) -> StatusError:
+    if patch_type == JSON_PATCH:
+        return StatusError(
             {
                 "kind": "Status",
                 "apiVersion": "v1",
@@ -91,18 +99,18 @@ def _refused(error: PatchError, sort: str) -> Refusal:
                 "code": 422,
             }
         )
-    # kube-apiserver has no reason for these: they are errors that nobody translated.
-    return unexplained(str(error)) if sort == STRATEGIC else bad_request(str(error))
+    # kube-apiserver does not convert the errors of strategicpatch into API errors.
+    return untyped_error(str(error)) if patch_type == STRATEGIC else bad_request(str(error))
 
 
-def _read(raw: bytes) -> Any:
+def _decode(raw: bytes) -> Json:
     try:
         return msgspec.json.decode(raw)
     except (ValueError, RecursionError) as error:
         raise bad_request("invalid JSON patch") from error
 
 
-def _operations(patch: Any) -> list[Any]:
+def _operations(patch: Json) -> list[Json]:
     if not isinstance(patch, list):
         raise bad_request(
             "error decoding patch: json: cannot unmarshal object into Go value of type "
@@ -110,54 +118,58 @@ def _operations(patch: Any) -> list[Any]:
         )
     for operation in patch:
         _check_types(operation)
+    # maxJSONPatchOperations: a small patch can copy a document to an enormous one.
     if len(patch) > MAX_OPERATIONS:
-        refusal = request_entity_too_large(0)
-        refusal.status["message"] = (
+        error = request_entity_too_large(0)
+        error.status["message"] = (
             "Request entity too large: The allowed maximum operations in a JSON patch is "
             f"{MAX_OPERATIONS}, got {len(patch)}"
         )
-        raise refusal
+        raise error
     return patch
 
 
-def _check_types(operation: Any) -> None:
-    """Refuse what Go cannot read as an operation; what is null reads as left out."""
+def _check_types(operation: Json) -> None:
+    """Reject an operation that Go cannot decode; null decodes like a missing member."""
     go = "into Go value of type handlers.jsonPatchOp"
     if operation is not None and not isinstance(operation, dict):
-        raise bad_request(f"error decoding patch: json: cannot unmarshal {sort_of(operation)} {go}")
+        raise bad_request(
+            f"error decoding patch: json: cannot unmarshal {json_type(operation)} {go}"
+        )
     for member in ("op", "from", "path"):
         found = (operation or {}).get(member)
         if found is not None and not isinstance(found, str):
             raise bad_request(
-                f"error decoding patch: json: cannot unmarshal {sort_of(found)} into Go struct "
+                f"error decoding patch: json: cannot unmarshal {json_type(found)} into Go struct "
                 f"field jsonPatchOp.{member} of type string"
             )
 
 
-def _document(patch: Any) -> Object:
+def _document(patch: Json) -> Object:
     if not isinstance(patch, dict):
         raise bad_request(
-            f"error decoding patch: json: cannot unmarshal {sort_of(patch)} into Go value of type "
-            "map[string]interface {}"
+            f"error decoding patch: json: cannot unmarshal {json_type(patch)} into Go value of "
+            "type map[string]interface {}"
         )
     return patch
 
 
-def read_applied(raw: bytes, kind: str, api_version: str) -> Object:
-    """The object in the body of a server-side apply, which is YAML, of the kind that is meant.
+def decode_apply_body(raw: bytes, kind: str, api_version: str) -> Object:
+    """The object in the body of a server-side apply, which is YAML.
 
     Raises:
-        Refusal: 400 for what cannot be applied.
+        StatusError: 400 for another type, or an object with managed fields.
     """
-    obj = decoded_body(raw, YAML, what=kind)
-    # What is no text counts as not said, as in apimachinery's unstructured objects.
-    said, version = (
+    obj = decode_body(raw, YAML, kind=kind)
+    # unstructured.GetKind and GetAPIVersion return "" for values that are no strings.
+    own_kind, version = (
         value if isinstance(value := obj.get(key), str) else "" for key in ("kind", "apiVersion")
     )
-    if (said, version) != (kind, api_version):
+    if (own_kind, version) != (kind, api_version):
         version = version if "/" in version else f"/{version}"
-        raise bad_request(f"invalid object type: {version}, Kind={said}")
+        raise bad_request(f"invalid object type: {version}, Kind={own_kind}")
     meta = obj.get("metadata")
     if isinstance(meta, dict) and meta.get("managedFields"):
+        # An applied object that was read from the server would claim the fields of others.
         raise bad_request("metadata.managedFields must be nil")
     return obj

@@ -1,26 +1,26 @@
-"""The scale subresource: how many replicas are wanted, there, and selected.
+"""The scale subresource: desired and current replicas, and their selector.
 
-Promises: a write to a scale changes the replicas of its object and nothing else.
-Elsewhere: reading and writing the object itself (`verbs`).
+Guarantees: a write to a scale changes only the replicas of its object.
+See also: `writing` (the write of the object).
 """
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
 from kubeloop.selectors import selector_from_wire
-from kubeloop.wire import InvalidArgument, Subresource, class_for
+from kubeloop.wire import InvalidArgument, Json, Subresource, class_for
 
 from ..apply.managed import applied_name
-from ..registry import Served
+from ..registry import ServedResource
 from ..representations.representation import to_served_version
 from ..request.calls import Call
-from ..statuses import Cause, bad_request, conflict, invalid, unexplained
+from ..statuses import Cause, bad_request, conflict, invalid, untyped_error
 from ..storage.store import Entry, Object
 from ..values.unknown_fields import check_types
-from . import rules
-from .objects import typed
-from .patching import APPLY, MERGE, STRATEGIC, patched, read_applied
+from . import strategy
+from .objects import decode_subresource
+from .patching import APPLY, MERGE, STRATEGIC, apply_patch, decode_apply_body
 from .writing import Verbs
 
 __all__ = ["Scales"]
@@ -36,31 +36,32 @@ class Scales:
         self._verbs = verbs
 
     def get(self, call: Call) -> Object:
-        """The scale of an object. Raises `Refusal`."""
+        """The scale of an object. Raises `StatusError`."""
         return _scale_of(call.served, self._verbs.get(call).obj)
 
     async def update(self, call: Call, scale: Object) -> Object:
-        """Set the replicas that `scale` says. Raises `Refusal`."""
-        entry = self._meant(call, scale)
+        """Set the replicas of `scale`. Raises `StatusError`."""
+        entry = self._entry_of(call, scale)
         replicas = (scale.get("spec") or {}).get("replicas") or 0
         changed = _put(entry.obj, _path(call.served), replicas)
-        # The write is one of the whole object; who owns the replicas is who scales.
-        return await self._write(call, entry, self._verbs.tracked(call, entry.obj, changed))
+        # The whole object is written; the manager of the scale request owns spec.replicas
+        # (managedfields.ScaleHandler).
+        return await self._write(call, entry, self._verbs.track_managers(call, entry.obj, changed))
 
-    async def patch(self, call: Call, raw: bytes, sort: str) -> Object:
-        """Patch the scale, or apply one. Raises `Refusal`."""
-        if sort == APPLY:
+    async def patch(self, call: Call, raw: bytes, patch_type: str) -> Object:
+        """Patch the scale, or apply one. Raises `StatusError`."""
+        if patch_type == APPLY:
             return await self._apply(call, raw)
-        if sort == STRATEGIC:
-            sort = MERGE  # a scale has no lists: the two sorts mean the same
-        scale = patched(call.served, self.get(call), raw, sort)
-        return await self.update(call, typed(_part(call), scale))
+        if patch_type == STRATEGIC:
+            patch_type = MERGE  # a Scale has no lists: both types do the same
+        scale = apply_patch(call.served, self.get(call), raw, patch_type)
+        return await self.update(call, decode_subresource(_part(call), scale))
 
     async def _apply(self, call: Call, raw: bytes) -> Object:
-        """What is applied to a scale is applied to its object: the replicas alone."""
+        """Apply the replicas of a scale to its object."""
         served = call.served
-        scale = _read_applied(raw)
-        entry = self._meant(call, scale)
+        scale = _decode_applied(raw)
+        entry = self._entry_of(call, scale)
         applied: Object = {
             "kind": served.kind,
             "apiVersion": served.api_version,
@@ -69,13 +70,13 @@ class Scales:
         replicas = (scale.get("spec") or {}).get("replicas")
         if replicas is not None:
             applied = _put(applied, _path(served), replicas)
-        merged = self._verbs.merged(call, to_served_version(served, entry.obj), applied)
+        merged = self._verbs.merge_applied(call, to_served_version(served, entry.obj), applied)
         if _at(merged, _path(served)) is None:
-            merged = _put(merged, _path(served), 0)  # given up, and nobody else's
-        return await self._write(call, entry, rules.stored(served, merged))
+            merged = _put(merged, _path(served), 0)  # no manager owns it any more
+        return await self._write(call, entry, strategy.to_storage_version(served, merged))
 
-    def _meant(self, call: Call, scale: Object) -> Entry:
-        """The object whose scale was sent. Raises `Refusal` when it is another by now."""
+    def _entry_of(self, call: Call, scale: Object) -> Entry:
+        """The object of a scale. Raises `StatusError` when its version or uid has changed."""
         _check(call, scale)
         entry, meta = self._verbs.get(call), scale.get("metadata") or {}
         for field in ("resourceVersion", "uid"):
@@ -84,30 +85,31 @@ class Scales:
         return entry
 
     async def _write(self, call: Call, entry: Entry, changed: Object) -> Object:
-        written = await self._verbs.replace(_whole(call), entry, changed, [], applied=True)
-        return _scale_of(call.served, written.entry.obj)
+        result = await self._verbs.replace(_object_call(call), entry, changed, [], applied=True)
+        return _scale_of(call.served, result.entry.obj)
 
 
-def _read_applied(raw: bytes) -> Object:
-    """The scale in the body of an apply, which may hold only what scales have."""
-    scale = read_applied(raw, _KIND, _API)
+def _decode_applied(raw: bytes) -> Object:
+    """The scale in the body of an apply; unknown fields are rejected."""
+    scale = decode_apply_body(raw, _KIND, _API)
     cls = class_for("autoscaling", "v1", _KIND)
     assert cls is not None  # it is built in
     found = check_types(cls, scale)
     wrong = [*found.problems, *(f".{each}: field not declared in schema" for each in found.unknown)]
     if wrong:
         what = applied_name(scale)
-        raise unexplained(f"failed to create typed patch object ({what}): {wrong[0]}")
+        raise untyped_error(f"failed to create typed patch object ({what}): {wrong[0]}")
     return scale
 
 
 def _part(call: Call) -> Subresource:
     part = call.served.part("scale")
-    assert part is not None  # the path was found
+    assert part is not None  # otherwise the request was a 404
     return part
 
 
-def _whole(call: Call) -> Call:
+def _object_call(call: Call) -> Call:
+    """The same call for the object itself."""
     return Call(
         call.served,
         namespace=call.namespace,
@@ -131,7 +133,8 @@ def _check(call: Call, scale: Object) -> None:
         raise invalid("autoscaling", _KIND, call.name, [cause])
 
 
-def _path(served: Served) -> list[str]:
+def _path(served: ServedResource) -> list[str]:
+    # A CRD names its paths in `subresources.scale`; built-in kinds all use spec.replicas.
     custom = served.custom
     if custom is not None and custom.scale is not None:
         return _steps(custom.scale.spec_replicas_path)
@@ -142,18 +145,18 @@ def _steps(path: str) -> list[str]:
     return path.strip(".").split(".")
 
 
-def _at(obj: Any, steps: list[str]) -> Any:
+def _at(obj: Json, steps: list[str]) -> Json:
     for step in steps:
         obj = obj.get(step) if isinstance(obj, dict) else None
     return obj
 
 
-def _put(obj: Object, steps: list[str], value: Any) -> Object:
+def _put(obj: Object, steps: list[str], value: Json) -> Object:
     first, *rest = steps
     return {**obj, first: _put(obj.get(first) or {}, rest, value) if rest else value}
 
 
-def _scale_of(served: Served, obj: Object) -> Object:
+def _scale_of(served: ServedResource, obj: Object) -> Object:
     meta = obj["metadata"]
     status_path, selector = ["status", "replicas"], _selector(obj)
     if served.custom is not None and served.custom.scale is not None:
@@ -164,6 +167,7 @@ def _scale_of(served: Served, obj: Object) -> Object:
     status: Object = {"replicas": _at(obj, status_path) or 0}
     if selector:
         status["selector"] = selector
+    # A Scale has the identity of its object, so that its version works as a precondition.
     kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
     return {
         "kind": _KIND,
@@ -175,11 +179,11 @@ def _scale_of(served: Served, obj: Object) -> Object:
 
 
 def _selector(obj: Object) -> str:
-    said = (obj.get("spec") or {}).get("selector")
-    if not said:
+    found = (obj.get("spec") or {}).get("selector")
+    if not found:
         return ""
-    # A replication controller selects by a plain map.
-    wire = said if {"matchLabels", "matchExpressions"} & said.keys() else {"matchLabels": said}
+    # The selector of a ReplicationController is a plain map.
+    wire = found if {"matchLabels", "matchExpressions"} & found.keys() else {"matchLabels": found}
     try:
         return str(selector_from_wire(wire))
     except InvalidArgument:

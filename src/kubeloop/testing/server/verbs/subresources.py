@@ -1,27 +1,26 @@
-"""The parts of objects under paths of their own: status, scale, eviction, binding, log, ….
+"""Subresources: status, scale, eviction, binding, token, log.
 
-Promises: a write to a part changes that part alone; what a part refuses, it refuses with
+Guarantees: a write to a subresource changes only its part of the object; rejections have
 kube-apiserver's Status.
-Elsewhere: writing itself (`verbs`), what of an object a part is (`objects`), evictions
-(`evictions`), scale (`scales`), logs (`logs`).
+See also: `writing` (the writes), `objects` (which part a subresource is), `evictions`,
+`scales`, `logs`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, final
+from typing import final
 
 import msgspec
 
-from ..registry import Served
+from ..registry import ServedResource
 from ..representations.representation import PARTIAL, TABLE, Representation
-from ..request.calls import Call
-from ..request.incoming import Incoming
-from ..request.negotiation import Answer, body_type, decoded_body, wanted
-from ..request.options import write_options
-from ..request.paths import ResourcePath
+from ..request.calls import Call, call_for
+from ..request.negotiation import Response, body_type, decode_body, negotiate
+from ..request.options import NO_OPTIONS, write_options
+from ..request.requests import Request, ResourcePath
 from ..statuses import (
-    Refusal,
+    StatusError,
     method_not_allowed,
     method_not_supported,
     not_found,
@@ -29,21 +28,21 @@ from ..statuses import (
 )
 from ..storage.store import Object, encoded
 from .deletion import Deleter
-from .logs import Following, Logs
-from .objects import typed
-from .patching import APPLY, patch_type
+from .logs import Logs, LogStream
+from .objects import decode_subresource
+from .patching import APPLY, patch_media_type
 from .scales import Scales
 from .writing import Verbs
 
 __all__ = ["Subresources"]
 
-# Parts that are the object itself, of which a write changes a part.
-_VIEWS = frozenset({"status", "ephemeralcontainers", "resize", "approval", "finalize"})
+# Subresources whose body is the whole object.
+_OBJECT_PARTS = frozenset({"status", "ephemeralcontainers", "resize", "approval", "finalize"})
 
 
 @final
 class Subresources:
-    """Carries out requests whose path names a part of an object."""
+    """Carries out requests for subresources."""
 
     def __init__(
         self,
@@ -57,111 +56,105 @@ class Subresources:
         self._deleter = deleter
         self._logs = logs
         self._scales = Scales(verbs)
-        self._issue_token = issue_token  # makes a token for a service account
+        self._issue_token = issue_token  # carries out a TokenRequest
 
-    async def answer(
-        self, request: Incoming, served: Served, path: ResourcePath
-    ) -> Answer | Following:
-        """Do what the request asks of a part. Raises `Refusal`."""
+    async def respond(
+        self, request: Request, served: ServedResource, path: ResourcePath
+    ) -> Response | LogStream:
+        """Carry out a request for a subresource. Raises `StatusError`."""
         part = served.part(path.subresource)
         if part is None and served.custom is not None:
             raise not_found(served.group, served.plural, path.name)
         if part is None or bool(path.namespace) != served.namespaced:
             raise unknown_resource()
         if request.verb not in part.verbs:
+            # The handlers of CRDs and of built-in kinds have different texts for 405.
             if served.custom is not None:
                 raise method_not_supported(served.group, served.plural, request.verb)
             raise method_not_allowed()
-        if path.subresource in _VIEWS:
-            return await self._view(request, served, path)
+        if path.subresource in _OBJECT_PARTS:
+            return await self._object_part(request, served, path)
         match path.subresource:
             case "scale":
                 return await self._scale(request, served, path)
             case "log":
-                return self._logs.answer(request, Call(served, path.namespace, path.name))
+                return self._logs.respond(request, Call(served, path.namespace, path.name))
             case "eviction" | "binding" | "token":
                 return await self._create(request, served, path)
-        raise _not_here(path)
+        raise _not_implemented(path)
 
-    async def _view(self, request: Incoming, served: Served, path: ResourcePath) -> Answer:
-        want = wanted(request.header("Accept"))
+    async def _object_part(
+        self, request: Request, served: ServedResource, path: ResourcePath
+    ) -> Response:
+        media = negotiate(request.header("Accept"))
         kinds = {"Table": TABLE, "PartialObjectMetadata": PARTIAL}
-        form = Representation(served, kind=kinds.get(want.target, ""))  # type: ignore[arg-type] # its own names
+        form = Representation(served, kind=kinds.get(media.target, ""))  # type: ignore[arg-type] # constants
         if request.verb == "get":
-            return Answer(200, form.encode_object(self._verbs.get(_call(request, served, path))))
+            entry = self._verbs.get(call_for(request, served, path, NO_OPTIONS))
+            return Response(200, form.encode_object(entry))
         if request.verb == "patch":
-            sort = patch_type(served, request.header("Content-Type"))
-            options = write_options(request.query, "PatchOptions", apply=sort == APPLY)
-            call = _call(request, served, path, options)
-            written = await self._verbs.patch(call, request.body, sort)
+            patch_type = patch_media_type(served, request.header("Content-Type"))
+            options = write_options(request.query, "PatchOptions", apply=patch_type == APPLY)
+            call = call_for(request, served, path, options)
+            result = await self._verbs.patch(call, request.body, patch_type)
         else:
             options = write_options(request.query, "UpdateOptions")
-            media = body_type(request.header("Content-Type"))
-            call = _call(request, served, path, options)
-            written = await self._verbs.update(call, request.body, media)
-        return Answer(written.code, form.encode_object(written.entry), warnings=written.warnings)
+            body = body_type(request.header("Content-Type"))
+            call = call_for(request, served, path, options)
+            result = await self._verbs.update(call, request.body, body)
+        return Response(result.code, form.encode_object(result.entry), warnings=result.warnings)
 
-    async def _scale(self, request: Incoming, served: Served, path: ResourcePath) -> Answer:
-        call = _call(request, served, path)
+    async def _scale(
+        self, request: Request, served: ServedResource, path: ResourcePath
+    ) -> Response:
         if request.verb == "get":
-            return _shown_scale(request, served, self._scales.get(call))
-        if request.verb == "patch":
-            sort = patch_type(served, request.header("Content-Type"))
-            options = write_options(request.query, "PatchOptions", apply=sort == APPLY)
-            call = _call(request, served, path, options)
-            scale = await self._scales.patch(call, request.body, sort)
+            scale = self._scales.get(call_for(request, served, path, NO_OPTIONS))
+        elif request.verb == "patch":
+            patch_type = patch_media_type(served, request.header("Content-Type"))
+            options = write_options(request.query, "PatchOptions", apply=patch_type == APPLY)
+            call = call_for(request, served, path, options)
+            scale = await self._scales.patch(call, request.body, patch_type)
         else:
-            options = write_options(request.query, "UpdateOptions")
-            call = _call(request, served, path, options)
-            scale = await self._scales.update(call, _body(request, served, path))
-        return _shown_scale(request, served, scale)
+            call = call_for(request, served, path, write_options(request.query, "UpdateOptions"))
+            scale = await self._scales.update(call, _decode(request, served, "scale"))
+        return _respond_scale(request, served, scale)
 
-    async def _create(self, request: Incoming, served: Served, path: ResourcePath) -> Answer:
+    async def _create(
+        self, request: Request, served: ServedResource, path: ResourcePath
+    ) -> Response:
         from .bindings import bind
         from .evictions import evict
 
         options = write_options(request.query, "CreateOptions")
-        body = _body(request, served, path)
-        call = _call(request, served, path, options)
+        body = _decode(request, served, path.subresource)
+        call = call_for(request, served, path, options)
         if path.subresource == "eviction":
-            return Answer(201, encoded(await evict(self._verbs, self._deleter, call, body)))
+            return Response(201, encoded(await evict(self._verbs, self._deleter, call, body)))
         if path.subresource == "binding":
-            return Answer(201, encoded(bind(self._verbs, call, body)))
+            return Response(201, encoded(bind(self._verbs, call, body)))
         self._verbs.get(call)
-        return Answer(201, encoded(self._issue_token(call, body)))
+        return Response(201, encoded(self._issue_token(call, body)))
 
 
-def _body(request: Incoming, served: Served, path: ResourcePath) -> Object:
-    """The object in the body, of the kind that is spoken at the path of the part."""
-    part = served.part(path.subresource)
-    assert part is not None  # it was found before
+def _decode(request: Request, served: ServedResource, subresource: str) -> Object:
+    """The object in the body, of the kind of the subresource."""
+    part = served.part(subresource)
+    assert part is not None  # `respond` found it
     media = body_type(request.header("Content-Type"))
-    return typed(part, decoded_body(request.body, media, what=part.kind))
+    return decode_subresource(part, decode_body(request.body, media, kind=part.kind))
 
 
-def _shown_scale(request: Incoming, served: Served, scale: Object) -> Answer:
-    if wanted(request.header("Accept")).target != TABLE:
-        return Answer(200, encoded(scale))
+def _respond_scale(request: Request, served: ServedResource, scale: Object) -> Response:
+    if negotiate(request.header("Accept")).target != TABLE:
+        return Response(200, encoded(scale))
     from ..representations.tables import table
 
-    spoken = msgspec.structs.replace(served, group="autoscaling", kind="Scale", custom=None)
-    return Answer(200, encoded(table(spoken, [scale])))
+    as_scale = msgspec.structs.replace(served, group="autoscaling", kind="Scale", custom=None)
+    return Response(200, encoded(table(as_scale, [scale])))
 
 
-def _call(request: Incoming, served: Served, path: ResourcePath, options: Any = None) -> Call:
-    call = Call(
-        served,
-        namespace=path.namespace,
-        name=path.name,
-        part=path.subresource,
-        agent=request.header("User-Agent"),
-        user=request.user,
-    )
-    return call if options is None else msgspec.structs.replace(call, options=options)
-
-
-def _not_here(path: ResourcePath) -> Refusal:
-    return Refusal(
+def _not_implemented(path: ResourcePath) -> StatusError:
+    return StatusError(
         {
             "kind": "Status",
             "apiVersion": "v1",

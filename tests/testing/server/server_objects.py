@@ -53,7 +53,7 @@ def deployment(name: str, replicas: int = 1) -> dict[str, Any]:
 
 
 def definition(**more: Any) -> dict[str, Any]:
-    """A definition of `widgets.example.com` with a replicas field and subresources."""
+    """A CRD of `widgets.example.com` with a replicas field and subresources."""
     schema = {
         "type": "object",
         "properties": {

@@ -1,8 +1,8 @@
-"""A server, a line to it that can break, one who writes, and an informer that must not care.
+"""A server, a proxy that can break, a writer, and an informer that must stay correct.
 
-Promises: what `is_true_again` returns from holds: the cache is what a fresh list says, so is
-the story that each handler was told, and nothing is open that was not before the fault.
-Elsewhere: what goes wrong (`faults`), in which order (`campaign`).
+Guarantees: after `wait_until_consistent` the cache equals a fresh list, so does the state that
+each handler has seen, and nothing is open that was not open before the fault.
+See also: `faults` (what goes wrong), `campaign` (in which order).
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from kubeloop.wire.core.v1 import ConfigMap, Container, PodSpec, PodTemplate, Po
 from kubeloop.wire.meta.v1 import ObjectMeta
 from tests.support.change_history import ChangeHistory, Identity, cached_versions
 
-from .leftovers import all_that_is_open, task_names
+from .leftovers import open_resources, task_names
 from .proxy import Proxy
 from .quick_clock import QuickClock
 
-__all__ = ["CONFIG_MAPS", "POD_TEMPLATES", "SPEED", "Place", "Subject", "World", "world_at"]
+__all__ = ["CONFIG_MAPS", "POD_TEMPLATES", "SPEED", "Cluster", "Scenario", "Subject", "scenario_at"]
 
 T = TypeVar("T")
 
-SPEED = 300.0  # seconds of a client's clock in one of ours
+SPEED = 300.0  # seconds of the clients' clock per real second
 NAMES = tuple("abcdefgh")
-DEADLINE = 20.0  # real seconds for the truth to come back; it takes a fraction of one
+DEADLINE = 20.0  # real seconds until the cache is consistent; usually a fraction of one
 BACKLOG = 4
-# A watch, a request beside it, and one that has just been given up.
-LINES = 3
+# A watch, a request beside it, and one that has just been cancelled.
+CONNECTIONS = 3
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """The kind that is mirrored, and how one of it is made."""
+    """The kind that the informer caches, and how to create an object of it."""
 
     kind: type[Any]
     make: Callable[[str, str], Any]
@@ -63,38 +63,38 @@ CONFIG_MAPS = Subject(ConfigMap, _config_map)
 POD_TEMPLATES = Subject(PodTemplate, _pod_template)
 
 
-class Place(Protocol):
-    """What a campaign needs of a server beside HTTP."""
+class Cluster(Protocol):
+    """What a campaign needs of a server besides HTTP."""
 
     port: int
 
     def config(self, port: int) -> ClusterConfig:
-        """How to reach it as its administrator, through that port."""
+        """The configuration of its administrator, through that port."""
         ...
 
 
 class SlowHandler:
-    """A handler that can be made to wait; what it is told then has to make sense as well."""
+    """A handler that can be held; its later notifications must be consistent, too."""
 
     def __init__(self) -> None:
         self.story = ChangeHistory()
-        self._may_go_on = asyncio.Event()
-        self._may_go_on.set()
+        self._released = asyncio.Event()
+        self._released.set()
 
     async def __call__(self, change: Change[Any]) -> None:
-        await self._may_go_on.wait()
+        await self._released.wait()
         self.story(change)
 
     def hold(self) -> None:
-        self._may_go_on.clear()
+        self._released.clear()
 
-    def let_go(self) -> None:
-        self._may_go_on.set()
+    def release(self) -> None:
+        self._released.set()
 
 
 @final
-class World:
-    """What faults happen to, and what is checked after each."""
+class Scenario:
+    """What faults apply to, and what is checked after each."""
 
     def __init__(
         self,
@@ -116,25 +116,25 @@ class World:
         )
         self.story = ChangeHistory()
         self.slow = SlowHandler()
-        self._told = [
+        self._registrations = [
             self.informer.add_handler(on_change=self.story, name="quick"),
             self.informer.add_handler(on_change=self.slow, name="slow"),
         ]
         self._turn = 0
         self.tasks_before: list[str] = []
-        # Connections of an old TLS context are not used again, and go when they are idle.
-        self.lines_allowed = LINES
+        # Connections of an old TLS context are not reused; they close when they are idle.
+        self.connections_allowed = CONNECTIONS
 
-    # --- who writes
+    # --- the writer
 
     async def write(self, random: Random, *, most: int) -> None:
-        """Change up to so many objects; what a fault keeps from happening does not happen."""
+        """Change up to `most` objects; writes that a fault prevents are skipped."""
         for _ in range(random.randint(0, most)):
             with suppress(KubeError):
                 await self._change(random.choice(NAMES), random.choice(["put", "put", "delete"]))
 
     async def put(self, name: str) -> str:
-        """Make or change an object, however long it takes; returns its version."""
+        """Create or update an object, with retries; returns its version."""
         async with asyncio.timeout(DEADLINE):
             while True:
                 with suppress(KubeError):
@@ -152,49 +152,51 @@ class World:
         made = await self._objects.create_or_update(self._subject.make(name, str(self._turn)))
         return str(made.metadata.resource_version)
 
-    # --- the line
+    # --- the proxy
 
-    async def on_the_line(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do something with the proxy, in its own loop."""
+    async def in_proxy_loop(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine of the proxy in its event loop."""
         assert self.proxy.loop is not None
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self.proxy.loop))
 
-    def cut_lines(self) -> None:
-        """Break every connection of the informer's client."""
+    def reset_connections(self) -> None:
+        """Reset every connection of the informer's client."""
         assert self.proxy.loop is not None
         self.proxy.loop.call_soon_threadsafe(self.proxy.cut)
 
-    # --- what has to hold
+    # --- checks
 
-    async def is_true_again(self, *, slow_too: bool = True) -> None:
-        """Wait until the cache and the stories are what the server has, and nothing is left."""
+    async def wait_until_consistent(self, *, slow_too: bool = True) -> None:
+        """Wait until cache and handlers have the state of the server, and nothing extra is open."""
         try:
             async with asyncio.timeout(DEADLINE):
                 while not await self._soon(self._equals(await self.truth(), slow_too=slow_too)):
-                    pass  # somebody's last write came after the list
+                    pass  # a write came after the list
                 await self.until(lambda: task_names() == self.tasks_before)
-                await self.until(lambda: len(self.proxy.lines) <= self.lines_allowed)
+                await self.until(lambda: len(self.proxy.connections) <= self.connections_allowed)
         except TimeoutError:
-            raise AssertionError(await self._complaint()) from None
-        assert [each.stats().failures for each in self._told] == [0, 0], "a story makes no sense"
+            raise AssertionError(await self._report()) from None
+        assert [each.stats().failures for each in self._registrations] == [0, 0], (
+            "inconsistent notifications"
+        )
         assert self.informer.has_synced
 
-    async def leaves_nothing(self, *, since: Counter[str]) -> None:
-        """Wait until all that was opened since then is closed.
+    async def wait_until_closed(self, *, since: Counter[str]) -> None:
+        """Wait until everything that was opened since then is closed.
 
-        What was open before may be gone: servers of other tests live on in other threads.
+        Less may be open than before: servers of other tests run in other threads.
         """
 
         def is_so() -> bool:
-            gc.collect()  # who only waits for the collector is not left
-            return all_that_is_open() <= since
+            gc.collect()  # what only the collector must free does not count
+            return open_resources() <= since
 
         with suppress(TimeoutError):
             await self.until(is_so)
-        assert all_that_is_open() - since == Counter()
+        assert open_resources() - since == Counter()
 
     async def truth(self) -> dict[ObjectKey, Identity]:
-        """What a fresh list says, as soon as the server gives one."""
+        """A fresh list, as soon as the server returns one."""
         while True:
             with suppress(KubeError):
                 found = [each.metadata for each in (await self._objects.list()).items]
@@ -205,19 +207,19 @@ class World:
             await asyncio.sleep(0.005)
 
     async def newest_version(self) -> str:
-        """The version that a fresh list has."""
+        """The version of a fresh list."""
         return (await self._objects.list()).version
 
     async def until(self, met: Callable[[], bool]) -> None:
-        """Wait for a condition. Safe to cancel."""
+        """Wait for a condition."""
         async with asyncio.timeout(DEADLINE):
             while not met():
                 await asyncio.sleep(0.002)
 
-    def _equals(self, wanted: dict[ObjectKey, Identity], *, slow_too: bool) -> Callable[[], bool]:
+    def _equals(self, expected: dict[ObjectKey, Identity], *, slow_too: bool) -> Callable[[], bool]:
         def met() -> bool:
-            told = self.slow.story.now if slow_too else wanted
-            return cached_versions(self.informer) == wanted == self.story.now == told
+            slow = self.slow.story.now if slow_too else expected
+            return cached_versions(self.informer) == expected == self.story.now == slow
 
         return met
 
@@ -229,29 +231,29 @@ class World:
             return False
         return True
 
-    async def _complaint(self) -> str:
+    async def _report(self) -> str:
         return (
             f"{DEADLINE:g} s after the fault\nserver: {await self.truth()}\n"
-            f"cache:  {cached_versions(self.informer)}\ntold:   {self.story.now}\n"
+            f"cache:  {cached_versions(self.informer)}\nquick:  {self.story.now}\n"
             f"slow:   {self.slow.story.now}\ntasks:  {task_names()}\n"
-            f"before: {self.tasks_before}\nlines:  {len(self.proxy.lines)}\n"
+            f"before: {self.tasks_before}\nopen:   {len(self.proxy.connections)}\n"
             f"{self.informer.stats()}"
         )
 
 
 @asynccontextmanager
-async def world_at(
-    place: Place, *, thread: LoopThread, speed: float = SPEED, subject: Subject = CONFIG_MAPS
-) -> AsyncIterator[World]:
-    """A world around a server; its clients have one clock of `speed`, which can jump."""
+async def scenario_at(
+    cluster: Cluster, *, thread: LoopThread, speed: float = SPEED, subject: Subject = CONFIG_MAPS
+) -> AsyncIterator[Scenario]:
+    """A scenario with a server; its clients share a clock of this speed, which can jump."""
     clock = QuickClock(speed)
-    with thread.running(Proxy(place.port)) as proxy:
+    with thread.running(Proxy(cluster.port)) as proxy:
         async with (
-            Client(place.config(place.port), clock=clock) as direct,
-            Client(place.config(proxy.port), clock=clock) as client,
+            Client(cluster.config(cluster.port), clock=clock) as direct,
+            Client(cluster.config(proxy.port), clock=clock) as client,
         ):
-            world = World(proxy, client=client, direct=direct, clock=clock, subject=subject)
-            async with world.informer:
-                await world.until(lambda: bool(world.proxy.lines))
-                world.tasks_before = task_names()
-                yield world
+            scenario = Scenario(proxy, client=client, direct=direct, clock=clock, subject=subject)
+            async with scenario.informer:
+                await scenario.until(lambda: bool(scenario.proxy.connections))
+                scenario.tasks_before = task_names()
+                yield scenario
