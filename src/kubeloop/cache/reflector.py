@@ -264,6 +264,8 @@ class Reflector:
         """Take a step, and report what the step is about."""
         before = self._state
         after = self._state = step(before, observation, scope=str(self._scope))
+        if after is before:
+            return
         match after:
             case BackingOff(error=Exception() as error):
                 if isinstance(error, VeryShortWatch):
