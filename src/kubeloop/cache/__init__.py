@@ -44,9 +44,9 @@ from .mutation_detector import (
     detector_wanted,
 )
 from .outage import OutageStats
-from .reflector import Reflector, ReflectorStats, Target, WatchErrorHandler
+from .reflector import Reflector, Target, WatchErrorHandler
 from .reflector_errors import VeryShortWatch, WatchListInconsistent
-from .reflector_state import ReflectorState
+from .reflector_state import ReflectorState, ReflectorStats
 from .report import CacheLine, CacheReport, cache_report
 from .store import StoreStats, ThreadSafeStore
 from .waiting import InformerStopped, NotYet

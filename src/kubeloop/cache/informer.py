@@ -39,7 +39,8 @@ from .lister import Lister, SelectorLike
 from .metrics import NO_METER, CacheMetrics
 from .mutation_detector import MutationDetector, detector_wanted
 from .notices import LIMIT
-from .reflector import Reflector, ReflectorStats, WatchErrorHandler
+from .reflector import Reflector, WatchErrorHandler
+from .reflector_state import ReflectorStats
 from .report import warn_of_unfiltered
 from .store import StoreStats
 from .waiting import InformerStopped, Progress, check_version, has_reached

@@ -17,11 +17,8 @@ import random as chance
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, TypedDict, Unpack, final
 
-import msgspec
-
 from kubeloop.kit import (
     Backoff,
-    BackoffStats,
     Clock,
     Delays,
     Random,
@@ -42,10 +39,10 @@ from kubeloop.machinery import (
 from kubeloop.wire import RawEvent
 
 from .entry import Entry
-from .entry_decoder import EntryDecoder, EntryDecoderStats
+from .entry_decoder import EntryDecoder
 from .list_watch import ListWatch, OpenWatch
 from .metrics import NO_METER, Meter
-from .outage import Attempts, OutageStats
+from .outage import Attempts
 from .pager import ListPager, ListResult
 from .reflector_errors import (
     InternalErrorWindow,
@@ -66,7 +63,7 @@ from .reflector_state import (
     Observation,
     Opened,
     Received,
-    ReflectorState,
+    ReflectorStats,
     Started,
     Starting,
     State,
@@ -86,7 +83,7 @@ from .watch_list import (
     is_unsupported,
 )
 
-__all__ = ["Reflector", "ReflectorOptions", "ReflectorStats", "Target", "WatchErrorHandler"]
+__all__ = ["Reflector", "ReflectorOptions", "Target", "WatchErrorHandler"]
 
 log = get_logger(__name__)
 
@@ -127,26 +124,6 @@ class ReflectorOptions(TypedDict, total=False):
     check_consistency: bool  # compare each streamed state with a list of the same version
     meter: Meter
     random: Random
-
-
-class ReflectorStats(msgspec.Struct, frozen=True):
-    """How far a reflector is, and what it took."""
-
-    state: ReflectorState
-    version: str  # the last one synced; empty before the first
-    lists: int
-    watch_lists: int  # initial states that were requested as a stream
-    fallbacks: int  # of these, how many failed and led to a list
-    watches: int
-    short_watches: int
-    events: int
-    rounds: int
-    errors: int
-    last_error: str  # of all errors so far; whether it is over is in `outage`
-    outage: OutageStats | None  # None: the last attempt succeeded
-    event_age: float | None  # seconds since the last event, bookmarks included
-    left_out: EntryDecoderStats
-    backoff: BackoffStats | None
 
 
 @final

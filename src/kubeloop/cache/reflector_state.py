@@ -20,8 +20,11 @@ from typing import TypeAlias
 
 import msgspec
 
+from kubeloop.kit import BackoffStats
 from kubeloop.machinery import ConnectError, TooManyRequests, TransportError, is_api_error
 
+from .entry_decoder import EntryDecoderStats
+from .outage import OutageStats
 from .reflector_errors import VersionWentBack, VeryShortWatch, needs_newest, retry_after
 from .watch_list import AfterStream, after_failed_stream
 
@@ -36,6 +39,7 @@ __all__ = [
     "Position",
     "Received",
     "ReflectorState",
+    "ReflectorStats",
     "Started",
     "Starting",
     "State",
@@ -59,6 +63,26 @@ class ReflectorState(enum.StrEnum):
     CONNECTING = "connecting"  # a watch was requested, and has no response yet
     WATCHING = "watching"
     WAITING = "waiting"  # before the next attempt, after a failure
+
+
+class ReflectorStats(msgspec.Struct, frozen=True):
+    """How far a reflector is, and what it took."""
+
+    state: ReflectorState
+    version: str  # the last one synced; empty before the first
+    lists: int
+    watch_lists: int  # initial states that were requested as a stream
+    fallbacks: int  # of these, how many failed and led to a list
+    watches: int
+    short_watches: int
+    events: int
+    rounds: int
+    errors: int
+    last_error: str  # of all errors so far; whether it is over is in `outage`
+    outage: OutageStats | None  # None: the last attempt succeeded
+    event_age: float | None  # seconds since the last event, bookmarks included
+    left_out: EntryDecoderStats
+    backoff: BackoffStats | None
 
 
 class Position(msgspec.Struct, frozen=True):
