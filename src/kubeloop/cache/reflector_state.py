@@ -1,12 +1,14 @@
 """The states of a reflector, what it can observe, and the step from one state to the next.
 
-    Starting ──► Streaming ──► Watching ──► Watching ...
-        │            │ ▲          ▲ │
-        │            ▼ └─ retry   │ ▼
-        └──────► Listing ─────────┘ BackingOff ──► Starting, Streaming or Watching
+    Starting ──► Streaming ──────► Watching ──► Watching ──► ...
+        │            │                ▲
+        └────────────┴──► Listing ────┘
+
+After a failure, each of them may lead to BackingOff, and that to Starting (read the collection
+again), Streaming (retry) or Watching (from the last version).
 
 A state says what to do next; `step` is plain code that a task or a protocol callback can call
-with what came of it. Guarantees: the version never changes except by a list, a stream or a
+with the outcome. Guarantees: the version never changes except by a list, a stream or a
 watch event; after a version that the server rejected, the newest state is requested until
 there is one; an error leads to a wait or to another request, never to an end.
 See also: the loop that lists, watches and waits (`reflector`), which errors mean what
