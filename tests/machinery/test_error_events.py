@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubeloop.machinery import DecodeError, Expired, error_from_event
+from kubeloop.errors import DecodeError, Expired, error_from_event
 
 
 def test_a_status_becomes_the_error_of_its_reason() -> None:

@@ -9,8 +9,9 @@ It knows no client: what it needs of one is a `ListWatch`.
 from __future__ import annotations
 
 from .changes import Change, ChangeStream, ChangeType
+from .codec import CodecStats, EntryCodec
 from .controller import Controller, ControllerStats, DeltaProducer
-from .delta_queue import Batch, DeltaQueue, EntryTransform, KnownEntries, Process, QueueStats
+from .delta_queue import Batch, DeltaQueue, EntryTransform, KnownObjects, Process, QueueStats
 from .deltas import DeltaFIFO
 from .entry import Delta, DeltaType, Entry, OwnerRef
 from .entry_decoder import EntryDecoder, EntryDecoderStats, Transform
@@ -24,14 +25,13 @@ from .errors import (
     UnknownIndex,
 )
 from .expiring import ExpirationCache, ExpirationCacheStats, ExpirationPolicy, older_than
-from .factory import FactoryStats, ListWatches, SharedInformerFactory, SyncResult, Watchable
+from .factory import FactoryStats, ListWatchClient, SharedInformerFactory, SyncResult, Watchable
 from .handlers import HandlerStats, Registration
 from .in_order import RealFIFO
-from .index import NAMESPACE, Indexers, IndexFunc, IndexStats, exactly_one
+from .index import NAMESPACE, Indexers, IndexFunc, IndexStats, index_func_to_key_func
 from .indexer import Indexer, Store, let_go
 from .informer import InformerState, InformerStats, SharedInformer
-from .keeper import Keeper, KeeperStats
-from .keeping import Keeping
+from .keeping import StorageFormat
 from .key_functions import KeyFunc
 from .list_watch import ListWatch, PageHead, PageStream, RawItem, RawPage, Scope
 from .lister import Lister, SelectorLike
@@ -41,28 +41,29 @@ from .mutation_detector import (
     CacheMutated,
     MutationDetector,
     MutationDetectorStats,
-    detector_wanted,
+    is_detector_enabled,
 )
 from .outage import OutageStats
 from .reflector import Reflector, Target, WatchErrorHandler
 from .reflector_errors import VeryShortWatch, WatchListInconsistent
 from .reflector_state import ReflectorState, ReflectorStats
-from .report import CacheLine, CacheReport, cache_report
+from .report import CacheReport, CacheRow, cache_report
 from .store import StoreStats, ThreadSafeStore
-from .waiting import InformerStopped, NotYet
+from .waiting import InformerStopped, NotSynced
 from .watch_list import WatchListSupport
 
 __all__ = [
     "CACHE_METRIC_NAMES",
     "NAMESPACE",
     "Batch",
-    "CacheLine",
     "CacheMetrics",
     "CacheMutated",
     "CacheReport",
+    "CacheRow",
     "Change",
     "ChangeStream",
     "ChangeType",
+    "CodecStats",
     "Controller",
     "ControllerStats",
     "Delta",
@@ -71,6 +72,7 @@ __all__ = [
     "DeltaQueue",
     "DeltaType",
     "Entry",
+    "EntryCodec",
     "EntryDecoder",
     "EntryDecoderStats",
     "EntryTransform",
@@ -87,20 +89,17 @@ __all__ = [
     "InformerState",
     "InformerStats",
     "InformerStopped",
-    "Keeper",
-    "KeeperStats",
-    "Keeping",
     "KeyFunc",
-    "KnownEntries",
+    "KnownObjects",
     "ListWatch",
-    "ListWatches",
+    "ListWatchClient",
     "Lister",
     "Meter",
     "MutationCache",
     "MutationCacheStats",
     "MutationDetector",
     "MutationDetectorStats",
-    "NotYet",
+    "NotSynced",
     "OutageStats",
     "OwnerRef",
     "PageHead",
@@ -122,6 +121,7 @@ __all__ = [
     "SelectorLike",
     "SharedInformer",
     "SharedInformerFactory",
+    "StorageFormat",
     "Store",
     "StoreStats",
     "SyncResult",
@@ -137,8 +137,8 @@ __all__ = [
     "WatchListSupport",
     "Watchable",
     "cache_report",
-    "detector_wanted",
-    "exactly_one",
+    "index_func_to_key_func",
+    "is_detector_enabled",
     "let_go",
     "older_than",
 ]

@@ -15,7 +15,7 @@ from typing import Protocol, final
 import msgspec
 
 from kubeloop.kit import MAX_BLOCK, Clock, TaskOwner, Yielder
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 
 from .delta_queue import DeltaQueue, Process, QueueStats
 from .entry import Delta
@@ -114,7 +114,7 @@ class Controller:
 
     async def _process_batch(self, deltas: Sequence[Delta], is_initial: bool) -> None:  # noqa: FBT001
         started, blocked_since = self._clock.now(), perf_counter()
-        self._meter.queued(len(self._queue))
+        self._meter.set_queued(len(self._queue))
         try:
             work = self._process(deltas, is_initial)
             if work is not None:
@@ -124,7 +124,7 @@ class Controller:
         except Exception as error:
             raise Requeue from error
         self._batches += 1
-        self._meter.processed(self._clock.now() - started)
+        self._meter.observe_processing(self._clock.now() - started)
 
     def _adjust_batch_size(self, count: int, seconds: float) -> None:
         """`count` deltas blocked the loop for `seconds`: take as many as it may be blocked for."""

@@ -19,11 +19,14 @@ from typing import Generic, Self, TypeVar, final
 import msgspec
 
 from kubeloop.kit import Clock, SystemClock, TaskOwner
-from kubeloop.machinery import EVERYTHING, ObjectKey, as_selector, get_logger
+from kubeloop.meta import ObjectKey
+from kubeloop.selectors import EVERYTHING, as_selector
+from kubeloop.wire import get_logger
 
 from .applying import Applying
 from .callbacks import Callback, by_key, filtered, split
 from .changes import ChangeStream
+from .codec import CodecStats, EntryCodec
 from .controller import Controller, ControllerStats
 from .delta_queue import DeltaQueue
 from .entry import Delta
@@ -32,12 +35,11 @@ from .handlers import Handlers, HandlerStats, Registration
 from .in_order import RealFIFO
 from .index import Indexers
 from .indexer import Indexer
-from .keeper import Keeper, KeeperStats
-from .keeping import Keeping
+from .keeping import StorageFormat
 from .list_watch import ListWatch, Scope
 from .lister import Lister, SelectorLike
 from .metrics import NO_METER, CacheMetrics
-from .mutation_detector import MutationDetector, detector_wanted
+from .mutation_detector import MutationDetector, is_detector_enabled
 from .notices import LIMIT
 from .reflector import Reflector, WatchErrorHandler
 from .reflector_state import ReflectorStats
@@ -69,7 +71,7 @@ class InformerStats(msgspec.Struct, frozen=True):
     state: InformerState
     has_synced: bool
     store: StoreStats
-    keeper: KeeperStats
+    codec: CodecStats
     reflector: ReflectorStats
     controller: ControllerStats
     handlers: tuple[HandlerStats, ...]
@@ -89,7 +91,7 @@ class SharedInformer(Generic[T]):
     `resync` tells handlers everything again, every so many seconds (0: never). `backlog` is
     how many changes may wait for a slow handler before those of one object become one.
     `on_watch_error` is called with the error of every failed round, in place of a log line.
-    `detect_mutations` is for `keeping="objects"`: whoever changes an object that is held makes
+    `detect_mutations` is for `store_as="objects"`: whoever changes an object that is held makes
     the informer fail (by default where KUBE_CACHE_MUTATION_DETECTOR says so).
     `name` is for logs and reports, `metrics_name` (or else `name`) for metrics. `queue` makes
     another delta queue than the default, which is the in-order one, as in client-go: a list
@@ -102,7 +104,7 @@ class SharedInformer(Generic[T]):
         of: type[T],
         *,
         index: Indexers[T] | None = None,
-        keeping: Keeping = "bytes",
+        keeping: StorageFormat = "bytes",
         transform: Transform[T] | None = None,
         resync: float = 0.0,
         backlog: int = LIMIT,
@@ -129,15 +131,17 @@ class SharedInformer(Generic[T]):
         self._metrics_place = (metrics_name or name, scope.resource)
         self._meter = metrics.meter(*self._metrics_place) if metrics is not None else NO_METER
         self._is_metered = self._meter is not NO_METER
-        self._keeper = Keeper(of, keeping=keeping, api_version=scope.api_version, kind=scope.kind)
-        self.indexer = Indexer(self._keeper, index)
+        self._codec = EntryCodec(
+            of, keeping=keeping, api_version=scope.api_version, kind=scope.kind
+        )
+        self.indexer = Indexer(self._codec, index)
         self.lister = Lister(self.indexer)
         self._queue = (
             queue(self.indexer) if queue else RealFIFO(at_once=self._at_once, clock=self._clock)
         )
         self._progress = Progress(self._clock)
         self._handlers: Handlers[T] = Handlers(
-            self._keeper,
+            self._codec,
             clock=self._clock,
             check=resync,
             limit=backlog,
@@ -146,16 +150,16 @@ class SharedInformer(Generic[T]):
             informer=self.name,
             is_upstream_synced=lambda: self._queue.has_synced,
         )
-        wanted = detector_wanted() if detect_mutations is None else detect_mutations
+        wanted = is_detector_enabled() if detect_mutations is None else detect_mutations
         self._detector = (
-            MutationDetector(self._keeper, clock=self._clock)
-            if wanted and self._keeper.shares
+            MutationDetector(self._codec, clock=self._clock)
+            if wanted and self._codec.shares
             else None
         )
         self._reflector = Reflector(
             source,
             self._queue,
-            EntryDecoder(self._keeper, transform=transform, kind=scope.kind),
+            EntryDecoder(self._codec, transform=transform, kind=scope.kind),
             clock=self._clock,
             should_resync=self._handlers.should_resync,
             on_watch_error=on_watch_error,
@@ -213,7 +217,7 @@ class SharedInformer(Generic[T]):
         """Run it, and wait for the first list. Cancelled, nothing is left running.
 
         Raises:
-            NotYet: there was none within `sync_timeout`.
+            NotSynced: there was none within `sync_timeout`.
             InformerStopped: it has run already.
         """
         if self._state is not InformerState.NEW:
@@ -258,7 +262,7 @@ class SharedInformer(Generic[T]):
         """Wait for the first list. Safe to cancel.
 
         Raises:
-            NotYet: `timeout` seconds have passed first.
+            NotSynced: `timeout` seconds have passed first.
             InformerStopped: it ended before.
         """
         what = f"the first list of {self.name}"
@@ -275,9 +279,9 @@ class SharedInformer(Generic[T]):
         For objects that this informer mirrors: of others it hears only by bookmarks.
 
         Raises:
-            NotYet: `timeout` seconds have passed first.
+            NotSynced: `timeout` seconds have passed first.
             InformerStopped: it ended before.
-            InvalidValue: it is no resource version.
+            InvalidArgument: it is no resource version.
         """
         check_version(version)
         await self._progress.until(
@@ -294,7 +298,7 @@ class SharedInformer(Generic[T]):
         Bookmarks are changes, too. `what` is for the error. Safe to cancel.
 
         Raises:
-            NotYet: `timeout` seconds have passed first.
+            NotSynced: `timeout` seconds have passed first.
             InformerStopped: it ended before.
         """
         await self._progress.until(
@@ -308,14 +312,14 @@ class SharedInformer(Generic[T]):
         name: str | ObjectKey,
         *,
         namespace: str = "",
-        at_least: str,
+        resource_version: str,
         timeout: float | None = 10.0,
     ) -> T | None:
-        """As `lister.get`, from a cache that has seen the version `at_least`.
+        """As `lister.get`, from a cache that has seen the version `resource_version`.
 
         Raises as `wait_for_version` does. Safe to cancel.
         """
-        await self.wait_for_version(at_least, timeout=timeout)
+        await self.wait_for_version(resource_version, timeout=timeout)
         return self.lister.get(name, namespace=namespace)
 
     # --- being told
@@ -351,7 +355,7 @@ class SharedInformer(Generic[T]):
         call = on_change or split(on_add, on_update, on_delete)
         chosen = as_selector(selector)
         if where is not None or not chosen.is_everything:
-            call = filtered(call, keeper=self._keeper, selector=chosen, where=where)
+            call = filtered(call, codec=self._codec, selector=chosen, where=where)
         return self._register(call, resync=resync, name=name)
 
     def add_key_handler(
@@ -371,7 +375,7 @@ class SharedInformer(Generic[T]):
         chosen = as_selector(selector)
         call: Callback[T] = by_key(on_key)
         if not chosen.is_everything:
-            call = filtered(call, keeper=self._keeper, selector=chosen)
+            call = filtered(call, codec=self._codec, selector=chosen)
         return self._register(call, resync=resync, name=name)
 
     def changes(self, *, resync: float = 0.0, name: str = "") -> ChangeStream[T]:
@@ -399,7 +403,7 @@ class SharedInformer(Generic[T]):
             state=self._state,
             has_synced=self.has_synced,
             store=self.indexer.stats(),
-            keeper=self._keeper.stats(),
+            codec=self._codec.stats(),
             reflector=self._reflector.stats(),
             controller=self._controller.stats(),
             handlers=self._handlers.stats(),
@@ -441,13 +445,13 @@ class SharedInformer(Generic[T]):
             log.exception("%s: could not be worked on, to be tried again", delta.key)
             return False
         if self._is_metered:
-            self._meter.processed(self._clock.now() - began)
+            self._meter.observe_processing(self._clock.now() - began)
         self._note_progress()
         return is_done
 
     def _note_progress(self) -> None:
         if self._is_metered:
-            self._meter.stored(self.indexer.version)
+            self._meter.set_store_version(self.indexer.version)
         self._progress.notify()
 
     def _is_so(self, met: bool) -> bool:  # noqa: FBT001

@@ -13,8 +13,9 @@ from typing import final
 
 import msgspec
 
+from kubeloop.errors import ConfigError, TransportError, find_api_error
 from kubeloop.kit import Clock
-from kubeloop.machinery import ConfigError, TransportError, find_api_error, get_logger
+from kubeloop.wire import get_logger
 
 from .metrics import Meter
 
@@ -148,7 +149,7 @@ class Attempts:
         self._assumed_at = None
         if outage is None:
             return
-        self._meter.failing(0)
+        self._meter.set_failures(0)
         if outage.warnings:
             log.info(
                 "%s: works again after %.0f s and %d failed attempts",
@@ -183,7 +184,7 @@ class Attempts:
                 outage.error,
             )
         self._outage, self._began, self._assumed_at = outage, None, None
-        self._meter.failing(outage.failures)
+        self._meter.set_failures(outage.failures)
 
     def _has_assumed_success(self) -> bool:
         return self._assumed_at is not None and self._clock.now() >= self._assumed_at

@@ -17,6 +17,7 @@ import random as chance
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, TypedDict, Unpack, final
 
+from kubeloop.errors import DecodeError, KubeError, TimeoutExceeded, TransportError
 from kubeloop.kit import (
     Backoff,
     Clock,
@@ -26,17 +27,10 @@ from kubeloop.kit import (
     StormBackoff,
     TaskOwner,
     Yielder,
-    is_ending,
+    is_cancelling,
 )
-from kubeloop.machinery import (
-    DecodeError,
-    KubeError,
-    ObjectKey,
-    TimeoutExceeded,
-    TransportError,
-    get_logger,
-)
-from kubeloop.wire import RawEvent
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import RawEvent, get_logger
 
 from .entry import Entry
 from .entry_decoder import EntryDecoder
@@ -227,7 +221,7 @@ class Reflector:
             except Exception as error:  # noqa: BLE001 - only its owner may end a reflector
                 self._observe(Aborted(error))
             except asyncio.CancelledError as error:
-                if is_ending():
+                if is_cancelling():
                     raise
                 self._observe(Aborted(source_cancelled(self._scope, error)))
 
@@ -247,7 +241,7 @@ class Reflector:
             case BackingOff(error=Exception() as error):
                 if isinstance(error, VeryShortWatch):
                     self._short_watches += 1
-                    self._meter.short_watch()
+                    self._meter.count_short_watch()
                 self._report(error)
             case Listing(stream_error=stream_error) if isinstance(observation, Failed):
                 # A list that fails because of its version is repeated, and no failed attempt.
@@ -286,7 +280,7 @@ class Reflector:
     def _replace(self, result: ListResult) -> None:
         self._target.replace(result.entries, result.version)
         self._observe(Synced(result.version))
-        self._meter.reached(result.version)
+        self._meter.set_reflector_version(result.version)
         self._attempts.receive()
 
     def _can_stream(self) -> bool:
@@ -369,7 +363,7 @@ class Reflector:
             now = self._clock.now()
             self._storm.end(now)
             await watch.aclose()
-            self._meter.watched(now - started, self._events - events)
+            self._meter.observe_watch(now - started, self._events - events)
         seconds = now - started
         if failure is None:
             self._observe(Ended(seconds))
@@ -386,7 +380,7 @@ class Reflector:
         else:
             self._watches += 1
         stream = self._source.watch(
-            since=since, bookmarks=True, timeout_seconds=seconds, initial_events=initial
+            resource_version=since, bookmarks=True, timeout_seconds=seconds, initial_events=initial
         )
         return OpenWatch(stream, since=since, seconds=seconds, has_state=initial)
 
@@ -459,7 +453,7 @@ class Reflector:
             if reached:
                 self._state = step(self._state, Received(reached))
                 if self._is_metered:
-                    self._meter.reached(reached)
+                    self._meter.set_reflector_version(reached)
 
     def _apply(self, event: RawEvent) -> str:
         """Apply an event to the target; returns the version that is reached, if any."""

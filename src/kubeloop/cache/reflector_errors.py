@@ -9,8 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import final
 
-from kubeloop.kit import Clock
-from kubeloop.machinery import (
+from kubeloop.errors import (
     Cause,
     DecodeError,
     Gone,
@@ -19,13 +18,12 @@ from kubeloop.machinery import (
     Timeout,
     error_from_event,
     find_api_error,
-    get_logger,
     has_cause,
     is_api_error,
-    is_newer,
-    is_valid_version,
 )
-from kubeloop.wire import RawEvent
+from kubeloop.kit import Clock
+from kubeloop.meta import is_newer, is_valid_version
+from kubeloop.wire import RawEvent, get_logger
 
 from .list_watch import Scope
 

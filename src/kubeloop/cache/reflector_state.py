@@ -22,8 +22,8 @@ from typing import TypeAlias
 
 import msgspec
 
+from kubeloop.errors import ConnectError, TooManyRequests, TransportError, is_api_error
 from kubeloop.kit import BackoffStats
-from kubeloop.machinery import ConnectError, TooManyRequests, TransportError, is_api_error
 
 from .entry_decoder import EntryDecoderStats
 from .outage import OutageStats

@@ -16,20 +16,19 @@ from typing import Any, final
 
 import msgspec
 
-from kubeloop.kit import Clock, TaskOwner, Yielder
-from kubeloop.machinery import (
+from kubeloop.errors import (
     ConnectError,
     DecodeError,
     KubeError,
-    ObjectKey,
     TooManyRequests,
     TransportError,
     find_api_error,
-    get_logger,
     has_cause,
     is_api_error,
 )
-from kubeloop.wire import RawEvent
+from kubeloop.kit import Clock, TaskOwner, Yielder
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import RawEvent, get_logger
 
 from .entry import Entry
 from .entry_decoder import EntryDecoder

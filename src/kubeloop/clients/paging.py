@@ -15,18 +15,13 @@ from typing import Generic, TypeVar, final
 
 import msgspec
 
+from kubeloop.errors import DecodeError, Expired, InvalidArgument, status_of_error
 from kubeloop.kit import Yielder, cancel_and_wait
-from kubeloop.machinery import (
-    DecodeError,
-    Expired,
-    InvalidValue,
-    PageProgress,
-    status_of_error,
-)
+from kubeloop.meta import PageProgress
 from kubeloop.wire import Raw, RawList, ResourceInfo, is_list_kind
 
 from .collection import Collection, RawCollection
-from .forms import Form
+from .forms import ObjectCodec
 from .lists import ObjectList
 from .options import ListOptions
 
@@ -54,7 +49,7 @@ class Pager(Generic[T]):
         self, fetch: Fetch[T], *, page_size: int = PAGE_SIZE, full_list_if_expired: bool = True
     ) -> None:
         if page_size < 0:
-            raise InvalidValue(f"page size {page_size} is negative (0 is one page for all)")
+            raise InvalidArgument(f"page size {page_size} is negative (0 is one page for all)")
         self._fetch = fetch
         self._page_size = page_size
         self._full_list = full_list_if_expired
@@ -69,13 +64,15 @@ class Pager(Generic[T]):
         Raises: Expired for the first page, or for a further one without the full list;
         DecodeError when the pages have no end.
         """
-        page = first = await self._fetch(self._sized(options))
+        page = first = await self._fetch(self._with_limit(options))
         items = first.items
         progress = _progress()
         while page.next_page:
             progress.check(page.next_page, _first_key(page, key))
             try:
-                page = await self._fetch(_further(self._sized(options), page.next_page))
+                page = await self._fetch(
+                    _next_page_options(self._with_limit(options), page.next_page)
+                )
             except Expired:
                 if not self._full_list:
                     raise
@@ -107,7 +104,7 @@ class Pager(Generic[T]):
     async def _pages(
         self, options: ListOptions, key: Callable[[T], Hashable]
     ) -> AsyncGenerator[ObjectList[T], None]:
-        page = await self._fetch(self._sized(options))
+        page = await self._fetch(self._with_limit(options))
         progress = _progress()
         while page.next_page:
             progress.check(page.next_page, _first_key(page, key))
@@ -125,19 +122,19 @@ class Pager(Generic[T]):
     async def _next(self, options: ListOptions, token: str) -> ObjectList[T]:
         try:
             try:
-                return await self._fetch(_further(self._sized(options), token))
+                return await self._fetch(_next_page_options(self._with_limit(options), token))
             except Expired as error:
                 status = status_of_error(error)
                 going_on = (status.metadata.continue_ if status is not None else "") or ""
                 if not going_on or going_on == token:
                     raise
-                return await self._fetch(_further(self._sized(options), going_on))
+                return await self._fetch(_next_page_options(self._with_limit(options), going_on))
         except Expired:  # where the server said to go on may be forgotten as well
             if not self._full_list:
                 raise
             return await self._fetch(options.replace(limit=0, next_page=""))
 
-    def _sized(self, options: ListOptions) -> ListOptions:
+    def _with_limit(self, options: ListOptions) -> ListOptions:
         return options if options.limit else options.replace(limit=self._page_size)
 
 
@@ -153,24 +150,24 @@ def _first_key(page: ObjectList[T], key: Callable[[T], Hashable] | None) -> Hash
     return object() if key is None else key(page.items[0])
 
 
-def _further(options: ListOptions, token: str) -> ListOptions:
+def _next_page_options(options: ListOptions, token: str) -> ListOptions:
     """The options of a further page: the token alone says which version it is of."""
-    return options.replace(next_page=token, version="", version_match=None)
+    return options.replace(next_page=token, resource_version="", resource_version_match=None)
 
 
 @final
 class PageReader(Generic[T]):
     """Fetches one page of a collection, decoded or as bytes."""
 
-    def __init__(self, collection: Collection, form: Form[T]) -> None:
+    def __init__(self, collection: Collection, form: ObjectCodec[T]) -> None:
         self._collection = collection
-        self._form = form
+        self._codec = form
 
     async def objects(self, options: ListOptions) -> ObjectList[T]:
         """A page of decoded objects. Raises: Expired, DecodeError. Safe to cancel."""
         found = await self._fetch(options)
         raw = found.items or []
-        read = self._form.read_item
+        read = self._codec.decode_item
         items: list[T] = []
         yielder = Yielder()
         for start in range(0, len(raw), _SLICE):
@@ -187,8 +184,8 @@ class PageReader(Generic[T]):
         return _page(found, [(item, head) for item in found.items or []])
 
     async def _fetch(self, options: ListOptions) -> RawList:
-        found = await RawCollection(self._collection, self._form.accept_many).list(options)
-        expected = self._form.resource
+        found = await RawCollection(self._collection, self._codec.accept_many).list(options)
+        expected = self._codec.resource
         if expected is not None and not _is_list_of(expected, found):
             # It may have no items, and then nothing else would show that it is another list.
             kind = " ".join(filter(None, (found.api_version, found.kind)))
