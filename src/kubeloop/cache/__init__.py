@@ -74,12 +74,12 @@ from .mutation_detector import MutationDetectorStats as MutationDetectorStats
 from .mutation_detector import is_detector_enabled as is_detector_enabled
 from .notifications import Notification as Notification
 from .outage import OutageStats as OutageStats
-from .reflector import ReflectorStats as ReflectorStats
 from .reflector import Target as Target
 from .reflector import WatchErrorHandler as WatchErrorHandler
 from .reflector_errors import VeryShortWatch as VeryShortWatch
 from .reflector_errors import WatchListInconsistent as WatchListInconsistent
 from .reflector_state import ReflectorState as ReflectorState
+from .reflector_state import ReflectorStats as ReflectorStats
 from .report import CacheRow as CacheRow
 from .store import StoreStats as StoreStats
 from .watch_list import WatchListSupport as WatchListSupport
@@ -90,9 +90,11 @@ __all__ = [
     "CacheMetrics",
     "CacheMutated",
     "CacheReport",
+    "CacheRow",
     "Change",
     "ChangeStream",
     "ChangeType",
+    "CodecStats",
     "Controller",
     "Delta",
     "DeltaFIFO",

@@ -62,7 +62,8 @@ from .list_watch import ListWatch, Scope
 from .metrics import NO_METER, CacheMetrics
 from .mutation_detector import MutationDetector, is_detector_enabled
 from .notifications import LIMIT
-from .reflector import Reflector, ReflectorStats, WatchErrorHandler
+from .reflector import Reflector, WatchErrorHandler
+from .reflector_state import ReflectorStats
 from .report import warn_of_unfiltered
 from .storage import StorageFormat
 from .store import StoreStats

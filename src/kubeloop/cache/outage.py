@@ -115,6 +115,7 @@ class Attempts:
         self._outage: Outage | None = None
         self._began: float | None = None  # of an attempt that has not succeeded yet
         self._assumed_at: float | None = None  # when the attempt counts as successful
+        self._last_event: float | None = None
         self.errors = 0
         self.last_error = ""
 
@@ -131,6 +132,16 @@ class Attempts:
         """Note that an attempt begins."""
         self._began = self._clock.now()
         self._assumed_at = None
+
+    def receive(self) -> None:
+        """Note that a list or an event was received: the server does what is requested."""
+        self._last_event = self._clock.now()
+        if self._began is not None or self._outage is not None or self._assumed_at is not None:
+            self.succeed()
+
+    def event_age(self) -> float | None:
+        """Seconds since something was received."""
+        return None if self._last_event is None else self._clock.now() - self._last_event
 
     def succeed(self) -> None:
         """Note that the server does what is requested: an outage is over."""

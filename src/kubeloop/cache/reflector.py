@@ -17,12 +17,9 @@ import random as chance
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, TypedDict, Unpack, final
 
-import msgspec
-
 from kubeloop.errors import DecodeError, KubeError, TimeoutExceeded, TransportError
 from kubeloop.kit import (
     Backoff,
-    BackoffStats,
     Clock,
     Delays,
     Random,
@@ -36,10 +33,10 @@ from kubeloop.meta import ObjectKey
 from kubeloop.wire import RawEvent, get_logger
 
 from .entry import Entry
-from .entry_decoder import EntryDecoder, EntryDecoderStats
-from .list_watch import ListWatch, OpenWatch, Scope
+from .entry_decoder import EntryDecoder
+from .list_watch import ListWatch, OpenWatch
 from .metrics import NO_METER, Meter
-from .outage import Attempts, OutageStats
+from .outage import Attempts
 from .pager import ListPager, ListResult
 from .reflector_errors import (
     InternalErrorWindow,
@@ -49,6 +46,7 @@ from .reflector_errors import (
     is_expired,
     is_older,
     raise_error_event,
+    source_cancelled,
 )
 from .reflector_state import (
     Aborted,
@@ -59,7 +57,7 @@ from .reflector_state import (
     Observation,
     Opened,
     Received,
-    ReflectorState,
+    ReflectorStats,
     Started,
     Starting,
     State,
@@ -74,14 +72,12 @@ from .reflector_state import (
 from .watch_list import (
     RETRY_STREAMS_AFTER,
     InitialStream,
-    StreamEnded,
-    StreamStalled,
     WatchListSupport,
     check_consistency,
     is_unsupported,
 )
 
-__all__ = ["Reflector", "ReflectorOptions", "ReflectorStats", "Target", "WatchErrorHandler"]
+__all__ = ["Reflector", "ReflectorOptions", "Target", "WatchErrorHandler"]
 
 log = get_logger(__name__)
 
@@ -122,26 +118,6 @@ class ReflectorOptions(TypedDict, total=False):
     check_consistency: bool  # compare each streamed state with a list of the same version
     meter: Meter
     random: Random
-
-
-class ReflectorStats(msgspec.Struct, frozen=True):
-    """How far a reflector is, and what it took."""
-
-    state: ReflectorState
-    version: str  # the last one synced; empty before the first
-    lists: int
-    watch_lists: int  # initial states that were requested as a stream
-    fallbacks: int  # of these, how many failed and led to a list
-    watches: int
-    short_watches: int
-    events: int
-    rounds: int
-    errors: int
-    last_error: str  # of all errors so far; whether it is over is in `outage`
-    outage: OutageStats | None  # None: the last attempt succeeded
-    event_age: float | None  # seconds since the last event, bookmarks included
-    left_out: EntryDecoderStats
-    backoff: BackoffStats | None
 
 
 @final
@@ -200,7 +176,6 @@ class Reflector:
         self._stream: OpenWatch | None = None  # a stream whose state is complete: watch goes on
         self._watch_lists = self._fallbacks = self._watches = self._short_watches = 0
         self._events = self._rounds = 0
-        self._last_event: float | None = None
 
     @property
     def last_sync_version(self) -> str:
@@ -208,7 +183,6 @@ class Reflector:
         return self._state.position.version
 
     def stats(self) -> ReflectorStats:
-        last = self._last_event
         return ReflectorStats(
             state=reported_state(self._state),
             version=self._state.position.version,
@@ -222,7 +196,7 @@ class Reflector:
             errors=self._attempts.errors,
             last_error=self._attempts.last_error,
             outage=self._attempts.stats(),
-            event_age=None if last is None else self._clock.now() - last,
+            event_age=self._attempts.event_age(),
             left_out=self._decoder.stats(),
             backoff=self._delays.stats() if isinstance(self._delays, ResettingBackoff) else None,
         )
@@ -249,7 +223,7 @@ class Reflector:
             except asyncio.CancelledError as error:
                 if is_cancelling():
                     raise
-                self._observe(Aborted(_cancelled_inside(self._scope, error)))
+                self._observe(Aborted(source_cancelled(self._scope, error)))
 
     def _start(self) -> None:
         self._rounds += 1
@@ -261,6 +235,8 @@ class Reflector:
         """Take a step, and report what the step is about."""
         before = self._state
         after = self._state = step(before, observation, scope=str(self._scope))
+        if after is before:
+            return
         match after:
             case BackingOff(error=Exception() as error):
                 if isinstance(error, VeryShortWatch):
@@ -305,7 +281,7 @@ class Reflector:
         self._target.replace(result.entries, result.version)
         self._observe(Synced(result.version))
         self._meter.set_reflector_version(result.version)
-        self._note_response()
+        self._attempts.receive()
 
     def _can_stream(self) -> bool:
         now = self._clock.now()
@@ -319,7 +295,14 @@ class Reflector:
         watch = await self._open(state.position.stream_version, initial=True)
         self._attempts.begin()
         try:
-            self._replace(await self._read_state(watch))
+            stream = InitialStream(
+                self._scope, self._decoder, self._pager, self._attempts, self._clock
+            )
+            result = await stream.read(watch, within=watch.seconds + GRACE)
+            if self._options.get("check_consistency"):
+                listed = await self._pager.list_exactly(result.version)
+                check_consistency(self._scope, result, listed)
+            self._replace(result)
         except BaseException as error:
             self._storm.end(self._clock.now())
             await watch.aclose()
@@ -330,48 +313,6 @@ class Reflector:
         self._stream = watch
         if self._watch_list_support.clear_fault(self._group):
             log.info("%s: initial states can be streamed again", self._scope)
-
-    async def _read_state(self, watch: OpenWatch) -> ListResult:
-        stream = InitialStream(self._scope, self._decoder, self._pager, self._clock.now())
-        try:
-            async with self._clock.timeout(watch.seconds + GRACE) as lifetime:
-                async with TaskOwner() as tasks:
-                    tasks.spawn(self._check_silence(stream), name=f"silence {self._scope}")
-                    version = await self._read_until_complete(watch, stream)
-                result = ListResult(list(stream.entries.values()), version)
-                if self._options.get("check_consistency"):
-                    listed = await self._pager.list_exactly(version)
-                    check_consistency(self._scope, result, listed)
-                return result
-        except TimeoutError as error:
-            if not lifetime.expired():
-                raise
-            raise StreamStalled(
-                f"watch {self._scope}: the stream of the initial state was not complete after"
-                f" {watch.seconds + GRACE:g} s"
-            ) from error
-
-    async def _read_until_complete(self, watch: OpenWatch, stream: InitialStream) -> str:
-        yielder = Yielder()
-        count = 0
-        while batch := await watch.batch():
-            now = self._note_response()
-            for place, event in enumerate(batch, start=1):
-                if (version := stream.add(event, now)) is not None:
-                    watch.unread = batch[place:]
-                    return version
-                if yielder.is_due():
-                    await yielder.yield_to_loop()
-            count += len(batch)
-        raise StreamEnded(
-            f"watch {self._scope}: the stream of the initial state ended after {count} events,"
-            " before the bookmark that completes it",
-            events=count,
-        )
-
-    async def _check_silence(self, stream: InitialStream) -> None:
-        while True:
-            await self._clock.sleep(stream.check_silence(self._clock.now()))
 
     def _remember_fault(self, fault: Exception) -> None:
         """The list succeeded: all reflectors of this group list for a while."""
@@ -465,7 +406,7 @@ class Reflector:
         yielder = Yielder()
         batch = watch.unread or await watch.batch()
         while batch:
-            self._note_response()
+            self._attempts.receive()
             events = iter(batch)
             while not self._apply_events(watch, events, yielder):
                 await yielder.yield_to_loop()
@@ -589,12 +530,6 @@ class Reflector:
 
     # --- reports
 
-    def _note_response(self) -> float:
-        """Note that the server does what is requested; returns the time."""
-        now = self._last_event = self._clock.now()
-        self._attempts.succeed()
-        return now
-
     def _report(self, error: Exception) -> None:
         self._attempts.fail(error)
         on_watch_error = self._options.get("on_watch_error")
@@ -612,15 +547,8 @@ def _is_never_full() -> bool:
     return False
 
 
-def _cancelled_inside(scope: Scope, error: asyncio.CancelledError) -> KubeError:
-    """The error of a reflector whose source was cancelled, but not the reflector itself."""
-    found = KubeError(f"reflector of {scope}: its source was cancelled")
-    found.__cause__ = error
-    return found
-
-
 def _log_error(scope: str, error: Exception) -> None:
-    """Log at client-go's levels (CCH-63)."""
+    """Log an error after which the collection is read again, at client-go's levels (CCH-63)."""
     if is_expired(error):
         log.debug("%s: expired, will list again: %s", scope, error)
     elif isinstance(error, VeryShortWatch | TransportError):

@@ -6,6 +6,7 @@ See also: what a reflector does after an error (`reflector_state`), streaming li
 
 from __future__ import annotations
 
+import asyncio
 from typing import final
 
 from kubeloop.errors import (
@@ -37,6 +38,7 @@ __all__ = [
     "needs_newest",
     "raise_error_event",
     "retry_after",
+    "source_cancelled",
 ]
 
 log = get_logger(__name__)
@@ -115,6 +117,13 @@ def raise_error_event(event: RawEvent, scope: Scope) -> None:
     except DecodeError as cause:
         raise UnreadableEvent(f"{action}: an error that cannot be decoded: {cause}") from cause
     raise error
+
+
+def source_cancelled(scope: Scope, error: asyncio.CancelledError) -> KubeError:
+    """The error of a reflector whose source was cancelled, but not the reflector itself."""
+    found = KubeError(f"reflector of {scope}: its source was cancelled")
+    found.__cause__ = error
+    return found
 
 
 @final

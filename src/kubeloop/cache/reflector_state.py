@@ -1,12 +1,14 @@
 """The states of a reflector, what it can observe, and the step from one state to the next.
 
-    Starting ──► Streaming ──► Watching ──► Watching ...
-        │            │ ▲          ▲ │
-        │            ▼ └─ retry   │ ▼
-        └──────► Listing ─────────┘ BackingOff ──► Starting, Streaming or Watching
+    Starting ──► Streaming ──────► Watching ──► Watching ──► ...
+        │            │                ▲
+        └────────────┴──► Listing ────┘
+
+After a failure, each of them may lead to BackingOff, and that to Starting (read the collection
+again), Streaming (retry) or Watching (from the last version).
 
 A state says what to do next; `step` is plain code that a task or a protocol callback can call
-with what came of it. Guarantees: the version never changes except by a list, a stream or a
+with the outcome. Guarantees: the version never changes except by a list, a stream or a
 watch event; after a version that the server rejected, the newest state is requested until
 there is one; an error leads to a wait or to another request, never to an end.
 See also: the loop that lists, watches and waits (`reflector`), which errors mean what
@@ -21,7 +23,10 @@ from typing import TypeAlias
 import msgspec
 
 from kubeloop.errors import ConnectError, TooManyRequests, TransportError, is_api_error
+from kubeloop.kit import BackoffStats
 
+from .entry_decoder import EntryDecoderStats
+from .outage import OutageStats
 from .reflector_errors import VersionWentBack, VeryShortWatch, needs_newest, retry_after
 from .watch_list import AfterStream, after_failed_stream
 
@@ -36,6 +41,7 @@ __all__ = [
     "Position",
     "Received",
     "ReflectorState",
+    "ReflectorStats",
     "Started",
     "Starting",
     "State",
@@ -59,6 +65,26 @@ class ReflectorState(enum.StrEnum):
     CONNECTING = "connecting"  # a watch was requested, and has no response yet
     WATCHING = "watching"
     WAITING = "waiting"  # before the next attempt, after a failure
+
+
+class ReflectorStats(msgspec.Struct, frozen=True):
+    """How far a reflector is, and what it took."""
+
+    state: ReflectorState
+    version: str  # the last one synced; empty before the first
+    lists: int
+    watch_lists: int  # initial states that were requested as a stream
+    fallbacks: int  # of these, how many failed and led to a list
+    watches: int
+    short_watches: int
+    events: int
+    rounds: int
+    errors: int
+    last_error: str  # of all errors so far; whether it is over is in `outage`
+    outage: OutageStats | None  # None: the last attempt succeeded
+    event_age: float | None  # seconds since the last event, bookmarks included
+    left_out: EntryDecoderStats
+    backoff: BackoffStats | None
 
 
 class Position(msgspec.Struct, frozen=True):

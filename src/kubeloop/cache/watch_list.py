@@ -5,7 +5,7 @@ watches work there. Guarantees: a streamed state is complete, as the server repo
 bookmark, or an error; changes that arrive meanwhile are part of it. A reflector never depends
 on streams alone; a fault is remembered for a while, by API group, for all reflectors that share
 a `WatchListSupport`.
-See also: opening the stream and reading it (`reflector`), the state as a list (`pager`).
+See also: opening the stream (`reflector`), the state as a list (`pager`).
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ from kubeloop.errors import (
     has_cause,
     is_api_error,
 )
+from kubeloop.kit import Clock, TaskOwner, Yielder
 from kubeloop.meta import ObjectKey
 from kubeloop.wire import RawEvent, get_logger
 
 from .entry import Entry
 from .entry_decoder import EntryDecoder
 from .errors import TransformFailed
-from .list_watch import OBJECT_EVENTS, Scope
+from .list_watch import OBJECT_EVENTS, OpenWatch, Scope
+from .outage import Attempts
 from .pager import ListPager, ListResult
 from .reflector_errors import WatchListInconsistent, needs_newest, raise_error_event
 
@@ -167,29 +169,70 @@ class WatchListSupport:
 
 @final
 class InitialStream:
-    """The state as far as it has arrived. Times are those of the clock.
-
-    `entries` are the objects so far; the caller adds the events, and checks for silence.
-    """
+    """One stream of the initial state: what has arrived so far."""
 
     def __init__(
-        self, scope: Scope, decoder: EntryDecoder[Any], pager: ListPager, now: float
+        self,
+        scope: Scope,
+        decoder: EntryDecoder[Any],
+        pager: ListPager,
+        attempts: Attempts,
+        clock: Clock,
     ) -> None:
         self._scope = scope
         self._decoder = decoder
         self._pager = pager
-        self._last_event = now
-        self._last_new = now  # when an object arrived that was not part of the state yet
-        self.entries: dict[ObjectKey, Entry] = {}
+        self._attempts = attempts
+        self._clock = clock
+        self._entries: dict[ObjectKey, Entry] = {}
+        self._last_event = self._last_new = clock.now()  # new: not part of the state before
 
-    def add(self, event: RawEvent, now: float) -> str | None:
+    async def read(self, watch: OpenWatch, *, within: float) -> ListResult:
+        """The state; `watch.unread` are the events after it. Safe to cancel.
+
+        Raises:
+            StreamEnded: the watch ended before the state was complete.
+            StreamStalled: it stayed open, without a new object for a minute or for too long.
+        """
+        try:
+            async with self._clock.timeout(within) as lifetime, TaskOwner() as tasks:
+                tasks.spawn(self._check_silence(), name=f"silence {self._scope}")
+                version = await self._read(watch)
+        except TimeoutError as error:
+            if not lifetime.expired():
+                raise
+            raise StreamStalled(
+                f"watch {self._scope}: the stream of the initial state was not complete after"
+                f" {within:g} s"
+            ) from error
+        return ListResult(list(self._entries.values()), version)
+
+    async def _read(self, watch: OpenWatch) -> str:
+        yielder = Yielder()
+        count = 0
+        while batch := await watch.batch():
+            self._attempts.receive()
+            self._last_event = self._clock.now()
+            for read, event in enumerate(batch, start=1):
+                if (version := self._add(event)) is not None:
+                    watch.unread = batch[read:]
+                    return version
+                if yielder.is_due():
+                    await yielder.yield_to_loop()
+            count += len(batch)
+        raise StreamEnded(
+            f"watch {self._scope}: the stream of the initial state ended after {count} events,"
+            " before the bookmark that completes it",
+            events=count,
+        )
+
+    def _add(self, event: RawEvent) -> str | None:
         """Make an event part of the state; returns the version that completes it.
 
         Raises:
             ApiError: the event is an error.
             UnreadableEvent: only a list can replace the event.
         """
-        self._last_event = now
         if event.type == "BOOKMARK":
             bookmark = self._decoder.read_bookmark(event.object)
             return bookmark.version if bookmark.ends_initial else None
@@ -204,38 +247,38 @@ class InitialStream:
         if entry is None:
             return None
         if event.type == "DELETED":
-            self.entries.pop(entry.key, None)
+            self._entries.pop(entry.key, None)
             return None
-        if entry.key not in self.entries:
-            self._last_new = now
+        if entry.key not in self._entries:
+            self._last_new = self._clock.now()
         try:
-            self.entries[entry.key] = self._decoder.transform(entry)
+            self._entries[entry.key] = self._decoder.transform(entry)
         except TransformFailed as error:
             log.error("%s: left out of the cache: %s", self._scope, error)
         return None
 
-    def check_silence(self, now: float) -> float:
-        """Warn of silence; returns the seconds until the next check.
+    async def _check_silence(self) -> None:
+        """Warn of silence; raises `StreamStalled` when it has lasted too long.
 
         Bookmarks that do not end the state, and changes of its objects, break the silence but
         are no progress: some servers send them without end.
-
-        Raises:
-            StreamStalled: no new object arrived for a minute.
         """
-        if now - self._last_new >= STALL:
-            raise StreamStalled(
-                f"watch {self._scope}: the stream of the initial state is open, but neither a"
-                f" new object nor its end arrived for {STALL:g} s"
-            )
-        silent = now - self._last_event
-        if silent >= SILENCE:
-            log.warning(
-                "%s: waiting for the initial state, received nothing for %.0f s",
-                self._scope,
-                silent,
-            )
-        return min(self._last_new + STALL - now, SILENCE)
+        while True:
+            left = self._last_new + STALL - self._clock.now()
+            await self._clock.sleep(min(left, SILENCE))
+            now = self._clock.now()
+            if now - self._last_new >= STALL:
+                raise StreamStalled(
+                    f"watch {self._scope}: the stream of the initial state is open, but neither"
+                    f" a new object nor its end arrived for {STALL:g} s"
+                )
+            silent = now - self._last_event
+            if silent >= SILENCE:
+                log.warning(
+                    "%s: waiting for the initial state, received nothing for %.0f s",
+                    self._scope,
+                    silent,
+                )
 
 
 def check_consistency(scope: Scope, streamed: ListResult, listed: ListResult) -> None:

@@ -31,7 +31,8 @@ T = TypeVar("T")
 
 PAGE_SIZE = 500
 
-_SLICE = 25  # objects that are decoded together; a few fit into the time of a yielder
+_SLICE = 25  # objects that are decoded together
+_MAX_BLOCK = 0.001  # seconds of decoding before other tasks may run
 
 Fetch = Callable[[ListOptions], Awaitable[ObjectList[T]]]
 
@@ -175,7 +176,7 @@ class PageReader(Generic[T]):
         items: list[T] = []
         yielder = Yielder()
         for start in range(0, len(raw), _SLICE):
-            if yielder.is_due():
+            if yielder.is_due(_MAX_BLOCK):
                 await yielder.yield_to_loop()
             with pause():
                 items += [decode(item, found) for item in raw[start : start + _SLICE]]
