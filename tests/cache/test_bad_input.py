@@ -1,4 +1,4 @@
-"""What a server should not send: reported with the key, counted, survived."""
+"""Invalid input from a server: logged with the key, counted, and tolerated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kubeloop.wire import Raw, RawEvent
 from kubeloop.wire.core.v1 import Pod
 from tests.cache.model_server import TOO_OLD, ModelServer
 from tests.cache.objects import key
-from tests.cache.stories import Story, held
+from tests.cache.stories import ChangeHistory, cached_versions
 
 BAD_LABELS = {"name": "bad", "namespace": "shop", "resourceVersion": "99", "labels": [1]}
 
@@ -24,7 +24,7 @@ def bad(**metadata: Any) -> dict[str, Any]:
     return {"kind": "Pod", "apiVersion": "v1", "metadata": BAD_LABELS | metadata}
 
 
-async def test_a_list_that_is_cut_short_is_asked_for_again(clock: ManualClock) -> None:
+async def test_a_list_that_is_cut_short_is_requested_again(clock: ManualClock) -> None:
     class Cutting(ModelServer):
         cuts = 1
 
@@ -38,13 +38,13 @@ async def test_a_list_that_is_cut_short_is_asked_for_again(clock: ManualClock) -
     server = Cutting(streams_lists=False)
     server.put("a")
     pods = SharedInformer(server, dict, clock=clock, sync_timeout=5)
-    story = Story()
-    pods.add_handler(on_change=story)
+    history = ChangeHistory()
+    pods.add_handler(on_change=history)
     entering = asyncio.create_task(pods.__aenter__())
     await clock.advance(2)
     await entering
 
-    assert held(pods) == server.state() == story.now
+    assert cached_versions(pods) == server.state() == history.now
     assert pods.stats().reflector.errors == 1
     await pods.__aexit__(None, None, None)
 
@@ -57,16 +57,16 @@ async def test_an_event_that_does_not_decode_leads_to_a_list(
         server.put("good")
         await clock.advance(2)
 
-        assert held(pods) == server.state()
+        assert cached_versions(pods) == server.state()
         assert server.count("stream") == 2
         assert pods.stats().reflector.left_out.unreadable == 1
         assert "shop/bad" in caplog.text
 
 
-async def test_an_object_that_never_reads_is_left_out_and_the_rest_is_there(
+async def test_an_object_that_never_decodes_is_left_out_and_the_rest_is_cached(
     clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is named and counted, and no list is asked for again because of it."""
+    """It is named and counted, and leads to no second list."""
     server = ModelServer()
     server.put("good")
     server._objects[key("bad")] = bad()
@@ -83,28 +83,28 @@ async def test_an_object_that_never_reads_is_left_out_and_the_rest_is_there(
         assert pods.lister.count() == 1
 
 
-async def test_the_last_readable_state_stays_where_a_list_has_an_unreadable_one(
+async def test_the_last_valid_state_stays_where_a_list_has_an_invalid_one(
     clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = ModelServer()
     server.put("web")
-    story = Story()
+    history = ChangeHistory()
     pods = SharedInformer(server, dict, clock=clock)
-    pods.add_handler(on_change=story)
+    pods.add_handler(on_change=history)
     async with pods:
-        before = held(pods)
+        before = cached_versions(pods)
         server._objects[key("web")] = bad(name="web")
         server.say("MODIFIED", bad(name="web"))
         await clock.advance(2)
 
-        assert held(pods) == before
-        assert story.now == before
+        assert cached_versions(pods) == before
+        assert history.now == before
         assert "its last readable state stays" in caplog.text
 
         server.delete("web")
         server.cut()
         await clock.advance(40)
-        assert held(pods) == {} == story.now
+        assert cached_versions(pods) == {} == history.now
 
 
 async def test_an_object_without_a_name_is_left_out_of_a_list(
@@ -118,12 +118,12 @@ async def test_an_object_without_a_name_is_left_out_of_a_list(
     server = Nameless(streams_lists=False)
     server.put("a")
     async with SharedInformer(server, dict, clock=clock) as pods:
-        assert held(pods) == server.state()
+        assert cached_versions(pods) == server.state()
         assert pods.stats().reflector.left_out.unkeyed == 1
         assert "without a name" in caplog.text
 
 
-async def test_of_two_objects_with_one_key_the_later_is_held_and_told_once(
+async def test_of_two_objects_with_one_key_the_later_is_stored_and_notified_of_once(
     clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Twice(ModelServer):
@@ -133,19 +133,19 @@ async def test_of_two_objects_with_one_key_the_later_is_held_and_told_once(
 
     server = Twice(streams_lists=False)
     server.put("a")
-    story = Story()
+    history = ChangeHistory()
     pods = SharedInformer(server, dict, clock=clock)
-    registration = pods.add_handler(on_change=story)
+    registration = pods.add_handler(on_change=history)
     async with pods:
         await clock.settle()
 
-        assert story.now == held(pods) == server.state()
+        assert history.now == cached_versions(pods) == server.state()
         assert registration.stats().failures == 0
         assert pods.stats().store.duplicates == 1
         assert "shop/a: twice in one list" in caplog.text
 
 
-async def test_an_index_function_that_raises_costs_one_object_its_place_in_that_index(
+async def test_an_index_function_that_raises_leaves_one_object_out_of_that_index(
     server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.put("a", zone="z")
@@ -169,15 +169,15 @@ async def test_a_delete_that_the_transform_fails_on_leads_to_a_list_that_misses_
         return None if fails else pod
 
     pods = SharedInformer(server, dict, clock=clock, transform=trimmed)
-    story = Story()
-    pods.add_handler(on_change=story)
+    history = ChangeHistory()
+    pods.add_handler(on_change=history)
     async with pods:
         fails = True
         server.delete("a")
         await clock.advance(5)
 
-        assert held(pods) == server.state() == {}
-        assert story.lines == ["Added a", "Deleted a"]
+        assert cached_versions(pods) == server.state() == {}
+        assert history.lines == ["Added a", "Deleted a"]
         assert "transform shop/a" in pods.stats().reflector.last_error
 
 
@@ -191,15 +191,15 @@ class Interrupted(ModelServer):
         return await super().list(**options)
 
 
-async def test_a_source_that_is_cancelled_is_asked_again(clock: ManualClock) -> None:
-    """Only the owner ends a mirror; anybody else's cancellation is a round that failed."""
+async def test_a_source_that_is_cancelled_is_called_again(clock: ManualClock) -> None:
+    """Only the owner ends a reflector; another cancellation is a failed attempt."""
     server = Interrupted(streams_lists=False)
     server.put("a")
     pods = SharedInformer(server, dict, clock=clock)
     async with running(pods):
         await clock.advance(5)
 
-        assert held(pods) == server.state()
+        assert cached_versions(pods) == server.state()
         assert pods.stats().reflector.errors == 1
         assert "was cancelled" in pods.stats().reflector.last_error
 
@@ -222,23 +222,23 @@ async def test_a_transform_that_is_cancelled_has_failed(clock: ManualClock) -> N
         assert pods.stats().reflector.left_out.untransformed == 1
 
 
-async def test_a_handler_is_spared_an_object_that_does_not_read_as_its_type(
+async def test_a_handler_does_not_receive_an_object_that_is_not_valid_as_its_type(
     server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    heard: list[str] = []
+    received: list[str] = []
     pods = SharedInformer(server, Pod, clock=clock)
-    registration = pods.add_handler(on_add=lambda pod: heard.append(pod.metadata.name))
+    registration = pods.add_handler(on_add=lambda pod: received.append(pod.metadata.name))
     async with pods:
         server.say("ADDED", {**bad(labels={}), "spec": "no object"})
         server.put("good")
         await clock.settle()
 
-        assert heard == ["good"]
+        assert received == ["good"]
         assert registration.stats().failures == 1
         assert "shop/bad" in caplog.text
 
 
-async def test_garbage_in_the_place_of_an_object_leads_to_a_list(
+async def test_garbage_in_place_of_an_object_leads_to_a_list(
     server: ModelServer, clock: ManualClock
 ) -> None:
     class Garbling(ModelServer):
@@ -255,7 +255,7 @@ async def test_garbage_in_the_place_of_an_object_leads_to_a_list(
     garbling = Garbling()
     garbling.put("a")
     async with SharedInformer(garbling, dict, clock=clock) as pods:
-        assert held(pods) == garbling.state()
+        assert cached_versions(pods) == garbling.state()
         assert garbling.count("list") == 1
 
 
@@ -276,24 +276,24 @@ async def test_an_event_that_is_too_large_leads_to_a_list(clock: ManualClock) ->
         await clock.advance(5)
 
         assert server.count("list") == 2
-        assert held(pods) == server.state()
+        assert cached_versions(pods) == server.state()
 
 
-async def test_a_list_that_is_too_large_is_tried_again_and_the_copy_stays(
+async def test_a_list_that_is_too_large_is_retried_and_the_cache_stays(
     clock: ManualClock,
 ) -> None:
     server = ModelServer(streams_lists=False)
     server.put("a")
     async with SharedInformer(server, dict, clock=clock) as pods:
-        before = held(pods)
+        before = cached_versions(pods)
         server.compact()
         server.say("ERROR", TOO_OLD)
         server.fail(*(ResponseTooLarge("list pods: larger than 1 GB") for _ in range(3)))
         await clock.advance(2)
         assert "larger than 1 GB" in pods.stats().reflector.last_error
-        assert held(pods) == before
+        assert cached_versions(pods) == before
 
         server.put("b")
         await clock.advance(60)
 
-        assert held(pods) == server.state()
+        assert cached_versions(pods) == server.state()

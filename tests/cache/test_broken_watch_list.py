@@ -30,7 +30,7 @@ from tests.cache.model_server import (
     too_large,
 )
 from tests.cache.reflecting import reflecting, requests
-from tests.cache.stories import held
+from tests.cache.stories import cached_versions
 
 TEN_MINUTES = 600
 
@@ -334,7 +334,7 @@ async def live_through(steps: list[tuple[str, Any]]) -> None:
         await clock.advance(HEALTHY_WITHIN)
 
         assert pods.has_synced
-        assert held(pods) == server.state()
+        assert cached_versions(pods) == server.state()
         assert pods.stats().reflector.outage is None
 
 

@@ -16,8 +16,8 @@ def value(registry: CollectorRegistry, name: str, **labels: str) -> float | None
     return registry.get_sample_value(name, {"name": "mine", "resource": "pods", **labels})
 
 
-async def test_what_an_informer_does_is_counted(server: ModelServer, clock: ManualClock) -> None:
-    """CCH-17, CCH-39."""
+async def test_the_work_of_an_informer_is_counted(server: ModelServer, clock: ManualClock) -> None:
+    """CCH-17, CCH-39: lists, watches, deltas and versions."""
     registry = CollectorRegistry()
     metrics = PrometheusCacheMetrics(registry)
     server.streams_lists = False
@@ -49,7 +49,7 @@ async def test_what_an_informer_does_is_counted(server: ModelServer, clock: Manu
     assert value(registry, "reflector_lists_total") is None  # CCH-99: released with the informer
 
 
-async def test_failed_attempts_are_counted_and_the_gauge_says_whether_they_go_on(
+async def test_failed_attempts_are_counted_and_the_gauge_shows_those_in_a_row(
     server: ModelServer, clock: ManualClock
 ) -> None:
     registry = CollectorRegistry()
@@ -69,10 +69,10 @@ async def test_failed_attempts_are_counted_and_the_gauge_says_whether_they_go_on
         assert value(registry, "reflector_failures_total") == 2
 
 
-async def test_only_the_first_of_a_name_and_resource_is_counted(
+async def test_only_the_first_informer_of_a_name_and_resource_is_counted(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-99: and without a name, nobody."""
+    """CCH-99: and none without a name."""
     registry = CollectorRegistry()
     metrics = PrometheusCacheMetrics(registry)
     for name in ("mine", "mine", ""):
@@ -85,7 +85,7 @@ async def test_only_the_first_of_a_name_and_resource_is_counted(
 
 
 def test_the_names_are_client_gos() -> None:
-    """CCH-39."""
+    """CCH-39: the metrics have client-go's names."""
     assert {
         "informer_queued_items",
         "informer_processing_latency_seconds",

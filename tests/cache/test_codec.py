@@ -1,4 +1,4 @@
-"""What a codec takes, and what it gives back."""
+"""Encoding and decoding entries, in every storage format."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_written_key_is_split_at_its_slash(text: str, found: tuple[str, str]) 
     assert ObjectKey.parse(text) == ObjectKey(*found)
 
 
-def test_a_key_of_three_parts_is_refused() -> None:
+def test_a_key_of_three_parts_is_rejected() -> None:
     """CCH-3: more than two parts are an error."""
     with pytest.raises(InvalidValue, match="more than one"):
         ObjectKey.parse("a/b/c")
@@ -104,7 +104,7 @@ def test_a_key_of_three_parts_is_refused() -> None:
         b'{"metadata":{"name":7}}',
     ],
 )
-def test_an_object_without_a_name_is_refused_and_counted(text: bytes) -> None:
+def test_an_object_without_a_name_is_rejected_and_counted(text: bytes) -> None:
     """CCH-1, CCH-4: no metadata or no name is an error that says so."""
     codec = EntryCodec(dict)
 
@@ -130,13 +130,13 @@ def test_an_object_without_a_name_is_refused_and_counted(text: bytes) -> None:
         b'{"metadata":{"name":"web","namespace":7}}',
     ],
 )
-def test_what_is_not_an_object_of_the_api_is_refused(text: bytes) -> None:
+def test_json_that_is_no_object_of_the_api_is_rejected(text: bytes) -> None:
     with pytest.raises(DecodeError):
         EntryCodec(dict).parse(text)
 
 
 @pytest.mark.parametrize("store_as", FORMATS)
-def test_every_keeping_gives_back_the_whole_object(store_as: StorageFormat) -> None:
+def test_every_storage_format_returns_the_whole_object(store_as: StorageFormat) -> None:
     codec = EntryCodec(Pod, store_as=store_as)
     texts = [realistic(number) for number in range(SAMPLES + 8)]
 
@@ -148,14 +148,14 @@ def test_every_keeping_gives_back_the_whole_object(store_as: StorageFormat) -> N
         assert decoded == [msgspec.json.decode(text) for text in texts]
 
 
-def test_bytes_come_back_exactly_as_they_came() -> None:
+def test_bytes_are_returned_exactly_as_the_server_sent_them() -> None:
     codec = EntryCodec(Pod)
     text = b'{ "metadata" : {"name":"web"}, "newerThanUs": [1,  2] }'
 
     assert codec.raw(codec.parse(Raw(text))) == text
 
 
-def test_what_is_kept_as_bytes_is_not_changed_by_changing_what_was_given() -> None:
+def test_changing_a_decoded_object_does_not_change_stored_bytes() -> None:
     codec = EntryCodec(Pod)
     taken = codec.parse(pod("web", labels={"app": "web"}))
 
@@ -165,7 +165,7 @@ def test_what_is_kept_as_bytes_is_not_changed_by_changing_what_was_given() -> No
     assert not codec.shares_objects
 
 
-def test_kept_objects_are_decoded_once_and_shared() -> None:
+def test_stored_objects_are_decoded_once_and_shared() -> None:
     codec = EntryCodec(Pod, store_as="objects")
     taken = codec.parse(pod("web"))
 
@@ -189,7 +189,7 @@ def test_compressed_objects_are_much_smaller() -> None:
     assert sum(len(each.content) for each in late) < sum(map(len, texts[SAMPLES:])) / 5
 
 
-def test_compression_survives_samples_that_train_nothing() -> None:
+def test_compression_works_with_samples_that_cannot_be_trained_on() -> None:
     codec = EntryCodec(dict, store_as="compressed")
 
     entries = [codec.parse(b'{"metadata":{"name":"x"}}') for _ in range(SAMPLES + 5)]
@@ -197,7 +197,7 @@ def test_compression_survives_samples_that_train_nothing() -> None:
     assert {codec.raw(each) for each in entries} == {b'{"metadata":{"name":"x"}}'}
 
 
-def test_compression_without_its_library_says_what_to_install(
+def test_compression_without_its_library_names_the_extra_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "zstandard", None)
@@ -207,7 +207,7 @@ def test_compression_without_its_library_says_what_to_install(
 
 
 @pytest.mark.parametrize("of", [Pod, dict, Where, JustMetadata])
-def test_an_object_is_given_as_the_type_that_was_asked_for(of: type[Any]) -> None:
+def test_an_object_is_decoded_as_the_requested_type(of: type[Any]) -> None:
     codec = EntryCodec(of)
 
     given = codec.decode(codec.parse(pod("web", node="node-7")))
@@ -215,13 +215,13 @@ def test_an_object_is_given_as_the_type_that_was_asked_for(of: type[Any]) -> Non
     assert type(given) is of
 
 
-def test_a_view_holds_what_it_names() -> None:
+def test_a_struct_has_the_fields_that_it_names() -> None:
     codec = EntryCodec(Where)
 
     assert codec.decode(codec.parse(pod("web", node="node-7"))).spec.node_name == "node-7"
 
 
-def test_a_dict_from_a_list_is_told_what_it_is() -> None:
+def test_a_dict_from_a_list_gets_its_kind_and_api_version() -> None:
     codec = EntryCodec(dict, api_version="v1", kind="Pod")
 
     given = codec.decode(codec.parse(pod("web")))
@@ -229,7 +229,7 @@ def test_a_dict_from_a_list_is_told_what_it_is() -> None:
     assert (given["apiVersion"], given["kind"]) == ("v1", "Pod")
 
 
-def test_an_object_that_does_not_read_as_its_type_is_an_error_with_its_key() -> None:
+def test_an_object_that_is_not_valid_as_its_type_is_an_error_with_its_key() -> None:
     codec = EntryCodec(Pod)
     taken = codec.parse(b'{"metadata":{"name":"web","namespace":"shop"},"spec":7}')
 
@@ -237,7 +237,7 @@ def test_an_object_that_does_not_read_as_its_type_is_an_error_with_its_key() -> 
         codec.decode(taken)
 
 
-def test_what_somebody_made_can_be_kept() -> None:
+def test_an_object_of_the_caller_can_be_encoded() -> None:
     codec = EntryCodec(Pod)
     made = Pod.from_dict({"metadata": {"name": "web", "namespace": "shop"}})
 
@@ -245,7 +245,7 @@ def test_what_somebody_made_can_be_kept() -> None:
     assert codec.encode(made).key == key("web")
 
 
-def test_equal_labels_owners_and_rows_are_held_once() -> None:
+def test_equal_labels_owners_and_indexed_values_are_shared() -> None:
     codec = EntryCodec(dict, paths=("spec.nodeName",))
     owners = [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "u"}]
 
@@ -280,7 +280,7 @@ def test_an_index_path_reads_texts_numbers_and_lists(value: object, found: tuple
     assert taken.indexed_values == (found,)
 
 
-def test_a_map_at_an_index_path_is_counted_and_the_object_kept(
+def test_a_map_at_an_index_path_is_counted_and_the_object_is_stored(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     codec = EntryCodec(dict, paths=("spec",))
@@ -292,12 +292,12 @@ def test_a_map_at_an_index_path_is_counted_and_the_object_kept(
     assert "shop/web" in caplog.text
 
 
-def test_a_path_that_the_kind_does_not_have_is_refused() -> None:
+def test_a_path_that_the_kind_does_not_have_is_rejected() -> None:
     with pytest.raises(InvalidValue, match="nodeNam"):
         EntryCodec(Pod, paths=("spec.nodeNam",))
 
 
-def test_paths_added_later_are_read_from_what_is_kept() -> None:
+def test_paths_added_later_are_read_from_stored_content() -> None:
     codec = EntryCodec(Pod)
     before = codec.parse(pod("web", node="node-7"))
 
@@ -308,7 +308,7 @@ def test_paths_added_later_are_read_from_what_is_kept() -> None:
     assert values_of(codec.parse(pod("api", node="node-8"))) == ("node-8",)
 
 
-def test_a_late_path_into_views_that_are_kept_as_objects_is_refused() -> None:
+def test_a_late_path_into_structs_that_are_stored_as_objects_is_rejected() -> None:
     codec = EntryCodec(Where, store_as="objects")
     codec.parse(pod("web"))
 
@@ -316,8 +316,8 @@ def test_a_late_path_into_views_that_are_kept_as_objects_is_refused() -> None:
         codec.add_paths("status.phase")
 
 
-def test_a_transform_changes_what_is_kept_and_not_its_key() -> None:
-    """CCH-8, INF-C8: the key is that of the untransformed object; version tracking works on."""
+def test_a_transform_changes_the_content_and_not_the_key() -> None:
+    """CCH-8, INF-C8: the key is that of the original object; versions are tracked."""
     codec = EntryCodec(Pod)
 
     def stripped(given: Pod) -> Pod:
@@ -334,7 +334,7 @@ def test_a_transform_changes_what_is_kept_and_not_its_key() -> None:
 
 @pytest.mark.parametrize("transform", [lambda _: None, lambda _: 1 / 0, lambda _: object()])
 def test_a_transform_that_fails_is_an_error_with_the_key(transform: Any) -> None:
-    """CCH-8: a transform that raises, gives nothing, or gives what cannot be kept."""
+    """CCH-8: a transform that raises, returns nothing, or returns what cannot be encoded."""
     codec = EntryCodec(dict)
 
     with pytest.raises(TransformFailed, match="shop/web"):

@@ -26,7 +26,7 @@ from kubeloop.testing.server import Service
 from kubeloop.testing.server.faults import Match
 from kubeloop.wire import RawEvent, split_event, split_list
 from kubeloop.wire.core.v1 import ConfigMap
-from tests.cache.stories import Story, held
+from tests.cache.stories import ChangeHistory, cached_versions
 
 PATH = "/api/v1/namespaces/default/configmaps"
 SPEED = 40
@@ -100,15 +100,15 @@ class HttpListWatch:
 
 
 class World:
-    """A server, a client that writes, an informer, and a handler's story."""
+    """A server, a client that writes, an informer, and a handler's history."""
 
     def __init__(self, server: Service, session: aiohttp.ClientSession) -> None:
         self.server = server
         self.session = session
         source = HttpListWatch(server, session)
         self.informer = SharedInformer(source, ConfigMap, clock=QuickClock())
-        self.story = Story()
-        self.registration = self.informer.add_handler(on_change=self.story)
+        self.history = ChangeHistory()
+        self.registration = self.informer.add_handler(on_change=self.history)
 
     async def put(self, name: str, value: str) -> str:
         body = {"metadata": {"name": name}, "data": {"value": value}}
@@ -133,9 +133,9 @@ class World:
         }
 
     async def ends_equal(self) -> None:
-        """Wait until the cache and the story are what the server has."""
+        """Wait until the cache and the history are what the server has."""
         wanted = await self.state()
-        await self.until(lambda: held(self.informer) == wanted == self.story.now)
+        await self.until(lambda: cached_versions(self.informer) == wanted == self.history.now)
         assert self.registration.stats().failures == 0
 
     async def until(self, met: Callable[[], bool]) -> None:
@@ -206,8 +206,8 @@ async def test_history_that_is_gone_is_made_up_for_by_one_new_state(world: World
 
     await world.ends_equal()
     assert world.informer.has_synced
-    assert "Deleted first" in world.story.lines
-    assert world.story.lines.count("Added second") == 1
+    assert "Deleted first" in world.history.lines
+    assert world.history.lines.count("Added second") == 1
 
 
 async def test_a_server_that_restarts_is_followed_again(world: World) -> None:

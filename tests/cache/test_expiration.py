@@ -1,4 +1,4 @@
-"""ExpirationCache: what is too old is never given."""
+"""ExpirationCache: expired objects are never returned."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def cache(clock: ManualClock) -> ExpirationCache[str, str]:
     return ExpirationCache(lambda text: text[0], expired=older_than(10), clock=clock)
 
 
-async def test_an_object_lives_as_long_as_it_was_given(
+async def test_an_object_is_valid_for_its_ttl(
     cache: ExpirationCache[str, str], clock: ManualClock
 ) -> None:
-    """CCH-93, CCH-C33: exactly that old it is still valid; older it is not."""
+    """CCH-93, CCH-C33: at exactly that age it is still valid."""
     cache.add("apple")
     await clock.advance(10)
     at_the_end = cache.get("a"), cache.list()
@@ -41,10 +41,10 @@ async def test_without_a_time_to_live_nothing_expires(clock: ManualClock) -> Non
         assert cache.list() == ["apple"]
 
 
-async def test_what_expired_goes_when_somebody_looks(
+async def test_an_expired_object_is_removed_when_it_is_read(
     cache: ExpirationCache[str, str], clock: ManualClock
 ) -> None:
-    """CCH-93: keys may still name it until then."""
+    """CCH-93: until then keys() contains it."""
     cache.add("apple")
     cache.add("berry")
     await clock.advance(11)
@@ -58,7 +58,7 @@ async def test_what_expired_goes_when_somebody_looks(
     assert len(cache) == 0
 
 
-async def test_putting_in_again_makes_new(
+async def test_adding_an_object_again_renews_it(
     cache: ExpirationCache[str, str], clock: ManualClock
 ) -> None:
     """CCH-93: the timestamp is refreshed."""
@@ -73,7 +73,7 @@ async def test_putting_in_again_makes_new(
 async def test_a_replacement_is_of_one_age(
     cache: ExpirationCache[str, str], clock: ManualClock
 ) -> None:
-    """CCH-93: all of it is stamped with one time."""
+    """CCH-93: all objects are added at one time."""
     cache.add("apple")
     await clock.advance(8)
     cache.replace(["berry", "cherry"])
@@ -94,7 +94,7 @@ def test_deleting_what_is_not_there_is_no_error(cache: ExpirationCache[str, str]
     assert cache.keys() == []
 
 
-def test_what_is_too_old_can_be_anybodys_word(clock: ManualClock) -> None:
+def test_the_expiration_policy_decides(clock: ManualClock) -> None:
     """CCH-93: the policy decides by the object and its age."""
     cache = ExpirationCache(str, expired=lambda text, _: text == "milk", clock=clock)
     cache.replace(["milk", "honey"])

@@ -1,4 +1,4 @@
-"""Factories: sharing, starting, waiting, ending (section 8 of the contract)."""
+"""Factories: sharing, starting, waiting, stopping."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ def factory(cluster: Cluster, clock: ManualClock) -> SharedInformerFactory:
     return SharedInformerFactory(cluster, clock=clock)
 
 
-async def test_asking_twice_gives_one_informer_one_list_and_one_watch(
+async def test_equal_requests_share_one_informer_one_list_and_one_watch(
     cluster: Cluster, factory: SharedInformerFactory
 ) -> None:
-    """INF-1, INF-C1."""
+    """INF-1, INF-C1: informers are shared."""
     async with factory:
         first, second = factory.informer(Pod), factory.informer(Pod)
         factory.start()
@@ -76,8 +76,8 @@ async def test_asking_twice_gives_one_informer_one_list_and_one_watch(
         assert len(cluster.servers[0].asked) == 1
 
 
-async def test_what_differs_is_not_shared(factory: SharedInformerFactory) -> None:
-    """INF-1, INF-8: kind, namespace, selectors, type."""
+async def test_different_requests_are_not_shared(factory: SharedInformerFactory) -> None:
+    """INF-1, INF-8: by kind, namespace, selectors and model."""
     informers: list[SharedInformer[Any]] = [
         factory.informer(Pod),
         factory.informer(Node),
@@ -96,7 +96,7 @@ async def test_what_differs_is_not_shared(factory: SharedInformerFactory) -> Non
     assert informers[7].indexer.codec.model is Resource
 
 
-async def test_only_what_was_asked_for_before_the_start_is_started(
+async def test_start_starts_the_informers_that_exist_by_then(
     factory: SharedInformerFactory, clock: ManualClock
 ) -> None:
     """INF-1, INF-4, INF-C2, INF-C3: each once."""
@@ -116,7 +116,7 @@ async def test_only_what_was_asked_for_before_the_start_is_started(
         assert factory.stats().started == 2
 
 
-async def test_the_namespace_and_the_selectors_of_a_factory_are_everybodys(
+async def test_the_namespace_and_the_selectors_of_a_factory_apply_to_all_informers(
     cluster: Cluster, clock: ManualClock
 ) -> None:
     """INF-2, INF-C6, INF-C7, INF-9: cluster-wide kinds ignore the namespace."""
@@ -136,20 +136,24 @@ async def test_the_namespace_and_the_selectors_of_a_factory_are_everybodys(
 
 
 async def test_the_namespace_index_is_there(factory: SharedInformerFactory) -> None:
-    """INF-3."""
+    """INF-3: the namespace index is built in."""
     assert factory.informer(Node).indexer.index_names() == ("namespace",)
 
 
-async def test_kinds_may_have_periods_of_their_own(cluster: Cluster, clock: ManualClock) -> None:
-    """INF-2, INF-C4."""
+async def test_kinds_may_have_different_resync_periods(
+    cluster: Cluster, clock: ManualClock
+) -> None:
+    """INF-2, INF-C4: resync_of."""
     factory = SharedInformerFactory(cluster, resync=3600.0, resync_of={Pod: 10.0}, clock=clock)
 
     assert factory.informer(Pod).add_handler().stats().resync == 10.0
     assert factory.informer(Node).add_handler().stats().resync == 3600.0
 
 
-async def test_a_transform_is_everybodys(cluster: Cluster, clock: ManualClock) -> None:
-    """INF-2."""
+async def test_a_transform_of_a_factory_applies_to_all_informers(
+    cluster: Cluster, clock: ManualClock
+) -> None:
+    """INF-2: factory options are defaults."""
 
     def bare(pod: Any) -> Any:
         pod.metadata.labels = {}
@@ -165,7 +169,7 @@ async def test_a_transform_is_everybodys(cluster: Cluster, clock: ManualClock) -
         assert pods.lister.metadata()[0].labels == {}
 
 
-async def test_a_second_request_may_add_indexes_but_not_change_how_it_is_kept(
+async def test_a_second_request_may_add_indexes_but_not_change_the_storage(
     factory: SharedInformerFactory,
 ) -> None:
     pods = factory.informer(Pod, index={"node": "spec.nodeName"})
@@ -179,10 +183,10 @@ async def test_a_second_request_may_add_indexes_but_not_change_how_it_is_kept(
         factory.informer(Pod, store_as="objects")
 
 
-async def test_what_never_syncs_is_named(
+async def test_an_informer_that_never_syncs_is_named(
     cluster: Cluster, factory: SharedInformerFactory, clock: ManualClock
 ) -> None:
-    """INF-5, INF-C9, CCH-88."""
+    """INF-5, INF-C9, CCH-88: by the result of wait_synced."""
     async with factory:
         factory.informer(Pod)
         factory.informer(Node)
@@ -201,7 +205,7 @@ async def test_what_never_syncs_is_named(
 async def test_of_two_informers_of_one_name_both_have_to_sync(
     cluster: Cluster, factory: SharedInformerFactory, clock: ManualClock
 ) -> None:
-    """INF-C9: objects and metadata of one kind, say."""
+    """INF-C9: such as objects and metadata of one kind."""
     async with factory:
         factory.informer(Pod)
         factory.metadata_informer(Pod)
@@ -213,10 +217,10 @@ async def test_of_two_informers_of_one_name_both_have_to_sync(
         assert (await waiting).missing == ("pods",)
 
 
-async def test_the_end_of_the_block_ends_all(
+async def test_the_end_of_the_block_stops_all_informers(
     cluster: Cluster, factory: SharedInformerFactory
 ) -> None:
-    """INF-6, X-7."""
+    """INF-6, X-7: no task is left."""
     async with factory:
         pods = factory.informer(Pod)
         factory.start()
@@ -234,7 +238,7 @@ async def test_the_end_of_the_block_ends_all(
 async def test_shut_down_before_the_start_nothing_starts(
     cluster: Cluster, factory: SharedInformerFactory
 ) -> None:
-    """INF-C5, INF-6."""
+    """INF-C5, INF-6: start() does nothing after the shutdown."""
     async with factory:
         factory.informer(Pod)
         await factory.aclose()
@@ -249,7 +253,7 @@ async def test_a_factory_that_is_not_open_cannot_start(factory: SharedInformerFa
         factory.start()
 
 
-async def test_the_report_tells_what_is_held_and_what_is_too_much(
+async def test_the_report_lists_caches_and_warns_of_large_ones(
     cluster: Cluster, factory: SharedInformerFactory
 ) -> None:
     async with factory:
@@ -271,8 +275,8 @@ async def test_the_report_tells_what_is_held_and_what_is_too_much(
     assert "warning: configmaps: the cache holds all of the cluster" in str(report)
 
 
-async def test_a_kind_that_the_client_does_not_know_is_its_error(clock: ManualClock) -> None:
-    """INF-7."""
+async def test_a_kind_that_the_client_does_not_know_raises_its_error(clock: ManualClock) -> None:
+    """INF-7: the client's error is not wrapped."""
 
     class Unknowing(Cluster):
         def list_watch(self, kind: Watchable, **_: Any) -> ModelServer:

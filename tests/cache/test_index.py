@@ -42,7 +42,7 @@ def names(found: list[Pod]) -> list[str]:
 
 @pytest.mark.parametrize("store_as", ["bytes", "objects", "compressed"])
 def test_objects_are_found_by_a_field(store_as: StorageFormat) -> None:
-    """CCH-9: through the projection; who has no value is under none."""
+    """CCH-9: by the projection; objects without a value are in no bucket."""
     by = {"node": "spec.nodeName"}
     store = store_of(pod("a", node="n1"), pod("b", node="n2"), pod("c"), by=by, store_as=store_as)
 
@@ -52,8 +52,8 @@ def test_objects_are_found_by_a_field(store_as: StorageFormat) -> None:
     assert [each.key.name for each in store.entries_by_index("node", "n1")] == ["a"]
 
 
-def test_an_object_with_two_values_is_found_under_both() -> None:
-    """CCH-9, CCH-C1: and under the one that is left; an emptied value vanishes."""
+def test_an_object_with_two_values_is_found_by_both() -> None:
+    """CCH-9, CCH-C1: and by the one that is left; an empty value is removed."""
     store = store_of(pod("a", labels={"apps": "x.y"}), by={"apps": apps})
     both = store.index_values("apps")
 
@@ -65,8 +65,8 @@ def test_an_object_with_two_values_is_found_under_both() -> None:
     assert names(store.by_index("apps", "y")) == ["a"]
 
 
-def test_an_update_moves_an_object_and_a_read_gives_the_new_one() -> None:
-    """CCH-10: old values out, new ones in; an equal value gives the newer object."""
+def test_an_update_moves_an_object_and_a_read_returns_the_new_one() -> None:
+    """CCH-10: old values out, new ones in; an equal value returns the newer object."""
     store = store_of(pod("a", node="n1", version="1"), by={"node": "spec.nodeName"})
 
     store.add(store.codec.parse(pod("a", node="n1", version="2")))
@@ -107,7 +107,7 @@ def test_an_index_function_that_raises_leaves_only_that_index_without_the_object
 
 
 @pytest.mark.parametrize("answer", ["text", [7], None])
-def test_an_index_function_must_give_texts(answer: Any) -> None:
+def test_an_index_function_must_return_texts(answer: Any) -> None:
     """CCH-11: anything else counts as a failure."""
     store = store_of(pod("a"), by={"odd": lambda _: answer})
 
@@ -115,8 +115,8 @@ def test_an_index_function_must_give_texts(answer: Any) -> None:
     assert len(store) == 1
 
 
-def test_a_function_that_changes_its_mind_leaves_nothing_behind() -> None:
-    """CCH-10: what was filed is what is removed, whatever the function says by then."""
+def test_an_index_function_with_varying_results_leaves_nothing_behind() -> None:
+    """CCH-10: the remembered values are removed."""
     answers = iter(["one", "two", "three"])
     store = store_of(pod("a"), by={"mood": lambda _: [next(answers)]})
 
@@ -141,7 +141,7 @@ def test_an_unknown_index_is_an_error_and_an_unknown_value_is_not() -> None:
     assert store.index_values("nod") == []
 
 
-def test_index_gives_who_shares_a_value_each_once() -> None:
+def test_index_returns_objects_that_share_a_value_each_once() -> None:
     """CCH-12: the union over the object's values."""
     store = store_of(
         pod("a", labels={"apps": "x.y"}),
@@ -149,9 +149,9 @@ def test_index_gives_who_shares_a_value_each_once() -> None:
         pod("c", labels={"apps": "z"}),
         by={"apps": apps},
     )
-    asked = Pod.from_json(pod("new", labels={"apps": "x.y"}))
+    example = Pod.from_json(pod("new", labels={"apps": "x.y"}))
 
-    assert names(store.index("apps", asked)) == ["a", "b"]
+    assert names(store.index("apps", example)) == ["a", "b"]
 
 
 def test_keys_of_an_index_are_sorted() -> None:
@@ -161,7 +161,7 @@ def test_keys_of_an_index_are_sorted() -> None:
     assert store.keys_by_index("node", "n") == [key("a"), key("b"), key("c")]
 
 
-def test_indexes_added_later_know_what_is_there() -> None:
+def test_indexes_added_later_contain_the_stored_objects() -> None:
     """CCH-13, CCH-C3: by path and by function."""
     store = store_of(pod("a", node="n1", labels={"apps": "x"}), by={})
 
@@ -172,8 +172,8 @@ def test_indexes_added_later_know_what_is_there() -> None:
     assert names(store.by_index("apps", "x")) == ["a"]
 
 
-def test_objects_taken_before_an_index_and_put_in_after_it_are_indexed() -> None:
-    """CCH-13: nothing is silently missing because it was on its way."""
+def test_objects_encoded_before_an_index_and_stored_after_it_are_indexed() -> None:
+    """CCH-13: nothing is missing because it was in the queue."""
     store = store_of(by={})
     on_its_way = store.codec.parse(pod("a", node="n1"))
 
@@ -184,7 +184,7 @@ def test_objects_taken_before_an_index_and_put_in_after_it_are_indexed() -> None
     assert store.index_values("node") == ["n2"]
 
 
-def test_an_index_name_can_be_taken_once() -> None:
+def test_an_index_name_can_be_used_once() -> None:
     """CCH-13, CCH-C2: a conflict, and none of the new ones is added."""
     store = store_of(pod("a"), by={"node": "spec.nodeName"})
 
@@ -194,7 +194,7 @@ def test_an_index_name_can_be_taken_once() -> None:
     assert store.index_names() == ("namespace", "node")
 
 
-def test_a_path_that_cannot_be_right_adds_no_index() -> None:
+def test_an_invalid_path_adds_no_index() -> None:
     store = store_of(pod("a"), by={})
 
     with pytest.raises(InvalidValue, match="nodeNam"):
@@ -203,7 +203,7 @@ def test_a_path_that_cannot_be_right_adds_no_index() -> None:
     assert store.index_names() == ("namespace",)
 
 
-async def test_an_index_is_built_in_steps_while_writes_go_on() -> None:
+async def test_an_index_is_built_in_steps_during_writes() -> None:
     """CCH-13: the end is as if it had been built at the end."""
     store = store_of(*(pod(f"p{n}", node=f"n{n % 3}") for n in range(400)), by={})
     build = asyncio.create_task(
@@ -226,8 +226,8 @@ async def test_an_index_is_built_in_steps_while_writes_go_on() -> None:
         assert names(found) == names(store.list())
 
 
-async def test_an_index_in_the_making_survives_a_replacement() -> None:
-    """CCH-13: it starts again over the new content."""
+async def test_an_index_build_survives_a_replacement() -> None:
+    """CCH-13: it starts again with the new objects."""
     store = store_of(*(pod(f"p{n}", node="old") for n in range(300)), by={})
     build = asyncio.create_task(store.add_indexers_in_steps({"node": "spec.nodeName"}))
     await asyncio.sleep(0)
@@ -255,9 +255,7 @@ async def test_a_cancelled_build_adds_no_index() -> None:
 
 @pytest.mark.parametrize("store_as", ["bytes", "objects", "compressed"])
 @pytest.mark.parametrize("later", [False, True])
-def test_an_index_may_be_by_what_every_entry_holds_anyway(
-    later: bool, store_as: StorageFormat
-) -> None:
+def test_an_index_may_use_a_standard_field(later: bool, store_as: StorageFormat) -> None:
     by = {"uid": "metadata.uid", "node": "spec.nodeName", "generation": "metadata.generation"}
     store = store_of(pod("a", node="n1"), by={} if later else by, store_as=store_as)
     if later:
@@ -271,10 +269,10 @@ def test_an_index_may_be_by_what_every_entry_holds_anyway(
 
 @pytest.mark.parametrize("later", [False, True])
 @pytest.mark.parametrize("spec", ["a text", 5, [{"port": {"name": "web"}}], {"port": 80}])
-def test_an_object_that_a_path_does_not_fit_is_held_all_the_same(
+def test_an_object_that_a_path_does_not_fit_is_stored_all_the_same(
     later: bool, spec: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is missing from that one index, as where a function fails."""
+    """It is missing from that one index, as after a failure of a function."""
     by = {"port": "spec.port.name", "uid": "metadata.uid"}
     store: Indexer[dict[str, Any]] = Indexer(EntryCodec(dict), {} if later else by)
     metadata = {"name": "a", "namespace": "shop", "uid": "1"}
@@ -291,13 +289,13 @@ def test_an_object_that_a_path_does_not_fit_is_held_all_the_same(
 
 
 @pytest.mark.parametrize("later", [False, True])
-async def test_an_index_function_that_takes_long_does_not_hold_the_loop(later: bool) -> None:
-    """Each call does, whatever it waits for; all of them together must not."""
-    asked = 0
+async def test_slow_index_functions_do_not_block_the_loop(later: bool) -> None:
+    """Each call does; all of them together must not."""
+    example = 0
 
     def slow(given: Pod) -> list[str]:
-        nonlocal asked
-        asked += 1
+        nonlocal example
+        example += 1
         block_loop()
         return [given.metadata.name]
 
@@ -307,10 +305,10 @@ async def test_an_index_function_that_takes_long_does_not_hold_the_loop(later: b
         store.add_indexers_in_steps({"f": slow}) if later else replaced(store, found)
     )
     while not work.done():
-        before = asked
+        before = example
         await asyncio.sleep(0)
 
-        assert asked - before <= STEP
+        assert example - before <= STEP
     assert len(store.index_values("f")) == 30
 
 
@@ -337,7 +335,7 @@ def test_the_namespace_index_is_built_in() -> None:
     assert names(store.by_index("namespace", "x")) == ["a"]
 
 
-def test_an_index_function_serves_as_a_key_if_it_gives_one_value() -> None:
+def test_an_index_function_serves_as_a_key_if_it_returns_one_value() -> None:
     """CCH-14: none or several are an error."""
     key_of = index_func_to_key_func(str.split)
 
@@ -358,12 +356,12 @@ def test_an_index_function_serves_as_a_key_if_it_gives_one_value() -> None:
         ("metadata.labels.a.b", None),
     ],
 )
-def test_a_path_to_a_label_is_known_as_one(path: str, label: str | None) -> None:
+def test_a_path_to_a_label_is_recognized(path: str, label: str | None) -> None:
     assert label_of_path(path) == label
 
 
-def test_a_selector_for_one_value_looks_only_at_those_who_have_it() -> None:
-    """CCH-90: a list by an indexed label asks the index, and then the rest of the selector."""
+def test_a_selector_for_one_value_only_checks_objects_with_that_value() -> None:
+    """CCH-90: a list by an indexed label reads the index, then matches the rest."""
     looked_at = 0
 
     class Counting(dict[str, str]):

@@ -1,4 +1,4 @@
-"""Whatever happens on the way: the cache ends equal to the server, and stories make sense."""
+"""After any failures the cache equals the server, and handlers received consistent changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kubeloop.cache import Change, DeltaFIFO, RealFIFO, SharedInformer
 from kubeloop.kit import ManualClock, TaskOwner
 from tests.cache.model_server import ModelServer, expired, refusal, refused, too_large
-from tests.cache.stories import Story, held
+from tests.cache.stories import ChangeHistory, cached_versions
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])
 FAULTS: dict[str, Callable[[], Exception]] = {
@@ -67,12 +67,12 @@ async def do(step: str, what: Any, server: ModelServer, clock: ManualClock) -> N
             server.streams_lists = what
 
 
-def slow(story: Story, clock: ManualClock) -> Callable[[Change[Any]], Awaitable[None]]:
-    async def tell(change: Change[Any]) -> None:
+def slow(history: ChangeHistory, clock: ManualClock) -> Callable[[Change[Any]], Awaitable[None]]:
+    async def handle(change: Change[Any]) -> None:
         await clock.sleep(3.0)
-        story(change)
+        history(change)
 
-    return tell
+    return handle
 
 
 async def live_through(steps: list[tuple[str, Any]], **options: Any) -> None:
@@ -82,26 +82,26 @@ async def live_through(steps: list[tuple[str, Any]], **options: Any) -> None:
     server.staleness = options.pop("staleness", 0)
     server.put("a")
     pods = SharedInformer(server, dict, clock=clock, **options)
-    stories = [Story(), Story()]
+    histories = [ChangeHistory(), ChangeHistory()]
     registrations = [
-        pods.add_handler(on_change=stories[0]),
-        pods.add_handler(on_change=slow(stories[1], clock)),
+        pods.add_handler(on_change=histories[0]),
+        pods.add_handler(on_change=slow(histories[1], clock)),
     ]
     async with TaskOwner() as tasks:
         tasks.spawn(pods.run(), name="informer")
         for step, what in steps:
             if step == "new handler":
-                stories.append(Story())
-                registrations.append(pods.add_handler(on_change=stories[-1]))
+                histories.append(ChangeHistory())
+                registrations.append(pods.add_handler(on_change=histories[-1]))
             else:
                 await do(step, what, server, clock)
         server.heal()
         await clock.advance(400)
 
-        assert held(pods) == server.state()
+        assert cached_versions(pods) == server.state()
         assert pods.has_synced
-        for story in stories:
-            assert story.now == server.state()
+        for history in histories:
+            assert history.now == server.state()
         for registration in registrations:
             assert registration.stats().failures == 0
             assert registration.has_synced
@@ -109,14 +109,14 @@ async def live_through(steps: list[tuple[str, Any]], **options: Any) -> None:
 
 
 @given(steps=st.lists(STEPS, max_size=25))
-def test_after_any_trouble_the_cache_equals_the_server_and_stories_make_sense(
+def test_after_any_failure_the_cache_equals_the_server_and_changes_are_consistent(
     steps: list[tuple[str, Any]],
 ) -> None:
-    """X-1, X-2, CCH-77, CCH-C12, CCH-C13."""
+    """X-1, X-2, CCH-77, CCH-C12, CCH-C13: the main guarantee."""
     asyncio.run(live_through(steps))
 
 
-# The slow one hears of a delete whose object it never heard of: `compact` hid the creation.
+# The slow one hears of a delete whose object it never received of: `compact` hid the creation.
 RECREATED_UNHEARD = [
     ("put", "b"),
     ("advance", 0.0),
@@ -161,14 +161,14 @@ def test_the_same_holds_for_every_delta_queue(queue: Callable[[Any], Any]) -> No
 def test_cancelled_at_any_moment_it_leaves_nothing_running(
     steps: list[tuple[str, Any]], turns: int
 ) -> None:
-    """X-7, CCH-73, CCH-83."""
+    """X-7, CCH-73, CCH-83: no task is left."""
 
     async def check() -> None:
         clock, server = ManualClock(), ModelServer()
         for name in "abc":
             server.put(name)
         pods = SharedInformer(server, dict, clock=clock)
-        pods.add_handler(on_change=slow(Story(), clock))
+        pods.add_handler(on_change=slow(ChangeHistory(), clock))
         task = asyncio.create_task(pods.run())
         for step, what in steps:
             if step != "new handler":

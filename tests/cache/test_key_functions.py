@@ -1,4 +1,4 @@
-"""Key functions: objects filed under another key than their namespace and name."""
+"""Key functions: objects under another key than namespace and name."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def a_pod(name: str, *, uid: str) -> Pod:
 
 
 @pytest.mark.parametrize("store_as", ["bytes", "objects", "compressed"])
-def test_an_indexer_files_objects_of_your_own_under_what_the_key_function_says(
+def test_an_indexer_stores_your_objects_under_the_key_of_the_key_function(
     store_as: StorageFormat,
 ) -> None:
     routes = Indexer(
@@ -81,7 +81,7 @@ def test_an_indexer_with_a_key_function_is_a_store() -> None:
     assert store.list() == [Route("a.example", 80)]
 
 
-def test_objects_of_the_api_may_be_filed_by_uid() -> None:
+def test_objects_of_the_api_may_be_stored_by_uid() -> None:
     pods = Indexer(EntryCodec(Pod), key=lambda pod: pod.metadata.uid or "")
     pods.add(a_pod("web", uid="u1"))
     pods.add(a_pod("web", uid="u2"))
@@ -98,7 +98,7 @@ def test_an_index_function_serves_as_a_key_function() -> None:
 
 
 def test_the_key_is_that_of_the_object_before_its_transform() -> None:
-    """CCH-8."""
+    """CCH-8: the transform cannot change it."""
 
     def without_host(route: Route) -> Route:
         return Route("", route.port)
@@ -118,7 +118,7 @@ def cancelling(_: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("key", "said"),
+    ("key", "problem"),
     [
         (failing, "the key function raised LookupError"),
         (cancelling, "the key function raised CancelledError"),
@@ -128,10 +128,10 @@ def cancelling(_: Any) -> str:
         (lambda _: 7, "the key function returned a key that is of int"),
     ],
 )
-def test_a_key_function_that_fails_is_an_error_that_names_the_object_and_shows_none_of_it(
-    key: KeyFunc[Any], said: str
+def test_a_key_function_that_fails_is_an_error_with_the_name_of_the_object_and_none_of_its_data(
+    key: KeyFunc[Any], problem: str
 ) -> None:
-    """CCH-4."""
+    """CCH-4: UnkeyedObject."""
     routes, pods = Indexer(EntryCodec(Route), key=key), Indexer(EntryCodec(Pod), key=key)
 
     with pytest.raises(UnkeyedObject) as own:
@@ -139,8 +139,8 @@ def test_a_key_function_that_fails_is_an_error_that_names_the_object_and_shows_n
     with pytest.raises(UnkeyedObject) as named:
         pods.add(a_pod("web", uid="u1"))
 
-    assert f"key of an object of type Route: {said}" in str(own.value)
-    assert f"key of Pod shop/web: {said}" in str(named.value)
+    assert f"key of an object of type Route: {problem}" in str(own.value)
+    assert f"key of Pod shop/web: {problem}" in str(named.value)
     assert "s3cr3t" not in str(own.value)
     assert len(routes) == len(pods) == 0
     assert routes.codec.stats().rejected == 1
@@ -167,7 +167,7 @@ def test_a_replacement_with_an_object_that_has_no_key_leaves_the_store_as_it_was
     assert sorted(map(str, routes.keys())) == ["a.example", "c.example"]
 
 
-def test_an_expiration_cache_says_which_object_has_no_key() -> None:
+def test_an_expiration_cache_names_the_object_without_a_key() -> None:
     cache: ExpirationCache[str, Route] = ExpirationCache(failing, expired=older_than(10))
 
     for write in (cache.add, cache.update, cache.delete, lambda route: cache.replace([route])):
@@ -198,7 +198,7 @@ def by_uid(given: Entry) -> str:
 
 
 @pytest.mark.parametrize("kind", [DeltaFIFO, RealFIFO])
-def test_a_queue_files_entries_under_what_the_key_function_says(
+def test_a_queue_uses_the_keys_of_the_key_function(
     kind: type[DeltaFIFO | RealFIFO],
 ) -> None:
     store: Indexer[dict[str, Any]] = Indexer(EntryCodec(dict))
@@ -224,7 +224,7 @@ def test_a_queue_files_entries_under_what_the_key_function_says(
 
 
 @pytest.mark.parametrize("kind", [DeltaFIFO, RealFIFO])
-def test_a_missed_delete_is_filed_by_the_key_function_where_a_state_is_known(
+def test_a_missed_delete_with_a_state_uses_the_key_function(
     kind: type[DeltaFIFO | RealFIFO],
 ) -> None:
     queue = kind(key=by_uid)

@@ -1,4 +1,4 @@
-"""MutationCache: one's own writes, seen at once."""
+"""MutationCache: your own writes, visible at once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def version(cache: MutationCache[Pod], name: str = "web") -> str | None:
     return found.metadata.resource_version if found else None
 
 
-def test_the_newer_of_store_and_write_is_given(
+def test_the_newer_of_store_and_write_is_returned(
     store: Indexer[Pod], cache: MutationCache[Pod]
 ) -> None:
     """CCH-96: versions compare as numbers."""
@@ -61,7 +61,9 @@ def test_a_write_is_forgotten_once_the_store_has_caught_up(
     assert cache.stats().written == 0
 
 
-def test_what_the_store_does_not_hold_is_given_only_if_asked_for(store: Indexer[Pod]) -> None:
+def test_an_object_that_is_not_stored_is_returned_only_with_include_adds(
+    store: Indexer[Pod],
+) -> None:
     """CCH-96: include_adds."""
     shy, bold = MutationCache(store), MutationCache(store, include_adds=True)
     for cache in (shy, bold):
@@ -86,7 +88,7 @@ async def test_a_write_is_forgotten_after_a_while(
 def test_the_least_used_write_is_forgotten_when_there_are_too_many(
     store: Indexer[Pod], cache: MutationCache[Pod]
 ) -> None:
-    """CCH-96: a hundred are held."""
+    """CCH-96: more than a hundred."""
     for number in range(MAX_WRITES):
         hold(store, pod(f"p{number}", version="1"))
         write(cache, pod(f"p{number}", version="2"))
@@ -98,7 +100,7 @@ def test_the_least_used_write_is_forgotten_when_there_are_too_many(
 
 
 def test_a_write_that_is_older_than_a_known_one_is_ignored(cache: MutationCache[Pod]) -> None:
-    """CCH-97: answers may overtake each other."""
+    """CCH-97: responses may overtake each other."""
     write(cache, pod("web", version="10"))
     write(cache, pod("web", version="9"))
 
@@ -106,7 +108,7 @@ def test_a_write_that_is_older_than_a_known_one_is_ignored(cache: MutationCache[
     assert cache.stats().ignored == 1
 
 
-def test_what_the_watch_brings_replaces_a_write_that_is_not_newer(
+def test_a_watch_event_replaces_a_write_that_is_not_newer(
     store: Indexer[Pod], cache: MutationCache[Pod]
 ) -> None:
     """CCH-97: OnAddOrUpdate."""
@@ -127,10 +129,10 @@ def test_what_the_watch_brings_replaces_a_write_that_is_not_newer(
     ],
     ids=["the same uid", "not newer", "created anew"],
 )
-def test_a_late_answer_does_not_bring_back_what_was_deleted(
+def test_a_late_response_does_not_restore_a_deleted_object(
     store: Indexer[Pod], cache: MutationCache[Pod], text: bytes, found: str | None
 ) -> None:
-    """CCH-97: a delete leaves a mark; another object of that name is another matter."""
+    """CCH-97: the delete is remembered; a new object of that name is returned."""
     write(cache, pod("web", uid="old", version="5"))
     cache.on_delete(store.codec.parse(pod("web", uid="old", version="10")))
 
@@ -139,7 +141,7 @@ def test_a_late_answer_does_not_bring_back_what_was_deleted(
     assert version(cache) == found
 
 
-def test_a_delete_that_comes_late_does_not_hide_the_new_object(
+def test_a_late_delete_does_not_hide_the_new_object(
     store: Indexer[Pod], cache: MutationCache[Pod]
 ) -> None:
     """CCH-97: recreated already, with a new uid and a newer version."""
@@ -150,18 +152,18 @@ def test_a_delete_that_comes_late_does_not_hide_the_new_object(
     assert version(cache) == "12"
 
 
-def test_the_mark_of_a_delete_goes_when_the_watch_brings_the_new_object(
+def test_a_delete_is_forgotten_when_the_watch_delivers_the_new_object(
     store: Indexer[Pod], cache: MutationCache[Pod]
 ) -> None:
-    """CCH-97."""
+    """CCH-97: OnAddOrUpdate."""
     cache.on_delete(store.codec.parse(pod("web", uid="old", version="10")))
     cache.on_update(store.codec.parse(pod("web", uid="new", version="12")))
 
     assert cache.stats().deleted == 0
 
 
-def test_an_index_knows_the_writes(store: Indexer[Pod], cache: MutationCache[Pod]) -> None:
-    """CCH-97: those that came under the value, and not those that left it."""
+def test_an_index_includes_the_writes(store: Indexer[Pod], cache: MutationCache[Pod]) -> None:
+    """CCH-97: those that have the value now, and not those that had it."""
     hold(store, pod("stays", node="n1", version="1"))
     hold(store, pod("leaves", node="n1", version="1"))
     write(cache, pod("leaves", node="n2", version="2"))
@@ -178,7 +180,7 @@ def test_an_index_that_does_not_exist_is_an_error(cache: MutationCache[Pod]) -> 
         cache.by_index("nod", "n1")
 
 
-def test_a_version_that_is_no_number_is_refused(cache: MutationCache[Pod]) -> None:
+def test_a_version_that_is_no_number_is_rejected(cache: MutationCache[Pod]) -> None:
     """CCH-97: a programming error."""
     with pytest.raises(InvalidValue, match="abc"):
         write(cache, pod("web", version="abc"))

@@ -1,4 +1,4 @@
-"""Both queues, whatever goes in: a naive model of what comes out, and a store that ends right."""
+"""Both queues against a naive model, and a store at the end."""
 
 from __future__ import annotations
 
@@ -111,13 +111,13 @@ class Mirror(RuleBasedStateMachine):
     def work_on_everything(self) -> None:
         while self.queue.pop_nowait(lambda deltas, _: self.apply(deltas), at_most=3):
             pass
-        assert self.held() == self.server
+        assert self.stored() == self.server
 
     @invariant()
     def the_story_is_what_the_store_holds(self) -> None:
-        assert self.alive == {key: each.uid for key, each in self.held().items()}
+        assert self.alive == {key: each.uid for key, each in self.stored().items()}
 
-    def held(self) -> dict[ObjectKey, Entry]:
+    def stored(self) -> dict[ObjectKey, Entry]:
         return {each.key: each for each in self.store.entries()}
 
     def apply(self, deltas: Sequence[Delta]) -> None:

@@ -30,7 +30,7 @@ from kubeloop.machinery import ObjectKey
 from kubeloop.wire.core.v1 import Pod
 from tests.cache.model_server import ModelServer
 from tests.cache.objects import entry, key
-from tests.cache.stories import Story
+from tests.cache.stories import ChangeHistory
 
 WEB = ObjectKey("shop", "web")
 
@@ -219,15 +219,15 @@ async def test_a_resync_after_a_re_creation_is_about_the_new_object_alone(
     server: ModelServer, clock: ManualClock
 ) -> None:
     server.put("web")
-    story = Story()
+    history = ChangeHistory()
     pods = SharedInformer(server, dict, clock=clock, resync=5.0)
-    pods.add_handler(on_change=story)
+    pods.add_handler(on_change=history)
     async with pods:
         await recreate_in_a_gap(server, clock)
         await clock.advance(6)
 
-        assert story.lines[:3] == ["Added web", "Deleted web", "Added web"]
-        assert set(story.lines[3:]) == {"Updated web"}
+        assert history.lines[:3] == ["Added web", "Deleted web", "Added web"]
+        assert set(history.lines[3:]) == {"Updated web"}
 
 
 async def test_a_delete_of_an_object_that_no_handler_knows_ends_the_one_they_know(

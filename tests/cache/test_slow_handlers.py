@@ -1,4 +1,4 @@
-"""What a handler can do to itself and to others: cancellations, its own end, the loop's time."""
+"""What a handler can do to itself and to others: cancellations, removal, blocking the loop."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ def pods(server: ModelServer, clock: ManualClock) -> SharedInformer[Pod]:
 
 
 def plain(names: list[str]) -> Callable[[Pod], object]:
-    def tell(pod: Pod) -> None:
+    def handle(pod: Pod) -> None:
         names.append(pod["metadata"]["name"])
         if names[-1] == "bad":
             raise asyncio.CancelledError
 
-    return tell
+    return handle
 
 
 def awaited(names: list[str]) -> Callable[[Pod], object]:
-    async def tell(pod: Pod) -> None:
+    async def handle(pod: Pod) -> None:
         plain(names)(pod)
 
-    return tell
+    return handle
 
 
 @pytest.mark.parametrize("kind", [plain, awaited])
 @pytest.mark.parametrize("late", [False, True], ids=["from the start", "late"])
-async def test_a_cancellation_from_inside_is_a_failure_like_any_other(
+async def test_a_cancellation_from_inside_a_handler_is_an_ordinary_failure(
     server: ModelServer,
     clock: ManualClock,
     pods: SharedInformer[Pod],
     kind: Callable[[list[str]], Callable[[Pod], object]],
     late: bool,
 ) -> None:
-    """CCH-80: it ends neither the mirror nor the handler that asked for a cancelled result."""
+    """CCH-80: it ends neither the informer nor the handler."""
     names: list[str] = []
     async with pods:
         if late:
@@ -65,7 +65,7 @@ async def test_a_cancellation_from_inside_is_a_failure_like_any_other(
         assert len(pods.lister) == 2
 
 
-async def test_who_waits_for_a_handler_that_is_removed_is_told_so(
+async def test_waiting_for_a_handler_ends_with_an_error_when_it_is_removed(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
     server.put("a")
@@ -79,10 +79,10 @@ async def test_who_waits_for_a_handler_that_is_removed_is_told_so(
             await waiting
 
 
-async def test_who_waits_for_a_handler_is_told_when_the_informer_ends(
+async def test_waiting_for_a_handler_ends_with_an_error_when_the_informer_stops(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
-    """X-7."""
+    """X-7: nothing waits forever."""
     server.put("a")
     async with pods:
         stuck = pods.add_handler(on_add=lambda pod: asyncio.Event().wait())
@@ -93,22 +93,22 @@ async def test_who_waits_for_a_handler_is_told_when_the_informer_ends(
         await waiting
 
 
-async def test_what_a_function_leaves_to_be_awaited_is_awaited_though_it_removed_itself(
+async def test_the_awaitable_of_a_handler_that_removed_itself_is_awaited(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
-    """CCH-81: the call that runs comes to its end, also where it was made past the backlog."""
+    """CCH-81: a running call completes, also if it bypassed the backlog."""
     lines: list[str] = []
 
     async def farewell(name: str) -> None:
         await clock.sleep(1)
         lines.append(f"farewell {name}")
 
-    def tell(change: Change[Pod]) -> object:
+    def handle(change: Change[Pod]) -> object:
         lines.append(change.key.name)
         registration.remove()
         return farewell(change.key.name)
 
-    registration = pods.add_handler(on_change=tell)
+    registration = pods.add_handler(on_change=handle)
     async with pods:
         await clock.settle()
         server.put("a")
@@ -137,18 +137,18 @@ class Passing:
         return self._now() + self.passed
 
 
-async def test_the_mirror_does_not_wait_long_for_a_handler_that_is_far_behind(
+async def test_the_reflector_does_not_wait_long_for_a_handler_that_is_far_behind(
     server: ModelServer,
 ) -> None:
-    """CCH-78: while a late one hears of what there was, the cache goes on for everybody."""
+    """CCH-78: while a late handler receives the cached objects, the cache stays current."""
     for serial in range(20):
         server.put(f"pod-{serial}")
     clock = Passing()
     pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock, backlog=2)
-    held: list[int] = []
+    counts: list[int] = []
 
     def ponderous(change: Change[Pod]) -> None:
-        held.append(len(pods.lister))
+        counts.append(len(pods.lister))
         clock.passed += MAX_BACKPRESSURE / 5
         block_loop()
 
@@ -158,54 +158,54 @@ async def test_the_mirror_does_not_wait_long_for_a_handler_that_is_far_behind(
             server.put(name)
         await late.wait_synced()
 
-        assert held[0] == 20
-        assert held[19] == 23  # the last of those that there were at first
+        assert counts[0] == 20
+        assert counts[19] == 23  # the last of those that there were at first
 
 
-async def test_a_list_of_calls_that_take_long_lets_others_take_their_turn(
+async def test_slow_calls_of_a_list_let_other_tasks_run(
     server: ModelServer,
 ) -> None:
-    """Each call holds the loop, whatever it waits for; all of them together must not."""
+    """Each call blocks the loop; all of them together must not."""
     for serial in range(10):
         server.put(f"pod-{serial}")
     pods: SharedInformer[Pod] = SharedInformer(server, dict)
-    told = 0
+    calls = 0
 
     def slow(pod: Pod) -> None:
-        nonlocal told
-        told += 1
+        nonlocal calls
+        calls += 1
         block_loop()
 
     async with pods:
         pods.add_handler(on_add=slow)
-        while told < 10:
-            before = told
+        while calls < 10:
+            before = calls
             await asyncio.sleep(0)
 
-            assert told - before <= 1
+            assert calls - before <= 1
 
 
-async def test_many_handlers_together_hold_the_loop_no_longer_than_a_few(
+async def test_many_handlers_together_block_the_loop_no_longer_than_a_few(
     server: ModelServer,
 ) -> None:
-    """Each takes its share of the time; one call is the least that it can take."""
+    """Each has its share of the time, and one call at least."""
     for serial in range(40):
         server.put(f"pod-{serial}")
     pods: SharedInformer[Pod] = SharedInformer(server, dict)
-    handlers, told, most = 20, 0, 0
+    handlers, calls, most = 20, 0, 0
 
     def brief(pod: Pod) -> None:
-        nonlocal told
-        told += 1
+        nonlocal calls
+        calls += 1
         block_loop(MAX_BLOCK_OF_ALL / handlers)
 
     for _ in range(handlers):
         pods.add_handler(on_add=brief)
     async with TaskOwner() as tasks:
         tasks.spawn(pods.run(), name="pods")
-        while told < 40 * handlers:
-            before = told
+        while calls < 40 * handlers:
+            before = calls
             await asyncio.sleep(0)
-            most = max(most, told - before)
+            most = max(most, calls - before)
 
     assert most <= 4 * handlers  # by whoever brings the news, and by its worker, with a margin

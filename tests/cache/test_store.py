@@ -1,4 +1,4 @@
-"""What a store of objects promises, rule by rule."""
+"""The guarantees of a store of objects, rule by rule."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def named(found: list[Any]) -> set[str]:
 
 
 def test_add_and_update_are_the_same(pods: Indexer[Pod]) -> None:
-    """CCH-6: both put in what was not there, and replace what was."""
+    """CCH-6: both store the object."""
     first, second = entry("web", version="1"), entry("web", version="2")
     pods = Indexer(EntryCodec(Pod))
 
@@ -43,7 +43,7 @@ def test_add_and_update_are_the_same(pods: Indexer[Pod]) -> None:
     assert len(pods) == 1
 
 
-def test_what_was_put_in_can_be_read(pods: Indexer[Pod]) -> None:
+def test_stored_objects_can_be_read(pods: Indexer[Pod]) -> None:
     """CCH-6: get, list and keys."""
     for name in ("a", "b"):
         pods.add(pods.codec.parse(pod(name)))
@@ -58,7 +58,7 @@ def test_what_was_put_in_can_be_read(pods: Indexer[Pod]) -> None:
     assert pods.get(key("c")) is None
 
 
-def test_objects_can_be_put_in_as_they_are(pods: Indexer[Pod]) -> None:
+def test_objects_can_be_stored_without_encoding(pods: Indexer[Pod]) -> None:
     made = Pod.from_dict({"metadata": {"name": "web", "namespace": "shop"}})
 
     pods.add(made)
@@ -72,7 +72,7 @@ def test_deleting_what_is_not_there_is_no_error(pods: Indexer[Pod]) -> None:
     assert pods.delete(key("web")) is None
 
 
-def test_an_object_without_a_name_is_refused(pods: Indexer[Pod]) -> None:
+def test_an_object_without_a_name_is_rejected(pods: Indexer[Pod]) -> None:
     """CCH-4: the error says what is missing."""
     with pytest.raises(UnkeyedObject):
         pods.add(Pod.from_dict({"metadata": {"namespace": "shop"}}))
@@ -81,7 +81,7 @@ def test_an_object_without_a_name_is_refused(pods: Indexer[Pod]) -> None:
 
 
 def test_replace_swaps_everything(pods: Indexer[Pod]) -> None:
-    """CCH-7: the old content is gone, indexes included; it is handed to the caller."""
+    """CCH-7: the old objects are gone, indexes included; the caller gets them."""
     take = pods.codec.parse
     pods.replace([take(pod("a", namespace="one")), take(pod("b", namespace="two"))], "5")
 
@@ -94,7 +94,7 @@ def test_replace_swaps_everything(pods: Indexer[Pod]) -> None:
 
 
 def test_resync_of_a_store_does_nothing(pods: Indexer[Pod]) -> None:
-    """CCH-7: there is nobody to tell."""
+    """CCH-7: a store has no handlers."""
     pods.add(pods.codec.parse(pod("a")))
 
     pods.resync()
@@ -102,22 +102,22 @@ def test_resync_of_a_store_does_nothing(pods: Indexer[Pod]) -> None:
     assert named(pods.list()) == {"a"}
 
 
-def test_of_two_objects_with_one_key_the_later_is_held_and_counted(
+def test_of_two_objects_with_one_key_the_later_is_stored_and_counted(
     pods: Indexer[Pod], caplog: pytest.LogCaptureFixture
 ) -> None:
     take = pods.codec.parse
 
     pods.replace([take(pod("a", version="1")), take(pod("a", version="2"))], "9")
 
-    held = pods.entry(key("a"))
-    assert held is not None
-    assert held.version == "2"
+    stored = pods.entry(key("a"))
+    assert stored is not None
+    assert stored.version == "2"
     assert pods.stats().duplicates == 1
     assert "shop/a" in caplog.text
 
 
 async def test_a_replacement_in_steps_ends_like_one_at_once(pods: Indexer[Pod]) -> None:
-    """CCH-7: and the old content is read until the end."""
+    """CCH-7: readers see the old objects until the end."""
     take = pods.codec.parse
     await pods.replace_in_steps([take(pod(f"p{n}")) for n in range(350)], "7")
 
@@ -160,7 +160,7 @@ def test_the_version_follows_every_change() -> None:
     assert seen == ["", "1", "2", "3", "3", "8", "12"]
 
 
-def test_a_transaction_makes_all_its_changes() -> None:
+def test_a_transaction_applies_all_its_operations() -> None:
     """CCH-16: in order; the version is that of the last item."""
     store = ThreadSafeStore()
     a1, a2, b = entry("a", version="1"), entry("a", version="2"), entry("b", version="3")
@@ -172,8 +172,8 @@ def test_a_transaction_makes_all_its_changes() -> None:
     assert store.version == "2"
 
 
-def test_a_transaction_skips_what_has_no_key_and_says_so(pods: Indexer[Pod]) -> None:
-    """CCH-16: the rest is applied; the error tells which, how many, and why."""
+def test_a_transaction_skips_and_reports_objects_without_a_key(pods: Indexer[Pod]) -> None:
+    """CCH-16: the rest is applied; the error has positions, count and causes."""
     good = Pod.from_dict({"metadata": {"name": "a"}})
     nameless = Pod.from_dict({"metadata": {}})
 
@@ -196,12 +196,12 @@ def test_a_transaction_skips_what_has_no_key_and_says_so(pods: Indexer[Pod]) -> 
         ("1.5", None),
     ],
 )
-def test_a_version_becomes_a_gauge(version: str, number: int | None) -> None:
+def test_a_version_becomes_the_value_of_a_gauge(version: str, number: int | None) -> None:
     """CCH-17: the last 15 digits; what is no number is not reported."""
     assert version_number(version) == number
 
 
-def test_a_transform_changes_what_is_held() -> None:
+def test_a_transform_changes_the_stored_object() -> None:
     """CCH-8: on add, update and replace."""
 
     def marked(given: dict[str, Any]) -> dict[str, Any]:
@@ -254,7 +254,7 @@ def test_a_selector_that_does_not_parse_is_the_callers_error(pods: Indexer[Pod])
         pods.list("app in web")
 
 
-def test_stats_tell_objects_bytes_and_version() -> None:
+def test_stats_have_objects_bytes_and_version() -> None:
     store = ThreadSafeStore()
     one, two = entry("a", version="1"), entry("b", version="2", labels={"x": "y" * 40})
     store.add(one)
@@ -273,13 +273,13 @@ def test_an_object_that_is_updated_keeps_one_key() -> None:
     store.add(entry("a", version="1"))
     store.add(entry("a", version="2"))
 
-    held = store.get(key("a"))
+    stored = store.get(key("a"))
 
-    assert held is not None
-    assert held.key is store.keys()[0]
+    assert stored is not None
+    assert stored.key is store.keys()[0]
 
 
-async def test_what_was_replaced_can_be_let_go_in_steps() -> None:
+async def test_replaced_objects_can_be_freed_in_steps() -> None:
     entries = [entry(f"p{number}") for number in range(250)]
 
     await free_in_steps(entries)

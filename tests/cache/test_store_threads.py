@@ -63,7 +63,7 @@ def wrong_reads(store: Indexer[dict[str, dict[str, object]]]) -> list[str]:
 
 
 @pytest.mark.parametrize("store_as", ["bytes", "objects", "compressed"])
-def test_readers_in_threads_only_ever_see_states_that_were_true(store_as: StorageFormat) -> None:
+def test_readers_in_threads_only_see_states_that_existed(store_as: StorageFormat) -> None:
     store: Indexer[dict[str, dict[str, object]]] = Indexer(
         EntryCodec(dict, store_as=store_as), {"node": "spec.nodeName"}
     )
@@ -86,7 +86,7 @@ def test_readers_in_threads_only_ever_see_states_that_were_true(store_as: Storag
     assert {each["metadata"]["name"] for each in store.list()} == set(NAMES[:20])
 
 
-async def test_an_informer_tells_of_itself_to_other_threads(server: ModelServer) -> None:
+async def test_other_threads_may_read_the_stats_of_an_informer(server: ModelServer) -> None:
     informer: SharedInformer[dict[str, object]] = SharedInformer(server, dict)
 
     def look() -> list[str]:

@@ -24,7 +24,7 @@ from kubeloop.runtime import Client
 from kubeloop.testing.threads import LoopThread
 from kubeloop.wire.core.v1 import ConfigMap, Container, PodSpec, PodTemplate, PodTemplateSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
-from tests.cache.stories import Identity, Story, held
+from tests.cache.stories import ChangeHistory, Identity, cached_versions
 
 from .leftovers import all_that_is_open, task_names
 from .proxy import Proxy
@@ -76,7 +76,7 @@ class SlowHandler:
     """A handler that can be made to wait; what it is told then has to make sense as well."""
 
     def __init__(self) -> None:
-        self.story = Story()
+        self.story = ChangeHistory()
         self._may_go_on = asyncio.Event()
         self._may_go_on.set()
 
@@ -113,7 +113,7 @@ class World:
         self.informer: SharedInformer[Any] = SharedInformer(
             source, subject.kind, backlog=BACKLOG, clock=clock
         )
-        self.story = Story()
+        self.story = ChangeHistory()
         self.slow = SlowHandler()
         self._told = [
             self.informer.add_handler(on_change=self.story, name="quick"),
@@ -216,7 +216,7 @@ class World:
     def _equals(self, wanted: dict[ObjectKey, Identity], *, slow_too: bool) -> Callable[[], bool]:
         def met() -> bool:
             told = self.slow.story.now if slow_too else wanted
-            return held(self.informer) == wanted == self.story.now == told
+            return cached_versions(self.informer) == wanted == self.story.now == told
 
         return met
 
@@ -231,7 +231,7 @@ class World:
     async def _complaint(self) -> str:
         return (
             f"{DEADLINE:g} s after the fault\nserver: {await self.truth()}\n"
-            f"cache:  {held(self.informer)}\ntold:   {self.story.now}\n"
+            f"cache:  {cached_versions(self.informer)}\ntold:   {self.story.now}\n"
             f"slow:   {self.slow.story.now}\ntasks:  {task_names()}\n"
             f"before: {self.tasks_before}\nlines:  {len(self.proxy.lines)}\n"
             f"{self.informer.stats()}"
