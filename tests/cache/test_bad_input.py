@@ -165,10 +165,10 @@ async def test_a_delete_that_the_transform_fails_on_leads_to_a_list_that_misses_
     server.put("a")
     fails = False
 
-    def trimmed(pod: dict[str, Any]) -> dict[str, Any] | None:
+    def trim(pod: dict[str, Any]) -> dict[str, Any] | None:
         return None if fails else pod
 
-    pods = SharedInformer(server, dict, clock=clock, transform=trimmed)
+    pods = SharedInformer(server, dict, clock=clock, transform=trim)
     history = ChangeHistory()
     pods.add_handler(on_change=history)
     async with pods:
@@ -182,7 +182,7 @@ async def test_a_delete_that_the_transform_fails_on_leads_to_a_list_that_misses_
 
 
 class Interrupted(ModelServer):
-    """A server whose client was cancelled in the middle of a list, by nobody we know."""
+    """A server whose client is cancelled in the middle of a list, from outside."""
 
     async def list(self, **options: Any) -> RawPage:
         if not self.count("list"):

@@ -29,7 +29,7 @@ class Spec(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Where(msgspec.Struct, frozen=True):
-    """A view: the only field somebody cares for."""
+    """A struct with one field."""
 
     spec: Spec = Spec()
 
@@ -320,12 +320,12 @@ def test_a_transform_changes_the_content_and_not_the_key() -> None:
     """CCH-8, INF-C8: the key is that of the original object; versions are tracked."""
     codec = EntryCodec(Pod)
 
-    def stripped(given: Pod) -> Pod:
-        given.metadata.managed_fields = []
-        given.metadata.name = "other"
-        return given
+    def strip(pod: Pod) -> Pod:
+        pod.metadata.managed_fields = []
+        pod.metadata.name = "other"
+        return pod
 
-    changed = codec.transform(codec.parse(realistic(1)), stripped)
+    changed = codec.transform(codec.parse(realistic(1)), strip)
 
     assert codec.decode(changed).metadata.managed_fields == []
     assert changed.key.name == "service-1-7d9c6b5f4d-00001"

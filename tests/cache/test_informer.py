@@ -133,7 +133,7 @@ async def test_a_watch_gap_leads_to_deletes_without_a_final_state(
         server.fail(expired())
         server.delete("web")
         server.compact()
-        server._history.clear()  # the delete is never told
+        server._history.clear()  # the delete is never sent
         server.cut()
         await clock.advance(2)
 
@@ -259,11 +259,11 @@ async def test_a_transform_may_drop_versions_without_losing_track_of_them(
 ) -> None:
     """INF-C8: waiting for a write works, and changes are no resyncs."""
 
-    def trimmed(pod: dict[str, Any]) -> dict[str, Any]:
+    def trim(pod: dict[str, Any]) -> dict[str, Any]:
         return {"metadata": {"name": pod["metadata"]["name"]}}
 
     server.put("web")
-    pods = SharedInformer(server, dict, transform=trimmed, clock=clock)
+    pods = SharedInformer(server, dict, transform=trim, clock=clock)
     changes: list[Change[dict[str, Any]]] = []
     pods.add_handler(on_change=changes.append)
     async with pods:
@@ -437,6 +437,11 @@ async def test_an_unfiltered_cache_of_secrets_is_logged(
     caplog.clear()
     async with SharedInformer(ModelServer(scope=Scope("secrets", namespace="shop")), dict):
         assert caplog.text == ""
+
+
+def test_a_misspelt_option_is_an_error_that_names_it(server: ModelServer) -> None:
+    with pytest.raises(TypeError, match=r"SharedInformer\(\) got .* argument 'resink'"):
+        SharedInformer(server, dict, resink=1.0)  # type: ignore[call-arg]
 
 
 async def test_cancelling_the_start_leaves_nothing(server: ModelServer, clock: ManualClock) -> None:

@@ -75,7 +75,7 @@ def slow(history: ChangeHistory, clock: ManualClock) -> Callable[[Change[Any]], 
     return handle
 
 
-async def live_through(steps: list[tuple[str, Any]], **options: Any) -> None:
+async def run_steps(steps: list[tuple[str, Any]], **options: Any) -> None:
     clock = ManualClock()
     server = ModelServer()
     server.page_limit = options.pop("page_limit", None)
@@ -113,11 +113,11 @@ def test_after_any_failure_the_cache_equals_the_server_and_changes_are_consisten
     steps: list[tuple[str, Any]],
 ) -> None:
     """X-1, X-2, CCH-77, CCH-C12, CCH-C13: the main guarantee."""
-    asyncio.run(live_through(steps))
+    asyncio.run(run_steps(steps))
 
 
-# The slow one hears of a delete whose object it never received of: `compact` hid the creation.
-RECREATED_UNHEARD = [
+# The slow handler receives a delete of an object it never received: `compact` hid the creation.
+UNSEEN_RECREATION = [
     ("put", "b"),
     ("advance", 0.0),
     ("put", "a"),
@@ -130,18 +130,18 @@ RECREATED_UNHEARD = [
 
 
 @given(steps=st.lists(STEPS, max_size=25))
-@example(steps=RECREATED_UNHEARD)
+@example(steps=UNSEEN_RECREATION)
 def test_the_same_holds_for_handlers_that_are_hopelessly_behind(
     steps: list[tuple[str, Any]],
 ) -> None:
-    asyncio.run(live_through(steps, backlog=1))
+    asyncio.run(run_steps(steps, backlog=1))
 
 
 @given(steps=st.lists(STEPS, max_size=25), page=st.integers(1, 3), stale=st.integers(0, 3))
 def test_the_same_holds_for_lists_in_small_pages_and_of_old_states(
     steps: list[tuple[str, Any]], page: int, stale: int
 ) -> None:
-    asyncio.run(live_through(steps, page_limit=page, staleness=stale))
+    asyncio.run(run_steps(steps, page_limit=page, staleness=stale))
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_the_same_holds_for_lists_in_small_pages_and_of_old_states(
 def test_the_same_holds_for_every_delta_queue(queue: Callable[[Any], Any]) -> None:
     @given(steps=st.lists(STEPS, max_size=25))
     def check(steps: list[tuple[str, Any]]) -> None:
-        asyncio.run(live_through(steps, queue=queue))
+        asyncio.run(run_steps(steps, queue=queue))
 
     check()
 

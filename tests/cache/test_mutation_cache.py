@@ -127,7 +127,7 @@ def test_a_watch_event_replaces_a_write_that_is_not_newer(
         (pod("web", uid="new", version="10"), None),
         (pod("web", uid="new", version="11"), "11"),
     ],
-    ids=["the same uid", "not newer", "created anew"],
+    ids=["the same uid", "not newer", "created again"],
 )
 def test_a_late_response_does_not_restore_a_deleted_object(
     store: Indexer[Pod], cache: MutationCache[Pod], text: bytes, found: str | None

@@ -22,7 +22,7 @@ def pods(server: ModelServer, clock: ManualClock) -> SharedInformer[Pod]:
     return SharedInformer(server, dict, clock=clock)
 
 
-def plain(names: list[str]) -> Callable[[Pod], object]:
+def synchronous(names: list[str]) -> Callable[[Pod], object]:
     def handle(pod: Pod) -> None:
         names.append(pod["metadata"]["name"])
         if names[-1] == "bad":
@@ -31,14 +31,14 @@ def plain(names: list[str]) -> Callable[[Pod], object]:
     return handle
 
 
-def awaited(names: list[str]) -> Callable[[Pod], object]:
+def asynchronous(names: list[str]) -> Callable[[Pod], object]:
     async def handle(pod: Pod) -> None:
-        plain(names)(pod)
+        synchronous(names)(pod)
 
     return handle
 
 
-@pytest.mark.parametrize("kind", [plain, awaited])
+@pytest.mark.parametrize("kind", [synchronous, asynchronous])
 @pytest.mark.parametrize("late", [False, True], ids=["from the start", "late"])
 async def test_a_cancellation_from_inside_a_handler_is_an_ordinary_failure(
     server: ModelServer,
@@ -99,14 +99,14 @@ async def test_the_awaitable_of_a_handler_that_removed_itself_is_awaited(
     """CCH-81: a running call completes, also if it bypassed the backlog."""
     lines: list[str] = []
 
-    async def farewell(name: str) -> None:
+    async def cleanup(name: str) -> None:
         await clock.sleep(1)
-        lines.append(f"farewell {name}")
+        lines.append(f"cleanup {name}")
 
     def handle(change: Change[Pod]) -> object:
         lines.append(change.key.name)
         registration.remove()
-        return farewell(change.key.name)
+        return cleanup(change.key.name)
 
     registration = pods.add_handler(on_change=handle)
     async with pods:
@@ -116,12 +116,12 @@ async def test_the_awaitable_of_a_handler_that_removed_itself_is_awaited(
         await clock.advance(2)
         await registration.aclose()
 
-        assert lines == ["a", "farewell a"]
+        assert lines == ["a", "cleanup a"]
         assert registration.stats().waiting == 0
 
 
-class Passing:
-    """A clock by which time passes when a handler says so."""
+class SlowHandlerClock:
+    """A clock on which time passes when a handler says so."""
 
     def __init__(self) -> None:
         clock = ManualClock()
@@ -143,23 +143,23 @@ async def test_the_reflector_does_not_wait_long_for_a_handler_that_is_far_behind
     """CCH-78: while a late handler receives the cached objects, the cache stays current."""
     for serial in range(20):
         server.put(f"pod-{serial}")
-    clock = Passing()
+    clock = SlowHandlerClock()
     pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock, backlog=2)
     counts: list[int] = []
 
-    def ponderous(change: Change[Pod]) -> None:
+    def slow(change: Change[Pod]) -> None:
         counts.append(len(pods.lister))
         clock.passed += MAX_BACKPRESSURE / 5
         block_loop()
 
     async with pods:
-        late = pods.add_handler(on_change=ponderous)
+        late = pods.add_handler(on_change=slow)
         for name in "abc":
             server.put(name)
         await late.wait_synced()
 
         assert counts[0] == 20
-        assert counts[19] == 23  # the last of those that there were at first
+        assert counts[19] == 23  # the last object that was cached before the handler
 
 
 async def test_slow_calls_of_a_list_let_other_tasks_run(
@@ -208,4 +208,4 @@ async def test_many_handlers_together_block_the_loop_no_longer_than_a_few(
             await asyncio.sleep(0)
             most = max(most, calls - before)
 
-    assert most <= 4 * handlers  # by whoever brings the news, and by its worker, with a margin
+    assert most <= 4 * handlers  # directly and by the workers, with a margin

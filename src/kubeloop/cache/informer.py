@@ -38,7 +38,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Generic, Self, TypedDict, TypeVar, Unpack, final
 
@@ -121,11 +121,12 @@ class InformerOptions(StorageOptions[T], Generic[T], total=False):
     clock: Clock | None
 
 
-def check_option_names(callee: str, given: object, allowed: type) -> None:
-    """Raises `TypeError` for a name that `**options` accepted and that is no option."""
-    assert isinstance(given, dict)
-    for name in given.keys() - allowed.__annotations__.keys():
-        raise TypeError(f"{callee}() got an unexpected keyword argument {name!r}")
+def check_option_names(
+    function: str, options: Mapping[str, object], allowed: frozenset[str]
+) -> None:
+    """Raises `TypeError` for a keyword that `**options` accepted and that is no option."""
+    for name in options.keys() - allowed:
+        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
 
 
 class InformerState(enum.StrEnum):
@@ -165,7 +166,7 @@ class SharedInformer(Generic[T]):
     def __init__(
         self, source: ListWatch, model: type[T], **options: Unpack[InformerOptions[T]]
     ) -> None:
-        check_option_names("SharedInformer", options, InformerOptions)
+        check_option_names("SharedInformer", options, InformerOptions.__optional_keys__)
         scope = source.scope
         self.scope = scope
         self.name = options.get("name") or str(scope)
@@ -252,7 +253,7 @@ class SharedInformer(Generic[T]):
 
     async def _run(self) -> None:
         warn_of_unfiltered(self.scope)
-        # Handlers that were added since may have asked for shorter periods.
+        # Handlers that were added since may have shorter periods.
         self._reflector.resync = self._handlers.check_period
         try:
             async with TaskOwner() as tasks:
