@@ -8,12 +8,11 @@ The package needs no client: it lists and watches through a `ListWatch`.
 
 from __future__ import annotations
 
-from .applier import DeltaApplier as DeltaApplier  # for tests; not public
 from .changes import Change, ChangeType
 from .codec import EntryCodec
 from .controller import Controller
 from .delta_fifo import DeltaFIFO
-from .delta_queue import DeltaQueue, RealFIFO
+from .delta_queue import Batch, DeltaQueue, KnownObjects, RealFIFO
 from .entry import Delta, DeltaType, Entry
 from .errors import (
     IndexConflict,
@@ -24,10 +23,10 @@ from .errors import (
     UnkeyedObject,
     UnknownIndex,
 )
-from .expiration import ExpirationCache, ExpirationPolicy
+from .expiration import ExpirationCache, ExpirationPolicy, older_than
 from .factory import SharedInformerFactory
 from .handlers import ChangeStream, Registration
-from .index import Indexers, IndexFunc
+from .index import NAMESPACE, Indexers, IndexFunc, index_func_to_key_func
 from .indexer import Indexer, Lister, Store
 from .informer import InformerOptions, SharedInformer
 from .intake import Intake, Transform
@@ -37,32 +36,28 @@ from .metrics import CacheMetrics, PrometheusCacheMetrics
 from .mutation_cache import MutationCache
 from .mutation_detector import CacheMutated, MutationDetector
 from .reflector import Reflector
-from .report import CacheReport, cache_report
+from .report import cache_report
 from .storage import StorageFormat
 from .store import ThreadSafeStore
 from .waiting import InformerStopped, NotSynced
 
 # For other packages of kubeloop; not public.
 # isort: split
+from .applier import DeltaApplier as DeltaApplier
 from .codec import CodecStats as CodecStats
 from .controller import ControllerStats as ControllerStats
 from .controller import Mirroring as Mirroring
-from .delta_queue import Batch as Batch
 from .delta_queue import EntryTransform as EntryTransform
-from .delta_queue import KnownObjects as KnownObjects
 from .delta_queue import Process as Process
 from .delta_queue import QueueStats as QueueStats
 from .entry import OwnerRef as OwnerRef
 from .expiration import ExpirationCacheStats as ExpirationCacheStats
-from .expiration import older_than as older_than
 from .factory import FactoryStats as FactoryStats
 from .factory import ListWatchClient as ListWatchClient
 from .factory import SyncResult as SyncResult
 from .factory import Watchable as Watchable
 from .handlers import HandlerStats as HandlerStats
-from .index import NAMESPACE as NAMESPACE
 from .index import IndexStats as IndexStats
-from .index import index_func_to_key_func as index_func_to_key_func
 from .indexer import SelectorLike as SelectorLike
 from .indexer import free_in_steps as free_in_steps
 from .informer import InformerState as InformerState
@@ -83,6 +78,7 @@ from .notifications import Notification as Notification
 from .outage import OutageStats as OutageStats
 from .reflector import Target as Target
 from .reflector import WatchErrorHandler as WatchErrorHandler
+from .report import CacheReport as CacheReport
 from .report import CacheRow as CacheRow
 from .store import StoreStats as StoreStats
 from .verdicts import VeryShortWatch as VeryShortWatch
@@ -90,9 +86,10 @@ from .verdicts import WatchListInconsistent as WatchListInconsistent
 from .watch_list import WatchListSupport as WatchListSupport
 
 __all__ = [
+    "NAMESPACE",
+    "Batch",
     "CacheMetrics",
     "CacheMutated",
-    "CacheReport",
     "Change",
     "ChangeStream",
     "ChangeType",
@@ -113,6 +110,7 @@ __all__ = [
     "InformerStopped",
     "Intake",
     "KeyFunc",
+    "KnownObjects",
     "ListWatch",
     "Lister",
     "MutationCache",
@@ -137,4 +135,6 @@ __all__ = [
     "UnkeyedObject",
     "UnknownIndex",
     "cache_report",
+    "index_func_to_key_func",
+    "older_than",
 ]
