@@ -213,19 +213,7 @@ class SharedInformer(Generic[T]):
             if create_queue
             else RealFIFO(bypass=self._applier.apply_directly, clock=clock)
         )
-        self._reflector = Reflector(
-            source,
-            self._queue,
-            Intake(self._codec, transform=self.transform, kind=scope.kind),
-            clock=clock,
-            should_resync=self._handlers.should_resync,
-            on_watch_error=options.get("on_watch_error"),
-            is_full=self._is_full,
-            known=self.indexer.store.get,
-            page_size=options.get("page_size", 0),
-            check_consistency=options.get("check_consistency", False),
-            meter=self._meter,
-        )
+        self._reflector = self._create_reflector(source, options)
         self._controller = Controller(
             self._reflector,
             self._queue,
@@ -480,6 +468,21 @@ class SharedInformer(Generic[T]):
         if registration.needs_worker:
             name = f"{registration.name} of {self.name}"
             self._tasks.spawn(registration.run(), name=name)
+
+    def _create_reflector(self, source: ListWatch, options: InformerOptions[T]) -> Reflector:
+        return Reflector(
+            source,
+            self._queue,
+            Intake(self._codec, transform=self.transform, kind=self.scope.kind),
+            clock=self._clock,
+            should_resync=self._handlers.should_resync,
+            on_watch_error=options.get("on_watch_error"),
+            is_full=self._is_full,
+            known=self.indexer.store.get,
+            page_size=options.get("page_size", 0),
+            check_consistency=options.get("check_consistency", False),
+            meter=self._meter,
+        )
 
     def _create_detector(self, requested: bool | None) -> MutationDetector[T] | None:  # noqa: FBT001
         is_enabled = is_detector_enabled() if requested is None else requested
