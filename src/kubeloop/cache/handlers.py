@@ -67,28 +67,28 @@ class HandlerStats(msgspec.Struct, frozen=True):
 # --- the states of a registration
 
 
-class Buffering(msgspec.Struct, frozen=True, gc=False):
+class Buffering(msgspec.Struct, frozen=True):
     """No worker runs: notifications wait in the backlog. A stream stays in this state."""
 
 
-class Idle(msgspec.Struct, frozen=True, gc=False):
+class Idle(msgspec.Struct, frozen=True):
     """The worker waits and the backlog is empty: the next notification is handed over directly."""
 
 
-class Awaiting(msgspec.Struct, frozen=True, gc=False):
+class Awaiting(msgspec.Struct, frozen=True):
     """The worker awaits what an async handler returned."""
 
     notification: Notification
     result: Any  # an Awaitable
 
 
-class Notifying(msgspec.Struct, frozen=True, gc=False):
+class Notifying(msgspec.Struct, frozen=True):
     """The worker hands over the backlog, after the call that `put` has started, if any."""
 
     started: Awaiting | None = None
 
 
-class Removed(msgspec.Struct, frozen=True, gc=False):
+class Removed(msgspec.Struct, frozen=True):
     """It receives nothing more. The worker ends, after the call that `put` has started, if any:
     that of a handler that removed itself."""
 
