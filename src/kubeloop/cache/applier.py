@@ -28,7 +28,7 @@ __all__ = ["DeltaApplier", "Recipient"]
 
 log = get_logger(__name__)
 
-STEP = 64  # notifications between two looks at the time
+STEP = 64  # notifications between two checks of the time
 
 Recipient: TypeAlias = Callable[[Sequence[Notification]], None]
 

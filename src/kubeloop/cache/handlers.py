@@ -193,7 +193,7 @@ class Registration(Generic[T]):
 
     @property
     def is_behind(self) -> bool:
-        """Whether its backlog is long although the handler itself does not wait."""
+        """Whether its backlog is long for lack of CPU: the handler itself awaits nothing."""
         is_busy = isinstance(self._state, Notifying)
         return is_busy and len(self._backlog) > self._backlog.limit // 2
 
@@ -203,7 +203,7 @@ class Registration(Generic[T]):
             notifications = [each for each in notifications if not each.is_resync]
         if self._state is _IDLE:
             self._put_directly(notifications)
-        elif not isinstance(self._state, Removed):
+        elif notifications and not isinstance(self._state, Removed):
             self._enqueue(notifications)
 
     def step(self) -> State:
