@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.model_server import ModelServer
 
 from kubeloop.kit import ManualClock
-from tests.cache.model_server import ModelServer
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 
 from kubeloop.cache import Entry, EntryCodec
 from kubeloop.kit import MAX_BLOCK
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 
 __all__ = ["block_loop", "entry", "key", "pod"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kubeloop.cache import Change, ChangeType, Entry
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 
 Identity = tuple[str, str]  # uid and version
 

@@ -7,15 +7,15 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from tests.support.change_history import ChangeHistory, cached_versions
+from tests.support.model_server import TOO_OLD, ModelServer
 
 from kubeloop.cache import RawPage, SharedInformer
+from kubeloop.errors import DecodeError, ResponseTooLarge
 from kubeloop.kit import ManualClock, running
-from kubeloop.machinery import DecodeError, ResponseTooLarge
 from kubeloop.wire import Raw, RawEvent
 from kubeloop.wire.core.v1 import Pod
-from tests.cache.model_server import TOO_OLD, ModelServer
 from tests.cache.objects import key
-from tests.cache.stories import ChangeHistory, cached_versions
 
 BAD_LABELS = {"name": "bad", "namespace": "shop", "resourceVersion": "99", "labels": [1]}
 

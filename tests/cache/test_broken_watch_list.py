@@ -13,14 +13,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from kubeloop.cache import SharedInformer, WatchListSupport
-from kubeloop.cache.watch_list import AfterStream, StreamEnded, StreamStalled, after_failed_stream
-from kubeloop.kit import ManualClock, TaskOwner
-from kubeloop.machinery import ApiError, StreamBroken, api_error, failure
-from kubeloop.wire import RawEvent
-from kubeloop.wire.meta.v1 import StatusCause
-from tests.cache.model_server import (
+from tests.cache.reflector_harness import reflecting, requests
+from tests.support.change_history import cached_versions
+from tests.support.model_server import (
     ModelServer,
     bookmark_of,
     event,
@@ -29,8 +24,13 @@ from tests.cache.model_server import (
     refused,
     too_large,
 )
-from tests.cache.reflecting import reflecting, requests
-from tests.cache.stories import cached_versions
+
+from kubeloop.cache import SharedInformer, WatchListSupport
+from kubeloop.cache.watch_list import AfterStream, StreamEnded, StreamStalled, after_failed_stream
+from kubeloop.errors import ApiError, StreamBroken, api_error, failure
+from kubeloop.kit import ManualClock, TaskOwner
+from kubeloop.wire import RawEvent
+from kubeloop.wire.meta.v1 import StatusCause
 
 TEN_MINUTES = 600
 
@@ -99,7 +99,7 @@ async def test_a_broken_stream_leads_to_a_list_within_the_stated_time(
     assert lines[0].levelno == (logging.INFO if kind == "unsupported" else logging.WARNING)
 
 
-async def test_a_stream_that_keeps_bringing_objects_is_never_cut(clock: ManualClock) -> None:
+async def test_a_stream_with_new_objects_is_never_cut(clock: ManualClock) -> None:
     """A large collection over a slow link: the bound is about silence."""
 
     class Slow(ModelServer):
@@ -194,7 +194,7 @@ async def test_reflectors_that_share_their_support_learn_from_each_other(
     [refused(), refusal(429, "TooManyRequests"), refusal(403, "Forbidden"), refusal(503)],
     ids=["refused", "429", "403", "503"],
 )
-async def test_what_lists_meet_as_well_is_no_fault_of_streams(
+async def test_an_error_that_lists_have_as_well_is_no_fault_of_streams(
     server: ModelServer, clock: ManualClock, error: Exception
 ) -> None:
     """But it does not keep the reflector from listing."""
@@ -210,7 +210,9 @@ async def test_what_lists_meet_as_well_is_no_fault_of_streams(
         assert "stream 10" in requests(server)
 
 
-async def test_a_list_that_fails_as_well_blames_no_stream(clock: ManualClock) -> None:
+async def test_no_fault_of_streams_is_remembered_if_the_list_fails_as_well(
+    clock: ManualClock,
+) -> None:
     server = Breaking("empty", "healthy")
     faults = [refusal(500, "InternalError")]
 
@@ -270,7 +272,7 @@ CUT = StreamEnded("", events=3)
         (ValueError("a bug"), 0, True, AfterStream.LIST),
     ],
 )
-def test_what_follows_a_failed_stream_depends_on_what_it_says_about_streams(
+def test_what_follows_a_failed_stream_depends_on_its_error(
     error: Exception, retries: int, may_retry: bool, then: AfterStream
 ) -> None:
     found = after_failed_stream(error, retries=retries, may_retry=may_retry, from_newest=True)
@@ -279,7 +281,7 @@ def test_what_follows_a_failed_stream_depends_on_what_it_says_about_streams(
 
 
 @pytest.mark.parametrize("error", [expired(), too_large()])
-def test_a_version_that_is_refused_leads_to_a_stream_of_the_newest(error: Exception) -> None:
+def test_a_version_that_is_rejected_leads_to_a_stream_of_the_newest(error: Exception) -> None:
     found = after_failed_stream(error, retries=0, may_retry=True, from_newest=False)
 
     assert found is AfterStream.FROM_NEWEST

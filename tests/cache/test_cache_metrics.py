@@ -6,10 +6,10 @@ import asyncio
 from typing import Any
 
 from prometheus_client import CollectorRegistry
+from tests.support.model_server import ModelServer, refused
 
 from kubeloop.cache import CACHE_METRIC_NAMES, Change, PrometheusCacheMetrics, SharedInformer
 from kubeloop.kit import ManualClock, running
-from tests.cache.model_server import ModelServer, refused
 
 
 def value(registry: CollectorRegistry, name: str, **labels: str) -> float | None:

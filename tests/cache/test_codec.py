@@ -11,7 +11,8 @@ import pytest
 from bench.pods import pod as realistic_pod
 from kubeloop.cache import EntryCodec, OwnerRef, StorageFormat, TransformFailed, UnkeyedObject
 from kubeloop.cache.storage import SAMPLES
-from kubeloop.machinery import ConfigError, DecodeError, InvalidValue, ObjectKey
+from kubeloop.errors import ConfigError, DecodeError, InvalidArgument
+from kubeloop.meta import ObjectKey
 from kubeloop.wire import UNSET, Kind, Raw
 from kubeloop.wire.core.v1 import Pod
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -90,7 +91,7 @@ def test_a_written_key_is_split_at_its_slash(text: str, found: tuple[str, str]) 
 
 def test_a_key_of_three_parts_is_rejected() -> None:
     """CCH-3: more than two parts are an error."""
-    with pytest.raises(InvalidValue, match="more than one"):
+    with pytest.raises(InvalidArgument, match="more than one"):
         ObjectKey.parse("a/b/c")
 
 
@@ -293,7 +294,7 @@ def test_a_map_at_an_index_path_is_counted_and_the_object_is_stored(
 
 
 def test_a_path_that_the_kind_does_not_have_is_rejected() -> None:
-    with pytest.raises(InvalidValue, match="nodeNam"):
+    with pytest.raises(InvalidArgument, match="nodeNam"):
         EntryCodec(Pod, paths=("spec.nodeNam",))
 
 
@@ -312,7 +313,7 @@ def test_a_late_path_into_structs_that_are_stored_as_objects_is_rejected() -> No
     codec = EntryCodec(Where, store_as="objects")
     codec.parse(pod("web"))
 
-    with pytest.raises(InvalidValue, match="fields of the struct"):
+    with pytest.raises(InvalidArgument, match="fields of the struct"):
         codec.add_paths("status.phase")
 
 

@@ -12,21 +12,16 @@ from typing import Any
 import aiohttp
 import msgspec
 import pytest
+from tests.support.change_history import ChangeHistory, cached_versions
 
 from kubeloop.cache import RawPage, Scope, SharedInformer
+from kubeloop.errors import ConnectError, StreamBroken, api_error, status_from_object
 from kubeloop.kit import Timeout
-from kubeloop.machinery import (
-    ConnectError,
-    ObjectKey,
-    StreamBroken,
-    api_error,
-    status_from_object,
-)
+from kubeloop.meta import ObjectKey
 from kubeloop.testing.server import Service
 from kubeloop.testing.server.faults import Match
 from kubeloop.wire import RawEvent, split_event, split_list
 from kubeloop.wire.core.v1 import ConfigMap
-from tests.cache.stories import ChangeHistory, cached_versions
 
 PATH = "/api/v1/namespaces/default/configmaps"
 SPEED = 40
@@ -61,18 +56,20 @@ class HttpListWatch:
         self._server = server
         self._session = session
 
-    async def list(self, *, version: str, version_match: str, limit: int, page: str) -> RawPage:
-        query = {"resourceVersion": version, "limit": str(limit or ""), "continue": page}
+    async def list(
+        self, *, resource_version: str, resource_version_match: str, limit: int, page: str
+    ) -> RawPage:
+        query = {"resourceVersion": resource_version, "limit": str(limit or ""), "continue": page}
         async with self._get({name: value for name, value in query.items() if value}) as answer:
             found = split_list(await answer.read())
         return RawPage(found.items or [], found.version, found.next_page, kind=found.kind)
 
     async def watch(
-        self, *, since: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
+        self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
     ) -> AsyncIterator[RawEvent]:
         query = {
             "watch": "true",
-            "resourceVersion": since,
+            "resourceVersion": resource_version,
             "allowWatchBookmarks": str(bookmarks).lower(),
             "timeoutSeconds": str(timeout_seconds),
         }
@@ -157,11 +154,11 @@ async def world() -> AsyncIterator[World]:
             yield found
 
 
-async def test_it_follows_and_writes_can_be_read_at_once(world: World) -> None:
+async def test_the_cache_follows_and_writes_can_be_read_at_once(world: World) -> None:
     version = await world.put("web", "1")
-    first = await world.informer.get("web", namespace="default", at_least=version)
+    first = await world.informer.get("web", namespace="default", resource_version=version)
     version = await world.put("web", "2")
-    second = await world.informer.get("web", namespace="default", at_least=version)
+    second = await world.informer.get("web", namespace="default", resource_version=version)
 
     assert first is not None
     assert second is not None
@@ -194,7 +191,7 @@ async def test_streams_that_end_after_each_event_lose_nothing(world: World) -> N
     await world.ends_equal()
 
 
-async def test_history_that_is_gone_is_made_up_for_by_one_new_state(world: World) -> None:
+async def test_expired_history_leads_to_one_new_list(world: World) -> None:
     """X-2: no add twice, has_synced stays true."""
     world.server.faults.fail(503, times=None, match=Match(verb="watch"))
     world.server.drop_connections()
@@ -219,7 +216,7 @@ async def test_a_server_that_restarts_is_followed_again(world: World) -> None:
     await world.ends_equal()
 
 
-async def test_a_server_that_is_away_is_waited_for(world: World) -> None:
+async def test_the_cache_waits_for_an_unavailable_server(world: World) -> None:
     """CCH-61, CCH-67: connection refused."""
     await world.server.refuse_connections()
     await world.until(lambda: world.informer.stats().reflector.errors > 1)

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.model_server import ModelServer, refusal
 
 from kubeloop.cache import (
     IndexConflict,
@@ -17,11 +18,11 @@ from kubeloop.cache import (
     SharedInformerFactory,
     Watchable,
 )
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import GroupVersionResource, InvalidValue
+from kubeloop.meta import GroupVersionResource
 from kubeloop.wire import Resource
 from kubeloop.wire.core.v1 import ConfigMap, Node, Pod
-from tests.cache.model_server import ModelServer, refusal
 
 SITES = GroupVersionResource("example.com", "v1", "sites")
 
@@ -41,13 +42,13 @@ class Cluster:
         kind: Watchable,
         *,
         namespace: str,
-        labels: str,
-        fields: str,
+        selector: str,
+        field_selector: str,
         metadata_only: bool,
     ) -> ModelServer:
         name = kind.__name__.lower() + "s" if isinstance(kind, type) else "sites.example.com"
         place = "" if kind is Node else namespace
-        scope = Scope(name, place, labels, fields)
+        scope = Scope(name, place, selector, field_selector)
         self.servers.append(ModelServer(scope=scope))
         return self.servers[-1]
 
@@ -82,15 +83,15 @@ async def test_different_requests_are_not_shared(factory: SharedInformerFactory)
         factory.informer(Pod),
         factory.informer(Node),
         factory.informer(Pod, namespace="shop"),
-        factory.informer(Pod, labels="app=web"),
-        factory.informer(Pod, fields="spec.nodeName=n"),
+        factory.informer(Pod, selector="app=web"),
+        factory.informer(Pod, field_selector="spec.nodeName=n"),
         factory.informer(Pod, model=_View),
         factory.informer(SITES),
         factory.metadata_informer(Pod),
     ]
 
     assert len({id(informer) for informer in informers}) == len(informers)
-    assert factory.informer(Pod, labels={"app": "web"}) is informers[3]
+    assert factory.informer(Pod, selector={"app": "web"}) is informers[3]
     assert factory.informer(SITES) is informers[6]
     assert informers[6].indexer.codec.model is dict
     assert informers[7].indexer.codec.model is Resource
@@ -121,12 +122,12 @@ async def test_the_namespace_and_the_selectors_of_a_factory_apply_to_all_informe
 ) -> None:
     """INF-2, INF-C6, INF-C7, INF-9: cluster-wide kinds ignore the namespace."""
     factory = SharedInformerFactory(
-        cluster, namespace="shop", labels="app=web", fields="a=b", clock=clock
+        cluster, namespace="shop", selector="app=web", field_selector="a=b", clock=clock
     )
 
     factory.informer(Pod)
     factory.informer(Node)
-    factory.informer(Pod, namespace="", labels="")
+    factory.informer(Pod, namespace="", selector="")
 
     assert [str(server.scope) for server in cluster.servers] == [
         "pods in shop (app=web,a=b)",
@@ -179,7 +180,7 @@ async def test_a_second_request_may_add_indexes_but_not_change_the_storage(
     assert pods.indexer.index_names() == ("namespace", "node", "phase")
     with pytest.raises(IndexConflict):
         factory.informer(Pod, index={"node": "spec.nodeName"})
-    with pytest.raises(InvalidValue, match="it stores objects as bytes"):
+    with pytest.raises(InvalidArgument, match="it stores objects as bytes"):
         factory.informer(Pod, store_as="objects")
 
 
@@ -249,7 +250,7 @@ async def test_shut_down_before_the_start_nothing_starts(
 
 
 async def test_a_factory_that_is_not_open_cannot_start(factory: SharedInformerFactory) -> None:
-    with pytest.raises(InvalidValue, match="not open"):
+    with pytest.raises(InvalidArgument, match="not open"):
         factory.start()
 
 
@@ -257,7 +258,7 @@ async def test_the_report_lists_caches_and_warns_of_large_ones(
     cluster: Cluster, factory: SharedInformerFactory
 ) -> None:
     async with factory:
-        factory.informer(Pod, namespace="shop", labels="app=web")
+        factory.informer(Pod, namespace="shop", selector="app=web")
         factory.informer(ConfigMap)
         cluster.servers[0].put("web", app="web")
         factory.start()
@@ -280,10 +281,10 @@ async def test_a_kind_that_the_client_does_not_know_raises_its_error(clock: Manu
 
     class Unknowing(Cluster):
         def list_watch(self, kind: Watchable, **_: Any) -> ModelServer:
-            raise InvalidValue(f"no resource for {kind}")
+            raise InvalidArgument(f"no resource for {kind}")
 
     factory = SharedInformerFactory(Unknowing(), clock=clock)
 
-    with pytest.raises(InvalidValue, match="no resource"):
+    with pytest.raises(InvalidArgument, match="no resource"):
         factory.informer(SITES)
     assert factory.stats().informers == ()

@@ -10,12 +10,12 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
+from tests.support.change_history import ChangeHistory
+from tests.support.model_server import ModelServer
 
 from kubeloop.cache import Change, SharedInformer
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import ObjectKey
-from tests.cache.model_server import ModelServer
-from tests.cache.stories import ChangeHistory
+from kubeloop.meta import ObjectKey
 
 Pod = dict[str, Any]
 

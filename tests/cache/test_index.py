@@ -20,7 +20,8 @@ from kubeloop.cache import (
 )
 from kubeloop.cache.index import Index, by_label, label_of_path
 from kubeloop.cache.indexer import STEP
-from kubeloop.machinery import InvalidValue, parse_labels
+from kubeloop.errors import InvalidArgument
+from kubeloop.selectors import parse_labels
 from kubeloop.wire.core.v1 import Pod
 from tests.cache.objects import block_loop, entry, key, pod
 
@@ -197,7 +198,7 @@ def test_an_index_name_can_be_used_once() -> None:
 def test_an_invalid_path_adds_no_index() -> None:
     store = store_of(pod("a"), by={})
 
-    with pytest.raises(InvalidValue, match="nodeNam"):
+    with pytest.raises(InvalidArgument, match="nodeNam"):
         store.add_indexers({"phase": "status.phase", "node": "spec.nodeNam"})
 
     assert store.index_names() == ("namespace",)
@@ -341,7 +342,7 @@ def test_an_index_function_serves_as_a_key_if_it_returns_one_value() -> None:
 
     assert key_of("one") == "one"
     for text in ("", "one two"):
-        with pytest.raises(InvalidValue, match="expected one value"):
+        with pytest.raises(InvalidArgument, match="expected one value"):
             key_of(text)
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.change_history import ChangeHistory, cached_versions
+from tests.support.model_server import ModelServer, expired, refusal
 
 from kubeloop.cache import (
     CacheMutated,
@@ -31,12 +33,10 @@ from kubeloop.cache import (
     notifications,
     reflector,
 )
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock, TaskOwner
-from kubeloop.machinery import InvalidValue
 from kubeloop.wire.core.v1 import Pod
-from tests.cache.model_server import ModelServer, expired, refusal
 from tests.cache.objects import entry
-from tests.cache.stories import ChangeHistory, cached_versions
 
 
 async def test_the_block_starts_with_the_first_list_and_ends_with_nothing_running(
@@ -331,7 +331,9 @@ async def test_a_mutation_of_a_shared_object_makes_the_informer_fail(
 
 async def test_a_write_can_be_waited_for(server: ModelServer, clock: ManualClock) -> None:
     async with SharedInformer(server, dict, clock=clock) as pods:
-        wait = asyncio.create_task(pods.get("web", namespace="shop", at_least="11", timeout=5))
+        wait = asyncio.create_task(
+            pods.get("web", namespace="shop", resource_version="11", timeout=5)
+        )
         await clock.settle()
         assert not wait.done()
 
@@ -350,7 +352,7 @@ async def test_waiting_for_a_write_has_a_deadline(server: ModelServer, clock: Ma
 
         with pytest.raises(NotSynced, match="version 99 of pods: not within 5 s"):
             await wait
-        with pytest.raises(InvalidValue, match="no number"):
+        with pytest.raises(InvalidArgument, match="no number"):
             await pods.wait_for_version("")
 
 
@@ -515,7 +517,7 @@ async def test_a_write_is_waited_for_ten_seconds_by_default(
     async with SharedInformer(server, dict, clock=clock) as pods:
         waits = [
             asyncio.create_task(pods.wait_for_version("99")),
-            asyncio.create_task(pods.get("web", at_least="99")),
+            asyncio.create_task(pods.get("web", resource_version="99")),
         ]
         await clock.advance(9.9)
         assert not any(wait.done() for wait in waits)

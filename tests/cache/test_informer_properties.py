@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.support.change_history import ChangeHistory, cached_versions
+from tests.support.model_server import ModelServer, expired, refusal, refused, too_large
 
 from kubeloop.cache import Change, DeltaFIFO, RealFIFO, SharedInformer
 from kubeloop.kit import ManualClock, TaskOwner
-from tests.cache.model_server import ModelServer, expired, refusal, refused, too_large
-from tests.cache.stories import ChangeHistory, cached_versions
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])
 FAULTS: dict[str, Callable[[], Exception]] = {

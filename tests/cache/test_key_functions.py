@@ -24,7 +24,8 @@ from kubeloop.cache import (
     index_func_to_key_func,
     older_than,
 )
-from kubeloop.machinery import InvalidValue, ObjectKey
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import ObjectKey
 from kubeloop.wire.core.v1 import Pod
 from kubeloop.wire.meta.v1 import ObjectMeta
 from tests.cache.objects import entry
@@ -261,4 +262,4 @@ def test_a_queue_whose_key_function_fails_queues_nothing(
 
 
 def test_an_error_about_a_key_is_an_invalid_value() -> None:
-    assert issubclass(UnkeyedObject, InvalidValue)
+    assert issubclass(UnkeyedObject, InvalidArgument)

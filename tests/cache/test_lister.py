@@ -8,11 +8,13 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.model_server import ModelServer
 
 from kubeloop.cache import Lister, SharedInformer, UnknownIndex
-from kubeloop.machinery import NOTHING, DecodeError, InvalidValue, ObjectKey
+from kubeloop.errors import DecodeError, InvalidArgument
+from kubeloop.meta import ObjectKey
+from kubeloop.selectors import NOTHING
 from kubeloop.wire.core.v1 import Pod
-from tests.cache.model_server import ModelServer
 
 
 class _Metadata(msgspec.Struct):
@@ -81,7 +83,7 @@ async def test_a_selector_that_does_not_parse_is_the_callers_error(
     pods: SharedInformer[Pod],
 ) -> None:
     """CCH-C32: never "everything"."""
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         pods.lister.list("app=(web")
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from kubeloop.cache import EntryCodec, Indexer, MutationCache, UnknownIndex
 from kubeloop.cache.mutation_cache import MAX_WRITES, TTL
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import InvalidValue
 from kubeloop.wire.core.v1 import Pod
 from tests.cache.objects import key, pod
 
@@ -182,5 +182,5 @@ def test_an_index_that_does_not_exist_is_an_error(cache: MutationCache[Pod]) -> 
 
 def test_a_version_that_is_no_number_is_rejected(cache: MutationCache[Pod]) -> None:
     """CCH-97: a programming error."""
-    with pytest.raises(InvalidValue, match="abc"):
+    with pytest.raises(InvalidArgument, match="abc"):
         write(cache, pod("web", version="abc"))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.change_history import ChangeHistory
 
 from kubeloop.cache import Change, Entry, EntryCodec, Notification
 from kubeloop.cache.notifications import Backlog
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 from tests.cache.objects import entry, key
-from tests.cache.stories import ChangeHistory
 
 CODEC = EntryCodec(dict)
 LATER = ObjectKey("shop", "later")

@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from kubeloop.cache import Batch, Delta, DeltaFIFO, DeltaType, Entry, EntryCodec, Indexer, RealFIFO
 from kubeloop.cache.delta_queue import QueueBase
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 from tests.cache.objects import entry
 
 NAMES = st.sampled_from("abc")

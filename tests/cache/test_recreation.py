@@ -10,6 +10,8 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.change_history import ChangeHistory
+from tests.support.model_server import ModelServer
 
 from kubeloop.cache import (
     Change,
@@ -18,19 +20,17 @@ from kubeloop.cache import (
     DeltaFIFO,
     DeltaType,
     EntryCodec,
+    EntryDecoder,
     Indexer,
-    Intake,
     RealFIFO,
     Reflector,
     SharedInformer,
 )
 from kubeloop.cache.applier import DeltaApplier
 from kubeloop.kit import ManualClock, TaskOwner
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 from kubeloop.wire.core.v1 import Pod
-from tests.cache.model_server import ModelServer
 from tests.cache.objects import entry, key
-from tests.cache.stories import ChangeHistory
 
 WEB = ObjectKey("shop", "web")
 
@@ -180,7 +180,7 @@ async def test_a_handler_far_behind_gets_both_halves_after_merging(
 
 
 @pytest.mark.parametrize("store_as", ["bytes", "objects", "compressed"])
-async def test_objects_whose_transform_drops_the_uid_are_told_apart_all_the_same(
+async def test_objects_whose_transform_drops_the_uid_are_distinguished(
     server: ModelServer, clock: ManualClock, store_as: Any
 ) -> None:
     def bare(pod: Pod) -> Pod:
@@ -202,7 +202,7 @@ class OnlyNode(msgspec.Struct):
     spec: dict[str, str]
 
 
-async def test_views_without_metadata_are_told_apart_all_the_same(
+async def test_views_without_metadata_are_distinguished(
     server: ModelServer, clock: ManualClock
 ) -> None:
     server.put("web")
@@ -381,7 +381,7 @@ def test_a_queue_compares_with_what_waits_before_it_compares_with_the_store(
 
 
 @pytest.mark.parametrize("kind", [DeltaFIFO, RealFIFO])
-def test_a_queue_compares_with_what_is_being_worked_on(
+def test_a_queue_compares_with_deltas_in_processing(
     kind: type[DeltaFIFO | RealFIFO],
 ) -> None:
     queue = kind(store_with("u0"))
@@ -415,7 +415,7 @@ def test_a_delete_of_another_uid_ends_the_object_that_the_queue_knows(
     assert drained(queue) == ["Deleted? u1"]
 
 
-def test_a_missed_delete_without_any_known_state_makes_no_notice() -> None:
+def test_a_missed_delete_without_any_known_state_creates_no_notification() -> None:
     indexer: Indexer[Any] = Indexer(EntryCodec(dict))
     notices: list[object] = []
     apply = DeltaApplier(indexer, lambda: [notices.extend])
@@ -426,7 +426,7 @@ def test_a_missed_delete_without_any_known_state_makes_no_notice() -> None:
 
 
 @pytest.mark.parametrize("kind", [DeltaFIFO, RealFIFO])
-async def test_a_controller_put_together_by_hand_is_given_both_halves(
+async def test_a_controller_assembled_by_hand_receives_both_halves(
     server: ModelServer, clock: ManualClock, kind: type[DeltaFIFO | RealFIFO]
 ) -> None:
     store: Indexer[dict[str, Any]] = Indexer(EntryCodec(dict))
@@ -441,7 +441,7 @@ async def test_a_controller_put_together_by_hand_is_given_both_halves(
             elif delta.entry is not None:
                 store.add(delta.entry)
 
-    reflector = Reflector(server, queue, Intake(store.codec, kind="Pod"), clock=clock)
+    reflector = Reflector(server, queue, EntryDecoder(store.codec, kind="Pod"), clock=clock)
     server.put("web")
     async with TaskOwner() as tasks:
         tasks.spawn(Controller(reflector, queue, process, clock=clock).run(), name="controller")
@@ -557,9 +557,7 @@ async def live_through(steps: list[tuple[str, Any]], *, queue: Any, backlog: int
 
 @pytest.mark.parametrize("backlog", [0, 1024])
 @pytest.mark.parametrize("queue", QUEUES)
-def test_whatever_is_missed_or_merged_no_two_lives_of_a_name_are_interleaved(
-    queue: Any, backlog: int
-) -> None:
+def test_no_two_objects_of_one_name_are_interleaved(queue: Any, backlog: int) -> None:
     @given(steps=STEPS)
     def check(steps: list[tuple[str, Any]]) -> None:
         asyncio.run(live_through(steps, queue=queue, backlog=backlog))

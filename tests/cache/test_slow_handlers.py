@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.support.model_server import ModelServer
 
 from kubeloop.cache import Change, InformerStopped, SharedInformer
 from kubeloop.cache.handlers import MAX_BACKPRESSURE, MAX_BLOCK_OF_ALL
 from kubeloop.kit import ManualClock, TaskOwner
-from tests.cache.model_server import ModelServer
 from tests.cache.objects import block_loop
 
 Pod = dict[str, Any]

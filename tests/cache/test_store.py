@@ -17,7 +17,8 @@ from kubeloop.cache import (
     free_in_steps,
 )
 from kubeloop.cache.store import version_number
-from kubeloop.machinery import NOTHING, InvalidValue, parse_labels
+from kubeloop.errors import InvalidArgument
+from kubeloop.selectors import NOTHING, parse_labels
 from kubeloop.wire.core.v1 import Pod
 from tests.cache.objects import entry, key, pod
 
@@ -250,7 +251,7 @@ def test_lists_match_labels_and_namespaces(pods: Indexer[Pod]) -> None:
 
 def test_a_selector_that_does_not_parse_is_the_callers_error(pods: Indexer[Pod]) -> None:
     """CCH-C32: never "everything"."""
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         pods.list("app in web")
 
 

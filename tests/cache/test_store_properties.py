@@ -9,7 +9,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from kubeloop.cache import Entry, EntryCodec, Indexer, ThreadSafeStore
 from kubeloop.cache.index import Index, by_function, by_label
 from kubeloop.cache.store import IndexBuild, Replacement
-from kubeloop.machinery import ObjectKey, parse_labels
+from kubeloop.meta import ObjectKey
+from kubeloop.selectors import parse_labels
 from tests.cache.objects import entry, pod
 
 NAMES = st.sampled_from("abcdef")

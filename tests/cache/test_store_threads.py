@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
+from tests.support.model_server import ModelServer
 
 from kubeloop.cache import EntryCodec, Indexer, SharedInformer, StorageFormat
-from kubeloop.machinery import parse_labels
-from tests.cache.model_server import ModelServer
+from kubeloop.selectors import parse_labels
 from tests.cache.objects import key, pod
 
 NAMES = [f"p{number}" for number in range(40)]

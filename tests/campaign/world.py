@@ -16,15 +16,16 @@ from random import Random
 from typing import Any, Protocol, TypeVar, final
 
 import msgspec
+from tests.support.change_history import ChangeHistory, Identity, cached_versions
 
 from kubeloop.cache import Change, SharedInformer
 from kubeloop.config import ClusterConfig
-from kubeloop.machinery import KubeError, ObjectKey
+from kubeloop.errors import KubeError
+from kubeloop.meta import ObjectKey
 from kubeloop.runtime import Client
 from kubeloop.testing.threads import LoopThread
 from kubeloop.wire.core.v1 import ConfigMap, Container, PodSpec, PodTemplate, PodTemplateSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
-from tests.cache.stories import ChangeHistory, Identity, cached_versions
 
 from .leftovers import all_that_is_open, task_names
 from .proxy import Proxy

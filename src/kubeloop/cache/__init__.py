@@ -14,6 +14,7 @@ from .controller import Controller
 from .delta_fifo import DeltaFIFO
 from .delta_queue import Batch, DeltaQueue, KnownObjects, RealFIFO
 from .entry import Delta, DeltaType, Entry
+from .entry_decoder import EntryDecoder, Transform
 from .errors import (
     IndexConflict,
     PartlyApplied,
@@ -29,7 +30,6 @@ from .handlers import ChangeStream, Registration
 from .index import NAMESPACE, Indexers, IndexFunc, index_func_to_key_func
 from .indexer import Indexer, Lister, Store
 from .informer import InformerOptions, SharedInformer
-from .intake import Intake, Transform
 from .key_functions import KeyFunc
 from .list_watch import ListWatch, RawPage, Scope
 from .metrics import CacheMetrics, PrometheusCacheMetrics
@@ -46,11 +46,12 @@ from .waiting import InformerStopped, NotSynced
 from .applier import DeltaApplier as DeltaApplier
 from .codec import CodecStats as CodecStats
 from .controller import ControllerStats as ControllerStats
-from .controller import Mirroring as Mirroring
+from .controller import DeltaProducer as DeltaProducer
 from .delta_queue import EntryTransform as EntryTransform
 from .delta_queue import Process as Process
 from .delta_queue import QueueStats as QueueStats
 from .entry import OwnerRef as OwnerRef
+from .entry_decoder import EntryDecoderStats as EntryDecoderStats
 from .expiration import ExpirationCacheStats as ExpirationCacheStats
 from .factory import FactoryStats as FactoryStats
 from .factory import ListWatchClient as ListWatchClient
@@ -63,14 +64,11 @@ from .indexer import free_in_steps as free_in_steps
 from .informer import InformerState as InformerState
 from .informer import InformerStats as InformerStats
 from .informer import StorageOptions as StorageOptions
-from .intake import IntakeStats as IntakeStats
 from .list_watch import PageHead as PageHead
 from .list_watch import PageStream as PageStream
 from .list_watch import RawItem as RawItem
 from .metrics import CACHE_METRIC_NAMES as CACHE_METRIC_NAMES
 from .metrics import Meter as Meter
-from .mirror_stats import ReflectorState as ReflectorState
-from .mirror_stats import ReflectorStats as ReflectorStats
 from .mutation_cache import MutationCacheStats as MutationCacheStats
 from .mutation_detector import MutationDetectorStats as MutationDetectorStats
 from .mutation_detector import is_detector_enabled as is_detector_enabled
@@ -78,11 +76,13 @@ from .notifications import Notification as Notification
 from .outage import OutageStats as OutageStats
 from .reflector import Target as Target
 from .reflector import WatchErrorHandler as WatchErrorHandler
+from .reflector_errors import VeryShortWatch as VeryShortWatch
+from .reflector_errors import WatchListInconsistent as WatchListInconsistent
+from .reflector_state import ReflectorState as ReflectorState
+from .reflector_state import ReflectorStats as ReflectorStats
 from .report import CacheReport as CacheReport
 from .report import CacheRow as CacheRow
 from .store import StoreStats as StoreStats
-from .verdicts import VeryShortWatch as VeryShortWatch
-from .verdicts import WatchListInconsistent as WatchListInconsistent
 from .watch_list import WatchListSupport as WatchListSupport
 
 __all__ = [
@@ -100,6 +100,7 @@ __all__ = [
     "DeltaType",
     "Entry",
     "EntryCodec",
+    "EntryDecoder",
     "ExpirationCache",
     "ExpirationPolicy",
     "IndexConflict",
@@ -108,7 +109,6 @@ __all__ = [
     "Indexers",
     "InformerOptions",
     "InformerStopped",
-    "Intake",
     "KeyFunc",
     "KnownObjects",
     "ListWatch",

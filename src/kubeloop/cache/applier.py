@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, TypeAlias, final
 
 from kubeloop.kit import Clock, SystemClock, Yielder
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 
 from .entry import Delta, DeltaType, Entry, are_different_objects
 from .indexer import Indexer, free_in_steps

@@ -15,8 +15,9 @@ from typing import Any, Generic, TypeVar, final
 
 import msgspec
 
-from kubeloop.machinery import DecodeError, InvalidValue, ObjectKey, get_logger
-from kubeloop.wire import Projection, Raw
+from kubeloop.errors import DecodeError, InvalidArgument
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import Projection, Raw, get_logger
 
 from .entry import Entry, OwnerRef
 from .errors import TransformFailed, UnkeyedObject
@@ -142,7 +143,7 @@ class EntryCodec(Generic[T]):
     def encode(self, value: T) -> Entry:
         """The entry of an object, which stays the caller's.
 
-        Raises as `parse` does, and `InvalidValue` for a value that JSON cannot represent.
+        Raises as `parse` does, and `InvalidArgument` for a value that JSON cannot represent.
         """
         return self.parse(self._type.encode(value), decoded=value)
 
@@ -200,7 +201,7 @@ class EntryCodec(Generic[T]):
         """Read these paths of every object that is encoded from now on.
 
         Raises:
-            InvalidValue: a path does not parse, or the kind has no such field; none is added.
+            InvalidArgument: a path does not parse, or the kind has no such field; none is added.
         """
         all_paths = tuple(dict.fromkeys((*self._paths, *paths)))
         if all_paths != self._paths:
@@ -234,7 +235,7 @@ class EntryCodec(Generic[T]):
 
     def _check_late_paths(self) -> None:
         if self._encoded and self._storage.shares_objects and not self._type.is_whole:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"add an index of {self.model.__name__} by a field path: the cache already holds "
                 "objects with only the fields of the struct (name the index when the cache is "
                 'created, or use store_as="bytes")'

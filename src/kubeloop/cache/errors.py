@@ -1,6 +1,6 @@
 """The errors of a cache that do not come from a server.
 
-InvalidValue
+InvalidArgument
 ├── UnkeyedObject     an object has no name, or a key function failed for it
 ├── UnknownIndex      there is no index of that name
 ├── IndexConflict     an index of that name exists already
@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import final
 
-from kubeloop.machinery import DecodeError, InvalidValue, KubeError
+from kubeloop.errors import DecodeError, InvalidArgument, KubeError
 
 __all__ = [
     "IndexConflict",
@@ -38,17 +38,17 @@ class UnkeyedObject(DecodeError):
 
 
 @final
-class UnknownIndex(InvalidValue):
+class UnknownIndex(InvalidArgument):
     """A read named an index that does not exist."""
 
 
 @final
-class IndexConflict(InvalidValue):
+class IndexConflict(InvalidArgument):
     """An index of that name exists already; none was added."""
 
 
 @final
-class TransformFailed(InvalidValue):
+class TransformFailed(InvalidArgument):
     """A transform raised or returned nothing; the object was not stored."""
 
 

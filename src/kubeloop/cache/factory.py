@@ -16,19 +16,19 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar, Unpack, final, overl
 
 import msgspec
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import Clock, SystemClock, TaskOwner
-from kubeloop.machinery import (
+from kubeloop.meta import GroupVersionKind, GroupVersionResource
+from kubeloop.selectors import (
     ALL_FIELDS,
     EVERYTHING,
     FieldSelector,
-    GroupVersionKind,
-    GroupVersionResource,
-    InvalidValue,
     field_selector_text,
     selector_text,
 )
 from kubeloop.wire import Resource
 
+from .entry_decoder import Transform
 from .indexer import SelectorLike
 from .informer import (
     InformerState,
@@ -37,7 +37,6 @@ from .informer import (
     StorageOptions,
     check_option_names,
 )
-from .intake import Transform
 from .list_watch import ListWatch
 from .metrics import CacheMetrics
 from .reflector import WatchErrorHandler
@@ -63,8 +62,8 @@ class ListWatchClient(Protocol):
         kind: Watchable,
         *,
         namespace: str,
-        labels: str,
-        fields: str,
+        selector: str,
+        field_selector: str,
         metadata_only: bool,
     ) -> ListWatch:
         """The collection of that kind. Cluster-scoped kinds ignore the namespace.
@@ -131,8 +130,8 @@ class SharedInformerFactory:
         client: ListWatchClient,
         *,
         namespace: str = "",
-        labels: SelectorLike = EVERYTHING,
-        fields: FieldSelectorLike = ALL_FIELDS,
+        selector: SelectorLike = EVERYTHING,
+        field_selector: FieldSelectorLike = ALL_FIELDS,
         resync: float = 0.0,
         resync_of: Mapping[Watchable, float] | None = None,
         store_as: StorageFormat = "bytes",
@@ -144,8 +143,8 @@ class SharedInformerFactory:
     ) -> None:
         self._client = client
         self._namespace = namespace
-        self._selector = selector_text(labels)
-        self._field_selector = field_selector_text(fields)
+        self._selector = selector_text(selector)
+        self._field_selector = field_selector_text(field_selector)
         self._resync = resync
         self._resync_of = dict(resync_of or {})
         self._store_as: StorageFormat = store_as
@@ -168,8 +167,8 @@ class SharedInformerFactory:
         kind: type[R],
         *,
         namespace: str | None = ...,
-        labels: SelectorLike | None = ...,
-        fields: FieldSelectorLike | None = ...,
+        selector: SelectorLike | None = ...,
+        field_selector: FieldSelectorLike | None = ...,
         **options: Unpack[StorageOptions[R]],
     ) -> SharedInformer[R]: ...
 
@@ -179,8 +178,8 @@ class SharedInformerFactory:
         kind: GroupVersionKind | GroupVersionResource,
         *,
         namespace: str | None = ...,
-        labels: SelectorLike | None = ...,
-        fields: FieldSelectorLike | None = ...,
+        selector: SelectorLike | None = ...,
+        field_selector: FieldSelectorLike | None = ...,
         **options: Unpack[StorageOptions[dict[str, Any]]],
     ) -> SharedInformer[dict[str, Any]]: ...
 
@@ -191,8 +190,8 @@ class SharedInformerFactory:
         *,
         model: type[T],
         namespace: str | None = ...,
-        labels: SelectorLike | None = ...,
-        fields: FieldSelectorLike | None = ...,
+        selector: SelectorLike | None = ...,
+        field_selector: FieldSelectorLike | None = ...,
         **options: Unpack[StorageOptions[T]],
     ) -> SharedInformer[T]: ...
 
@@ -202,8 +201,8 @@ class SharedInformerFactory:
         *,
         model: type[Any] | None = None,
         namespace: str | None = None,
-        labels: SelectorLike | None = None,
-        fields: FieldSelectorLike | None = None,
+        selector: SelectorLike | None = None,
+        field_selector: FieldSelectorLike | None = None,
         **options: Unpack[StorageOptions[Any]],
     ) -> SharedInformer[Any]:
         """The informer for this collection; created by the first call.
@@ -212,30 +211,30 @@ class SharedInformerFactory:
         the fields you need. `index` is added to the indexes of the informer.
 
         Raises:
-            InvalidValue: it exists, and stores or transforms objects in another way.
+            InvalidArgument: it exists, and stores or transforms objects in another way.
             IndexConflict: it exists, and has an index of one of the names.
         """
         check_option_names("informer", options, StorageOptions.__optional_keys__)
         model = model or (kind if isinstance(kind, type) else dict)
-        return self._share(self._key(kind, model, namespace, labels, fields), options)
+        return self._share(self._key(kind, model, namespace, selector, field_selector), options)
 
     def metadata_informer(
         self,
         kind: Watchable,
         *,
         namespace: str | None = None,
-        labels: SelectorLike | None = None,
-        fields: FieldSelectorLike | None = None,
+        selector: SelectorLike | None = None,
+        field_selector: FieldSelectorLike | None = None,
     ) -> SharedInformer[Resource]:
         """An informer that requests only metadata (PartialObjectMetadata)."""
-        key = self._key(kind, Resource, namespace, labels, fields)
+        key = self._key(kind, Resource, namespace, selector, field_selector)
         return self._share(msgspec.structs.replace(key, metadata_only=True), {})
 
     # --- lifecycle
 
     async def __aenter__(self) -> Self:
         if self._tasks is not None or self._is_shut_down:
-            raise InvalidValue("start a factory again: it runs once (create another one)")
+            raise InvalidArgument("start a factory again: it runs once (create another one)")
         self._tasks = await self._exit_stack.enter_async_context(TaskOwner())
         return self
 
@@ -254,12 +253,12 @@ class SharedInformerFactory:
         Does nothing once the factory is shut down.
 
         Raises:
-            InvalidValue: the factory's block has not started.
+            InvalidArgument: the factory's block has not started.
         """
         if self._is_shut_down:
             return
         if self._tasks is None:
-            raise InvalidValue("start informers: the factory is not open (use `async with`)")
+            raise InvalidArgument("start informers: the factory is not open (use `async with`)")
         for informer in self._informers.values():
             if informer not in self._started and informer.state is InformerState.NEW:
                 self._started.append(informer)
@@ -330,7 +329,7 @@ class SharedInformerFactory:
             return found
         store_as, transform = options.get("store_as"), options.get("transform")
         if store_as not in {None, found.store_as} or transform not in {None, found.transform}:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"share the informer of {found.name}: it stores objects as {found.store_as}, or "
                 "has another transform (use the same options, or create a SharedInformer)"
             )
@@ -342,8 +341,8 @@ class SharedInformerFactory:
         source = self._client.list_watch(
             key.kind,
             namespace=key.namespace,
-            labels=key.selector,
-            fields=key.field_selector,
+            selector=key.selector,
+            field_selector=key.field_selector,
             metadata_only=key.metadata_only,
         )
         return SharedInformer(

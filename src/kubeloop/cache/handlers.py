@@ -21,7 +21,7 @@ from typing import Any, Generic, Self, TypeAlias, TypeVar, final
 import msgspec
 
 from kubeloop.kit import MAX_BLOCK, Clock, Yielder
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 
 from .applier import Recipient
 from .changes import Callback, Change

@@ -13,8 +13,10 @@ import builtins
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Generic, Literal, Protocol, TypeAlias, TypeVar, final
 
+from kubeloop.errors import KubeError
 from kubeloop.kit import Yielder
-from kubeloop.machinery import EVERYTHING, KubeError, ObjectKey, Selector, as_selector
+from kubeloop.meta import ObjectKey
+from kubeloop.selectors import EVERYTHING, Selector, as_selector
 from kubeloop.wire import decode
 
 from .codec import EntryCodec
@@ -98,7 +100,7 @@ class Indexer(Generic[T]):
         """The objects whose labels match, in no order; no namespace means all.
 
         Raises:
-            InvalidValue: the selector does not parse.
+            InvalidArgument: the selector does not parse.
             DecodeError: an object is not valid as its type; the error names its key.
         """
         return self._decode_all(self.entries(selector, namespace=namespace))
@@ -220,7 +222,7 @@ class Indexer(Generic[T]):
 
         Raises:
             IndexConflict: an index of that name exists; none is added.
-            InvalidValue: a path does not parse, or the kind has no such field; none is added.
+            InvalidArgument: a path does not parse, or the kind has no such field; none is added.
         """
         self.store.add_indexes(*self._create_indexes(indexers))
 
@@ -266,7 +268,7 @@ class Lister(Generic[T]):
 
     With a namespace (`in_namespace`) it reads that one, unless a call names another. A selector
     is text (`app=web,tier!=cache`), a map of labels, or a `Selector`; text that does not parse
-    raises `InvalidValue`.
+    raises `InvalidArgument`.
     """
 
     def __init__(self, indexer: Indexer[T], *, namespace: str = "") -> None:

@@ -45,23 +45,25 @@ from typing import Generic, Self, TypedDict, TypeVar, Unpack, final
 import msgspec
 
 from kubeloop.kit import Clock, SystemClock, TaskOwner
-from kubeloop.machinery import EVERYTHING, ObjectKey, as_selector, get_logger
+from kubeloop.meta import ObjectKey
+from kubeloop.selectors import EVERYTHING, as_selector
+from kubeloop.wire import get_logger
 
 from .applier import DeltaApplier
 from .changes import Callback, by_change_type, by_key, filtered
 from .codec import CodecStats, EntryCodec
 from .controller import Controller, ControllerStats
 from .delta_queue import DeltaQueue, RealFIFO
+from .entry_decoder import EntryDecoder, Transform
 from .handlers import ChangeStream, Handlers, HandlerStats, Registration
 from .index import Indexers
 from .indexer import Indexer, Lister, SelectorLike
-from .intake import Intake, Transform
 from .list_watch import ListWatch, Scope
 from .metrics import NO_METER, CacheMetrics
-from .mirror_stats import ReflectorStats
 from .mutation_detector import MutationDetector, is_detector_enabled
 from .notifications import LIMIT
 from .reflector import Reflector, WatchErrorHandler
+from .reflector_state import ReflectorStats
 from .report import warn_of_unfiltered
 from .storage import StorageFormat
 from .store import StoreStats
@@ -322,7 +324,7 @@ class SharedInformer(Generic[T]):
         Raises:
             NotSynced: `timeout` seconds have passed.
             InformerStopped: the informer has stopped.
-            InvalidValue: it is not a resource version.
+            InvalidArgument: it is not a resource version.
         """
         check_version(version)
         await self._wait(
@@ -349,14 +351,14 @@ class SharedInformer(Generic[T]):
         name: str | ObjectKey,
         *,
         namespace: str = "",
-        at_least: str,
+        resource_version: str,
         timeout: float | None = 10.0,
     ) -> T | None:
-        """As `lister.get`, from a cache that has at least the version `at_least`.
+        """As `lister.get`, from a cache that has at least the version `resource_version`.
 
         Raises as `wait_for_version` does. Safe to cancel.
         """
-        await self.wait_for_version(at_least, timeout=timeout)
+        await self.wait_for_version(resource_version, timeout=timeout)
         return self.lister.get(name, namespace=namespace)
 
     # --- handlers
@@ -473,7 +475,7 @@ class SharedInformer(Generic[T]):
         return Reflector(
             source,
             self._queue,
-            Intake(self._codec, transform=self.transform, kind=self.scope.kind),
+            EntryDecoder(self._codec, transform=self.transform, kind=self.scope.kind),
             clock=self._clock,
             should_resync=self._handlers.should_resync,
             on_watch_error=options.get("on_watch_error"),
