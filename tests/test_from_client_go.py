@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import kubeloop
+from kubeloop.cache import QueueStats
 from kubeloop.testing.server.faults import Faults
 from kubeloop.wire.apps.v1 import Deployment
 
@@ -109,7 +110,9 @@ def known_names() -> frozenset[str]:
             found = getattr(loaded, name)
             names |= _parameters(found)
             names |= _members(found) if isinstance(found, type) else set()
-    return frozenset(names | _members(Faults) | {f"{Deployment.__name__.lower()}s"})
+    return frozenset(
+        names | _members(Faults) | _members(QueueStats) | {f"{Deployment.__name__.lower()}s"}
+    )
 
 
 def _members(found: type) -> set[str]:

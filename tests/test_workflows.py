@@ -63,7 +63,7 @@ def test_the_workflow_runs_every_step_of_the_script() -> None:
     assert steps <= IN_CI
 
 
-def test_the_tests_run_on_the_pythons_that_the_package_promises() -> None:
+def test_the_tests_run_on_the_supported_pythons() -> None:
     classifiers = " ".join(PROJECT["classifiers"])
     promised = re.findall(r"Python :: (3\.\d+)", classifiers)
 
@@ -75,7 +75,7 @@ def test_the_tests_run_on_the_pythons_that_the_package_promises() -> None:
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_a_workflow_is_bounded_and_may_do_no_more_than_it_must(path: Path) -> None:
+def test_a_workflow_has_time_limits_and_minimal_permissions(path: Path) -> None:
     for name, job in jobs_in(path).items():
         assert "uses" in job or int(job["timeout-minutes"]) > 0, name
     assert read(path)["permissions"] == {"contents": "read"}
@@ -106,7 +106,7 @@ def test_updates_look_into_folders_that_are_there() -> None:
             assert list(ROOT.glob(f"{folder.strip('/')}/go.mod")), folder
 
 
-def test_a_release_publishes_what_its_own_run_has_built_and_tried() -> None:
+def test_a_release_publishes_the_archives_of_its_own_run() -> None:
     release = jobs_in(GITHUB / "workflows" / "release.yml")
     publish = release["publish"]
     used = [step.get("uses", "").partition("@")[0] for step in publish["steps"]]
@@ -122,7 +122,7 @@ def test_a_release_publishes_what_its_own_run_has_built_and_tried() -> None:
     assert not any("password" in step.get("with", {}) for step in publish["steps"])
 
 
-def test_the_package_states_lower_bounds_only_and_development_is_pinned() -> None:
+def test_dependencies_have_lower_bounds_only_and_constraints_are_pinned() -> None:
     extras = PROJECT["optional-dependencies"].values()
     wanted = [*PROJECT["dependencies"], *itertools.chain.from_iterable(extras)]
     versions = [each.partition(";")[0].partition("#")[0].strip() for each in wanted]

@@ -1,4 +1,4 @@
-"""Small nouns for the tests of the cache."""
+"""Fixtures for the tests of the cache."""
 
 from __future__ import annotations
 

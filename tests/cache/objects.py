@@ -1,4 +1,4 @@
-"""Small objects for the tests of the cache: their text, and their entries; and slow code."""
+"""Small objects for the tests of the cache: their JSON and their entries; and slow code."""
 
 from __future__ import annotations
 
@@ -32,12 +32,16 @@ def pod(
     **metadata: Any,
 ) -> bytes:
     """A pod's JSON text."""
-    said: dict[str, Any] = {"name": name, "namespace": namespace, "resourceVersion": version}
-    said |= {"uid": uid or f"uid-of-{name}"} | metadata
+    metadata_fields: dict[str, Any] = {
+        "name": name,
+        "namespace": namespace,
+        "resourceVersion": version,
+    }
+    metadata_fields |= {"uid": uid or f"uid-of-{name}"} | metadata
     if labels is not None:
-        said["labels"] = dict(labels)
+        metadata_fields["labels"] = dict(labels)
     spec = {} if node is None else {"nodeName": node}
-    return json.dumps({"metadata": said, "spec": spec}).encode()
+    return json.dumps({"metadata": metadata_fields, "spec": spec}).encode()
 
 
 def entry(name: str, **more: Any) -> Entry:

@@ -1,4 +1,4 @@
-"""What a server should not send: reported with the key, counted, survived."""
+"""Invalid input from a server: logged with the key, counted, and tolerated."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ async def test_an_event_that_does_not_decode_leads_to_a_list(
 async def test_an_object_that_never_decodes_is_left_out_and_the_rest_is_cached(
     clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is named and counted, and no list is asked for again because of it."""
+    """It is named and counted, and leads to no second list."""
     server = ModelServer()
     server.put("good")
     server._objects[key("bad")] = bad()
@@ -165,10 +165,10 @@ async def test_a_delete_that_the_transform_fails_on_leads_to_a_list_that_misses_
     server.put("a")
     fails = False
 
-    def trimmed(pod: dict[str, Any]) -> dict[str, Any] | None:
+    def trim(pod: dict[str, Any]) -> dict[str, Any] | None:
         return None if fails else pod
 
-    pods = SharedInformer(server, dict, clock=clock, transform=trimmed)
+    pods = SharedInformer(server, dict, clock=clock, transform=trim)
     history = ChangeHistory()
     pods.add_handler(on_change=history)
     async with pods:
@@ -182,7 +182,7 @@ async def test_a_delete_that_the_transform_fails_on_leads_to_a_list_that_misses_
 
 
 class Interrupted(ModelServer):
-    """A server whose client was cancelled in the middle of a list, by nobody we know."""
+    """A server whose client is cancelled in the middle of a list, from outside."""
 
     async def list(self, **options: Any) -> RawPage:
         if not self.count("list"):
@@ -192,7 +192,7 @@ class Interrupted(ModelServer):
 
 
 async def test_a_source_that_is_cancelled_is_called_again(clock: ManualClock) -> None:
-    """Only the owner ends a mirror; anybody else's cancellation is a round that failed."""
+    """Only the owner ends a reflector; another cancellation is a failed attempt."""
     server = Interrupted(streams_lists=False)
     server.put("a")
     pods = SharedInformer(server, dict, clock=clock)
@@ -225,15 +225,15 @@ async def test_a_transform_that_is_cancelled_has_failed(clock: ManualClock) -> N
 async def test_a_handler_does_not_receive_an_object_that_is_not_valid_as_its_type(
     server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    heard: list[str] = []
+    received: list[str] = []
     pods = SharedInformer(server, Pod, clock=clock)
-    registration = pods.add_handler(on_add=lambda pod: heard.append(pod.metadata.name))
+    registration = pods.add_handler(on_add=lambda pod: received.append(pod.metadata.name))
     async with pods:
         server.say("ADDED", {**bad(labels={}), "spec": "no object"})
         server.put("good")
         await clock.settle()
 
-        assert heard == ["good"]
+        assert received == ["good"]
         assert registration.stats().failures == 1
         assert "shop/bad" in caplog.text
 

@@ -17,7 +17,7 @@ def value(registry: CollectorRegistry, name: str, **labels: str) -> float | None
 
 
 async def test_the_work_of_an_informer_is_counted(server: ModelServer, clock: ManualClock) -> None:
-    """CCH-17, CCH-39."""
+    """CCH-17, CCH-39: lists, watches, deltas and versions."""
     registry = CollectorRegistry()
     metrics = PrometheusCacheMetrics(registry)
     server.streams_lists = False
@@ -72,7 +72,7 @@ async def test_failed_attempts_are_counted_and_the_gauge_shows_those_in_a_row(
 async def test_only_the_first_informer_of_a_name_and_resource_is_counted(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-99: and without a name, nobody."""
+    """CCH-99: and none without a name."""
     registry = CollectorRegistry()
     metrics = PrometheusCacheMetrics(registry)
     for name in ("mine", "mine", ""):
@@ -85,7 +85,7 @@ async def test_only_the_first_informer_of_a_name_and_resource_is_counted(
 
 
 def test_the_names_are_client_gos() -> None:
-    """CCH-39."""
+    """CCH-39: the metrics have client-go's names."""
     assert {
         "informer_queued_items",
         "informer_processing_latency_seconds",

@@ -1,4 +1,4 @@
-"""What a codec takes, and what it gives back."""
+"""Encoding and decoding entries, in every storage format."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Spec(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Where(msgspec.Struct, frozen=True):
-    """A view: the only field somebody cares for."""
+    """A struct with one field."""
 
     spec: Spec = Spec()
 
@@ -318,15 +318,15 @@ def test_a_late_path_into_structs_that_are_stored_as_objects_is_rejected() -> No
 
 
 def test_a_transform_changes_the_content_and_not_the_key() -> None:
-    """CCH-8, INF-C8: the key is that of the untransformed object; version tracking works on."""
+    """CCH-8, INF-C8: the key is that of the original object; versions are tracked."""
     codec = EntryCodec(Pod)
 
-    def stripped(given: Pod) -> Pod:
-        given.metadata.managed_fields = []
-        given.metadata.name = "other"
-        return given
+    def strip(pod: Pod) -> Pod:
+        pod.metadata.managed_fields = []
+        pod.metadata.name = "other"
+        return pod
 
-    changed = codec.transform(codec.parse(realistic(1)), stripped)
+    changed = codec.transform(codec.parse(realistic(1)), strip)
 
     assert codec.decode(changed).metadata.managed_fields == []
     assert changed.key.name == "service-1-7d9c6b5f4d-00001"
@@ -335,7 +335,7 @@ def test_a_transform_changes_the_content_and_not_the_key() -> None:
 
 @pytest.mark.parametrize("transform", [lambda _: None, lambda _: 1 / 0, lambda _: object()])
 def test_a_transform_that_fails_is_an_error_with_the_key(transform: Any) -> None:
-    """CCH-8: a transform that raises, gives nothing, or gives what cannot be kept."""
+    """CCH-8: a transform that raises, returns nothing, or returns what cannot be encoded."""
     codec = EntryCodec(dict)
 
     with pytest.raises(TransformFailed, match="shop/web"):

@@ -1,4 +1,4 @@
-"""DeltaFIFO: what happened to each key, gathered."""
+"""DeltaFIFO: deltas by key."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def popped(queue: DeltaFIFO) -> list[Batch]:
     return found
 
 
-def told(batches: list[Batch]) -> list[tuple[str, list[str]]]:
+def deltas_by_key(batches: list[Batch]) -> list[tuple[str, list[str]]]:
     """Keys and delta types; a delete whose last state is unknown is marked."""
     return [
         (
@@ -52,14 +52,14 @@ def told(batches: list[Batch]) -> list[tuple[str, list[str]]]:
 
 
 def test_a_key_is_queued_once_in_the_order_of_its_first_delta() -> None:
-    """CCH-18: deltas gather by key, in order."""
+    """CCH-18: deltas are collected by key, in order."""
     queue = DeltaFIFO()
     queue.add(entry("a"))
     queue.add(entry("b"))
     queue.update(entry("a", version="2"))
 
     assert len(queue) == 2
-    assert told(popped(queue)) == [("a", ["Added", "Updated"]), ("b", ["Added"])]
+    assert deltas_by_key(popped(queue)) == [("a", ["Added", "Updated"]), ("b", ["Added"])]
 
 
 def test_an_add_and_a_delete_are_popped_together() -> None:
@@ -68,7 +68,7 @@ def test_an_add_and_a_delete_are_popped_together() -> None:
     queue.add(entry("a"))
     queue.delete(entry("a"))
 
-    assert told(popped(queue)) == [("a", ["Added", "Deleted"])]
+    assert deltas_by_key(popped(queue)) == [("a", ["Added", "Deleted"])]
 
 
 def test_adds_and_updates_are_never_merged() -> None:
@@ -79,12 +79,12 @@ def test_adds_and_updates_are_never_merged() -> None:
         queue.update(entry("a"))
         queue.update(entry("a"))
 
-    assert told(popped(queue)) == [("a", ["Added", "Updated", "Updated"] * 2)]
+    assert deltas_by_key(popped(queue)) == [("a", ["Added", "Updated", "Updated"] * 2)]
 
 
 @pytest.mark.parametrize("object_first", [True, False])
 def test_of_two_deletes_the_one_with_the_final_state_stays(object_first: bool) -> None:
-    """CCH-19, CCH-C5: whichever came first."""
+    """CCH-19, CCH-C5: in either order."""
     queue = DeltaFIFO(known("a"))
     final = entry("a", version="9")
 
@@ -115,21 +115,24 @@ def test_only_deletes_side_by_side_become_one() -> None:
     queue.add(entry("a"))
     queue.delete(entry("a"))
 
-    assert told(popped(queue)) == [("a", ["Deleted", "Added", "Deleted"])]
+    assert deltas_by_key(popped(queue)) == [("a", ["Deleted", "Added", "Deleted"])]
 
 
 def test_a_delete_of_an_unknown_object_is_dropped() -> None:
     """CCH-20: known neither to the queue nor to the store."""
-    queue = DeltaFIFO(known("held"))
+    queue = DeltaFIFO(known("stored"))
     queue.add(entry("queued"))
-    for name in ("nobody", "queued", "held"):
+    for name in ("unknown", "queued", "stored"):
         queue.delete(entry(name))
 
-    assert told(popped(queue)) == [("queued", ["Added", "Deleted"]), ("held", ["Deleted"])]
+    assert deltas_by_key(popped(queue)) == [
+        ("queued", ["Added", "Deleted"]),
+        ("stored", ["Deleted"]),
+    ]
 
 
 def test_without_known_objects_only_queued_ones_can_be_deleted() -> None:
-    """CCH-20: there is nobody else to ask."""
+    """CCH-20: the queue is all there is to compare with."""
     queue = DeltaFIFO()
     queue.delete(entry("a"))
     queue.missed_delete(key("a"), None)
@@ -139,7 +142,7 @@ def test_without_known_objects_only_queued_ones_can_be_deleted() -> None:
 
 
 async def test_pop_waits_until_something_is_queued() -> None:
-    """CCH-21: and gives it to the process function, once."""
+    """CCH-21: and passes it to the process function, once."""
     queue = DeltaFIFO()
     seen: list[Sequence[Delta]] = []
 
@@ -166,7 +169,7 @@ async def test_a_pop_that_is_cancelled_while_it_waits_loses_nothing() -> None:
     await asyncio.wait([popping])
 
     assert popping.cancelled()
-    assert told(popped(queue)) == [("a", ["Added"])]
+    assert deltas_by_key(popped(queue)) == [("a", ["Added"])]
 
 
 def test_an_error_in_processing_is_raised_and_does_not_requeue() -> None:
@@ -189,7 +192,7 @@ def requeueing(_: Sequence[Delta], __: bool) -> None:
 
 
 async def test_a_process_function_can_put_its_deltas_back() -> None:
-    """CCH-21: ahead of what came since for the key; the error is the one it had."""
+    """CCH-21: before later deltas of the key; the error is raised."""
     queue = DeltaFIFO()
     queue.replace([entry("a"), entry("b")], "1")
 
@@ -204,7 +207,7 @@ async def test_a_process_function_can_put_its_deltas_back() -> None:
 
     assert not queue.has_synced
     assert queue.stats().requeued == 2
-    assert told(popped(queue)) == [("a", ["Replaced", "Updated"]), ("b", ["Replaced"])]
+    assert deltas_by_key(popped(queue)) == [("a", ["Replaced", "Updated"]), ("b", ["Replaced"])]
     assert queue.has_synced
 
 
@@ -220,26 +223,30 @@ def test_a_list_queues_its_objects_and_deletes_of_missing_ones(
     queue.replace([entry("foo")], "10")
 
     batches = popped(queue)
-    assert told(batches) == [("baz", ["Deleted"]), ("foo", [listed]), ("bar", ["Deleted?"])]
+    assert deltas_by_key(batches) == [
+        ("baz", ["Deleted"]),
+        ("foo", [listed]),
+        ("bar", ["Deleted?"]),
+    ]
     assert batches[2].deltas[0].entry == store.entry(key("bar"))
 
 
 def test_a_list_that_misses_what_is_only_queued_deletes_it() -> None:
-    """CCH-22, CCH-C7: the tombstone holds the newest queued object."""
+    """CCH-22, CCH-C7: the tombstone has the newest queued object."""
     queue = DeltaFIFO(known())
     queue.add(entry("baz", version="5"))
 
     queue.replace([entry("foo")], "10")
 
     batches = popped(queue)
-    assert told(batches) == [("baz", ["Added", "Deleted?"]), ("foo", ["Replaced"])]
+    assert deltas_by_key(batches) == [("baz", ["Added", "Deleted?"]), ("foo", ["Replaced"])]
     last = batches[0].deltas[-1].entry
     assert last is not None
     assert last.version == "5"
 
 
 def test_a_tombstone_in_a_tombstone_is_unwrapped() -> None:
-    """CCH-22: what was last seen stays what was last seen."""
+    """CCH-22: the last known state stays the same."""
     queue = DeltaFIFO(known("a"))
     seen = entry("a", version="5")
     queue.missed_delete(key("a"), seen)
@@ -277,12 +284,12 @@ def test_resync_queues_objects_without_deltas() -> None:
     queue.resync()
 
     batches = popped(queue)
-    assert told(batches) == [("a", ["Updated"]), ("b", ["Sync"])]
+    assert deltas_by_key(batches) == [("a", ["Updated"]), ("b", ["Sync"])]
     assert batches[1].deltas[0].entry == store.entry(key("b"))
 
 
 def test_resync_and_bookmarks_without_known_objects_do_nothing() -> None:
-    """CCH-23."""
+    """CCH-23: there is nothing to queue."""
     queue = DeltaFIFO()
     queue.resync()
     queue.bookmark("7")
@@ -343,19 +350,19 @@ def test_a_transform_sees_what_is_queued_but_not_tombstones_and_syncs() -> None:
         seen.append(given.key.name)
         return given
 
-    queue = DeltaFIFO(known("held", "gone"), transform=transform)
+    queue = DeltaFIFO(known("stored", "gone"), transform=transform)
     queue.add(entry("added"))
     queue.update(entry("updated"))
     queue.delete(entry("added"))
     queue.missed_delete(key("updated"), entry("updated"))
     queue.resync()
-    queue.replace([entry("listed"), entry("held")], "1")
+    queue.replace([entry("listed"), entry("stored")], "1")
 
-    assert seen == ["added", "updated", "added", "listed", "held"]
+    assert seen == ["added", "updated", "added", "listed", "stored"]
 
 
 def test_a_transform_that_fails_queues_nothing() -> None:
-    """CCH-25: the producer is told; of a list nothing is queued either."""
+    """CCH-25: the error goes to the producer; of a list nothing is queued either."""
 
     def transform(given: Entry) -> Entry:
         if given.key.name == "bad":
@@ -372,7 +379,7 @@ def test_a_transform_that_fails_queues_nothing() -> None:
 
 
 async def test_closing_wakes_the_consumer() -> None:
-    """CCH-26: with an error that says so."""
+    """CCH-26: with QueueClosed."""
     queue = DeltaFIFO()
     popping = asyncio.create_task(queue.pop(nothing))
     await asyncio.sleep(0)
@@ -384,7 +391,7 @@ async def test_closing_wakes_the_consumer() -> None:
 
 
 async def test_the_rest_of_a_closed_queue_can_be_popped() -> None:
-    """CCH-26, CCH-C11: only an empty one refuses."""
+    """CCH-26, CCH-C11: only an empty one raises."""
     queue = DeltaFIFO()
     queue.add(entry("a"))
     queue.close()
@@ -397,7 +404,7 @@ async def test_the_rest_of_a_closed_queue_can_be_popped() -> None:
 
 
 async def test_a_list_that_arrives_while_an_object_is_processed_still_deletes_it() -> None:
-    """CCH-22, need 15: what is out of the queue and not yet in the store is not forgotten."""
+    """CCH-22: deltas that are out of the queue and not in the store yet count as known."""
     queue = DeltaFIFO(known())
     newest = entry("a", version="5")
     queue.add(newest)
@@ -412,7 +419,7 @@ async def test_a_list_that_arrives_while_an_object_is_processed_still_deletes_it
 
 
 async def test_a_resync_skips_objects_in_flight() -> None:
-    """CCH-23: the store's state is the older one."""
+    """CCH-23: the store's state is older."""
     queue = DeltaFIFO(known("a"))
     queue.update(entry("a", version="5"))
 
@@ -425,7 +432,7 @@ async def test_a_resync_skips_objects_in_flight() -> None:
 def test_a_missed_delete_has_its_key_with_and_without_a_state(
     last_seen: Entry | None,
 ) -> None:
-    """CCH-2, CCH-5: a delete like any other, with its key, and a flag instead of another type."""
+    """CCH-2, CCH-5: a delete like any other, with its key, and a flag in place of a type."""
     tombstone = missed_delete(key("a"), last_seen)
 
     assert (tombstone.type, tombstone.key) == (DeltaType.DELETED, key("a"))

@@ -1,4 +1,4 @@
-"""ExpirationCache: what is too old is never given."""
+"""ExpirationCache: expired objects are never returned."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def cache(clock: ManualClock) -> ExpirationCache[str, str]:
 async def test_an_object_is_valid_for_its_ttl(
     cache: ExpirationCache[str, str], clock: ManualClock
 ) -> None:
-    """CCH-93, CCH-C33: exactly that old it is still valid; older it is not."""
+    """CCH-93, CCH-C33: at exactly that age it is still valid."""
     cache.add("apple")
     await clock.advance(10)
     at_the_end = cache.get("a"), cache.list()
@@ -44,7 +44,7 @@ async def test_without_a_time_to_live_nothing_expires(clock: ManualClock) -> Non
 async def test_an_expired_object_is_removed_when_it_is_read(
     cache: ExpirationCache[str, str], clock: ManualClock
 ) -> None:
-    """CCH-93: keys may still name it until then."""
+    """CCH-93: until then keys() contains it."""
     cache.add("apple")
     cache.add("berry")
     await clock.advance(11)
@@ -73,7 +73,7 @@ async def test_adding_an_object_again_renews_it(
 async def test_a_replacement_is_of_one_age(
     cache: ExpirationCache[str, str], clock: ManualClock
 ) -> None:
-    """CCH-93: all of it is stamped with one time."""
+    """CCH-93: all objects are added at one time."""
     cache.add("apple")
     await clock.advance(8)
     cache.replace(["berry", "cherry"])

@@ -1,4 +1,4 @@
-"""Factories: sharing, starting, waiting, ending (section 8 of the contract)."""
+"""Factories: sharing, starting, waiting, stopping."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def factory(cluster: Cluster, clock: ManualClock) -> SharedInformerFactory:
 async def test_equal_requests_share_one_informer_one_list_and_one_watch(
     cluster: Cluster, factory: SharedInformerFactory
 ) -> None:
-    """INF-1, INF-C1."""
+    """INF-1, INF-C1: informers are shared."""
     async with factory:
         first, second = factory.informer(Pod), factory.informer(Pod)
         factory.start()
@@ -78,7 +78,7 @@ async def test_equal_requests_share_one_informer_one_list_and_one_watch(
 
 
 async def test_different_requests_are_not_shared(factory: SharedInformerFactory) -> None:
-    """INF-1, INF-8: kind, namespace, selectors, type."""
+    """INF-1, INF-8: by kind, namespace, selectors and model."""
     informers: list[SharedInformer[Any]] = [
         factory.informer(Pod),
         factory.informer(Node),
@@ -137,14 +137,14 @@ async def test_the_namespace_and_the_selectors_of_a_factory_apply_to_all_informe
 
 
 async def test_the_namespace_index_is_there(factory: SharedInformerFactory) -> None:
-    """INF-3."""
+    """INF-3: the namespace index is built in."""
     assert factory.informer(Node).indexer.index_names() == ("namespace",)
 
 
 async def test_kinds_may_have_different_resync_periods(
     cluster: Cluster, clock: ManualClock
 ) -> None:
-    """INF-2, INF-C4."""
+    """INF-2, INF-C4: resync_of."""
     factory = SharedInformerFactory(cluster, resync=3600.0, resync_of={Pod: 10.0}, clock=clock)
 
     assert factory.informer(Pod).add_handler().stats().resync == 10.0
@@ -154,7 +154,7 @@ async def test_kinds_may_have_different_resync_periods(
 async def test_a_transform_of_a_factory_applies_to_all_informers(
     cluster: Cluster, clock: ManualClock
 ) -> None:
-    """INF-2."""
+    """INF-2: factory options are defaults."""
 
     def bare(pod: Any) -> Any:
         pod.metadata.labels = {}
@@ -187,7 +187,7 @@ async def test_a_second_request_may_add_indexes_but_not_change_the_storage(
 async def test_an_informer_that_never_syncs_is_named(
     cluster: Cluster, factory: SharedInformerFactory, clock: ManualClock
 ) -> None:
-    """INF-5, INF-C9, CCH-88."""
+    """INF-5, INF-C9, CCH-88: by the result of wait_synced."""
     async with factory:
         factory.informer(Pod)
         factory.informer(Node)
@@ -206,7 +206,7 @@ async def test_an_informer_that_never_syncs_is_named(
 async def test_of_two_informers_of_one_name_both_have_to_sync(
     cluster: Cluster, factory: SharedInformerFactory, clock: ManualClock
 ) -> None:
-    """INF-C9: objects and metadata of one kind, say."""
+    """INF-C9: such as objects and metadata of one kind."""
     async with factory:
         factory.informer(Pod)
         factory.metadata_informer(Pod)
@@ -221,7 +221,7 @@ async def test_of_two_informers_of_one_name_both_have_to_sync(
 async def test_the_end_of_the_block_stops_all_informers(
     cluster: Cluster, factory: SharedInformerFactory
 ) -> None:
-    """INF-6, X-7."""
+    """INF-6, X-7: no task is left."""
     async with factory:
         pods = factory.informer(Pod)
         factory.start()
@@ -239,7 +239,7 @@ async def test_the_end_of_the_block_stops_all_informers(
 async def test_shut_down_before_the_start_nothing_starts(
     cluster: Cluster, factory: SharedInformerFactory
 ) -> None:
-    """INF-C5, INF-6."""
+    """INF-C5, INF-6: start() does nothing after the shutdown."""
     async with factory:
         factory.informer(Pod)
         await factory.aclose()
@@ -277,7 +277,7 @@ async def test_the_report_lists_caches_and_warns_of_large_ones(
 
 
 async def test_a_kind_that_the_client_does_not_know_raises_its_error(clock: ManualClock) -> None:
-    """INF-7."""
+    """INF-7: the client's error is not wrapped."""
 
     class Unknowing(Cluster):
         def list_watch(self, kind: Watchable, **_: Any) -> ModelServer:

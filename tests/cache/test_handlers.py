@@ -1,4 +1,4 @@
-"""Handlers: order, lateness, failures, filters, resync, slowness (CCH-45, 77 to 85)."""
+"""Handlers: order, late handlers, failures, filters, resync, slow handlers (CCH-45, CCH-77 to CCH-85)."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def pods(server: ModelServer, clock: ManualClock) -> SharedInformer[Pod]:
 
 
 def note(lines: list[str]) -> Callable[[Change[Pod]], None]:
-    def tell(change: Change[Pod]) -> None:
+    def handle(change: Change[Pod]) -> None:
         initial = " at first" if change.is_initial else ""
         again = " again" if change.is_resync else ""
         lines.append(f"{change.type} {change.key.name}{initial}{again}")
 
-    return tell
+    return handle
 
 
 async def test_an_early_handler_receives_the_first_list_and_every_change(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
-    """CCH-77, CCH-29."""
+    """CCH-77, CCH-29: in order."""
     server.put("a")
     lines: list[str] = []
     registration = pods.add_handler(on_change=note(lines))
@@ -81,14 +81,16 @@ async def test_a_late_handler_first_receives_the_cached_objects(
 async def test_functions_may_be_synchronous_or_async_and_may_be_missing(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
-    """CCH-46."""
-    heard: list[str] = []
+    """CCH-46: a missing function ignores its changes."""
+    received: list[str] = []
 
     async def on_update(old: Pod, new: Pod) -> None:
         await asyncio.sleep(0)
-        heard.append(f"{old['metadata']['resourceVersion']}>{new['metadata']['resourceVersion']}")
+        received.append(
+            f"{old['metadata']['resourceVersion']}>{new['metadata']['resourceVersion']}"
+        )
 
-    pods.add_handler(on_add=lambda pod: heard.append(pod["metadata"]["name"]))
+    pods.add_handler(on_add=lambda pod: received.append(pod["metadata"]["name"]))
     pods.add_handler(on_update=on_update)
     async with pods:
         server.put("a")
@@ -96,7 +98,7 @@ async def test_functions_may_be_synchronous_or_async_and_may_be_missing(
         server.delete("a")
         await clock.settle()
 
-        assert heard == ["a", "11>12"]
+        assert received == ["a", "11>12"]
 
 
 async def test_a_handler_that_fails_is_logged_with_the_key_and_the_others_continue(
@@ -105,7 +107,7 @@ async def test_a_handler_that_fails_is_logged_with_the_key_and_the_others_contin
     pods: SharedInformer[Pod],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """CCH-80."""
+    """CCH-80: a failure is logged."""
     server.put("a")
     lines: list[str] = []
 
@@ -127,7 +129,7 @@ async def test_a_handler_that_fails_is_logged_with_the_key_and_the_others_contin
 async def test_a_slow_handler_does_not_delay_others(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
-    """CCH-C30, CCH-C37, CCH-78, CCH-79."""
+    """CCH-C30, CCH-C37, CCH-78, CCH-79: each handler has its backlog."""
     server.put("a")
     lines: list[str] = []
 
@@ -150,21 +152,21 @@ async def test_a_slow_handler_does_not_delay_others(
 async def test_a_synchronous_handler_receives_every_change_at_any_speed(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-29, CCH-78: it is told as soon as the change is in the store, so nothing waits."""
+    """CCH-29, CCH-78: it is called as soon as the change is in the store."""
     server.put("a")
     pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock, backlog=2)
     versions: list[str] = []
 
-    def told(old: Pod, new: Pod) -> None:
+    def handle(old: Pod, new: Pod) -> None:
         versions.append(new["metadata"]["resourceVersion"])
         assert pods.lister.get("a", namespace="shop") == new
 
-    registration = pods.add_handler(on_update=told)
+    registration = pods.add_handler(on_update=handle)
     async with pods:
-        wanted = [server.put("a") for _ in range(3000)]
+        expected = [server.put("a") for _ in range(3000)]
         await clock.settle()
 
-        assert versions == wanted
+        assert versions == expected
         assert registration.stats().merged == 0
         assert registration.stats().failures == 0
 
@@ -172,7 +174,7 @@ async def test_a_synchronous_handler_receives_every_change_at_any_speed(
 async def test_a_busy_handler_with_a_long_backlog_slows_the_reflector_down(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-78: a late plain function hears of what there was, and of each change since."""
+    """CCH-78: a late handler receives the cached objects, and each change since."""
     for serial in range(100):
         server.put(f"pod-{serial}")
     pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock, backlog=8)
@@ -197,11 +199,11 @@ async def test_the_awaitable_of_a_synchronous_handler_is_awaited_before_the_next
         await go_on.wait()
         lines.append(f"later {name}")
 
-    def tell(change: Change[Pod]) -> object:
+    def handle(change: Change[Pod]) -> object:
         lines.append(change.key.name)
         return later(change.key.name) if change.key.name == "b" else None
 
-    registration = pods.add_handler(on_change=tell)
+    registration = pods.add_handler(on_change=handle)
     async with pods:
         for name in "abc":
             server.put(name)
@@ -220,13 +222,13 @@ async def test_the_awaitable_of_a_synchronous_handler_is_awaited_before_the_next
 async def test_a_synchronous_handler_may_remove_itself(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
-    """CCH-81."""
+    """CCH-81: from inside its call."""
     server.put("a")
     server.put("b")
-    heard: list[ObjectKey] = []
+    received: list[ObjectKey] = []
 
     def once(key: ObjectKey) -> None:
-        heard.append(key)
+        received.append(key)
         registration.remove()
 
     registration = pods.add_key_handler(once)
@@ -234,26 +236,26 @@ async def test_a_synchronous_handler_may_remove_itself(
         server.put("c")
         await clock.settle()
 
-        assert [key.name for key in heard] == ["a"]
+        assert [key.name for key in received] == ["a"]
 
 
 async def test_a_call_that_was_not_awaited_is_dropped_with_its_handler(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
-    """CCH-81: the async function was called, and nothing of it has run yet."""
-    heard: list[str] = []
+    """CCH-81: the async function was called, and none of its code has run."""
+    received: list[str] = []
 
-    async def tell(pod: Pod) -> None:
-        heard.append(pod["metadata"]["name"])
+    async def handle(pod: Pod) -> None:
+        received.append(pod["metadata"]["name"])
 
-    registration = pods.add_handler(on_add=tell)
+    registration = pods.add_handler(on_add=handle)
     async with pods:
         pods.add_key_handler(lambda _: registration.remove())
         await clock.settle()
         server.put("a")
         await clock.settle()
 
-        assert heard == []
+        assert received == []
 
 
 async def test_a_handler_that_is_far_behind_is_logged_and_its_changes_are_merged(
@@ -288,11 +290,11 @@ async def test_a_handler_that_is_far_behind_is_logged_and_its_changes_are_merged
 async def test_the_same_function_may_be_registered_twice(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
-    """CCH-82."""
+    """CCH-82: as two handlers."""
     lines: list[str] = []
-    tell = note(lines)
-    pods.add_handler(on_change=tell)
-    pods.add_handler(on_change=tell)
+    handle = note(lines)
+    pods.add_handler(on_change=handle)
+    pods.add_handler(on_change=handle)
     async with pods:
         server.put("a")
         await clock.settle()
@@ -303,7 +305,7 @@ async def test_the_same_function_may_be_registered_twice(
 async def test_a_removed_handler_receives_nothing_more(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
-    """CCH-81, CCH-C28, X-6: removing is idempotent, and frees what waited."""
+    """CCH-81, CCH-C28, X-6: removing is idempotent, and frees the backlog."""
     lines: list[str] = []
     registration = pods.add_handler(on_change=note(lines))
     async with pods:
@@ -320,7 +322,7 @@ async def test_a_removed_handler_receives_nothing_more(
 async def test_aclose_waits_for_the_running_call(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
-    """CCH-81."""
+    """CCH-81: a running call completes."""
     server.put("a")
     server.put("b")
     go_on, ended = asyncio.Event(), []
@@ -345,10 +347,10 @@ async def test_aclose_waits_for_the_running_call(
 async def test_a_handler_may_remove_itself(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
-    heard: list[str] = []
+    received: list[str] = []
 
     async def once(pod: Pod) -> None:
-        heard.append(pod["metadata"]["name"])
+        received.append(pod["metadata"]["name"])
         await registration.aclose()
 
     registration = pods.add_handler(on_add=once)
@@ -357,13 +359,13 @@ async def test_a_handler_may_remove_itself(
         server.put("b")
         await clock.settle()
 
-        assert heard == ["a"]
+        assert received == ["a"]
 
 
 async def test_a_filter_turns_leaving_into_a_delete_and_entering_into_an_add(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
-    """CCH-45, CCH-C31."""
+    """CCH-45, CCH-C31: filtered changes are consistent."""
     lines: list[str] = []
     by_label: list[str] = []
     pods.add_handler(on_change=note(lines), where=lambda pod: pod["spec"]["nodeName"] == "node-7")
@@ -433,7 +435,7 @@ async def test_each_handler_is_resynced_in_its_own_period(
 async def test_a_shorter_period_lowers_the_check_before_the_start_only(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-C26, CCH-84."""
+    """CCH-C26, CCH-84: the check period is fixed at the start."""
     pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock, resync=12 * 3600.0)
     first = pods.add_handler(resync=60.0)
     second = pods.add_handler(resync=55.0)
@@ -444,14 +446,16 @@ async def test_a_shorter_period_lowers_the_check_before_the_start_only(
         assert late.stats().resync == 55.0
 
 
-@pytest.mark.parametrize(("own", "wanted", "agreed"), [(0.0, 5.0, 0.0), (10.0, 0.2, 1.0)])
+@pytest.mark.parametrize(
+    ("informer", "requested", "effective"), [(0.0, 5.0, 0.0), (10.0, 0.2, 1.0)]
+)
 async def test_periods_have_bounds(
-    server: ModelServer, clock: ManualClock, own: float, wanted: float, agreed: float
+    server: ModelServer, clock: ManualClock, informer: float, requested: float, effective: float
 ) -> None:
-    """CCH-84: never without a period of the informer's, and never below a second."""
-    pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock, resync=own)
+    """CCH-84: none without the informer's period, and none below a second."""
+    pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock, resync=informer)
 
-    assert pods.add_handler(resync=wanted).stats().resync == agreed
+    assert pods.add_handler(resync=requested).stats().resync == effective
 
 
 def no_warning(caplog: pytest.LogCaptureFixture) -> bool:
@@ -504,7 +508,7 @@ async def test_a_resync_period_on_an_informer_that_resyncs_is_not_logged(
 async def test_a_relist_notifies_of_unchanged_objects_until_the_first_resync_tick(
     server: ModelServer, clock: ManualClock, resync: float, again: int
 ) -> None:
-    """V-11, CCH-85."""
+    """V-11, CCH-85: each tick decides."""
     server.put("a")
     lines: list[str] = []
     pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock, resync=resync)
@@ -577,7 +581,7 @@ async def test_a_stream_ends_with_the_informer(
 async def test_a_stream_without_references_is_closed(
     server: ModelServer, pods: SharedInformer[Pod]
 ) -> None:
-    """X-6."""
+    """X-6: nothing is left behind."""
     server.put("a")
     async with pods:
         async for _ in pods.changes():
@@ -590,18 +594,18 @@ async def test_a_stream_without_references_is_closed(
 async def test_pending_changes_are_dropped_when_the_informer_ends(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
-    """CCH-83."""
+    """CCH-83: the backlog ends with the informer."""
     server.put("a")
     server.put("b")
-    heard: list[str] = []
+    received: list[str] = []
 
     async def slow(pod: Pod) -> None:
-        heard.append(pod["metadata"]["name"])
+        received.append(pod["metadata"]["name"])
         await clock.sleep(10)
 
     pods.add_handler(on_add=slow)
     async with pods:
         await clock.settle()
 
-    assert heard == ["a"]
+    assert received == ["a"]
     assert clock.sleepers == 0

@@ -43,7 +43,7 @@ def names(found: list[Pod]) -> list[str]:
 
 @pytest.mark.parametrize("store_as", ["bytes", "objects", "compressed"])
 def test_objects_are_found_by_a_field(store_as: StorageFormat) -> None:
-    """CCH-9: through the projection; who has no value is under none."""
+    """CCH-9: by the projection; objects without a value are in no bucket."""
     by = {"node": "spec.nodeName"}
     store = store_of(pod("a", node="n1"), pod("b", node="n2"), pod("c"), by=by, store_as=store_as)
 
@@ -54,7 +54,7 @@ def test_objects_are_found_by_a_field(store_as: StorageFormat) -> None:
 
 
 def test_an_object_with_two_values_is_found_by_both() -> None:
-    """CCH-9, CCH-C1: and under the one that is left; an emptied value vanishes."""
+    """CCH-9, CCH-C1: and by the one that is left; an empty value is removed."""
     store = store_of(pod("a", labels={"apps": "x.y"}), by={"apps": apps})
     both = store.index_values("apps")
 
@@ -67,7 +67,7 @@ def test_an_object_with_two_values_is_found_by_both() -> None:
 
 
 def test_an_update_moves_an_object_and_a_read_returns_the_new_one() -> None:
-    """CCH-10: old values out, new ones in; an equal value gives the newer object."""
+    """CCH-10: old values out, new ones in; an equal value returns the newer object."""
     store = store_of(pod("a", node="n1", version="1"), by={"node": "spec.nodeName"})
 
     store.add(store.codec.parse(pod("a", node="n1", version="2")))
@@ -117,7 +117,7 @@ def test_an_index_function_must_return_texts(answer: Any) -> None:
 
 
 def test_an_index_function_with_varying_results_leaves_nothing_behind() -> None:
-    """CCH-10: what was filed is what is removed, whatever the function says by then."""
+    """CCH-10: the remembered values are removed."""
     answers = iter(["one", "two", "three"])
     store = store_of(pod("a"), by={"mood": lambda _: [next(answers)]})
 
@@ -150,9 +150,9 @@ def test_index_returns_objects_that_share_a_value_each_once() -> None:
         pod("c", labels={"apps": "z"}),
         by={"apps": apps},
     )
-    asked = Pod.from_json(pod("new", labels={"apps": "x.y"}))
+    example = Pod.from_json(pod("new", labels={"apps": "x.y"}))
 
-    assert names(store.index("apps", asked)) == ["a", "b"]
+    assert names(store.index("apps", example)) == ["a", "b"]
 
 
 def test_keys_of_an_index_are_sorted() -> None:
@@ -174,7 +174,7 @@ def test_indexes_added_later_contain_the_stored_objects() -> None:
 
 
 def test_objects_encoded_before_an_index_and_stored_after_it_are_indexed() -> None:
-    """CCH-13: nothing is silently missing because it was on its way."""
+    """CCH-13: nothing is missing because it was in the queue."""
     store = store_of(by={})
     on_its_way = store.codec.parse(pod("a", node="n1"))
 
@@ -228,7 +228,7 @@ async def test_an_index_is_built_in_steps_during_writes() -> None:
 
 
 async def test_an_index_build_survives_a_replacement() -> None:
-    """CCH-13: it starts again over the new content."""
+    """CCH-13: it starts again with the new objects."""
     store = store_of(*(pod(f"p{n}", node="old") for n in range(300)), by={})
     build = asyncio.create_task(store.add_indexers_in_steps({"node": "spec.nodeName"}))
     await asyncio.sleep(0)
@@ -273,7 +273,7 @@ def test_an_index_may_use_a_standard_field(later: bool, store_as: StorageFormat)
 def test_an_object_that_a_path_does_not_fit_is_stored_all_the_same(
     later: bool, spec: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is missing from that one index, as where a function fails."""
+    """It is missing from that one index, as after a failure of a function."""
     by = {"port": "spec.port.name", "uid": "metadata.uid"}
     store: Indexer[dict[str, Any]] = Indexer(EntryCodec(dict), {} if later else by)
     metadata = {"name": "a", "namespace": "shop", "uid": "1"}
@@ -291,12 +291,12 @@ def test_an_object_that_a_path_does_not_fit_is_stored_all_the_same(
 
 @pytest.mark.parametrize("later", [False, True])
 async def test_slow_index_functions_do_not_block_the_loop(later: bool) -> None:
-    """Each call does, whatever it waits for; all of them together must not."""
-    asked = 0
+    """Each call does; all of them together must not."""
+    example = 0
 
     def slow(given: Pod) -> list[str]:
-        nonlocal asked
-        asked += 1
+        nonlocal example
+        example += 1
         block_loop()
         return [given.metadata.name]
 
@@ -306,10 +306,10 @@ async def test_slow_index_functions_do_not_block_the_loop(later: bool) -> None:
         store.add_indexers_in_steps({"f": slow}) if later else replaced(store, found)
     )
     while not work.done():
-        before = asked
+        before = example
         await asyncio.sleep(0)
 
-        assert asked - before <= STEP
+        assert example - before <= STEP
     assert len(store.index_values("f")) == 30
 
 
@@ -362,7 +362,7 @@ def test_a_path_to_a_label_is_recognized(path: str, label: str | None) -> None:
 
 
 def test_a_selector_for_one_value_only_checks_objects_with_that_value() -> None:
-    """CCH-90: a list by an indexed label asks the index, and then the rest of the selector."""
+    """CCH-90: a list by an indexed label reads the index, then matches the rest."""
     looked_at = 0
 
     class Counting(dict[str, str]):

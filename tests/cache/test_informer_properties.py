@@ -1,4 +1,4 @@
-"""Whatever happens on the way: the cache ends equal to the server, and histories make sense."""
+"""After any failures the cache equals the server, and handlers received consistent changes."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ async def do(step: str, what: Any, server: ModelServer, clock: ManualClock) -> N
 
 
 def slow(history: ChangeHistory, clock: ManualClock) -> Callable[[Change[Any]], Awaitable[None]]:
-    async def tell(change: Change[Any]) -> None:
+    async def handle(change: Change[Any]) -> None:
         await clock.sleep(3.0)
         history(change)
 
-    return tell
+    return handle
 
 
-async def live_through(steps: list[tuple[str, Any]], **options: Any) -> None:
+async def run_steps(steps: list[tuple[str, Any]], **options: Any) -> None:
     clock = ManualClock()
     server = ModelServer()
     server.page_limit = options.pop("page_limit", None)
@@ -112,12 +112,12 @@ async def live_through(steps: list[tuple[str, Any]], **options: Any) -> None:
 def test_after_any_failure_the_cache_equals_the_server_and_changes_are_consistent(
     steps: list[tuple[str, Any]],
 ) -> None:
-    """X-1, X-2, CCH-77, CCH-C12, CCH-C13."""
-    asyncio.run(live_through(steps))
+    """X-1, X-2, CCH-77, CCH-C12, CCH-C13: the main guarantee."""
+    asyncio.run(run_steps(steps))
 
 
-# The slow one hears of a delete whose object it never heard of: `compact` hid the creation.
-RECREATED_UNHEARD = [
+# The slow handler receives a delete of an object it never received: `compact` hid the creation.
+UNSEEN_RECREATION = [
     ("put", "b"),
     ("advance", 0.0),
     ("put", "a"),
@@ -130,18 +130,18 @@ RECREATED_UNHEARD = [
 
 
 @given(steps=st.lists(STEPS, max_size=25))
-@example(steps=RECREATED_UNHEARD)
+@example(steps=UNSEEN_RECREATION)
 def test_the_same_holds_for_handlers_that_are_hopelessly_behind(
     steps: list[tuple[str, Any]],
 ) -> None:
-    asyncio.run(live_through(steps, backlog=1))
+    asyncio.run(run_steps(steps, backlog=1))
 
 
 @given(steps=st.lists(STEPS, max_size=25), page=st.integers(1, 3), stale=st.integers(0, 3))
 def test_the_same_holds_for_lists_in_small_pages_and_of_old_states(
     steps: list[tuple[str, Any]], page: int, stale: int
 ) -> None:
-    asyncio.run(live_through(steps, page_limit=page, staleness=stale))
+    asyncio.run(run_steps(steps, page_limit=page, staleness=stale))
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_the_same_holds_for_lists_in_small_pages_and_of_old_states(
 def test_the_same_holds_for_every_delta_queue(queue: Callable[[Any], Any]) -> None:
     @given(steps=st.lists(STEPS, max_size=25))
     def check(steps: list[tuple[str, Any]]) -> None:
-        asyncio.run(live_through(steps, queue=queue))
+        asyncio.run(run_steps(steps, queue=queue))
 
     check()
 
@@ -161,7 +161,7 @@ def test_the_same_holds_for_every_delta_queue(queue: Callable[[Any], Any]) -> No
 def test_cancelled_at_any_moment_it_leaves_nothing_running(
     steps: list[tuple[str, Any]], turns: int
 ) -> None:
-    """X-7, CCH-73, CCH-83."""
+    """X-7, CCH-73, CCH-83: no task is left."""
 
     async def check() -> None:
         clock, server = ManualClock(), ModelServer()

@@ -1,4 +1,4 @@
-"""Key functions: objects filed under another key than their namespace and name."""
+"""Key functions: objects under another key than namespace and name."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_an_index_function_serves_as_a_key_function() -> None:
 
 
 def test_the_key_is_that_of_the_object_before_its_transform() -> None:
-    """CCH-8."""
+    """CCH-8: the transform cannot change it."""
 
     def without_host(route: Route) -> Route:
         return Route("", route.port)
@@ -119,7 +119,7 @@ def cancelling(_: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("key", "said"),
+    ("key", "problem"),
     [
         (failing, "the key function raised LookupError"),
         (cancelling, "the key function raised CancelledError"),
@@ -130,9 +130,9 @@ def cancelling(_: Any) -> str:
     ],
 )
 def test_a_key_function_that_fails_is_an_error_with_the_name_of_the_object_and_none_of_its_data(
-    key: KeyFunc[Any], said: str
+    key: KeyFunc[Any], problem: str
 ) -> None:
-    """CCH-4."""
+    """CCH-4: UnkeyedObject."""
     routes, pods = Indexer(EntryCodec(Route), key=key), Indexer(EntryCodec(Pod), key=key)
 
     with pytest.raises(UnkeyedObject) as own:
@@ -140,8 +140,8 @@ def test_a_key_function_that_fails_is_an_error_with_the_name_of_the_object_and_n
     with pytest.raises(UnkeyedObject) as named:
         pods.add(a_pod("web", uid="u1"))
 
-    assert f"key of an object of type Route: {said}" in str(own.value)
-    assert f"key of Pod shop/web: {said}" in str(named.value)
+    assert f"key of an object of type Route: {problem}" in str(own.value)
+    assert f"key of Pod shop/web: {problem}" in str(named.value)
     assert "s3cr3t" not in str(own.value)
     assert len(routes) == len(pods) == 0
     assert routes.codec.stats().rejected == 1

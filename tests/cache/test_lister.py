@@ -1,4 +1,4 @@
-"""Listers: what is found, what is decoded, whose it is (CCH-90 to CCH-92)."""
+"""Listers: what is found, what is decoded, who owns it (CCH-90 to CCH-92)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def names(found: list[Pod]) -> list[str]:
 async def test_a_list_has_the_objects_whose_labels_match(
     pods: SharedInformer[Pod], selector: Any, found: list[str]
 ) -> None:
-    """CCH-90."""
+    """CCH-90: by selector."""
     assert names(pods.lister.list(selector)) == found
     assert pods.lister.count(selector) == len(found)
     assert sorted(map(str, pods.lister.keys(selector))) == found
@@ -82,7 +82,7 @@ async def test_an_unknown_name_is_none(pods: SharedInformer[Pod]) -> None:
 async def test_a_selector_that_does_not_parse_is_the_callers_error(
     pods: SharedInformer[Pod],
 ) -> None:
-    """CCH-C32."""
+    """CCH-C32: never "everything"."""
     with pytest.raises(InvalidArgument):
         pods.lister.list("app=(web")
 
@@ -103,7 +103,7 @@ async def test_every_read_returns_an_object_that_the_caller_owns(
 async def test_an_unknown_index_is_an_error_and_an_unknown_value_is_not(
     pods: SharedInformer[Pod],
 ) -> None:
-    """CCH-12."""
+    """CCH-12: as in client-go."""
     with pytest.raises(UnknownIndex):
         pods.lister.by_index("zone", "a")
     assert pods.lister.by_index("node", "node-9") == []
@@ -149,7 +149,7 @@ async def test_a_lister_of_nothing_is_still_a_lister(server: ModelServer) -> Non
 
 
 async def test_a_list_decodes_only_what_matches(server: ModelServer) -> None:
-    """Seen by an object that cannot be decoded: it fails those lists alone that have it."""
+    """An object that cannot be decoded fails only the lists that contain it."""
     server.put("good", app="web")
     bad = {"name": "bad", "namespace": "shop", "resourceVersion": "12", "labels": {"app": "bad"}}
     async with SharedInformer(server, Pod, index={"app": "metadata.labels.app"}) as pods:

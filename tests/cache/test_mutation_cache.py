@@ -1,4 +1,4 @@
-"""MutationCache: one's own writes, seen at once."""
+"""MutationCache: your own writes, visible at once."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ async def test_a_write_is_forgotten_after_a_while(
 def test_the_least_used_write_is_forgotten_when_there_are_too_many(
     store: Indexer[Pod], cache: MutationCache[Pod]
 ) -> None:
-    """CCH-96: a hundred are held."""
+    """CCH-96: more than a hundred."""
     for number in range(MAX_WRITES):
         hold(store, pod(f"p{number}", version="1"))
         write(cache, pod(f"p{number}", version="2"))
@@ -100,7 +100,7 @@ def test_the_least_used_write_is_forgotten_when_there_are_too_many(
 
 
 def test_a_write_that_is_older_than_a_known_one_is_ignored(cache: MutationCache[Pod]) -> None:
-    """CCH-97: answers may overtake each other."""
+    """CCH-97: responses may overtake each other."""
     write(cache, pod("web", version="10"))
     write(cache, pod("web", version="9"))
 
@@ -127,12 +127,12 @@ def test_a_watch_event_replaces_a_write_that_is_not_newer(
         (pod("web", uid="new", version="10"), None),
         (pod("web", uid="new", version="11"), "11"),
     ],
-    ids=["the same uid", "not newer", "created anew"],
+    ids=["the same uid", "not newer", "created again"],
 )
 def test_a_late_response_does_not_restore_a_deleted_object(
     store: Indexer[Pod], cache: MutationCache[Pod], text: bytes, found: str | None
 ) -> None:
-    """CCH-97: a delete leaves a mark; another object of that name is another matter."""
+    """CCH-97: the delete is remembered; a new object of that name is returned."""
     write(cache, pod("web", uid="old", version="5"))
     cache.on_delete(store.codec.parse(pod("web", uid="old", version="10")))
 
@@ -155,7 +155,7 @@ def test_a_late_delete_does_not_hide_the_new_object(
 def test_a_delete_is_forgotten_when_the_watch_delivers_the_new_object(
     store: Indexer[Pod], cache: MutationCache[Pod]
 ) -> None:
-    """CCH-97."""
+    """CCH-97: OnAddOrUpdate."""
     cache.on_delete(store.codec.parse(pod("web", uid="old", version="10")))
     cache.on_update(store.codec.parse(pod("web", uid="new", version="12")))
 
@@ -163,7 +163,7 @@ def test_a_delete_is_forgotten_when_the_watch_delivers_the_new_object(
 
 
 def test_an_index_includes_the_writes(store: Indexer[Pod], cache: MutationCache[Pod]) -> None:
-    """CCH-97: those that came under the value, and not those that left it."""
+    """CCH-97: those that have the value now, and not those that had it."""
     hold(store, pod("stays", node="n1", version="1"))
     hold(store, pod("leaves", node="n1", version="1"))
     write(cache, pod("leaves", node="n2", version="2"))

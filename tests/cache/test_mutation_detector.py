@@ -1,4 +1,4 @@
-"""MutationDetector: who changes what a cache holds is found out."""
+"""MutationDetector: finds code that changes a cached object."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from tests.cache.objects import key, pod
 
 
 @pytest.mark.parametrize(
-    ("said", "wanted"), [("true", True), ("1", True), ("no", False), ("", False)]
+    ("value", "expected"), [("true", True), ("1", True), ("no", False), ("", False)]
 )
-def test_an_environment_variable_enables_it(said: str, wanted: bool) -> None:
+def test_an_environment_variable_enables_it(value: str, expected: bool) -> None:
     """CCH-98: KUBE_CACHE_MUTATION_DETECTOR."""
-    assert is_detector_enabled({"KUBE_CACHE_MUTATION_DETECTOR": said}) is wanted
+    assert is_detector_enabled({"KUBE_CACHE_MUTATION_DETECTOR": value}) is expected
     assert not is_detector_enabled({})
 
 
 async def test_a_change_is_found_within_a_second() -> None:
-    """CCH-98: with the key and both states; without anybody to tell, it is fatal."""
+    """CCH-98: with the key and both states; without a callback it is fatal."""
     clock, codec = ManualClock(), EntryCodec(Pod, store_as="objects")
     detector = MutationDetector(codec, clock=clock)
-    held = codec.parse(pod("web", labels={"app": "web"}))
-    detector.add(held)
+    stored = codec.parse(pod("web", labels={"app": "web"}))
+    detector.add(stored)
     running = asyncio.create_task(detector.run())
     await clock.advance(5)
     assert not running.done()
 
-    codec.decode(held).metadata.labels["app"] = "changed"
+    codec.decode(stored).metadata.labels["app"] = "changed"
     await clock.advance(1)
 
     with pytest.raises(CacheMutated, match="shop/web") as caught:
@@ -42,34 +42,34 @@ async def test_a_change_is_found_within_a_second() -> None:
 
 
 def test_reading_changes_nothing() -> None:
-    """CCH-98: fields that are not there read as empty and stay away."""
+    """CCH-98: missing fields read as empty and stay missing."""
     codec = EntryCodec(Pod, store_as="objects")
     detector = MutationDetector(codec)
-    held = codec.parse(pod("web"))
-    detector.add(held)
+    stored = codec.parse(pod("web"))
+    detector.add(stored)
 
-    given = codec.decode(held)
-    assert not given.metadata.labels
-    assert not given.spec.containers
-    assert not given.status.conditions
+    decoded = codec.decode(stored)
+    assert not decoded.metadata.labels
+    assert not decoded.spec.containers
+    assert not decoded.status.conditions
     detector.check_nowait()
 
     assert detector.stats().mutations == 0
 
 
 def test_the_callback_is_called_once_for_each_mutation() -> None:
-    """CCH-98: a failure callback instead of the end."""
-    told: list[CacheMutated] = []
+    """CCH-98: in place of the end of run()."""
+    found: list[CacheMutated] = []
     codec = EntryCodec(dict, store_as="objects")
-    detector = MutationDetector(codec, on_mutation=told.append)
-    held = codec.parse(pod("web"))
-    detector.add(held)
+    detector = MutationDetector(codec, on_mutation=found.append)
+    stored = codec.parse(pod("web"))
+    detector.add(stored)
 
-    codec.decode(held)["spec"] = "changed"
+    codec.decode(stored)["spec"] = "changed"
     detector.check_nowait()
     detector.check_nowait()
 
-    assert [each.key for each in told] == [key("web")]
+    assert [each.key for each in found] == [key("web")]
     assert detector.stats().mutations == 1
     assert detector.stats().checks == 2
 

@@ -1,4 +1,4 @@
-"""Both queues, whatever goes in: a naive model of what comes out, and a store that ends right."""
+"""Both queues against a naive model, and a store at the end."""
 
 from __future__ import annotations
 
@@ -17,17 +17,16 @@ NAMES = st.sampled_from("abc")
 PER_KEY = (DeltaType.ADDED, DeltaType.UPDATED, DeltaType.REPLACED, DeltaType.SYNC)
 
 
-class Mirror(RuleBasedStateMachine):
-    """A server, a reflector that may miss things, a queue, and a consumer with a store.
+class Pipeline(RuleBasedStateMachine):
+    """A server, a reflector that may miss events, a queue, and a consumer with a store.
 
-    With everything worked on, the store is the server's content, whatever was missed before
-    a list, and whatever comes while something is taken and not yet worked on. Whoever
-    follows the consumer's story hears of an object's beginning before its end, of each once,
-    and of nothing in between. Where the queue knows the store, no object of a name begins
-    before the one before it has ended.
+    When all deltas are processed, the store equals the server, whatever was missed before a
+    list, and whatever arrives while a batch is in flight. A reader of the deltas sees the start
+    of each object before its end, each once. Where the queue knows the store, an object of a
+    name starts after the one before it has ended.
     """
 
-    tells_lives_apart = True
+    distinguishes_uids = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -35,21 +34,21 @@ class Mirror(RuleBasedStateMachine):
         self.queue = self.make_queue()
         self.server: dict[ObjectKey, Entry] = {}
         self.version = 0
-        self.alive: dict[ObjectKey, str] = {}  # the uid of each key, as the story goes
-        self.lives = 0
-        self.working: Batch | None = None  # taken, and not worked on yet
+        self.alive: dict[ObjectKey, str] = {}  # the uid of each key, by the deltas so far
+        self.created = 0
+        self.in_flight: Batch | None = None
 
     def make_queue(self) -> DeltaFIFO | RealFIFO:
         raise NotImplementedError
 
     def teardown(self) -> None:
-        if self.working is not None:
-            self.end_work(fails=False)
-        self.work_on_everything()
+        if self.in_flight is not None:
+            self.finish(fails=False)
+        self.process_all()
 
     @rule(name=NAMES)
     def write(self, name: str) -> None:
-        made, known = self.written(name)
+        made, known = self.write_on_server(name)
         self.queue.update(made) if known else self.queue.add(made)
 
     @rule(name=NAMES)
@@ -62,25 +61,25 @@ class Mirror(RuleBasedStateMachine):
     @rule(name=NAMES)
     def miss_a_delete(self, name: str) -> None:
         self.server.pop(ObjectKey("shop", name), None)
-        made, _ = self.written(name)
+        made, _ = self.write_on_server(name)
         self.queue.update(made)
 
     @rule(written=st.sets(NAMES), deleted=st.sets(NAMES), recreated=st.sets(NAMES))
-    def miss_something_and_list_again(
+    def miss_events_and_list_again(
         self, written: set[str], deleted: set[str], recreated: set[str]
     ) -> None:
         for name in deleted | recreated:
             self.server.pop(ObjectKey("shop", name), None)
         for name in sorted((written - deleted) | recreated):
-            self.written(name)
+            self.write_on_server(name)
         self.version += 1
         self.queue.replace(list(self.server.values()), str(self.version))
 
-    def written(self, name: str) -> tuple[Entry, bool]:
+    def write_on_server(self, name: str) -> tuple[Entry, bool]:
         self.version += 1
         before = self.server.get(ObjectKey("shop", name))
-        self.lives += before is None
-        uid = before.uid if before is not None else f"u{self.lives}"
+        self.created += before is None
+        uid = before.uid if before is not None else f"u{self.created}"
         made = entry(name, version=str(self.version), uid=uid)
         known = before is not None
         self.server[made.key] = made
@@ -90,34 +89,34 @@ class Mirror(RuleBasedStateMachine):
     def resync(self) -> None:
         self.queue.resync()
 
-    @precondition(lambda self: self.working is None)
+    @precondition(lambda self: self.in_flight is None)
     @rule(at_most=st.integers(1, 5))
-    def begin_work(self, at_most: int) -> None:
-        self.working = self.queue.take_nowait(at_most=at_most)
+    def take(self, at_most: int) -> None:
+        self.in_flight = self.queue.take_nowait(at_most=at_most)
 
-    @precondition(lambda self: self.working is not None)
+    @precondition(lambda self: self.in_flight is not None)
     @rule(fails=st.booleans())
-    def end_work(self, fails: bool) -> None:
-        assert self.working is not None
-        batch, self.working = self.working, None
+    def finish(self, fails: bool) -> None:
+        assert self.in_flight is not None
+        batch, self.in_flight = self.in_flight, None
         if fails:
             self.queue.put_back(batch)
         else:
             self.apply(batch.deltas)
             self.queue.done(batch)
 
-    @precondition(lambda self: self.working is None)
+    @precondition(lambda self: self.in_flight is None)
     @rule()
-    def work_on_everything(self) -> None:
+    def process_all(self) -> None:
         while self.queue.pop_nowait(lambda deltas, _: self.apply(deltas), at_most=3):
             pass
-        assert self.held() == self.server
+        assert self.stored() == self.server
 
     @invariant()
-    def the_story_is_what_the_store_holds(self) -> None:
-        assert self.alive == {key: each.uid for key, each in self.held().items()}
+    def the_deltas_add_up_to_the_store(self) -> None:
+        assert self.alive == {key: each.uid for key, each in self.stored().items()}
 
-    def held(self) -> dict[ObjectKey, Entry]:
+    def stored(self) -> dict[ObjectKey, Entry]:
         return {each.key: each for each in self.store.entries()}
 
     def apply(self, deltas: Sequence[Delta]) -> None:
@@ -132,31 +131,31 @@ class Mirror(RuleBasedStateMachine):
                     self.store.delete(delta.key)
                 case kind if kind in PER_KEY:
                     assert delta.entry is not None
-                    if self.tells_lives_apart:
+                    if self.distinguishes_uids:
                         assert self.alive.get(delta.key, delta.entry.uid) == delta.entry.uid
                     self.store.add(delta.entry)
                     self.alive[delta.key] = delta.entry.uid
 
 
-class MirrorByKey(Mirror):
+class PipelineByKey(Pipeline):
     def make_queue(self) -> DeltaFIFO:
         return DeltaFIFO(self.store)
 
 
-class MirrorInOrder(Mirror):
+class PipelineInOrder(Pipeline):
     def make_queue(self) -> RealFIFO:
         return RealFIFO(self.store)
 
 
-class MirrorAtOnce(Mirror):
-    tells_lives_apart = False  # it knows no store to compare with
+class AtomicPipeline(Pipeline):
+    distinguishes_uids = False  # it knows no store to compare with
 
     def make_queue(self) -> RealFIFO:
         return RealFIFO()
 
 
 class QueueAgainstModel(RuleBasedStateMachine):
-    """What a queue gives is what a list that is searched from the front would give."""
+    """A queue returns what a list that is searched from the front would return."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -218,15 +217,15 @@ class InOrderAgainstModel(QueueAgainstModel):
         return found
 
 
-TestMirrorByKey = MirrorByKey.TestCase
-TestMirrorInOrder = MirrorInOrder.TestCase
-TestMirrorAtOnce = MirrorAtOnce.TestCase
+TestPipelineByKey = PipelineByKey.TestCase
+TestPipelineInOrder = PipelineInOrder.TestCase
+TestAtomicPipeline = AtomicPipeline.TestCase
 TestByKeyAgainstModel = ByKeyAgainstModel.TestCase
 TestInOrderAgainstModel = InOrderAgainstModel.TestCase
 for _case in (
-    TestMirrorByKey,
-    TestMirrorInOrder,
-    TestMirrorAtOnce,
+    TestPipelineByKey,
+    TestPipelineInOrder,
+    TestAtomicPipeline,
     TestByKeyAgainstModel,
     TestInOrderAgainstModel,
 ):

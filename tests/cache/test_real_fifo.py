@@ -34,28 +34,28 @@ def nothing(_: Sequence[Delta], __: bool) -> None:
     pass
 
 
-def told(queue: RealFIFO, *, at_most: int = 1) -> list[str]:
+def popped(queue: RealFIFO, *, at_most: int = 1) -> list[str]:
     """What each pop gives, as `Added a` or `Added a+Added b`."""
     found = []
     while (batch := queue.pop_nowait(nothing, at_most=at_most)) is not None:
-        found.append("+".join(_said(delta) for delta in batch.deltas))
+        found.append("+".join(_text(delta) for delta in batch.deltas))
     return found
 
 
-def _said(delta: Delta) -> str:
+def _text(delta: Delta) -> str:
     unknown = "" if delta.last_state_known else "?"
     return f"{delta.type}{unknown} {delta.key.name}".strip()
 
 
 def test_every_delta_is_popped_by_itself_in_order() -> None:
-    """CCH-29, CCH-30, CCH-C10: three things that happened to one object are three pops."""
+    """CCH-29, CCH-30, CCH-C10: three changes of one object are three pops."""
     queue = RealFIFO()
     queue.add(entry("a", version="1"))
     queue.add(entry("b"))
     queue.update(entry("a", version="2"))
     queue.delete(entry("a", version="3"))
 
-    assert told(queue) == ["Added a", "Added b", "Updated a", "Deleted a"]
+    assert popped(queue) == ["Added a", "Added b", "Updated a", "Deleted a"]
 
 
 def test_a_batch_ends_before_a_key_that_is_in_it() -> None:
@@ -64,7 +64,7 @@ def test_a_batch_ends_before_a_key_that_is_in_it() -> None:
     for name in ("a", "b", "a", "c"):
         queue.add(entry(name))
 
-    assert told(queue, at_most=MAX_BATCH) == ["Added a+Added b", "Added a+Added c"]
+    assert popped(queue, at_most=MAX_BATCH) == ["Added a+Added b", "Added a+Added c"]
 
 
 def test_a_delta_of_the_whole_collection_is_a_batch_of_its_own() -> None:
@@ -77,7 +77,7 @@ def test_a_delta_of_the_whole_collection_is_a_batch_of_its_own() -> None:
     queue.add(entry("c"))
     queue.replace([entry("a")], "9")
 
-    assert told(queue, at_most=MAX_BATCH) == [
+    assert popped(queue, at_most=MAX_BATCH) == [
         "Added a",
         "SyncAll",
         "Bookmark",
@@ -87,12 +87,12 @@ def test_a_delta_of_the_whole_collection_is_a_batch_of_its_own() -> None:
 
 
 def test_a_batch_has_at_most_a_thousand() -> None:
-    """CCH-30: however many are asked for."""
+    """CCH-30: even if more are requested."""
     queue = RealFIFO()
     for number in range(MAX_BATCH + 1):
         queue.add(entry(f"p{number}"))
 
-    sizes = [len(text.split("+")) for text in told(queue, at_most=MAX_BATCH * 2)]
+    sizes = [len(text.split("+")) for text in popped(queue, at_most=MAX_BATCH * 2)]
 
     assert sizes == [1000, 1]
 
@@ -104,7 +104,7 @@ def test_a_batch_ends_with_the_first_list() -> None:
     queue.add(entry("c"))
     queue.add(entry("d"))
 
-    assert told(queue, at_most=MAX_BATCH) == ["Replaced a+Replaced b", "Added c+Added d"]
+    assert popped(queue, at_most=MAX_BATCH) == ["Replaced a+Replaced b", "Added c+Added d"]
 
 
 def test_has_synced_after_the_first_list_was_processed() -> None:
@@ -123,7 +123,7 @@ def test_has_synced_after_the_first_list_was_processed() -> None:
 
 def test_a_list_one_by_one_queues_missed_deletes_first() -> None:
     """CCH-32: queued keys, unless deleted already; then known keys; then the list."""
-    store = known("held", "both", "listed")
+    store = known("stored", "both", "listed")
     queue = RealFIFO(store)
     queue.add(entry("queued", version="5"))
     queue.delete(entry("deleted"))
@@ -131,18 +131,18 @@ def test_a_list_one_by_one_queues_missed_deletes_first() -> None:
 
     queue.replace([entry("listed"), entry("new")], "9")
 
-    assert told(queue)[3:] == [
+    assert popped(queue)[3:] == [
         "Deleted? queued",
         "Deleted? both",
-        "Deleted? held",
+        "Deleted? stored",
         "Replaced listed",
         "Replaced new",
     ]
 
 
 def test_a_tombstone_has_the_last_known_state() -> None:
-    """CCH-32, CCH-C12: of the queue first, of the store else."""
-    store = known("held", "both")
+    """CCH-32, CCH-C12: of the queue first, else of the store."""
+    store = known("stored", "both")
     queue = RealFIFO(store)
     newer = entry("both", version="6")
     queue.update(newer)
@@ -155,12 +155,12 @@ def test_a_tombstone_has_the_last_known_state() -> None:
 
     assert [(each.key.name, each.entry) for each in seen] == [
         ("both", newer),
-        ("held", store.entry(key("held"))),
+        ("stored", store.entry(key("stored"))),
     ]
 
 
 def test_an_atomic_list_is_one_item() -> None:
-    """CCH-32: with the version and the objects; who is missing is found out later."""
+    """CCH-32: with the version and the objects; the consumer finds the missing ones."""
     queue = RealFIFO()
     listed = [entry("a"), entry("b")]
 
@@ -189,7 +189,7 @@ def test_an_empty_atomic_list_is_processed_before_it_counts_as_synced() -> None:
 
 
 def test_an_empty_list_one_by_one_is_synced_at_once() -> None:
-    """CCH-33, CCH-C8: there is nothing to work on."""
+    """CCH-33, CCH-C8: there is nothing to process."""
     queue = RealFIFO(known())
     queue.replace([], "1")
 
@@ -197,7 +197,7 @@ def test_an_empty_list_one_by_one_is_synced_at_once() -> None:
 
 
 def test_a_new_queue_is_not_synced_and_is_after_an_add() -> None:
-    """CCH-31, CCH-C8."""
+    """CCH-31, CCH-C8: an add populates it."""
     queue = RealFIFO()
     before = queue.has_synced
     queue.add(entry("a"))
@@ -206,14 +206,14 @@ def test_a_new_queue_is_not_synced_and_is_after_an_add() -> None:
 
 
 def test_resync_one_by_one_skips_keys_with_deltas() -> None:
-    """CCH-34, CCH-C9: atomic, it is one item whatever is queued."""
+    """CCH-34, CCH-C9: an atomic one is one delta in any case."""
     single, atomic = RealFIFO(known("a", "b")), RealFIFO()
     for queue in (single, atomic):
         queue.update(entry("a"))
         queue.resync()
 
-    assert told(single) == ["Updated a", "Sync b"]
-    assert told(atomic) == ["Updated a", "SyncAll"]
+    assert popped(single) == ["Updated a", "Sync b"]
+    assert popped(atomic) == ["Updated a", "SyncAll"]
 
 
 def test_a_delete_of_an_unknown_object_is_queued() -> None:
@@ -222,7 +222,7 @@ def test_a_delete_of_an_unknown_object_is_queued() -> None:
     queue.delete(entry("a"))
     queue.missed_delete(key("b"), None)
 
-    assert told(queue) == ["Deleted a", "Deleted? b"]
+    assert popped(queue) == ["Deleted a", "Deleted? b"]
 
 
 def test_bookmarks_are_for_atomic_queues() -> None:
@@ -231,7 +231,7 @@ def test_bookmarks_are_for_atomic_queues() -> None:
     for queue in (single, atomic):
         queue.bookmark("7")
 
-    assert (told(single), told(atomic)) == ([], ["Bookmark"])
+    assert (popped(single), popped(atomic)) == ([], ["Bookmark"])
 
 
 def test_a_queue_is_atomic_unless_it_knows_the_store() -> None:
@@ -256,13 +256,13 @@ async def test_producers_continue_while_deltas_are_processed() -> None:
     go_on.set()
     await popping
 
-    assert told(queue) == ["Added b"]
+    assert popped(queue) == ["Added b"]
 
 
 async def test_slow_processing_is_logged_when_deltas_are_queued(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """CCH-39: more than 100 ms, with more than ten waiting."""
+    """CCH-39: more than 100 ms, with more than ten queued."""
     clock = ManualClock()
     queue = RealFIFO(clock=clock)
     caplog.set_level(logging.INFO)
@@ -304,7 +304,7 @@ async def test_a_batch_is_slow_when_each_of_it_is(caplog: pytest.LogCaptureFixtu
 
 
 def test_a_batch_that_could_not_be_processed_is_put_back_in_front() -> None:
-    """CCH-29, CCH-31: the order is kept, and it still counts as not worked on."""
+    """CCH-29, CCH-31: the order stays, and it does not count as processed."""
     queue = RealFIFO(known())
     queue.replace([entry("a"), entry("b")], "1")
     queue.add(entry("c"))
@@ -317,7 +317,7 @@ def test_a_batch_that_could_not_be_processed_is_put_back_in_front() -> None:
 
     assert queue.stats().initial_left == 2
     assert queue.stats().requeued == 1
-    assert told(queue) == ["Replaced a", "Replaced b", "Added c"]
+    assert popped(queue) == ["Replaced a", "Replaced b", "Added c"]
 
 
 def test_an_error_in_processing_is_raised_and_counts_as_processed() -> None:
@@ -359,7 +359,7 @@ def test_a_transform_sees_what_is_queued_but_not_tombstones_and_syncs() -> None:
 
 
 async def test_a_closed_queue_returns_its_rest_and_then_raises() -> None:
-    """CCH-26, CCH-C11."""
+    """CCH-26, CCH-C11: QueueClosed when it is empty."""
     queue = RealFIFO()
     queue.add(entry("a"))
     queue.close()
@@ -384,41 +384,41 @@ def test_stats_count_queued_and_taken_deltas() -> None:
 
 
 def test_a_delta_that_finds_an_idle_queue_may_bypass_it() -> None:
-    """CCH-29: in order, whichever way it goes; the first list always waits its turn."""
-    taken: list[str] = []
+    """CCH-29: the order is the same on both ways; the first list is always queued."""
+    bypassed: list[str] = []
 
     def at_once(delta: Delta) -> bool:
-        taken.append(_said(delta))
+        bypassed.append(_text(delta))
         return True
 
     queue = RealFIFO(bypass=at_once)
     queue.replace([entry("a")], "7")
     queue.update(entry("a", version="8"))
-    assert (taken, told(queue)) == ([], ["ReplacedAll", "Updated a"])
+    assert (bypassed, popped(queue)) == ([], ["ReplacedAll", "Updated a"])
 
     queue.update(entry("a", version="9"))
     queue.delete(entry("a", version="10"))
 
-    assert taken == ["Updated a", "Deleted a"]
+    assert bypassed == ["Updated a", "Deleted a"]
     assert len(queue) == 0
     assert (queue.stats().added, queue.stats().taken) == (4, 4)
 
 
 def test_a_delta_that_did_not_bypass_the_queue_holds_back_all_that_follow() -> None:
-    taken: list[str] = []
+    bypassed: list[str] = []
 
     def at_once(delta: Delta) -> bool:
-        taken.append(_said(delta))
+        bypassed.append(_text(delta))
         return delta.key.name != "b"
 
     queue = RealFIFO(bypass=at_once)
     queue.replace([], "7")
-    told(queue)
+    popped(queue)
     for name in "abc":
         queue.add(entry(name))
 
-    assert taken == ["Added a", "Added b"]
-    assert told(queue) == ["Added b", "Added c"]
+    assert bypassed == ["Added a", "Added b"]
+    assert popped(queue) == ["Added b", "Added c"]
 
 
 def test_nothing_overtakes_a_batch_in_flight() -> None:
@@ -430,8 +430,8 @@ def test_nothing_overtakes_a_batch_in_flight() -> None:
 
     queue = RealFIFO(bypass=at_once)
     queue.replace([], "7")
-    told(queue)
+    popped(queue)
     queue.resync()
     queue.pop_nowait(work)
 
-    assert told(queue) == ["Added a"]
+    assert popped(queue) == ["Added a"]

@@ -1,4 +1,4 @@
-"""What a handler can do to itself and to others: cancellations, its own end, the loop's time."""
+"""What a handler can do to itself and to others: cancellations, removal, blocking the loop."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ def pods(server: ModelServer, clock: ManualClock) -> SharedInformer[Pod]:
     return SharedInformer(server, dict, clock=clock)
 
 
-def plain(names: list[str]) -> Callable[[Pod], object]:
-    def tell(pod: Pod) -> None:
+def synchronous(names: list[str]) -> Callable[[Pod], object]:
+    def handle(pod: Pod) -> None:
         names.append(pod["metadata"]["name"])
         if names[-1] == "bad":
             raise asyncio.CancelledError
 
-    return tell
+    return handle
 
 
-def awaited(names: list[str]) -> Callable[[Pod], object]:
-    async def tell(pod: Pod) -> None:
-        plain(names)(pod)
+def asynchronous(names: list[str]) -> Callable[[Pod], object]:
+    async def handle(pod: Pod) -> None:
+        synchronous(names)(pod)
 
-    return tell
+    return handle
 
 
-@pytest.mark.parametrize("kind", [plain, awaited])
+@pytest.mark.parametrize("kind", [synchronous, asynchronous])
 @pytest.mark.parametrize("late", [False, True], ids=["from the start", "late"])
 async def test_a_cancellation_from_inside_a_handler_is_an_ordinary_failure(
     server: ModelServer,
@@ -47,7 +47,7 @@ async def test_a_cancellation_from_inside_a_handler_is_an_ordinary_failure(
     kind: Callable[[list[str]], Callable[[Pod], object]],
     late: bool,
 ) -> None:
-    """CCH-80: it ends neither the mirror nor the handler that asked for a cancelled result."""
+    """CCH-80: it ends neither the informer nor the handler."""
     names: list[str] = []
     async with pods:
         if late:
@@ -82,7 +82,7 @@ async def test_waiting_for_a_handler_ends_with_an_error_when_it_is_removed(
 async def test_waiting_for_a_handler_ends_with_an_error_when_the_informer_stops(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
-    """X-7."""
+    """X-7: nothing waits forever."""
     server.put("a")
     async with pods:
         stuck = pods.add_handler(on_add=lambda pod: asyncio.Event().wait())
@@ -96,19 +96,19 @@ async def test_waiting_for_a_handler_ends_with_an_error_when_the_informer_stops(
 async def test_the_awaitable_of_a_handler_that_removed_itself_is_awaited(
     server: ModelServer, clock: ManualClock, pods: SharedInformer[Pod]
 ) -> None:
-    """CCH-81: the call that runs comes to its end, also where it was made past the backlog."""
+    """CCH-81: a running call completes, also if it bypassed the backlog."""
     lines: list[str] = []
 
-    async def farewell(name: str) -> None:
+    async def cleanup(name: str) -> None:
         await clock.sleep(1)
-        lines.append(f"farewell {name}")
+        lines.append(f"cleanup {name}")
 
-    def tell(change: Change[Pod]) -> object:
+    def handle(change: Change[Pod]) -> object:
         lines.append(change.key.name)
         registration.remove()
-        return farewell(change.key.name)
+        return cleanup(change.key.name)
 
-    registration = pods.add_handler(on_change=tell)
+    registration = pods.add_handler(on_change=handle)
     async with pods:
         await clock.settle()
         server.put("a")
@@ -116,12 +116,12 @@ async def test_the_awaitable_of_a_handler_that_removed_itself_is_awaited(
         await clock.advance(2)
         await registration.aclose()
 
-        assert lines == ["a", "farewell a"]
+        assert lines == ["a", "cleanup a"]
         assert registration.stats().waiting == 0
 
 
-class Passing:
-    """A clock by which time passes when a handler says so."""
+class SlowHandlerClock:
+    """A clock on which time passes when a handler says so."""
 
     def __init__(self) -> None:
         clock = ManualClock()
@@ -140,72 +140,72 @@ class Passing:
 async def test_the_reflector_does_not_wait_long_for_a_handler_that_is_far_behind(
     server: ModelServer,
 ) -> None:
-    """CCH-78: while a late one hears of what there was, the cache goes on for everybody."""
+    """CCH-78: while a late handler receives the cached objects, the cache stays current."""
     for serial in range(20):
         server.put(f"pod-{serial}")
-    clock = Passing()
+    clock = SlowHandlerClock()
     pods: SharedInformer[Pod] = SharedInformer(server, dict, clock=clock, backlog=2)
-    held: list[int] = []
+    counts: list[int] = []
 
-    def ponderous(change: Change[Pod]) -> None:
-        held.append(len(pods.lister))
+    def slow(change: Change[Pod]) -> None:
+        counts.append(len(pods.lister))
         clock.passed += MAX_BACKPRESSURE / 5
         block_loop()
 
     async with pods:
-        late = pods.add_handler(on_change=ponderous)
+        late = pods.add_handler(on_change=slow)
         for name in "abc":
             server.put(name)
         await late.wait_synced()
 
-        assert held[0] == 20
-        assert held[19] == 23  # the last of those that there were at first
+        assert counts[0] == 20
+        assert counts[19] == 23  # the last object that was cached before the handler
 
 
 async def test_slow_calls_of_a_list_let_other_tasks_run(
     server: ModelServer,
 ) -> None:
-    """Each call holds the loop, whatever it waits for; all of them together must not."""
+    """Each call blocks the loop; all of them together must not."""
     for serial in range(10):
         server.put(f"pod-{serial}")
     pods: SharedInformer[Pod] = SharedInformer(server, dict)
-    told = 0
+    calls = 0
 
     def slow(pod: Pod) -> None:
-        nonlocal told
-        told += 1
+        nonlocal calls
+        calls += 1
         block_loop()
 
     async with pods:
         pods.add_handler(on_add=slow)
-        while told < 10:
-            before = told
+        while calls < 10:
+            before = calls
             await asyncio.sleep(0)
 
-            assert told - before <= 1
+            assert calls - before <= 1
 
 
 async def test_many_handlers_together_block_the_loop_no_longer_than_a_few(
     server: ModelServer,
 ) -> None:
-    """Each takes its share of the time; one call is the least that it can take."""
+    """Each has its share of the time, and one call at least."""
     for serial in range(40):
         server.put(f"pod-{serial}")
     pods: SharedInformer[Pod] = SharedInformer(server, dict)
-    handlers, told, most = 20, 0, 0
+    handlers, calls, most = 20, 0, 0
 
     def brief(pod: Pod) -> None:
-        nonlocal told
-        told += 1
+        nonlocal calls
+        calls += 1
         block_loop(MAX_BLOCK_OF_ALL / handlers)
 
     for _ in range(handlers):
         pods.add_handler(on_add=brief)
     async with TaskOwner() as tasks:
         tasks.spawn(pods.run(), name="pods")
-        while told < 40 * handlers:
-            before = told
+        while calls < 40 * handlers:
+            before = calls
             await asyncio.sleep(0)
-            most = max(most, told - before)
+            most = max(most, calls - before)
 
-    assert most <= 4 * handlers  # by whoever brings the news, and by its worker, with a margin
+    assert most <= 4 * handlers  # directly and by the workers, with a margin

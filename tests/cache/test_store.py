@@ -1,4 +1,4 @@
-"""What a store of objects promises, rule by rule."""
+"""The guarantees of a store of objects, rule by rule."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def named(found: list[Any]) -> set[str]:
 
 
 def test_add_and_update_are_the_same(pods: Indexer[Pod]) -> None:
-    """CCH-6: both put in what was not there, and replace what was."""
+    """CCH-6: both store the object."""
     first, second = entry("web", version="1"), entry("web", version="2")
     pods = Indexer(EntryCodec(Pod))
 
@@ -82,7 +82,7 @@ def test_an_object_without_a_name_is_rejected(pods: Indexer[Pod]) -> None:
 
 
 def test_replace_swaps_everything(pods: Indexer[Pod]) -> None:
-    """CCH-7: the old content is gone, indexes included; it is handed to the caller."""
+    """CCH-7: the old objects are gone, indexes included; the caller gets them."""
     take = pods.codec.parse
     pods.replace([take(pod("a", namespace="one")), take(pod("b", namespace="two"))], "5")
 
@@ -95,7 +95,7 @@ def test_replace_swaps_everything(pods: Indexer[Pod]) -> None:
 
 
 def test_resync_of_a_store_does_nothing(pods: Indexer[Pod]) -> None:
-    """CCH-7: there is nobody to tell."""
+    """CCH-7: a store has no handlers."""
     pods.add(pods.codec.parse(pod("a")))
 
     pods.resync()
@@ -110,15 +110,15 @@ def test_of_two_objects_with_one_key_the_later_is_stored_and_counted(
 
     pods.replace([take(pod("a", version="1")), take(pod("a", version="2"))], "9")
 
-    held = pods.entry(key("a"))
-    assert held is not None
-    assert held.version == "2"
+    stored = pods.entry(key("a"))
+    assert stored is not None
+    assert stored.version == "2"
     assert pods.stats().duplicates == 1
     assert "shop/a" in caplog.text
 
 
 async def test_a_replacement_in_steps_ends_like_one_at_once(pods: Indexer[Pod]) -> None:
-    """CCH-7: and the old content is read until the end."""
+    """CCH-7: readers see the old objects until the end."""
     take = pods.codec.parse
     await pods.replace_in_steps([take(pod(f"p{n}")) for n in range(350)], "7")
 
@@ -174,7 +174,7 @@ def test_a_transaction_applies_all_its_operations() -> None:
 
 
 def test_a_transaction_skips_and_reports_objects_without_a_key(pods: Indexer[Pod]) -> None:
-    """CCH-16: the rest is applied; the error tells which, how many, and why."""
+    """CCH-16: the rest is applied; the error has positions, count and causes."""
     good = Pod.from_dict({"metadata": {"name": "a"}})
     nameless = Pod.from_dict({"metadata": {}})
 
@@ -274,10 +274,10 @@ def test_an_object_that_is_updated_keeps_one_key() -> None:
     store.add(entry("a", version="1"))
     store.add(entry("a", version="2"))
 
-    held = store.get(key("a"))
+    stored = store.get(key("a"))
 
-    assert held is not None
-    assert held.key is store.keys()[0]
+    assert stored is not None
+    assert stored.key is store.keys()[0]
 
 
 async def test_replaced_objects_can_be_freed_in_steps() -> None:

@@ -1,4 +1,4 @@
-"""A store against a plain dict, whatever is done to both."""
+"""A store against a plain dict, for any operations."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ class StoreAgainstDict(RuleBasedStateMachine):
     @invariant()
     def indexes_are_a_scan(self) -> None:
         by_node: dict[str, set[ObjectKey]] = {}
-        for key, held in self.model.items():
-            for value in held.indexed_values[0]:
+        for key, stored in self.model.items():
+            for value in stored.indexed_values[0]:
                 by_node.setdefault(value, set()).add(key)
         for name in {"node", "late", "f"} & set(self.store.index_names()):
             values = self.store.index_values(name)
@@ -97,8 +97,8 @@ class StoreAgainstDict(RuleBasedStateMachine):
             for namespace in ("", "x"):
                 expected = {
                     key
-                    for key, held in self.model.items()
-                    if selector.matches(held.labels) and namespace in ("", key.namespace)
+                    for key, stored in self.model.items()
+                    if selector.matches(stored.labels) and namespace in ("", key.namespace)
                 }
                 found = self.store.entries(selector, namespace=namespace)
                 assert {each.key for each in found} == expected

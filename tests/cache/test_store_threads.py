@@ -108,7 +108,7 @@ async def test_other_threads_may_read_the_stats_of_an_informer(server: ModelServ
 
 @contextmanager
 def reading(look: Callable[[], list[str]], *, threads: int) -> Iterator[list[str]]:
-    """Look from other threads while the block lasts, and once after it; what was wrong is told.
+    """Call `look` in other threads during the block, and once after it; collects what was wrong.
 
     They end with the block, however it ends: the process could not end before them.
     """
@@ -121,7 +121,7 @@ def reading(look: Callable[[], list[str]], *, threads: int) -> Iterator[list[str
             while writing.is_set():
                 wrong.extend(look())
             wrong.extend(look())
-        except Exception as error:  # noqa: BLE001 - whatever it is, the test must tell
+        except Exception as error:  # noqa: BLE001 - any error fails the test
             wrong.append(repr(error))
 
     readers = [threading.Thread(target=read) for _ in range(threads)]

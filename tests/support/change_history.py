@@ -1,4 +1,4 @@
-"""What a handler was told, and whether it makes sense."""
+"""The changes that a handler received, and whether they are consistent."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Identity = tuple[str, str]  # uid and version
 
 
 class ChangeHistory:
-    """Follows what a handler is told of each object, and refuses what cannot be."""
+    """A handler that fails for changes that contradict each other."""
 
     def __init__(self) -> None:
         self.now: dict[ObjectKey, Identity] = {}
         self.lines: list[str] = []
-        self.begun: set[str] = set()  # uids that were added
+        self.added: set[str] = set()  # uids
 
     def __call__(self, change: Change[Any]) -> None:
         old, new = _identity(change.old_entry), _identity(change.new_entry)
@@ -26,12 +26,12 @@ class ChangeHistory:
             case ChangeType.ADDED:
                 assert before is None, f"{change}: added while {before} is not deleted"
                 assert new is not None
-                assert new[0] not in self.begun, f"{change}: {new[0]} is added twice"
-                self.begun.add(new[0])
+                assert new[0] not in self.added, f"{change}: {new[0]} is added twice"
+                self.added.add(new[0])
             case ChangeType.UPDATED:
                 assert old is not None
                 assert new is not None
-                assert before == old, f"{change}: starts from {old}, told was {before}"
+                assert before == old, f"{change}: starts from {old}, expected {before}"
                 assert old[0] == new[0], f"{change}: an update from one uid to another"
             case ChangeType.DELETED:
                 assert before is not None, f"{change}: never added"
@@ -49,5 +49,5 @@ def _identity(entry: Entry | None) -> Identity | None:
 
 
 def cached_versions(informer: Any) -> dict[ObjectKey, Identity]:
-    """What an informer's cache has, in the words of `ModelServer.state`."""
+    """What an informer's cache has, in the form of `ModelServer.state`."""
     return {entry.key: (entry.uid, entry.version) for entry in informer.lister.metadata()}

@@ -8,7 +8,6 @@ The package needs no client: it lists and watches through a `ListWatch`.
 
 from __future__ import annotations
 
-from .applier import DeltaApplier as DeltaApplier  # for tests; not public
 from .changes import Change, ChangeType
 from .codec import EntryCodec
 from .controller import Controller
@@ -37,13 +36,14 @@ from .metrics import CacheMetrics, PrometheusCacheMetrics
 from .mutation_cache import MutationCache
 from .mutation_detector import CacheMutated, MutationDetector
 from .reflector import Reflector
-from .report import CacheReport, cache_report
+from .report import cache_report
 from .storage import StorageFormat
 from .store import ThreadSafeStore
 from .waiting import InformerStopped, NotSynced
 
 # For other packages of kubeloop; not public.
 # isort: split
+from .applier import DeltaApplier as DeltaApplier
 from .codec import CodecStats as CodecStats
 from .controller import ControllerStats as ControllerStats
 from .controller import DeltaProducer as DeltaProducer
@@ -80,6 +80,7 @@ from .reflector_errors import VeryShortWatch as VeryShortWatch
 from .reflector_errors import WatchListInconsistent as WatchListInconsistent
 from .reflector_state import ReflectorState as ReflectorState
 from .reflector_state import ReflectorStats as ReflectorStats
+from .report import CacheReport as CacheReport
 from .report import CacheRow as CacheRow
 from .store import StoreStats as StoreStats
 from .watch_list import WatchListSupport as WatchListSupport
@@ -89,8 +90,6 @@ __all__ = [
     "Batch",
     "CacheMetrics",
     "CacheMutated",
-    "CacheReport",
-    "CacheRow",
     "Change",
     "ChangeStream",
     "ChangeType",

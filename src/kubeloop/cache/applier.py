@@ -28,7 +28,7 @@ __all__ = ["DeltaApplier", "Recipient"]
 
 log = get_logger(__name__)
 
-STEP = 64  # notifications between two looks at the time
+STEP = 64  # notifications between two checks of the time
 
 Recipient: TypeAlias = Callable[[Sequence[Notification]], None]
 
@@ -106,7 +106,7 @@ class DeltaApplier:
         old = self._store.add(entry)
         if self._on_store is not None:
             self._on_store(entry)
-        if are_different_objects(old, entry):
+        if old is not None and are_different_objects(old, entry):
             return (
                 Notification(entry.key, old, None, last_state_known=False, is_recreation=True),
                 Notification(entry.key, None, entry, is_recreation=True),

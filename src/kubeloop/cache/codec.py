@@ -163,7 +163,7 @@ class EntryCodec(Generic[T]):
         return self._storage.raw(entry.content)
 
     def transform(self, entry: Entry, function: Callable[[T], T | None]) -> Entry:
-        """The entry of what `function` returns for the object; it is given its own copy.
+        """The entry of what `function` returns for a copy of the object.
 
         Key, uid and version stay, even if it drops them: they say which state of which object
         the result was made of.

@@ -44,7 +44,7 @@ class UnknownIndex(InvalidArgument):
 
 @final
 class IndexConflict(InvalidArgument):
-    """An index of that name exists already; none of those given was added."""
+    """An index of that name exists already; none was added."""
 
 
 @final

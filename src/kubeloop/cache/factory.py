@@ -214,7 +214,7 @@ class SharedInformerFactory:
             InvalidArgument: it exists, and stores or transforms objects in another way.
             IndexConflict: it exists, and has an index of one of the names.
         """
-        check_option_names("informer", options, StorageOptions)
+        check_option_names("informer", options, StorageOptions.__optional_keys__)
         model = model or (kind if isinstance(kind, type) else dict)
         return self._share(self._key(kind, model, namespace, selector, field_selector), options)
 

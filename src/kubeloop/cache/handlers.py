@@ -67,28 +67,28 @@ class HandlerStats(msgspec.Struct, frozen=True):
 # --- the states of a registration
 
 
-class Buffering(msgspec.Struct, frozen=True, gc=False):
+class Buffering(msgspec.Struct, frozen=True):
     """No worker runs: notifications wait in the backlog. A stream stays in this state."""
 
 
-class Idle(msgspec.Struct, frozen=True, gc=False):
+class Idle(msgspec.Struct, frozen=True):
     """The worker waits and the backlog is empty: the next notification is handed over directly."""
 
 
-class Awaiting(msgspec.Struct, frozen=True, gc=False):
+class Awaiting(msgspec.Struct, frozen=True):
     """The worker awaits what an async handler returned."""
 
     notification: Notification
     result: Any  # an Awaitable
 
 
-class Notifying(msgspec.Struct, frozen=True, gc=False):
+class Notifying(msgspec.Struct, frozen=True):
     """The worker hands over the backlog, after the call that `put` has started, if any."""
 
     started: Awaiting | None = None
 
 
-class Removed(msgspec.Struct, frozen=True, gc=False):
+class Removed(msgspec.Struct, frozen=True):
     """It receives nothing more. The worker ends, after the call that `put` has started, if any:
     that of a handler that removed itself."""
 
@@ -193,7 +193,7 @@ class Registration(Generic[T]):
 
     @property
     def is_behind(self) -> bool:
-        """Whether its backlog is long although the handler itself does not wait."""
+        """Whether its backlog is long for lack of CPU: the handler itself awaits nothing."""
         is_busy = isinstance(self._state, Notifying)
         return is_busy and len(self._backlog) > self._backlog.limit // 2
 
@@ -203,7 +203,7 @@ class Registration(Generic[T]):
             notifications = [each for each in notifications if not each.is_resync]
         if self._state is _IDLE:
             self._put_directly(notifications)
-        elif not isinstance(self._state, Removed):
+        elif notifications and not isinstance(self._state, Removed):
             self._enqueue(notifications)
 
     def step(self) -> State:

@@ -33,7 +33,7 @@ V = TypeVar("V")
 
 SelectorLike: TypeAlias = Selector | str | Mapping[str, str]
 
-# Entries between two looks at the time (an index function may take a millisecond for each), and
+# Entries between two checks of the time (an index function may take a millisecond for each), and
 # how many such steps are followed by a yield in any case.
 STEP = 10
 STEPS = 10

@@ -25,9 +25,9 @@ The path of an event, from the reflector to a handler:
 
 Both stages follow one rule: with nothing queued before it, an event is passed on in the same
 stack; otherwise it is queued, and a task takes it from there. So the order is the same on both
-ways. The direct way saves two task switches: a single event to a handler of keys takes 12 us
-directly and 26 us through both queues, of which the delta queue is 9 us. In bursts, where a task
-processes many events per switch, the ways cost the same (docs: "The path of an event").
+ways. The direct way saves two task switches. Measured in process, with a handler of keys and
+events that arrive one by one: 13 us directly, 22 us through the delta queue, 27 us through both
+queues. In bursts of 50 events, where a task handles many per switch: 7, 8 and 9 us.
 
 See also: `reflector` (follows the server), `indexer` (reading), `handlers` (notifications),
 `factory` (shares informers).
@@ -38,7 +38,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Generic, Self, TypedDict, TypeVar, Unpack, final
 
@@ -123,11 +123,12 @@ class InformerOptions(StorageOptions[T], Generic[T], total=False):
     clock: Clock | None
 
 
-def check_option_names(callee: str, given: object, allowed: type) -> None:
-    """Raises `TypeError` for a name that `**options` accepted and that is no option."""
-    assert isinstance(given, dict)
-    for name in given.keys() - allowed.__annotations__.keys():
-        raise TypeError(f"{callee}() got an unexpected keyword argument {name!r}")
+def check_option_names(
+    function: str, options: Mapping[str, object], allowed: frozenset[str]
+) -> None:
+    """Raises `TypeError` for a keyword that `**options` accepted and that is no option."""
+    for name in options.keys() - allowed:
+        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
 
 
 class InformerState(enum.StrEnum):
@@ -167,7 +168,7 @@ class SharedInformer(Generic[T]):
     def __init__(
         self, source: ListWatch, model: type[T], **options: Unpack[InformerOptions[T]]
     ) -> None:
-        check_option_names("SharedInformer", options, InformerOptions)
+        check_option_names("SharedInformer", options, InformerOptions.__optional_keys__)
         scope = source.scope
         self.scope = scope
         self.name = options.get("name") or str(scope)
@@ -214,19 +215,7 @@ class SharedInformer(Generic[T]):
             if create_queue
             else RealFIFO(bypass=self._applier.apply_directly, clock=clock)
         )
-        self._reflector = Reflector(
-            source,
-            self._queue,
-            EntryDecoder(self._codec, transform=self.transform, kind=scope.kind),
-            clock=clock,
-            should_resync=self._handlers.should_resync,
-            on_watch_error=options.get("on_watch_error"),
-            is_full=self._is_full,
-            known=self.indexer.store.get,
-            page_size=options.get("page_size", 0),
-            check_consistency=options.get("check_consistency", False),
-            meter=self._meter,
-        )
+        self._reflector = self._create_reflector(source, options)
         self._controller = Controller(
             self._reflector,
             self._queue,
@@ -254,7 +243,7 @@ class SharedInformer(Generic[T]):
 
     async def _run(self) -> None:
         warn_of_unfiltered(self.scope)
-        # Handlers that were added since may have asked for shorter periods.
+        # Handlers that were added since may have shorter periods.
         self._reflector.resync = self._handlers.check_period
         try:
             async with TaskOwner() as tasks:
@@ -481,6 +470,21 @@ class SharedInformer(Generic[T]):
         if registration.needs_worker:
             name = f"{registration.name} of {self.name}"
             self._tasks.spawn(registration.run(), name=name)
+
+    def _create_reflector(self, source: ListWatch, options: InformerOptions[T]) -> Reflector:
+        return Reflector(
+            source,
+            self._queue,
+            EntryDecoder(self._codec, transform=self.transform, kind=self.scope.kind),
+            clock=self._clock,
+            should_resync=self._handlers.should_resync,
+            on_watch_error=options.get("on_watch_error"),
+            is_full=self._is_full,
+            known=self.indexer.store.get,
+            page_size=options.get("page_size", 0),
+            check_consistency=options.get("check_consistency", False),
+            meter=self._meter,
+        )
 
     def _create_detector(self, requested: bool | None) -> MutationDetector[T] | None:  # noqa: FBT001
         is_enabled = is_detector_enabled() if requested is None else requested
