@@ -19,9 +19,9 @@ from kubeloop.events import FakeRecorder
 from kubeloop.kit import SystemClock, TaskOwner, running
 from kubeloop.kit import run as run_loop
 from kubeloop.machinery import ObjectKey
-from kubeloop.runtime import Client, Context, Manager, calm_collector
-from kubeloop.runtime.caches import Cached, Caches
-from kubeloop.runtime.context import Surroundings
+from kubeloop.runtime import Client, Context, Manager, tune_garbage_collector
+from kubeloop.runtime.caches import CacheDeclaration, Caches
+from kubeloop.runtime.context import Environment
 from kubeloop.runtime.controller import Controller
 from kubeloop.runtime.specs import ControllerSpec
 from kubeloop.wire import Raw, RawEvent
@@ -41,7 +41,7 @@ IDLE = 10.0
 def run() -> list[Row]:
     """The first two without a server, so that nothing but the way of a key is measured."""
     latency = run_loop(_latency())
-    with calm_collector():  # as a manager has it: a full round over such a heap takes 40 ms
+    with tune_garbage_collector():  # as a manager has it: a full round over such a heap takes 40 ms
         held, wall, seconds = run_loop(_many())
     with serving(pods=200):
         idle = run_loop(_idle())
@@ -90,18 +90,18 @@ class Mirror:
         self._source = source
 
     def informer(
-        self, _kind: Watchable, /, *, of: type[Any] = dict, **_: Any
+        self, _kind: Watchable, /, *, model: type[Any] = dict, **_: Any
     ) -> SharedInformer[Any]:
-        return SharedInformer(self._source, of)
+        return SharedInformer(self._source, model)
 
 
 @asynccontextmanager
 async def _controlled(source: Source, reconcile: Callable[..., Any]) -> AsyncIterator[Controller]:
     spec = ControllerSpec(name="maps", kind=ConfigMap, reconcile=reconcile, workers=WORKERS)
-    caches = Caches(Mirror(source), [Cached(kind=ConfigMap, of=ConfigMap)])
+    caches = Caches(Mirror(source), [CacheDeclaration(kind=ConfigMap, model=ConfigMap)])
     client: Any = None  # nothing is written
-    around = Surroundings(client, caches, SystemClock())
-    controller = Controller(spec, around, recorder=FakeRecorder())
+    environment = Environment(client, caches, SystemClock())
+    controller = Controller(spec, environment, recorder=FakeRecorder())
     async with TaskOwner() as tasks:
         for informer in caches:
             tasks.spawn(informer.run(), name="informer")
@@ -122,7 +122,7 @@ async def _latency() -> float:
 
     taken: list[float] = []
     async with _controlled(source, reconcile) as controller:
-        await controller.wait_begun()
+        await controller.wait_started()
         for number in range(EVENTS):
             begun.clear()
             event = RawEvent("ADDED", Raw(_object(f"new-{number}", number + 2)))

@@ -18,7 +18,7 @@ from kubeloop.election import DEFAULT_TOLERANCE
 from kubeloop.events import broadcaster
 from kubeloop.rest import connections, liveness
 from kubeloop.rest.timeouts import DEFAULT_TIMEOUTS
-from kubeloop.runtime import context, health, life, manager, own_writes, specs
+from kubeloop.runtime import context, health, lifecycle, manager, own_writes, specs
 from kubeloop.workqueue import ItemExponentialFailureRateLimiter
 
 ROOT = Path(__file__).parent.parent
@@ -198,17 +198,17 @@ NUMBERS = [
     ("cache.md", "An outage of 5 seconds", outage.WARN_AFTER, 5),
     ("cache.md", "again after a minute", outage.SECOND_WARNING, 60),
     ("cache.md", "at most an hour apart", outage.LONGEST_INTERVAL, 3600),
-    ("controllers.md", "cancelled after 5 minutes", specs.RECONCILE_WITHIN, 300),
+    ("controllers.md", "cancelled after 5 minutes", specs.RECONCILE_TIMEOUT, 300),
     ("controllers.md", "`grace` seconds (30)", manager.GRACE, 30),
-    ("controllers.md", "5 s for cancelled work", life.CANCEL_WITHIN, 5),
+    ("controllers.md", "5 s for cancelled work", lifecycle.CANCEL_TIMEOUT, 5),
     ("controllers.md", "at most 5 s for events", broadcaster.FLUSH_WITHIN, 5),
     ("controllers.md", "gives other tasks 5 s", RUNNING.TASKS_WITHIN, 5),
     ("controllers.md", "`asyncio.to_thread` 10 s", RUNNING.THREADS_WITHIN, 10),
-    ("controllers.md", "waits for it, for 10 s", context.FRESH_WITHIN, 10),
+    ("controllers.md", "waits for it, for 10 s", context.FRESH_TIMEOUT, 10),
     ("controllers.md", "After 3 minutes `/readyz` fails", own_writes.BEHIND_AFTER, 180),
     ("controllers.md", "for more than 60 s", health.NOT_CURRENT_AFTER, 60),
     ("controllers.md", "no sign of life for more than 15 minutes", health.DEAD_AFTER, 900),
-    ("controllers.md", "takes longer than 5 s fails", health.CHECK_WITHIN, 5),
+    ("controllers.md", "takes longer than 5 s fails", health.CHECK_TIMEOUT, 5),
     ("controllers.md", "for more than 20 s after its lease", DEFAULT_TOLERANCE, 20),
 ]
 

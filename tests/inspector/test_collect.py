@@ -18,7 +18,7 @@ from kubeloop.inspector.model import About, Snapshot
 from kubeloop.inspector.parts import Reading, checked, read
 from kubeloop.inspector.timeline import SPAN, Timeline, total
 from kubeloop.machinery import InvalidValue
-from kubeloop.runtime import Client, ControllerStats, ManagerStats
+from kubeloop.runtime import Client, ControllerStats, ManagerState, ManagerStats
 from kubeloop.wire.core.v1 import ConfigMap, Event, ObjectReference
 from kubeloop.workqueue import PriorityQueue, QueueStats, WorkQueue
 
@@ -237,7 +237,11 @@ def a_manager(client: Client, identity: str, state: str = "running") -> ASaying:
     informer.add_key_handler(lambda _: None, name="controller website")
     elector = msgspec.structs.replace(an_elector(Standby()), identity=identity)
     said = ManagerStats(
-        state, False, informers=(informer.stats(),), controllers=(a_controller(),), election=elector
+        ManagerState(state),
+        False,
+        informers=(informer.stats(),),
+        controllers=(a_controller(),),
+        election=elector,
     )
     return ASaying(said)
 

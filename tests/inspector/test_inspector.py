@@ -206,7 +206,9 @@ async def test_the_values_of_a_secret_never_leave_the_process(
     if form == "metadata":
         informer: Any = client.informer(Secret, metadata_only=True, keeping=keeping)
     else:
-        informer = client.informer(Secret, of=dict if form == "dict" else Secret, keeping=keeping)
+        informer = client.informer(
+            Secret, model=dict if form == "dict" else Secret, keeping=keeping
+        )
     async with informer, Inspector(informer) as inspector:
         changed = await client.apply(a_secret())
         await reached(informer, changed.metadata.resource_version)

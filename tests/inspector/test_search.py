@@ -36,7 +36,7 @@ async def furnished(client: Client) -> Client:
 async def test_objects_are_found_by_name_namespace_and_labels(
     furnished: Client, query: Query, names: list[str]
 ) -> None:
-    async with furnished.informer(ConfigMap, labels="app") as configs:
+    async with furnished.informer(ConfigMap, selector="app") as configs:
         found = search({"configmaps": configs}, query)
 
     assert [row.name for row in found.rows] == names
@@ -46,7 +46,7 @@ async def test_objects_are_found_by_name_namespace_and_labels(
 
 async def test_all_caches_are_searched_unless_one_is_named(furnished: Client) -> None:
     async with (
-        furnished.informer(ConfigMap, labels="app") as configs,
+        furnished.informer(ConfigMap, selector="app") as configs,
         furnished.informer(Secret, namespace="default") as secrets,
     ):
         caches: Caches = {"configmaps": configs, "secrets": secrets}
@@ -60,7 +60,7 @@ async def test_all_caches_are_searched_unless_one_is_named(furnished: Client) ->
 async def test_a_row_says_what_is_seen_without_decoding_and_when_it_was_made(
     furnished: Client,
 ) -> None:
-    async with furnished.informer(ConfigMap, labels="app=cart") as configs:
+    async with furnished.informer(ConfigMap, selector="app=cart") as configs:
         (row,) = search({"configmaps": configs}, Query()).rows
 
     assert (row.namespace, row.labels, row.is_deleting) == ("default", {"app": "cart"}, False)
@@ -71,7 +71,7 @@ async def test_what_does_not_fit_on_a_page_is_on_the_next(client: Client) -> Non
     for at in range(PAGE + 2):
         await client.apply(a_config(f"web-{at:03}"))
 
-    async with client.informer(ConfigMap, labels="app=web") as configs:
+    async with client.informer(ConfigMap, selector="app=web") as configs:
         first = search({"": configs}, Query())
         second = search({"": configs}, Query(after=PAGE))
 

@@ -1,4 +1,4 @@
-"""A server, a client with informers, and managers that arrange nothing in this process."""
+"""A server, a client with informers, and managers that do not configure this process."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from kubeloop.machinery import crd_of
 from kubeloop.runtime import Client, Manager
 from kubeloop.testing import APIServer
 
-from .sites import Website
-from .stage import Stage
+from .harness import ControllerHarness
+from .websites import Website
 
 
 class HastyClock:
-    """The machine's clocks, but nobody waits for long on purpose."""
+    """The system clock, with sleeps cut to 2 ms."""
 
     def __init__(self) -> None:
         clock = SystemClock()
@@ -29,7 +29,7 @@ class HastyClock:
         return self._now() + self._ahead
 
     def skip(self, seconds: float) -> None:
-        """Let time pass that nobody waits through."""
+        """Advance the time without waiting."""
         self._ahead += seconds
 
     async def sleep(self, seconds: float) -> None:
@@ -50,14 +50,14 @@ async def client(server: APIServer) -> AsyncIterator[Client]:
 
 @pytest.fixture
 async def hasty(server: APIServer) -> AsyncIterator[Client]:
-    """A client that does not wait a second before it tries again."""
+    """A client whose retries do not wait."""
     async with Client(server.config, clock=HastyClock()) as connected:
         yield connected
 
 
 @pytest.fixture
 async def with_sites(client: Client) -> Client:
-    """A client of a server that knows websites."""
+    """A client of a server that serves websites."""
     await client.apply(crd_of(Website))
     return client
 
@@ -74,5 +74,5 @@ def managed(server: APIServer) -> Callable[..., Manager]:
 
 
 @pytest.fixture
-def stage() -> Stage:
-    return Stage()
+def harness() -> ControllerHarness:
+    return ControllerHarness()

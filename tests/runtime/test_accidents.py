@@ -13,7 +13,7 @@ import pytest
 from kubeloop.config import ClusterConfig
 from kubeloop.kit import running
 from kubeloop.machinery import ConfigError, GroupVersionKind, InvalidValue, ObjectKey, crd_of
-from kubeloop.runtime import Client, Context, Manager, PartEnded
+from kubeloop.runtime import Client, Context, Manager, RunnableEnded
 from kubeloop.testing import APIServer
 from kubeloop.wire import Model, Resource
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
@@ -21,7 +21,7 @@ from kubeloop.wire.core.v1 import ConfigMap, Event
 from kubeloop.wire.meta.v1 import ObjectMeta
 
 from .conftest import HastyClock
-from .sites import SHOP, Website, WebsiteStatus, a_config, a_site, own_tasks, until
+from .websites import SHOP, Website, WebsiteStatus, a_config, a_site, own_tasks, until
 
 Managed = Callable[..., Manager]
 
@@ -37,7 +37,7 @@ async def test_a_manager_can_be_cancelled_at_any_moment(
 
     for moments in range(0, 60, 3):
         manager = managed(leader_election="sites", health="127.0.0.1:0")
-        manager.controller(ConfigMap)(_says_something)
+        manager.controller(ConfigMap)(_record_event)
         ended = asyncio.create_task(manager.run())
         for _ in range(moments):
             await asyncio.sleep(pause)
@@ -48,7 +48,7 @@ async def test_a_manager_can_be_cancelled_at_any_moment(
         assert own_tasks() == before, moments
 
 
-async def _says_something(key: ObjectKey, ctx: Context) -> None:
+async def _record_event(key: ObjectKey, ctx: Context) -> None:
     found = ctx.get(ConfigMap, key)
     if found is not None:
         ctx.recorder.event(found, "Normal", "Seen", "seen")
@@ -59,7 +59,7 @@ async def test_a_manager_that_is_told_to_stop_before_it_runs_ends_in_order(
     managed: Managed,
 ) -> None:
     manager = managed(leader_election="sites")
-    manager.controller(ConfigMap)(_says_something)
+    manager.controller(ConfigMap)(_record_event)
 
     manager.stop()
     await manager.run()
@@ -72,7 +72,7 @@ async def test_a_manager_that_waits_for_a_deaf_server_at_its_start_can_be_stoppe
         deaf.settimeout(0)
         config = ClusterConfig(server=f"http://127.0.0.1:{deaf.getsockname()[1]}")
         manager = Manager(config, signals=False, tune_gc=False, logs=False)
-        manager.controller(Website, install_crd=True)(_says_something)
+        manager.controller(Website, install_crd=True)(_record_event)
         ended = asyncio.create_task(manager.run())
         asking, _ = await asyncio.get_running_loop().sock_accept(deaf)
         with asking:
@@ -90,7 +90,7 @@ async def test_who_waits_for_a_manager_that_ends_is_told(managed: Managed) -> No
     with pytest.raises(ConfigError, match="listen at"):
         await manager.run()
 
-    with pytest.raises(PartEnded, match="it is over"):
+    with pytest.raises(RunnableEnded, match="it has ended"):
         await waiting
 
 
@@ -169,7 +169,7 @@ async def test_an_event_that_is_recorded_while_the_server_is_away_is_written_in_
 
     await client.resource(ConfigMap).create(a_config("one"))
     async with running(manager):
-        await until(lambda: "writing failed, it may be tried again" in caplog.text)
+        await until(lambda: "write failed, will retry" in caplog.text)
         await server.accept_connections()
         manager.stop()
         await until(lambda: manager.stats().state == "ended")
@@ -188,9 +188,9 @@ def test_a_grace_that_is_none_is_refused(managed: Managed, grace: Any) -> None:
 def test_what_is_no_kind_is_refused_at_once(managed: Managed, kind: Any) -> None:
     manager = managed()
 
-    with pytest.raises(InvalidValue, match="it is no kind of the API"):
+    with pytest.raises(InvalidValue, match="not a kind of the API"):
         manager.controller(kind)
-    with pytest.raises(InvalidValue, match="it is no kind of the API"):
+    with pytest.raises(InvalidValue, match="not a kind of the API"):
         manager.cache(kind)
 
 

@@ -11,7 +11,7 @@ import pytest
 from kubeloop.machinery import InvalidValue, apply_json_patch
 from kubeloop.runtime import AdmissionRequest, Denied
 from kubeloop.runtime.admission import (
-    Asked,
+    ReviewRequest,
     allowed,
     denied,
     objects_of,
@@ -21,7 +21,7 @@ from kubeloop.runtime.admission import (
 from kubeloop.runtime.conversion import Conversions
 from kubeloop.wire import Model, Resource
 
-from .sites import Website, WebsiteSpec
+from .websites import Website, WebsiteSpec
 
 SITE = {
     "apiVersion": "example.com/v1",
@@ -71,13 +71,13 @@ def test_of_a_delete_the_object_is_the_one_that_is_to_go() -> None:
 @pytest.mark.parametrize(
     ("body", "complaint"),
     [
-        (b"", "cannot be read"),
-        (b"[1, 2]", "cannot be read"),
-        (b"\xff", "cannot be read"),
-        (b'{"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1beta1"}', "say v1"),
+        (b"", "invalid"),
+        (b"[1, 2]", "invalid"),
+        (b"\xff", "invalid"),
+        (b'{"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1beta1"}', "set admissionReviewVersions to v1"),
         (b'{"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1"}', "no request"),
-        (a_review(operation="DANCE"), "cannot be read"),
-        (a_review(uid=None), "cannot be read"),
+        (a_review(operation="DANCE"), "invalid"),
+        (a_review(uid=None), "invalid"),
     ],
 )
 def test_what_is_no_review_is_refused_with_words(body: bytes, complaint: str) -> None:
@@ -130,7 +130,7 @@ def test_a_change_of_what_the_class_has_by_default_fits_an_object_that_has_it_no
     before = site.to_dict()
 
     site.spec.replicas = 5
-    patch = patch_between(before, site, Website, asked=sent)
+    patch = patch_between(before, site, Website, sent=sent)
 
     assert patch is not None
     patched: Any = apply_json_patch(sent, msgspec.json.decode(patch))
@@ -224,7 +224,7 @@ def asked(*objects: dict[str, Any], version: str = "example.com/v1") -> bytes:
 
 
 def test_a_review_is_answered_with_all_objects_in_order(conversions: Conversions) -> None:
-    answer = msgspec.json.decode(conversions.answer(asked(an_old_site(), an_old_site("v1alpha1"))))
+    answer = msgspec.json.decode(conversions.respond(asked(an_old_site(), an_old_site("v1alpha1"))))
 
     assert answer["response"]["result"] == {"status": "Success"}
     assert [each["apiVersion"] for each in answer["response"]["convertedObjects"]] == [
@@ -233,7 +233,9 @@ def test_a_review_is_answered_with_all_objects_in_order(conversions: Conversions
 
 
 def test_what_nobody_can_convert_fails_the_review(conversions: Conversions) -> None:
-    answer = msgspec.json.decode(conversions.answer(asked(an_old_site(), version="example.com/v9")))
+    answer = msgspec.json.decode(
+        conversions.respond(asked(an_old_site(), version="example.com/v9"))
+    )
 
     assert answer["response"]["result"]["status"] == "Failure"
     assert "from example.com/v1beta1 to example.com/v9" in answer["response"]["result"]["message"]
@@ -244,14 +246,14 @@ def test_what_nobody_can_convert_fails_the_review(conversions: Conversions) -> N
 )
 def test_what_is_no_conversion_review_is_refused(conversions: Conversions, body: bytes) -> None:
     with pytest.raises(InvalidValue, match="conversion review"):
-        conversions.answer(body)
+        conversions.respond(body)
 
 
 def test_a_function_that_returns_something_else_is_said_with_the_key() -> None:
     known = Conversions()
     known.add(OldWebsite, Website, lambda old: old)
 
-    answer = msgspec.json.decode(known.answer(asked(an_old_site())))
+    answer = msgspec.json.decode(known.respond(asked(an_old_site())))
 
     assert "shop: the function returned" in answer["response"]["result"]["message"]
     assert (known.converted, known.failed) == (0, 1)
@@ -266,10 +268,10 @@ def test_a_function_that_fails_is_said_with_the_key_in_the_answer_and_in_the_log
         raise ValueError("no such field")
 
     known.add(OldWebsite, Website, convert)
-    answer = msgspec.json.decode(known.answer(asked(an_old_site())))
+    answer = msgspec.json.decode(known.respond(asked(an_old_site())))
 
     assert answer["response"]["result"]["message"] == "shop: no such field"
-    assert "shop: the conversion to example.com/v1 failed" in caplog.text
+    assert "shop: conversion to example.com/v1 failed" in caplog.text
 
 
 def test_two_kinds_are_not_converted() -> None:
@@ -282,4 +284,4 @@ def test_two_kinds_are_not_converted() -> None:
 
 def test_asked_holds_nothing_that_is_not_there() -> None:
     assert read_review(a_review(object=None)).object is None
-    assert isinstance(read_review(a_review()), Asked)
+    assert isinstance(read_review(a_review()), ReviewRequest)

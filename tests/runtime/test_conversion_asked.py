@@ -19,7 +19,7 @@ from kubeloop.wire import Model, Resource
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-from .sites import until
+from .websites import until
 
 pytestmark = pytest.mark.timeout(90)
 

@@ -18,7 +18,7 @@ from kubeloop.runtime import (
     Client,
     Context,
     Manager,
-    PartEnded,
+    RunnableEnded,
     ShutdownTimeout,
     WebhookServer,
 )
@@ -26,7 +26,7 @@ from kubeloop.testing import APIServer, Match
 from kubeloop.wire.coordination.v1 import Lease
 from kubeloop.wire.core.v1 import ConfigMap, Event
 
-from .sites import a_config, own_tasks, until
+from .websites import a_config, own_tasks, until
 
 Managed = Callable[..., Manager]
 
@@ -64,7 +64,7 @@ async def test_a_part_that_is_cancelled_from_inside_has_failed(managed: Managed)
     manager = managed()
     manager.add(Broken())
 
-    with pytest.raises(PartEnded, match="was cancelled from inside"):
+    with pytest.raises(RunnableEnded, match="was cancelled from inside"):
         await manager.run()
 
 
@@ -123,7 +123,7 @@ async def test_work_that_outlasts_the_grace_is_cancelled(
     manager.stop()
     await ended
 
-    assert "ending: cancelled after 0.05 s: default/one" in caplog.text
+    assert "stopping: cancelled after 0.05 s: default/one" in caplog.text
 
 
 async def test_a_cancelled_manager_ends_at_once_and_leaves_nothing(

@@ -1,4 +1,4 @@
-"""Mirrors of a real server, asked for from the client."""
+"""FakeInformerClient of a real server, asked for from the client."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from kubeloop.wire.core.v1 import ConfigMap, Namespace, Pod
 from kubeloop.wire.meta.v1 import ObjectMeta
 
 from .conftest import HastyClock
-from .sites import Website, a_config, a_pod, a_site, own_tasks, until
+from .websites import Website, a_config, a_pod, a_site, own_tasks, until
 
 SITES = GroupVersionKind("example.com", "v1", "Website")
 
@@ -76,8 +76,8 @@ async def test_selectors_go_to_the_server(client: Client) -> None:
         await client.core_v1.pods().create(pod)
 
     async with (
-        client.informer(Pod, labels={"app": "web"}) as labelled,
-        client.informer(Pod, fields="spec.nodeName=node-1") as placed,
+        client.informer(Pod, selector={"app": "web"}) as labelled,
+        client.informer(Pod, field_selector="spec.nodeName=node-1") as placed,
     ):
         assert names(labelled) == ["one"]
         assert names(placed) == ["two"]
@@ -94,7 +94,7 @@ class PlacedPod(msgspec.Struct):
 async def test_a_view_is_decoded_instead_of_the_kind(client: Client) -> None:
     await client.core_v1.pods().create(a_pod("web", node="node-7"))
 
-    async with client.informer(Pod, of=PlacedPod) as pods:
+    async with client.informer(Pod, model=PlacedPod) as pods:
         assert pods.lister.list() == [PlacedPod(Placement("node-7"))]
 
 
@@ -110,8 +110,8 @@ async def test_metadata_alone_is_asked_for_as_such(client: Client, server: APISe
 
 
 def test_metadata_alone_has_no_view(client: Client) -> None:
-    with pytest.raises(InvalidValue, match="say one of them"):
-        client.informer(Pod, metadata_only=True, of=PlacedPod)  # type: ignore[call-overload] # on purpose
+    with pytest.raises(InvalidValue, match="give one of them"):
+        client.informer(Pod, metadata_only=True, model=PlacedPod)  # type: ignore[call-overload] # on purpose
 
 
 @pytest.mark.parametrize(

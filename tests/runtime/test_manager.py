@@ -39,7 +39,7 @@ from kubeloop.wire.coordination.v1 import Lease
 from kubeloop.wire.core.v1 import ConfigMap, Event
 
 from .conftest import HastyClock
-from .sites import (
+from .websites import (
     SHOP,
     Website,
     WebsiteSpec,
@@ -248,7 +248,7 @@ async def test_who_loses_the_lease_ends(managed: Managed, client: Client) -> Non
     # No precondition: it is renewed all the while.
     await leases.patch("maps", {"spec": {"holderIdentity": "them"}}, type="merge")
 
-    with pytest.raises(LeadershipLost, match="the lease names them"):
+    with pytest.raises(LeadershipLost, match="the holder of the lease is them"):
         await ended
 
 
@@ -336,10 +336,10 @@ def test_two_controllers_need_two_names(managed: Managed) -> None:
 
     assert manager.controller(ConfigMap)(reconcile) is reconcile
 
-    with pytest.raises(InvalidValue, match="'configmap': there is one of that name already"):
+    with pytest.raises(InvalidValue, match="'configmap': the name is in use"):
         manager.controller(ConfigMap)(reconcile)
     with pytest.raises(InvalidValue, match="declared already"):
-        manager.cache(ConfigMap, labels="app=web")
+        manager.cache(ConfigMap, selector="app=web")
 
 
 async def test_a_client_of_the_users_own_is_used_and_left_open(server: APIServer) -> None:
@@ -377,9 +377,9 @@ async def test_keys_can_be_enqueued_by_hand(managed: Managed) -> None:
         await manager.wait_ready(timeout=4)
         manager.enqueue("configmap", SHOP)
         await until(lambda: calls)
-        with pytest.raises(InvalidValue, match="there is no controller 'other'"):
+        with pytest.raises(InvalidValue, match="no controller 'other'; available: configmap"):
             manager.enqueue("other", SHOP)
-        with pytest.raises(InvalidValue, match="'shop': it is no key"):
+        with pytest.raises(InvalidValue, match="'shop': not a key"):
             manager.enqueue("configmap", cast("ObjectKey", "shop"))
 
     assert calls == [SHOP]

@@ -15,7 +15,7 @@ from kubeloop.testing import APIServer, User
 from kubeloop.wire.core.v1 import ConfigMap, Namespace, Node
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-from .sites import until
+from .websites import until
 
 Managed = Callable[..., Manager]
 

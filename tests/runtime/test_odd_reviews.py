@@ -20,8 +20,8 @@ from kubeloop.machinery import apply_json_patch
 from kubeloop.runtime import AdmissionRequest, WebhookServer
 from kubeloop.wire.core.v1 import ConfigMap
 
-from .sites import Website
 from .test_admission import OldWebsite, a_review, an_old_site, asked, to_new
+from .websites import Website
 
 HOOKS = [
     "/validate-example-com-v1-website",
@@ -101,7 +101,7 @@ def test_metadata_that_no_object_has_is_refused(hooks: Running, metadata: Any, w
 
     assert status == 400
     assert body.startswith(b"admission review: the ")
-    assert b"is none of the API: Expected" in body
+    assert b"is not an object of the API: Expected" in body
 
 
 @pytest.mark.parametrize("metadata", [5, [], {"name": 5}, {"annotations": "x"}])
@@ -111,7 +111,7 @@ def test_metadata_that_no_object_has_is_not_converted(hooks: Running, metadata: 
     status, body = hooks.ask("/convert", asked(an_old_site(), {"metadata": metadata}))
 
     assert status == 400
-    assert b"conversion review: an object is none of the API" in body
+    assert b"conversion review: the object is not an object of the API" in body
     assert hooks.webhooks.stats() == before
 
 

@@ -21,7 +21,7 @@ from kubeloop.runtime import (
     none_of,
     version_changed,
 )
-from kubeloop.runtime.handlers import on_self, owner_keys
+from kubeloop.runtime.handlers import enqueue_object, owner_keys
 from kubeloop.wire.core.v1 import ConfigMap
 from kubeloop.workqueue import LOW_PRIORITY
 
@@ -138,7 +138,7 @@ class Sink:
 
 def test_what_was_there_before_and_what_is_told_again_can_wait() -> None:
     sink = Sink()
-    handle = on_self(sink, ())
+    handle = enqueue_object(sink, ())
 
     for change in (added(), added(is_initial=True), update({}, {}), resync(), deleted()):
         handle(change)

@@ -14,8 +14,8 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from kubeloop.kit import ManualClock
-from kubeloop.runtime import calm_collector, log_in_background
-from kubeloop.runtime.process import on_signals
+from kubeloop.runtime import log_in_background, tune_garbage_collector
+from kubeloop.runtime.process import handle_signals
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def bare_root() -> Iterator[logging.Logger]:
 def test_the_collector_comes_by_less_often_and_is_given_back() -> None:
     before = gc.get_threshold()
 
-    with calm_collector() as settle:
+    with tune_garbage_collector() as settle:
         assert gc.get_threshold()[0] > before[0]
         settle()
         assert gc.get_freeze_count() > 0
@@ -73,7 +73,9 @@ async def test_a_signal_is_heard_by_all_who_listen() -> None:
     def hears(name: str) -> ExitStack:
         stack = ExitStack()
         stack.enter_context(
-            on_signals(lambda: heard.append(f"{name} stops"), lambda: heard.append(f"{name} ends"))
+            handle_signals(
+                lambda: heard.append(f"{name} stops"), lambda: heard.append(f"{name} ends")
+            )
         )
         return stack
 
@@ -93,7 +95,7 @@ async def test_a_programs_own_handler_of_a_signal_is_given_back() -> None:
 
     before = signal.signal(signal.SIGTERM, own)
     try:
-        with on_signals(lambda: None, lambda: None):
+        with handle_signals(lambda: None, lambda: None):
             assert signal.getsignal(signal.SIGTERM) is not own
         assert signal.getsignal(signal.SIGTERM) is own
     finally:
@@ -102,7 +104,7 @@ async def test_a_programs_own_handler_of_a_signal_is_given_back() -> None:
 
 async def test_outside_the_main_thread_nobody_listens_for_signals() -> None:
     async def listen() -> object:
-        with on_signals(lambda: None, lambda: None):
+        with handle_signals(lambda: None, lambda: None):
             return signal.getsignal(signal.SIGTERM)
 
     before = signal.getsignal(signal.SIGTERM)
@@ -116,7 +118,7 @@ async def raised(which: signal.Signals) -> None:
 
 def test_the_collector_is_given_back_by_the_last_in_whatever_order() -> None:
     before = gc.get_threshold()
-    first, second = calm_collector(), calm_collector()
+    first, second = tune_garbage_collector(), tune_garbage_collector()
 
     first.__enter__()
     second.__enter__()

@@ -21,8 +21,8 @@ from kubeloop.testing.server.access.certs import Authority
 from kubeloop.wire.admissionregistration.v1 import ServiceReference
 from kubeloop.wire.core.v1 import ConfigMap
 
-from .sites import Website, a_config, a_site
 from .test_admission import OldWebsite, a_review, an_old_site, asked, to_new
+from .websites import Website, a_config, a_site
 
 AUTHORITY = Authority()
 
@@ -200,7 +200,7 @@ def test_a_path_is_given_once() -> None:
     webhooks = WebhookServer("127.0.0.1:0")
     webhooks.validate(Website)(lambda site, request: None)
 
-    with pytest.raises(InvalidValue, match="there is one already"):
+    with pytest.raises(InvalidValue, match="the path is in use"):
         webhooks.validate(Website)(lambda site, request: None)
 
 
@@ -213,7 +213,7 @@ def test_a_configuration_names_a_url_or_a_service() -> None:
     service = made.webhooks[0].client_config.service
     assert service is not None
     assert service.path == "/validate-example-com-v1-website"
-    with pytest.raises(InvalidValue, match="one of them"):
+    with pytest.raises(InvalidValue, match="give either a url or a service"):
         webhooks.configurations("w")
 
 
@@ -271,7 +271,7 @@ def test_a_pair_that_is_replaced_while_it_is_loaded_is_shown_at_once(
 
     monkeypatch.setattr(ssl.SSLContext, "load_cert_chain", replace_and_load)
 
-    assert certificate.look()
+    assert certificate.reload()
     assert certificate.stats().last_error == ""
     assert caplog.text == ""
 
@@ -284,14 +284,14 @@ def test_a_pair_that_does_not_fit_changes_nothing(
 
     (certificates / "tls.key").write_bytes(AUTHORITY.server().key)
 
-    assert not certificate.look()
+    assert not certificate.reload()
     assert certificate.stats().loads == 1
-    assert "the one before is still shown" in caplog.text
-    assert not certificate.look()
-    assert caplog.text.count("the one before is still shown") == 1
+    assert "still using the previous certificate" in caplog.text
+    assert not certificate.reload()
+    assert caplog.text.count("still using the previous certificate") == 1
 
     AUTHORITY.server().write(certificates)
-    assert certificate.look()
+    assert certificate.reload()
     assert certificate.stats() == type(certificate.stats())(loads=2, last_error="")
 
 
@@ -308,7 +308,7 @@ def test_a_pair_that_is_replaced_within_one_tick_of_the_file_system_is_seen(
     os.utime(key, ns=(read.st_atime_ns, read.st_mtime_ns))
     assert key.stat().st_size == read.st_size
 
-    certificate.look()
+    certificate.reload()
     assert "mismatch" in certificate.stats().last_error.lower()
 
 
@@ -320,10 +320,10 @@ def test_the_pair_of_before_that_comes_back_is_no_longer_complained_of(
     key = certificates / "tls.key"
     before = key.read_bytes()
     key.write_bytes(b"half of a ")
-    assert not certificate.look()
+    assert not certificate.reload()
 
     key.write_bytes(before)
-    certificate.look()
+    certificate.reload()
 
     assert certificate.stats().last_error == ""
 
@@ -337,9 +337,9 @@ def test_a_pair_that_could_not_be_read_is_read_at_a_later_look(
 
     with monkeypatch.context() as busy:
         busy.setattr(ssl.SSLContext, "load_cert_chain", no_file_is_left)
-        assert not certificate.look()
+        assert not certificate.reload()
 
-    assert certificate.look()
+    assert certificate.reload()
 
 
 def no_file_is_left(*_: object, **__: object) -> None:

@@ -30,12 +30,12 @@ SITES = GroupVersionKind("example.com", "v1", "Website")
 
 
 async def informers(client: Client) -> None:
-    async with client.informer(Pod, index={"node": "spec.nodeName"}, labels="app=web") as pods:
+    async with client.informer(Pod, index={"node": "spec.nodeName"}, selector="app=web") as pods:
         assert_type(pods, SharedInformer[Pod])
         assert_type(pods.lister.get("web", namespace="shop"), Pod | None)
         assert_type(pods.lister.by_index("node", "node-7"), list[Pod])
     assert_type(client.informer(SITES), SharedInformer[dict[str, Any]])
-    assert_type(client.informer(Website, of=Small), SharedInformer[Small])
+    assert_type(client.informer(Website, model=Small), SharedInformer[Small])
     assert_type(client.informer(Pod, metadata_only=True), SharedInformer[PartialObjectMetadata])
     async with SharedInformerFactory(client) as factory:
         assert_type(factory.informer(Pod), SharedInformer[Pod])

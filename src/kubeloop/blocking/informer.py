@@ -275,7 +275,7 @@ class Informers:
 
     @overload
     def informer(
-        self, kind: cache.Watchable, /, *, of: type[T], **options: Unpack[InformerOptions[T]]
+        self, kind: cache.Watchable, /, *, model: type[T], **options: Unpack[InformerOptions[T]]
     ) -> SharedInformer[T]: ...
     @overload
     def informer(
@@ -302,13 +302,13 @@ class Informers:
         kind: cache.Watchable,
         /,
         *,
-        of: type[Any] | None = None,
+        model: type[Any] | None = None,
         metadata_only: bool = False,
         **options: Unpack[InformerOptions[Any]],
     ) -> SharedInformer[Any]:
         """A mirror of the objects of a kind, of all namespaces unless one is named.
 
-        Objects come as the class, as dicts where the kind is only a name, or as `of`: a
+        Objects come as the class, as dicts where the kind is only a name, or as `model`: a
         struct of yours with the fields you want. With `metadata_only` the server is asked
         for no more than metadata. Functions among the options are called in the loop's
         thread, and are to be quick.
@@ -316,7 +316,7 @@ class Informers:
         return SharedInformer(
             self._route.then(
                 lambda client: cast("Callable[..., cache.SharedInformer[Any]]", client.informer)(
-                    kind, of=of, metadata_only=metadata_only, **options
+                    kind, model=model, metadata_only=metadata_only, **options
                 )
             )
         )

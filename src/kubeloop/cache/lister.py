@@ -10,21 +10,42 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import AsyncIterator, Mapping
-from typing import Generic, TypeAlias, TypeVar, final
+from typing import Generic, Protocol, TypeAlias, TypeVar, final
 
 from kubeloop.machinery import EVERYTHING, ObjectKey, Selector
 from kubeloop.wire import decode
 
 from .entry import Entry
-from .indexer import Indexer
 from .pace import Pace
 
-__all__ = ["Lister", "SelectorLike"]
+__all__ = ["IndexReader", "Lister", "SelectorLike"]
 
 T = TypeVar("T")
 V = TypeVar("V")
+T_co = TypeVar("T_co", covariant=True)
 
 SelectorLike: TypeAlias = Selector | str | Mapping[str, str]
+
+
+class EntryReader(Protocol[T_co]):
+    """Decodes entries; the codec of an `Indexer` is one."""
+
+    def give(self, entry: Entry, /) -> T_co: ...
+    def raw(self, entry: Entry, /) -> bytes: ...
+
+
+class IndexReader(Protocol[T]):
+    """What a lister reads: an `Indexer`, or several of them read as one."""
+
+    @property
+    def keeper(self) -> EntryReader[T]: ...
+    def get(self, key: ObjectKey, /) -> T | None: ...
+    def list(self, selector: SelectorLike, /, *, namespace: str) -> builtins.list[T]: ...
+    def entries(self, selector: SelectorLike, /, *, namespace: str) -> builtins.list[Entry]: ...
+    def entries_by_index(self, name: str, value: str, /) -> builtins.list[Entry]: ...
+    def index_values(self, name: str, /) -> builtins.list[str]: ...
+    def __contains__(self, key: ObjectKey, /) -> bool: ...
+    def __len__(self) -> int: ...
 
 
 @final
@@ -36,7 +57,7 @@ class Lister(Generic[T]):
     not parse raises `InvalidValue`.
     """
 
-    def __init__(self, indexer: Indexer[T], *, namespace: str = "") -> None:
+    def __init__(self, indexer: IndexReader[T], *, namespace: str = "") -> None:
         self._indexer = indexer
         self._namespace = namespace
 

@@ -104,8 +104,8 @@ async def _filled(
     informer = client.informer(
         GroupVersionKind(info.group, info.version, info.kind),
         namespace=chosen.namespace,
-        labels=chosen.labels,
-        fields=chosen.fields,
+        selector=chosen.labels,
+        field_selector=chosen.fields,
         keeping=keeping,
     )
     clock = client.rest.clock

@@ -114,7 +114,7 @@ def quantile(counts: Mapping[float, float], part: float) -> float | None:
 
 
 def _state(reading: Reading) -> str:
-    states = [manager.state for manager in reading.managers]
+    states: list[str] = [manager.state for manager in reading.managers]
     if len(set(states)) > 1:
         return f"{states.count('running')} of {len(states)} running"
     return states[0] if states else ""

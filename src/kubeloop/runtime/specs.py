@@ -1,6 +1,6 @@
-"""What a controller is to do, as a value that is checked when it is made.
+"""The declaration of a controller, checked when it is created.
 
-Elsewhere: doing it (`controller`), declaring it (`manager`).
+See also: `controller` (runs it), `manager` (declares it).
 """
 
 from __future__ import annotations
@@ -14,22 +14,23 @@ from kubeloop.cache import Watchable
 from kubeloop.machinery import InvalidValue, ObjectKey
 from kubeloop.workqueue import RateLimiter
 
-from .caches import group_kind
 from .context import Context
 from .handlers import Watch
+from .kinds import group_kind
 from .predicates import Predicate
 from .results import Result, is_delay
 
-__all__ = ["RECONCILE_WITHIN", "ControllerSpec", "Reconcile", "as_watches"]
+__all__ = ["RECONCILE_TIMEOUT", "ControllerSpec", "Reconcile", "as_watches"]
 
 Reconcile: TypeAlias = Callable[[ObjectKey, Context], Awaitable[Result | None]]
+"""The user's function: drives the cluster toward the state in the spec of one object."""
 
-RECONCILE_WITHIN = 300.0
-"""Seconds after which a reconcile is cancelled, unless its controller says otherwise."""
+RECONCILE_TIMEOUT = 300.0
+"""Default bound in seconds on one reconcile."""
 
 
 class ControllerSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """What a controller is to do. Raises: InvalidValue."""
+    """The declaration of a controller. Raises: InvalidValue."""
 
     name: str
     kind: Watchable
@@ -38,38 +39,35 @@ class ControllerSpec(msgspec.Struct, frozen=True, kw_only=True):
     watches: tuple[Watch, ...] = ()
     predicates: tuple[Predicate, ...] = ()
     workers: int = 1
-    timeout: float | None = RECONCILE_WITHIN
+    timeout: float | None = RECONCILE_TIMEOUT
     resync: float = 0.0
     leader_only: bool = True
     limiter: RateLimiter[ObjectKey] | None = None
 
     def __post_init__(self) -> None:
-        where = f"controller {self.name!r}"
+        what = f"controller {self.name!r}"
         if not self.name:
-            raise InvalidValue(f"{where}: it needs a name")
+            raise InvalidValue(f"{what}: the name is empty")
         if not callable(self.reconcile):
-            raise InvalidValue(f"{where}: {self.reconcile!r} is no function")
-        if not _is_count(self.workers):
-            raise InvalidValue(f"{where}: {self.workers} workers (give one or more)")
+            raise InvalidValue(f"{what}: {self.reconcile!r} is not a function")
+        workers: object = self.workers
+        if not isinstance(workers, int) or workers < 1:
+            raise InvalidValue(f"{what}: {self.workers} workers (give one or more)")
         if self.timeout is not None and not (is_delay(self.timeout) and self.timeout > 0):
-            raise InvalidValue(f"{where}: timeout {self.timeout} (give seconds, or None for none)")
+            raise InvalidValue(f"{what}: timeout {self.timeout} (give seconds, or None for none)")
         if not is_delay(self.resync):
-            raise InvalidValue(f"{where}: resync {self.resync} (give seconds, or zero for none)")
+            raise InvalidValue(f"{what}: resync {self.resync} (give seconds, or zero for none)")
         if any(watch.to is None for watch in self.watches):
-            raise InvalidValue(f"{where}: a watch without `to` (whose keys? or use `owns`)")
+            raise InvalidValue(f"{what}: a watch without `to` (give a function, or use `owns`)")
         if self.owns and group_kind(self.kind) is None:
-            raise InvalidValue(f"{where}: owners are known by kind (name {self.kind} by its kind)")
+            raise InvalidValue(f"{what}: `owns` needs a kind (give the kind of {self.kind})")
 
     @property
     def kinds(self) -> tuple[Watchable, ...]:
-        """All kinds whose changes it has to be told."""
+        """All kinds whose changes it handles."""
         return (self.kind, *(watch.kind for watch in (*self.owns, *self.watches)))
 
 
-def _is_count(given: object) -> bool:
-    return isinstance(given, int) and given >= 1
-
-
-def as_watches(wanted: Sequence[Watchable | Watch]) -> tuple[Watch, ...]:
-    """Kinds as watches, where a kind alone says enough."""
-    return tuple(each if isinstance(each, Watch) else Watch(each) for each in wanted)
+def as_watches(sources: Sequence[Watchable | Watch]) -> tuple[Watch, ...]:
+    """Kinds as watches without options."""
+    return tuple(each if isinstance(each, Watch) else Watch(each) for each in sources)

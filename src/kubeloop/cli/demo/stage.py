@@ -115,7 +115,7 @@ class Stage:
         manager = Manager(
             self.client, leader_election=election, signals=False, tune_gc=False, logs=False
         )
-        manager.cache(Pod, of=PodView)
+        manager.cache(Pod, model=PodView)
         controller = manager.controller(Website, owns=[Deployment], workers=4, install_crd=True)
         controller(self._timed)
         self.managers[name] = manager

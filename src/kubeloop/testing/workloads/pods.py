@@ -22,7 +22,7 @@ from kubeloop.machinery import (
     find_condition,
     is_condition_true,
 )
-from kubeloop.runtime import Context, Result, written_status
+from kubeloop.runtime import Context, Result, update_status
 from kubeloop.wire import Model, Resource
 from kubeloop.wire.core.v1 import Pod, PodTemplateSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -169,4 +169,4 @@ async def save_status(ctx: Context, obj: Resource, status: Model) -> None:
     metadata = {"name": key.name, "namespace": key.namespace}
     new = type(obj).from_dict({"metadata": metadata, "status": status.to_dict()})
     with contextlib.suppress(NotFound):  # it went meanwhile
-        await written_status(ctx.client, new, before=obj)
+        await update_status(ctx.client, new, before=obj)
