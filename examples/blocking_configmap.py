@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def change(configmaps: ResourceClient[ConfigMap]) -> None:
-    """Only what changed is sent; when somebody else changes another key meanwhile, both stay."""
+    """Only what changed is sent; changes of other keys by other clients stay."""
     with configmaps.edit(NAME) as settings:
         settings.data["color"] = "blue"
         del settings.data["size"]

@@ -27,7 +27,7 @@ async def main() -> None:
 
 
 async def change(configmaps: ResourceClient[ConfigMap]) -> None:
-    """Only what changed is sent; when somebody else changes another key meanwhile, both stay."""
+    """Only what changed is sent; changes of other keys by other clients stay."""
     async with configmaps.edit(NAME) as settings:
         settings.data["color"] = "blue"
         del settings.data["size"]

@@ -30,7 +30,7 @@ async def main() -> None:
             async with elector.leadership() as leadership:
                 await work(identity, leadership.transitions)
         except LeadershipLost as error:
-            # The work was cancelled before anybody else could begin.
+            # The work was cancelled before another candidate could lead.
             sys.exit(str(error))
 
 

@@ -45,7 +45,7 @@ async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
     if foo is None:
         return None  # it is gone, and the server collects what it owned
     if foo.spec.replicas < 0:
-        raise TerminalError("spec.replicas: less than none")  # no try mends it, only a change
+        raise TerminalError("spec.replicas: must not be negative")  # a retry cannot help
 
     wanted = deployment_for(foo)
     there = ctx.get(Deployment, ObjectKey(key.namespace, foo.spec.deployment_name))

@@ -44,11 +44,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture
 def kubeconfig_file(kube_server: Server, kube_namespace: str, tmp_path: Path) -> Path:
     """A kubeconfig whose context names the test's namespace, as people set theirs."""
-    said: Any = load_document(kube_server.kubeconfig())
-    said["contexts"][0]["context"]["namespace"] = kube_namespace
+    kubeconfig: Any = load_document(kube_server.kubeconfig())
+    kubeconfig["contexts"][0]["context"]["namespace"] = kube_namespace
     path = tmp_path / "kubeconfig"
     path.touch(mode=0o600)
-    path.write_text(dump_document(said), encoding="utf-8")
+    path.write_text(dump_document(kubeconfig), encoding="utf-8")
     return path
 
 

@@ -27,7 +27,7 @@ from tests.https import serving_app
 
 @asynccontextmanager
 async def node(plane: ControlPlane) -> AsyncIterator[None]:
-    """Pods run, and end when they are told to, while the block lasts."""
+    """Pods run, and end when they are deleted, while the block runs."""
     logs: dict[str, str] = {}  # by namespace/name
     name = f"node-{uuid.uuid4().hex[:8]}"
     async with Client(plane.config) as client, _kubelet(plane, logs) as port, TaskOwner() as tasks:
@@ -44,7 +44,7 @@ def result_of(pod: Pod) -> tuple[bool, str]:
 
 @asynccontextmanager
 async def _kubelet(plane: ControlPlane, logs: dict[str, str]) -> AsyncIterator[int]:
-    """Answers the API server when somebody wants a log; the block is given its port."""
+    """Serves logs to the API server; the block is given the port."""
 
     async def log(request: web.Request) -> web.Response:
         return web.Response(text=logs["{namespace}/{pod}".format_map(request.match_info)])

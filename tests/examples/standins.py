@@ -81,8 +81,8 @@ async def _complete(client: Client, server: APIServer, job: Job) -> None:
         spec=job.spec.template.spec,
     )
     await client.core_v1.pods(namespace).create(pod)
-    succeeds, said = result_of(pod)
-    server.set_log(namespace, f"{name}-pod", said)
+    succeeds, output = result_of(pod)
+    server.set_log(namespace, f"{name}-pod", output)
     end = "Complete" if succeeds else "Failed"
     change = {"status": {"conditions": [{"type": end, "status": "True"}]}}
     await client.batch_v1.jobs(namespace).status.patch(name, change, type="merge")

@@ -27,7 +27,7 @@ PATIENCE = 60  # seconds; pytest's own limit is shorter where the server is the 
 
 
 def names_in(example: str) -> dict[str, Any]:
-    """What a file defines, as `import` sees it, each time anew."""
+    """What a file defines, as `import` sees it, with every call."""
     spec = importlib.util.spec_from_file_location(f"example_{example}", EXAMPLES / f"{example}.py")
     assert spec is not None
     assert spec.loader is not None

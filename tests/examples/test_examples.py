@@ -63,9 +63,9 @@ async def test_a_deployment_is_made_scaled_rolled_out_restarted_and_deleted(
     program: Program, kube_server: Server, kube_client: Client, style: str
 ) -> None:
     async with controllers(kube_server):
-        said = await program(f"{style}deployment")
+        lines = await program(f"{style}deployment")
 
-    assert said == [
+    assert lines == [
         "created: 1 of 1 run nginx:1.28",
         "scaled to 3: 3 of 3 run nginx:1.28",
         "new image: 3 of 3 run nginx:1.29",
@@ -107,9 +107,9 @@ async def test_a_kind_without_a_class_is_dicts(program: Program) -> None:
 
 
 async def test_a_file_of_many_documents_is_applied(program: Program, kube_client: Client) -> None:
-    said = await program("apply_file")
+    lines = await program("apply_file")
 
-    assert [line.split() for line in said] == [
+    assert [line.split() for line in lines] == [
         ["Service", "example-shop", "web"],
         ["Deployment", "example-shop", "web"],
         ["Namespace", "-", "example-shop"],
@@ -179,7 +179,7 @@ async def lines_of(
         *arguments,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        # Whoever started the tests may have Ctrl-C ignored, which children inherit.
+        # The shell that started the tests may ignore Ctrl-C, which children inherit.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         env={**os.environ, "KUBECONFIG": str(kubeconfig), "PYTHONUNBUFFERED": "1"},
     )

@@ -112,7 +112,7 @@ async def test_a_name_that_was_rebound_is_refused(url: str) -> None:
         {"Sec-Fetch-Site": "same-site"},
     ],
 )
-async def test_a_page_of_another_origin_is_refused(url: str, headers: dict[str, str]) -> None:
+async def test_a_page_of_another_origin_is_rejected(url: str, headers: dict[str, str]) -> None:
     async with asking(url) as session, session.get("/search", headers=headers) as answer:
         assert answer.status == 403
 

@@ -55,7 +55,7 @@ async def _record_event(key: ObjectKey, ctx: Context) -> None:
     await asyncio.sleep(0.001)
 
 
-async def test_a_manager_that_is_told_to_stop_before_it_runs_ends_in_order(
+async def test_a_manager_stopped_before_it_runs_ends_in_order(
     managed: Managed,
 ) -> None:
     manager = managed(leader_election="sites")
@@ -82,7 +82,7 @@ async def test_a_manager_that_waits_for_a_deaf_server_at_its_start_can_be_stoppe
             await ended
 
 
-async def test_who_waits_for_a_manager_that_ends_is_told(managed: Managed) -> None:
+async def test_waiting_for_a_manager_that_ends_raises(managed: Managed) -> None:
     manager = managed(health="127.0.0.1:0", metrics="256.256.256.256:1")
     waiting = asyncio.create_task(manager.wait_ready())
     await asyncio.sleep(0)
@@ -94,7 +94,7 @@ async def test_who_waits_for_a_manager_that_ends_is_told(managed: Managed) -> No
         await waiting
 
 
-async def test_a_kind_that_goes_and_comes_back_is_reconciled_again(
+async def test_a_kind_that_is_removed_and_served_again_is_reconciled_again(
     server: APIServer, with_sites: Client
 ) -> None:
     manager = Manager(server.config, clock=HastyClock(), signals=False, logs=False)
@@ -164,7 +164,7 @@ async def test_an_event_that_is_recorded_while_the_server_is_away_is_written_in_
         found = ctx.get(ConfigMap, key)
         if found is not None and not is_away.is_set():
             await server.refuse_connections()
-            ctx.recorder.event(found, "Warning", "Away", "nobody hears this yet")
+            ctx.recorder.event(found, "Warning", "Away", "not written yet")
             is_away.set()
 
     await client.resource(ConfigMap).create(a_config("one"))
@@ -179,13 +179,13 @@ async def test_an_event_that_is_recorded_while_the_server_is_away_is_written_in_
 
 
 @pytest.mark.parametrize("grace", [-1, float("nan"), "long", None])
-def test_a_grace_that_is_none_is_refused(managed: Managed, grace: Any) -> None:
+def test_an_invalid_grace_period_is_rejected(managed: Managed, grace: Any) -> None:
     with pytest.raises(InvalidValue, match="give seconds"):
         managed(grace=grace)
 
 
 @pytest.mark.parametrize("kind", [int, "ConfigMap", None, BlogSpec], ids=repr)
-def test_what_is_no_kind_is_refused_at_once(managed: Managed, kind: Any) -> None:
+def test_something_that_is_not_a_kind_is_rejected_at_once(managed: Managed, kind: Any) -> None:
     manager = managed()
 
     with pytest.raises(InvalidValue, match="not a kind of the API"):

@@ -74,13 +74,16 @@ def test_of_a_delete_the_object_is_the_one_that_is_to_go() -> None:
         (b"", "invalid"),
         (b"[1, 2]", "invalid"),
         (b"\xff", "invalid"),
-        (b'{"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1beta1"}', "set admissionReviewVersions to v1"),
+        (
+            b'{"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1beta1"}',
+            "set admissionReviewVersions to v1",
+        ),
         (b'{"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1"}', "no request"),
         (a_review(operation="DANCE"), "invalid"),
         (a_review(uid=None), "invalid"),
     ],
 )
-def test_what_is_no_review_is_refused_with_words(body: bytes, complaint: str) -> None:
+def test_an_invalid_review_is_rejected_with_a_reason(body: bytes, complaint: str) -> None:
     with pytest.raises(InvalidValue, match=complaint):
         read_review(body)
 
@@ -95,7 +98,7 @@ def test_an_object_that_does_not_read_is_denied(obj: Any) -> None:
     assert caught.value.code == 400
 
 
-def test_a_change_is_answered_as_the_difference() -> None:
+def test_the_response_to_a_change_is_the_difference() -> None:
     asked = read_review(a_review())
     site, _ = objects_of(asked, Website)
     before = site.to_dict()
@@ -143,7 +146,7 @@ def test_a_mutation_returns_the_object() -> None:
         patch_between(SITE, 5, Website)
 
 
-def test_a_denial_says_why() -> None:
+def test_a_denial_has_a_reason() -> None:
     answer = msgspec.json.decode(denied("42", "no", code=403, reason="Forbidden", warnings=["old"]))
 
     assert answer["response"] == {
@@ -223,7 +226,7 @@ def asked(*objects: dict[str, Any], version: str = "example.com/v1") -> bytes:
     )
 
 
-def test_a_review_is_answered_with_all_objects_in_order(conversions: Conversions) -> None:
+def test_the_response_has_all_objects_in_order(conversions: Conversions) -> None:
     answer = msgspec.json.decode(conversions.respond(asked(an_old_site(), an_old_site("v1alpha1"))))
 
     assert answer["response"]["result"] == {"status": "Success"}
@@ -232,7 +235,7 @@ def test_a_review_is_answered_with_all_objects_in_order(conversions: Conversions
     ] * 2
 
 
-def test_what_nobody_can_convert_fails_the_review(conversions: Conversions) -> None:
+def test_an_object_without_a_conversion_fails_the_review(conversions: Conversions) -> None:
     answer = msgspec.json.decode(
         conversions.respond(asked(an_old_site(), version="example.com/v9"))
     )
@@ -244,12 +247,12 @@ def test_what_nobody_can_convert_fails_the_review(conversions: Conversions) -> N
 @pytest.mark.parametrize(
     "body", [b"{", b"{}", asked().replace(b"ConversionReview", b"AdmissionReview")]
 )
-def test_what_is_no_conversion_review_is_refused(conversions: Conversions, body: bytes) -> None:
+def test_an_invalid_conversion_review_is_rejected(conversions: Conversions, body: bytes) -> None:
     with pytest.raises(InvalidValue, match="conversion review"):
         conversions.respond(body)
 
 
-def test_a_function_that_returns_something_else_is_said_with_the_key() -> None:
+def test_a_wrong_result_of_a_conversion_is_reported_with_the_key() -> None:
     known = Conversions()
     known.add(OldWebsite, Website, lambda old: old)
 
@@ -259,7 +262,7 @@ def test_a_function_that_returns_something_else_is_said_with_the_key() -> None:
     assert (known.converted, known.failed) == (0, 1)
 
 
-def test_a_function_that_fails_is_said_with_the_key_in_the_answer_and_in_the_log(
+def test_a_failed_conversion_is_reported_with_the_key_and_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     known = Conversions()
@@ -282,6 +285,6 @@ def test_two_kinds_are_not_converted() -> None:
         Conversions().add(Website, Other, lambda site: site)
 
 
-def test_asked_holds_nothing_that_is_not_there() -> None:
+def test_a_review_request_has_empty_defaults() -> None:
     assert read_review(a_review(object=None)).object is None
     assert isinstance(read_review(a_review()), ReviewRequest)

@@ -25,7 +25,7 @@ from .harness import ControllerHarness, returns
 from .websites import Website, a_site
 
 
-async def test_a_terminal_error_is_not_tried_again_until_something_changes(
+async def test_a_terminal_error_is_not_retried_until_something_changes(
     harness: ControllerHarness, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with harness.running(returns(TerminalError("no such registry"))):
@@ -37,11 +37,14 @@ async def test_a_terminal_error_is_not_tried_again_until_something_changes(
 
     assert harness.names() == ["shop", "shop"]
     assert harness.controller.stats().terminal == 1
-    assert "default/shop: reconcile failed, will not retry until a change: no such registry" in caplog.text
+    assert (
+        "default/shop: reconcile failed, will not retry until a change: no such registry"
+        in caplog.text
+    )
 
 
 @pytest.mark.parametrize("rubbish", [5, "done", True, {"requeue_after": 3}], ids=repr)
-async def test_an_answer_that_is_none_is_said_with_the_key(
+async def test_an_invalid_result_is_logged_with_the_key(
     harness: ControllerHarness, rubbish: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with harness.running(returns(rubbish)):
@@ -54,12 +57,12 @@ async def test_an_answer_that_is_none_is_said_with_the_key(
 
 
 @pytest.mark.parametrize("after", [-1, float("nan"), float("inf"), "5", True], ids=repr)
-def test_a_delay_that_is_none_is_refused(after: Any) -> None:
+def test_an_invalid_delay_is_rejected(after: Any) -> None:
     with pytest.raises(InvalidValue, match="give seconds"):
         Result(requeue_after=after)
 
 
-async def test_a_function_that_hangs_is_cancelled_and_tried_again(
+async def test_a_function_that_hangs_is_cancelled_and_retried(
     harness: ControllerHarness, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def hang(key: ObjectKey, ctx: Context) -> None:
@@ -76,7 +79,9 @@ async def test_a_function_that_hangs_is_cancelled_and_tried_again(
 
     assert harness.names() == ["bad", "good", "bad"]
     assert harness.controller.stats().timed_out == 1
-    assert "default/bad: reconcile failed, will retry (attempt 1): cancelled after 60 s" in caplog.text
+    assert (
+        "default/bad: reconcile failed, will retry (attempt 1): cancelled after 60 s" in caplog.text
+    )
 
 
 async def test_a_cancellation_from_inside_does_not_cost_the_worker(
@@ -91,7 +96,7 @@ async def test_a_cancellation_from_inside_does_not_cost_the_worker(
 
 
 @pytest.mark.parametrize("waits", [True, False], ids=["and waits", "and returns"])
-async def test_a_function_that_cancels_its_own_task_costs_its_own_try_alone(
+async def test_a_function_that_cancels_its_own_task_fails_only_its_own_reconcile(
     harness: ControllerHarness, caplog: pytest.LogCaptureFixture, *, waits: bool
 ) -> None:
     async def suicidal(key: ObjectKey, ctx: Context) -> None:
@@ -109,10 +114,13 @@ async def test_a_function_that_cancels_its_own_task_costs_its_own_try_alone(
         await harness.clock.advance(1)
 
     assert harness.names() == ["bad", "bad", "bad", "bad", "good"]
-    assert "default/bad: reconcile failed, will retry (attempt 3): cancelled from inside" in caplog.text
+    assert (
+        "default/bad: reconcile failed, will retry (attempt 3): cancelled from inside"
+        in caplog.text
+    )
 
 
-async def test_a_function_that_swallows_the_end_is_not_given_another_key(
+async def test_a_worker_whose_function_suppresses_cancellation_gets_no_other_key(
     harness: ControllerHarness,
 ) -> None:
     """X-5: who has lost the lease is cancelled, and works on nothing more."""
@@ -137,7 +145,7 @@ class Unspeakable(Exception):
         raise AttributeError("detail")
 
 
-async def test_an_error_whose_text_fails_is_called_by_its_name(
+async def test_an_error_whose_text_fails_is_logged_by_its_class(
     harness: ControllerHarness, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with harness.running(returns(Unspeakable())):
@@ -182,7 +190,7 @@ class Odd(BaseException):
     """No Exception: what a test framework or an event loop throws."""
 
 
-async def test_what_is_not_even_an_exception_costs_its_own_try_alone(
+async def test_a_base_exception_fails_only_its_own_reconcile(
     harness: ControllerHarness, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with harness.running(returns(Odd("out of order"))):
@@ -205,7 +213,7 @@ async def dripping(key: ObjectKey, ctx: Context) -> AsyncIterator[None]:
 
 
 @pytest.mark.parametrize("function", [plain, dripping])
-async def test_a_function_that_cannot_be_awaited_is_said_with_the_key_once(
+async def test_a_function_that_cannot_be_awaited_is_logged_with_the_key_once(
     harness: ControllerHarness, function: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with harness.running(unwrapped=function):
@@ -213,11 +221,14 @@ async def test_a_function_that_cannot_be_awaited_is_said_with_the_key_once(
         await harness.clock.advance(100)
 
     assert harness.controller.stats().terminal == 1
-    assert "default/shop: reconcile failed, will not retry until a change: reconcile returned" in caplog.text
+    assert (
+        "default/shop: reconcile failed, will not retry until a change: reconcile returned"
+        in caplog.text
+    )
     assert "write `async def`" in caplog.text
 
 
-async def test_a_function_that_ignores_its_end_keeps_its_worker_and_nobody_elses(
+async def test_a_function_that_ignores_cancellation_holds_only_its_own_worker(
     harness: ControllerHarness,
 ) -> None:
     async def stubborn(key: ObjectKey, ctx: Context) -> None:
@@ -239,7 +250,7 @@ async def test_a_function_that_ignores_its_end_keeps_its_worker_and_nobody_elses
     assert harness.controller.stats().succeeded == 2  # late is still an answer
 
 
-async def test_a_name_alone_is_no_key(harness: ControllerHarness) -> None:
+async def test_a_name_without_a_namespace_is_not_a_key(harness: ControllerHarness) -> None:
     """It could be of any namespace, and would be found in none."""
 
     async def careless(key: ObjectKey, ctx: Context) -> None:
@@ -263,7 +274,7 @@ async def test_a_timeout_of_the_functions_own_is_an_error_like_any_other(
     assert harness.controller.stats().last_error == "default/shop: the registry did not answer"
 
 
-async def test_whoever_changes_what_it_was_given_changes_nothing_else(
+async def test_changing_an_object_of_the_cache_changes_nothing_else(
     harness: ControllerHarness,
 ) -> None:
     seen: list[int] = []
@@ -295,7 +306,7 @@ def conflict() -> Exception:
     ],
     ids=["conflict", "of the API", "a fault"],
 )
-async def test_a_failure_is_logged_as_loudly_as_it_deserves(
+async def test_failures_are_logged_at_the_level_that_fits(
     harness: ControllerHarness, error: Exception, level: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -329,9 +340,7 @@ async def test_a_failure_is_logged_as_loudly_as_it_deserves(
     ],
     ids=repr,
 )
-def test_a_controller_that_cannot_work_is_refused_at_once(
-    spec: dict[str, Any], complaint: str
-) -> None:
+def test_an_invalid_controller_is_rejected_at_once(spec: dict[str, Any], complaint: str) -> None:
     with pytest.raises(InvalidValue, match=complaint):
         ControllerSpec(**{"name": "c", "kind": Website, "reconcile": returns(), **spec})
 

@@ -168,7 +168,7 @@ async def test_an_informer_gets_there_where_streams_are_broken(
 
 
 @pytest.mark.parametrize("kind", ["MODIFIED", "BOOKMARK"])
-async def test_a_proxy_that_ends_each_watch_after_one_event_is_asked_five_times_and_then_slowly(
+async def test_a_proxy_that_ends_each_watch_after_one_event_gets_five_watches_and_then_fewer(
     kind: str,
 ) -> None:
     clock = ManualClock()
@@ -213,7 +213,7 @@ async def test_an_informer_reports_a_proxy_that_stands_still_after_45_seconds() 
                     assert pods.stats().reflector.lists == 1  # it went on where it was
 
 
-async def test_connections_that_are_refused_are_counted_and_warned_of(
+async def test_refused_connections_are_counted_and_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -243,7 +243,7 @@ async def test_connections_that_are_refused_are_counted_and_warned_of(
         ("first", "pages without a new item in a row"),
     ],
 )
-async def test_pages_without_end_are_an_error_for_everybody(page: str, message: str) -> None:
+async def test_pages_without_end_are_an_error_everywhere(page: str, message: str) -> None:
     """Of an informer, of `list_all` and of `each`: after a few requests."""
     collection = Collection("too large", page=page)
     async with cluster(collection, ManualClock()) as client:
@@ -274,22 +274,33 @@ class Forbidding(Collection):
         await reply(403, status)(asked, line)
 
 
-async def test_a_watch_error_handler_can_be_given_to_every_maker_of_informers() -> None:
-    heard: dict[str, list[Exception]] = {"client": [], "factory": [], "manager": [], "cache": []}
+async def test_client_and_manager_accept_a_watch_error_handler() -> None:
+    errors_of: dict[str, list[Exception]] = {
+        "client": [],
+        "factory": [],
+        "manager": [],
+        "cache": [],
+    }
     async with cluster(Forbidding(), QuickClock()) as client:
-        informer: SharedInformer[Pod] = client.informer(Pod, on_watch_error=heard["client"].append)
-        factory = SharedInformerFactory(client, on_watch_error=heard["factory"].append)
+        informer: SharedInformer[Pod] = client.informer(
+            Pod, on_watch_error=errors_of["client"].append
+        )
+        factory = SharedInformerFactory(client, on_watch_error=errors_of["factory"].append)
         manager = Manager(
-            client, on_watch_error=heard["manager"].append, signals=False, tune_gc=False, logs=False
+            client,
+            on_watch_error=errors_of["manager"].append,
+            signals=False,
+            tune_gc=False,
+            logs=False,
         )
         manager.cache(Pod)
-        manager.cache(ConfigMap, on_watch_error=heard["cache"].append)
+        manager.cache(ConfigMap, on_watch_error=errors_of["cache"].append)
         async with running(informer, manager), factory:
             factory.informer(Pod)
             factory.start()
-            await eventually(lambda: all(heard.values()))
+            await eventually(lambda: all(errors_of.values()))
 
-    assert all("403" in str(errors[0]) for errors in heard.values())
+    assert all("403" in str(errors[0]) for errors in errors_of.values())
 
 
 async def test_the_report_of_a_manager_names_informers_that_fail() -> None:

@@ -73,7 +73,7 @@ async def test_live_changes_go_before_the_first_list(harness: ControllerHarness)
     assert harness.names()[:2] == ["old-0", "new"]
 
 
-async def test_a_failing_key_waits_longer_and_longer_and_keeps_nobody_waiting(
+async def test_a_failing_key_backs_off_and_delays_no_other(
     harness: ControllerHarness,
 ) -> None:
     """X-4: 5 ms, 10 ms, 20 ms, …, while others go on."""
@@ -150,7 +150,7 @@ def test_no_key_is_ever_worked_on_twice_at_once(changes: list[int], workers: int
     [(Result(requeue_after=30), 30.0), (Result(requeue=True), 0.005), (RuntimeError("no"), 0.005)],
     ids=["requeue after", "requeue", "error"],
 )
-async def test_a_result_says_when_the_key_comes_again(
+async def test_a_result_decides_when_the_key_is_reconciled_again(
     harness: ControllerHarness, answer: object, again_after: float
 ) -> None:
     async with harness.running(returns(answer)):
@@ -209,7 +209,7 @@ async def test_changes_of_another_kind_are_mapped_to_keys(
     assert harness.names() == ["one", "one", "two"]
 
 
-async def test_a_mapping_that_fails_is_logged_with_the_key_and_the_next_is_told(
+async def test_a_mapping_that_fails_is_logged_with_the_key_and_later_changes_are_handled(
     harness: ControllerHarness, caplog: pytest.LogCaptureFixture
 ) -> None:
     configs = harness.informer_client.source(ConfigMap)
@@ -225,7 +225,7 @@ async def test_a_mapping_that_fails_is_logged_with_the_key_and_the_next_is_told(
     assert "default/wrong" in caplog.text
 
 
-async def test_a_mapping_to_what_is_no_key_is_logged(
+async def test_a_mapping_to_something_that_is_not_a_key_is_logged(
     harness: ControllerHarness, caplog: pytest.LogCaptureFixture
 ) -> None:
     configs = harness.informer_client.source(ConfigMap)
@@ -264,7 +264,7 @@ async def test_a_predicate_that_fails_lets_the_change_pass(
     assert "default/shop: predicate" in caplog.text
 
 
-async def test_a_resync_has_everything_reconciled_again(harness: ControllerHarness) -> None:
+async def test_a_resync_reconciles_every_key_again(harness: ControllerHarness) -> None:
     async with harness.running(resync=60.0):
         harness.sites.put(a_site("shop"))
         await harness.clock.advance(59)
@@ -274,7 +274,7 @@ async def test_a_resync_has_everything_reconciled_again(harness: ControllerHarne
     assert len(harness.names()) >= 2
 
 
-async def test_nothing_begins_before_the_caches_are_complete(
+async def test_nothing_is_reconciled_before_the_caches_have_synced(
     harness: ControllerHarness, caplog: pytest.LogCaptureFixture
 ) -> None:
     harness.sites.put(a_site("shop"))
@@ -289,7 +289,7 @@ async def test_nothing_begins_before_the_caches_are_complete(
         assert "site: still waiting for the first list of deployments" in caplog.text
 
 
-async def test_a_kind_that_nobody_declared_is_not_read(harness: ControllerHarness) -> None:
+async def test_an_undeclared_kind_is_not_read(harness: ControllerHarness) -> None:
     async def reconcile(key: ObjectKey, ctx: Context) -> None:
         ctx.get(ConfigMap, key)
 
@@ -302,12 +302,12 @@ async def test_a_kind_that_nobody_declared_is_not_read(harness: ControllerHarnes
     )
 
 
-def test_a_kind_that_nobody_declared_starts_no_mirror() -> None:
+def test_an_undeclared_kind_starts_no_informer() -> None:
     with pytest.raises(NotCached, match="declare it with manager"):
         Caches(FakeInformerClient(ManualClock()), ()).lister(ConfigMap)
 
 
-async def test_what_is_in_work_is_finished_and_nothing_more_is_begun(
+async def test_running_reconciles_finish_and_no_others_start(
     harness: ControllerHarness,
 ) -> None:
     gate = asyncio.Event()
@@ -332,7 +332,7 @@ async def test_what_is_in_work_is_finished_and_nothing_more_is_begun(
     assert len(finished) == 1
 
 
-async def test_a_key_can_be_asked_for_by_hand(harness: ControllerHarness) -> None:
+async def test_a_key_can_be_enqueued_by_hand(harness: ControllerHarness) -> None:
     async with harness.running():
         await asyncio.to_thread(harness.controller.enqueue, SHOP)
         harness.controller.enqueue(ObjectKey("default", "later"), after=5)

@@ -98,7 +98,7 @@ async def test_an_object_is_written_in_one_version_and_read_in_the_other(
     assert webhooks.stats().converted > 0
 
 
-async def test_a_converter_that_fails_is_said_to_who_asked(
+async def test_a_failed_conversion_is_an_error_of_the_request(
     webhooks: WebhookServer, kube_client: Client, kube_namespace: str
 ) -> None:
     new = kube_client.resource(Shop, namespace=kube_namespace)

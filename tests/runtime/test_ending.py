@@ -32,7 +32,7 @@ Managed = Callable[..., Manager]
 
 
 class Part:
-    """Something of a user's; it ends or fails when it is told to."""
+    """A runnable of a user; the test decides when it ends or fails."""
 
     def __init__(self) -> None:
         self.fate: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -49,7 +49,7 @@ async def status(url: str, method: str = "GET", **headers: str) -> int:
 
 
 @pytest.mark.parametrize("host", ["10.1.2.3:8081", "website.shop.svc", "evil.example.com"])
-async def test_any_host_is_answered_because_the_kubelet_uses_the_pods_address(
+async def test_any_host_is_accepted_because_the_kubelet_uses_the_pods_address(
     health: str, webhook: str, host: str
 ) -> None:
     assert await status(health, Host=host) == 200
@@ -57,14 +57,14 @@ async def test_any_host_is_answered_because_the_kubelet_uses_the_pods_address(
 
 
 @pytest.mark.parametrize("headers", FOREIGN)
-async def test_a_page_of_another_origin_is_refused(
+async def test_a_page_of_another_origin_is_rejected(
     health: str, webhook: str, headers: dict[str, str]
 ) -> None:
     assert await status(health, **headers) == 403
     assert await status(webhook, "POST", **headers) == 403
 
 
-async def test_a_browser_that_opens_the_page_itself_is_answered(health: str) -> None:
+async def test_a_browser_that_opens_the_page_itself_gets_it(health: str) -> None:
     assert await status(health, **{"Sec-Fetch-Site": "none"}) == 200
 
 
@@ -75,12 +75,12 @@ async def test_health_has_no_use_for_methods_that_change(health: str, method: st
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"])
-async def test_webhooks_are_posted_to_and_nothing_else(webhook: str, method: str) -> None:
+async def test_webhooks_accept_only_post(webhook: str, method: str) -> None:
     assert await status(webhook, method) == 405
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example.com", None])
-async def test_no_answer_allows_other_origins_to_read_it(
+async def test_no_response_allows_other_origins_to_read_it(
     health: str, webhook: str, origin: str | None
 ) -> None:
     headers = {"Origin": origin} if origin else {}

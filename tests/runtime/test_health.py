@@ -47,7 +47,7 @@ async def hangs() -> None:
         (hangs, "timed out after 5 s"),
     ],
 )
-async def test_a_check_fails_that_raises_says_no_or_takes_too_long(
+async def test_a_check_fails_if_it_raises_returns_false_or_times_out(
     clock: ManualClock, check: Any, why: str
 ) -> None:
     checks = HealthChecks("alive", clock=clock)
@@ -59,7 +59,7 @@ async def test_a_check_fails_that_raises_says_no_or_takes_too_long(
     assert (await asking).failures == {"disk": why}
 
 
-async def test_a_check_that_fails_keeps_no_other_from_being_asked(clock: ManualClock) -> None:
+async def test_all_checks_run_even_if_one_fails(clock: ManualClock) -> None:
     checks = HealthChecks("alive", clock=clock)
     checks.add("disk", fails)
     checks.add("memory", fine)
@@ -79,10 +79,12 @@ async def test_a_change_of_health_is_logged_once(
     for _ in range(3):
         await checks.report()
 
-    assert [record.getMessage() for record in caplog.records] == ["alive checks failed: disk: no space left"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "alive checks failed: disk: no space left"
+    ]
 
 
-def test_a_name_is_given_once(clock: ManualClock) -> None:
+def test_the_name_of_a_check_is_unique(clock: ManualClock) -> None:
     checks = HealthChecks("ready", clock=clock)
     checks.add("disk", fine)
 
@@ -94,7 +96,7 @@ def test_no_checks_are_passed() -> None:
     assert HealthReport({}).is_healthy
 
 
-async def test_a_mirror_that_has_ended_is_dead(clock: ManualClock) -> None:
+async def test_an_informer_that_has_stopped_is_dead(clock: ManualClock) -> None:
     informer = SharedInformer(FakeCollection(Website), Website, clock=clock)
     pulse = LivenessMonitor([informer], clock=clock)
     running = asyncio.create_task(informer.run())
@@ -144,7 +146,7 @@ class Forbidding(Refusing):
         (Forbidding, False, ""),
     ],
 )
-async def test_fifteen_minutes_without_an_answer_are_a_reason_to_start_again(
+async def test_fifteen_minutes_without_a_response_fail_liveness(
     clock: ManualClock, source: type[FakeCollection], dies: bool, why: str
 ) -> None:
     """A shorter outage is not, and neither is a server that answers with a refusal."""
@@ -197,7 +199,7 @@ async def test_a_minute_of_failed_attempts_is_a_reason_not_to_be_ready(
             check()
 
 
-async def test_an_informer_is_ready_again_when_its_server_answers(clock: ManualClock) -> None:
+async def test_an_informer_is_ready_again_when_its_server_responds(clock: ManualClock) -> None:
     class Back(FakeCollection):
         is_away = True
 
@@ -220,7 +222,7 @@ async def test_an_informer_is_ready_again_when_its_server_answers(clock: ManualC
         synced_check([informer])()
 
 
-async def test_a_mirror_is_not_thought_alive_because_another_of_its_kind_is(
+async def test_an_informer_is_dead_even_if_another_of_its_kind_is_alive(
     clock: ManualClock,
 ) -> None:
     """Two caches of one kind, such as a view and the whole, have one name."""
@@ -250,6 +252,6 @@ def test_an_address_is_a_port_or_a_host_and_a_port(given: int | str, address: Ad
     assert parse_address(given) == address
 
 
-def test_an_address_is_said_as_it_can_stand_in_a_url() -> None:
+def test_the_text_of_an_address_fits_into_a_url() -> None:
     assert str(parse_address("[::1]:8081")) == "[::1]:8081"
     assert str(parse_address("127.0.0.1:8081")) == "127.0.0.1:8081"

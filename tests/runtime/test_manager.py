@@ -88,7 +88,7 @@ async def test_a_class_is_installed_and_its_objects_are_reconciled(
     assert [event.reason for event in await client.resource(Event).list()] == ["Applied"]
 
 
-async def test_what_is_owned_is_made_again(managed: Managed, client: Client) -> None:
+async def test_a_deleted_owned_object_is_created_again(managed: Managed, client: Client) -> None:
     manager = managed()
     a_website_controller(manager)
 
@@ -150,7 +150,7 @@ async def test_functions_that_map_read_the_managers_caches(
     assert calls == [SHOP, SHOP]
 
 
-async def test_a_kind_that_is_not_served_yet_holds_up_nobody_else(
+async def test_a_kind_that_is_not_served_yet_delays_no_other_controller(
     server: APIServer, client: Client
 ) -> None:
     manager = Manager(
@@ -195,7 +195,7 @@ QUICK = ElectionTimes(lease_duration=60.0, renew_deadline=40.0, retry_period=0.0
 async def test_of_two_managers_one_works_and_the_other_takes_over(
     managed: Managed, client: Client
 ) -> None:
-    """X-5: no key is with both, and the lease is given back at the end."""
+    """X-5: no key is reconciled by both, and the lease is released at the end."""
     worked: list[tuple[str, str]] = []
 
     def candidate(identity: str) -> Manager:
@@ -226,7 +226,7 @@ async def test_of_two_managers_one_works_and_the_other_takes_over(
 
 
 class _After:
-    """Two managers, of which the second begins when it is told to."""
+    """Two managers, of which the test starts the second."""
 
     def __init__(self, first: Manager, second: Manager) -> None:
         self.go = asyncio.Event()
@@ -239,7 +239,7 @@ class _After:
             group.create_task(self._second.run())
 
 
-async def test_who_loses_the_lease_ends(managed: Managed, client: Client) -> None:
+async def test_a_manager_that_loses_the_lease_ends(managed: Managed, client: Client) -> None:
     manager = managed(leader_election=LeaderElection("maps", identity="us", times=QUICK))
     ended = asyncio.create_task(manager.run())
     leases = client.resource(Lease)
@@ -252,7 +252,7 @@ async def test_who_loses_the_lease_ends(managed: Managed, client: Client) -> Non
         await ended
 
 
-def test_times_that_contradict_each_other_are_refused() -> None:
+def test_times_that_contradict_each_other_are_rejected() -> None:
     with pytest.raises(InvalidValue, match="lease_duration must be longer"):
         LeaderElection("maps", times=ElectionTimes(lease_duration=5, renew_deadline=10))
 
@@ -299,7 +299,7 @@ async def test_pages_say_whether_it_lives_and_what_it_counts(
         assert line in text
 
 
-async def test_an_address_that_is_taken_is_said_at_the_start(managed: Managed) -> None:
+async def test_an_address_in_use_is_an_error_at_the_start(managed: Managed) -> None:
     first = managed(health="127.0.0.1:0")
     async with running(first):
         await until(lambda: first.stats().addresses)
@@ -310,7 +310,7 @@ async def test_an_address_that_is_taken_is_said_at_the_start(managed: Managed) -
 
 
 @pytest.mark.parametrize("address", ["here", "host:", "1:2:port", 70000, ":99999"])
-def test_an_address_that_is_none_is_refused(managed: Managed, address: Any) -> None:
+def test_an_invalid_address_is_rejected(managed: Managed, address: Any) -> None:
     with pytest.raises(InvalidValue, match="no port"):
         managed(health=address)
 
@@ -352,7 +352,7 @@ async def test_a_client_of_the_users_own_is_used_and_left_open(server: APIServer
     await own.aclose()
 
 
-async def test_a_manager_applies_under_its_own_name_whoever_gave_the_client(
+async def test_a_manager_applies_as_its_field_manager_with_any_client(
     client: Client,
 ) -> None:
     manager = Manager(
@@ -420,7 +420,7 @@ async def test_a_definition_is_installed_with_its_labels_and_annotations(
         {"annotations": {"no key!": ""}},
     ],
 )
-def test_labels_and_annotations_that_no_object_can_have_are_refused(
+def test_invalid_labels_and_annotations_are_rejected(
     metadata: dict[str, Any],
 ) -> None:
     with pytest.raises(InvalidValue, match=r"no key!|no value!"):
@@ -441,7 +441,7 @@ def test_nothing_is_read_or_opened_before_run(
     assert manager.stats().state == "new"
 
 
-async def test_a_protected_group_is_refused_without_its_annotation(managed: Managed) -> None:
+async def test_a_protected_group_needs_its_annotation(managed: Managed) -> None:
     manager = managed()
     manager.install_crd(Gate)
 

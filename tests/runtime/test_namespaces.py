@@ -37,7 +37,7 @@ async def made(client: Client, key: ObjectKey) -> None:
     await client.resource(ConfigMap, namespace=key.namespace).create(config)
 
 
-async def test_only_the_namespaces_that_are_named_are_mirrored_and_reconciled(
+async def test_only_the_named_namespaces_are_cached_and_reconciled(
     managed: Managed, filled: Client, server: APIServer
 ) -> None:
     manager = managed(namespace=["shop", "blog"])
@@ -105,12 +105,12 @@ async def _nothing(key: ObjectKey, ctx: Context) -> None:
     """Nothing is to be done."""
 
 
-@pytest.mark.parametrize("said", [[], ["shop", ""], ["Shop"], "no such/place", [5]], ids=repr)
-def test_what_cannot_be_namespaces_is_refused(managed: Managed, said: Sequence[Any]) -> None:
+@pytest.mark.parametrize("given", [[], ["shop", ""], ["Shop"], "no such/place", [5]], ids=repr)
+def test_invalid_namespaces_are_rejected(managed: Managed, given: Sequence[Any]) -> None:
     with pytest.raises(InvalidValue, match=r"."):
-        managed(namespace=said)
+        managed(namespace=given)
     with pytest.raises(InvalidValue, match=r"."):
-        managed().cache(ConfigMap, namespace=said)
+        managed().cache(ConfigMap, namespace=given)
 
 
 ROLES = """

@@ -94,7 +94,7 @@ def hooks() -> Iterator[Running]:
 
 @pytest.mark.parametrize("metadata", [5, [], "x", {"name": 5}, {"labels": {"a": 1}}, True])
 @pytest.mark.parametrize("where", ["object", "oldObject"])
-def test_metadata_that_no_object_has_is_refused(hooks: Running, metadata: Any, where: str) -> None:
+def test_invalid_metadata_is_rejected(hooks: Running, metadata: Any, where: str) -> None:
     odd = {"metadata": metadata, "spec": {}}
 
     status, body = hooks.ask(HOOKS[0], a_review(**{where: odd}))
@@ -105,7 +105,7 @@ def test_metadata_that_no_object_has_is_refused(hooks: Running, metadata: Any, w
 
 
 @pytest.mark.parametrize("metadata", [5, [], {"name": 5}, {"annotations": "x"}])
-def test_metadata_that_no_object_has_is_not_converted(hooks: Running, metadata: Any) -> None:
+def test_an_object_with_invalid_metadata_is_not_converted(hooks: Running, metadata: Any) -> None:
     before = hooks.webhooks.stats()
 
     status, body = hooks.ask("/convert", asked(an_old_site(), {"metadata": metadata}))
@@ -188,7 +188,7 @@ ANY_REVIEW = st.one_of(*[odd_reviews()] * 5, st.binary(max_size=60))
 
 @settings(max_examples=400, deadline=None)
 @given(path=st.sampled_from(HOOKS), body=ANY_REVIEW)
-def test_whatever_comes_is_answered_or_refused_with_words(
+def test_every_body_gets_a_response_or_an_error_with_a_reason(
     hooks: Running, path: str, body: bytes
 ) -> None:
     before = hooks.webhooks.stats()
@@ -229,7 +229,7 @@ def _check_answer(review: Any, response: Any) -> None:
     ],
     ids=["gzip", "deflate", "brackets", "requests", "deep", "deep object", "charset"],
 )
-def test_odd_encodings_and_depths_are_answered(
+def test_unusual_encodings_and_depths_get_a_response(
     hooks: Running, body: bytes, headers: dict[str, str]
 ) -> None:
     status, _ = hooks.ask(HOOKS[1], body, **headers)

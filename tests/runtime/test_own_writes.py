@@ -50,7 +50,7 @@ def deployment_gone(key: ObjectKey) -> Write:
 # --- what an answer reports
 
 
-async def test_the_answers_to_writes_report_what_was_written(client: Client) -> None:
+async def test_the_responses_to_writes_report_what_was_written(client: Client) -> None:
     noted: list[Write] = []
     own = recording_client(client, noted.append).resource(ConfigMap)
 
@@ -352,7 +352,7 @@ async def test_versions_that_do_not_compare_are_waited_for_until_the_object_has_
 
 
 @pytest.mark.parametrize("end", ["fails", "is done", "comes again", "times out"])
-async def test_what_a_try_wrote_is_waited_for_however_it_ended(
+async def test_the_next_reconcile_waits_for_the_writes_of_any_outcome(
     harness: ControllerHarness, end: str
 ) -> None:
     async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
@@ -577,7 +577,7 @@ async def _interleave(  # noqa: C901 - a table of steps and deeds
                 await harness.clock.advance(number)
             await harness.clock.settle()
             failures.append(harness.controller.stats().last_error)
-        # In the end all of it is seen, and nobody waits for ever.
+        # In the end all of it is seen, and no key stays parked.
         harness.sites.lags = deployments.lags = False
         for _ in range(60):
             harness.sites.deliver()

@@ -29,8 +29,14 @@ keeper: Keeper[ConfigMap] = Keeper(ConfigMap)
 
 
 def a_state(version: str, **metadata: Any) -> Entry:
-    said = {"namespace": "shop", "name": "web", "uid": "1", "resourceVersion": version, **metadata}
-    return keeper.take(msgspec.json.encode({"metadata": said}))
+    fields = {
+        "namespace": "shop",
+        "name": "web",
+        "uid": "1",
+        "resourceVersion": version,
+        **metadata,
+    }
+    return keeper.take(msgspec.json.encode({"metadata": fields}))
 
 
 def update(old: dict[str, Any], new: dict[str, Any]) -> Change[ConfigMap]:
@@ -88,7 +94,7 @@ def test_a_kind_without_generations_always_passes() -> None:
     assert generation_changed(update({}, {}))
 
 
-def test_what_is_only_told_again_has_the_same_version() -> None:
+def test_a_resync_has_the_same_version() -> None:
     assert not version_changed(resync())
     assert version_changed(update({}, {}))
 
@@ -106,7 +112,7 @@ def test_labels_match_before_or_after() -> None:
     assert not is_web(added(**other))
 
 
-def test_a_selector_that_cannot_be_read_is_never_everything() -> None:
+def test_a_selector_that_does_not_parse_is_an_error() -> None:
     with pytest.raises(InvalidValue):
         matching("app in (")
 
@@ -136,7 +142,7 @@ class Sink:
         self.added.append((str(key), priority))
 
 
-def test_what_was_there_before_and_what_is_told_again_can_wait() -> None:
+def test_the_initial_list_and_resyncs_have_low_priority() -> None:
     sink = Sink()
     handle = enqueue_object(sink, ())
 

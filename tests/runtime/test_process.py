@@ -20,7 +20,7 @@ from kubeloop.runtime.process import handle_signals
 
 @contextmanager
 def bare_root() -> Iterator[logging.Logger]:
-    """A root logger that nobody has arranged yet."""
+    """A root logger without handlers."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     root.handlers.clear()
@@ -31,7 +31,7 @@ def bare_root() -> Iterator[logging.Logger]:
         root.setLevel(level)
 
 
-def test_the_collector_comes_by_less_often_and_is_given_back() -> None:
+def test_the_garbage_collector_runs_less_often_and_is_restored() -> None:
     before = gc.get_threshold()
 
     with tune_garbage_collector() as settle:
@@ -67,14 +67,14 @@ def test_a_program_that_has_arranged_its_log_keeps_it() -> None:
 # --- several managers in one process
 
 
-async def test_a_signal_is_heard_by_all_who_listen() -> None:
-    heard: list[str] = []
+async def test_a_signal_reaches_all_handlers() -> None:
+    received: list[str] = []
 
     def hears(name: str) -> ExitStack:
         stack = ExitStack()
         stack.enter_context(
             handle_signals(
-                lambda: heard.append(f"{name} stops"), lambda: heard.append(f"{name} ends")
+                lambda: received.append(f"{name} stops"), lambda: received.append(f"{name} ends")
             )
         )
         return stack
@@ -86,11 +86,11 @@ async def test_a_signal_is_heard_by_all_who_listen() -> None:
             await raised(signal.SIGTERM)
         await raised(signal.SIGTERM)
 
-    assert heard == ["first stops", "second stops", "first ends"]
+    assert received == ["first stops", "second stops", "first ends"]
     assert signal.getsignal(signal.SIGTERM) == before
 
 
-async def test_a_programs_own_handler_of_a_signal_is_given_back() -> None:
+async def test_the_programs_own_signal_handler_is_restored() -> None:
     def own(*_: object) -> None: ...
 
     before = signal.signal(signal.SIGTERM, own)
@@ -102,7 +102,7 @@ async def test_a_programs_own_handler_of_a_signal_is_given_back() -> None:
         signal.signal(signal.SIGTERM, before)
 
 
-async def test_outside_the_main_thread_nobody_listens_for_signals() -> None:
+async def test_outside_the_main_thread_no_signal_is_handled() -> None:
     async def listen() -> object:
         with handle_signals(lambda: None, lambda: None):
             return signal.getsignal(signal.SIGTERM)
@@ -116,7 +116,7 @@ async def raised(which: signal.Signals) -> None:
     await ManualClock().settle()
 
 
-def test_the_collector_is_given_back_by_the_last_in_whatever_order() -> None:
+def test_the_garbage_collector_is_restored_by_the_last_block_in_any_order() -> None:
     before = gc.get_threshold()
     first, second = tune_garbage_collector(), tune_garbage_collector()
 
@@ -129,7 +129,7 @@ def test_the_collector_is_given_back_by_the_last_in_whatever_order() -> None:
     assert gc.get_threshold() == before
 
 
-def test_the_log_goes_on_until_the_last_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_logging_continues_until_the_last_block_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     output = io.StringIO()
     monkeypatch.setattr(sys, "stderr", output)
 

@@ -35,7 +35,7 @@ async def recreate_in_a_gap(server: APIServer, *, value: str) -> tuple[str, str]
     return old.metadata.uid, new.metadata.uid
 
 
-def told(change: Change[Any]) -> tuple[str, str, bool]:
+def summary(change: Change[Any]) -> tuple[str, str, bool]:
     entry = change.new_metadata or change.old_metadata
     assert entry is not None
     return str(change.type), entry.uid, change.is_recreation
@@ -58,7 +58,7 @@ async def test_every_informer_reports_a_re_creation_as_a_delete_and_an_add(
             maps = made[form]
             changes: list[tuple[str, str, bool]] = []
             deleted: list[Any] = []
-            maps.add_handler(on_change=lambda change: changes.append(told(change)))
+            maps.add_handler(on_change=lambda change: changes.append(summary(change)))
             maps.add_handler(on_delete=deleted.append)
             async with maps:
                 old, new = await recreate_in_a_gap(server, value="new")

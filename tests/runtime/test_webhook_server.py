@@ -69,7 +69,7 @@ async def test_an_object_is_changed_and_then_checked_before_it_is_stored(
     assert (webhooks.stats().allowed, webhooks.stats().denied) == (3, 1)
 
 
-async def test_a_deletion_can_be_refused(client: Client, certificates: Path) -> None:
+async def test_a_deletion_can_be_denied(client: Client, certificates: Path) -> None:
     webhooks = WebhookServer("127.0.0.1:0", certificates=certificates)
 
     @webhooks.validate(ConfigMap, operations=["DELETE"])
@@ -123,10 +123,10 @@ async def test_warnings_are_shown_whatever_is_decided(*, decision: bool) -> None
 
     async with plain(webhooks) as session:
         answer = await session.post("/validate-example-com-v1-website", data=a_review())
-        said = (await answer.json())["response"]
+        response = (await answer.json())["response"]
 
-    assert said["allowed"] is decision
-    assert said["warnings"] == ["spec.image: pin it by digest"]
+    assert response["allowed"] is decision
+    assert response["warnings"] == ["spec.image: pin it by digest"]
 
 
 async def test_a_function_that_hangs_is_a_no_in_time() -> None:
@@ -151,7 +151,7 @@ async def test_a_function_that_hangs_is_a_no_in_time() -> None:
     assert "no decision within 10 s" in answer["response"]["status"]["message"]
 
 
-async def test_a_function_that_is_cancelled_from_inside_is_a_no_that_says_so(
+async def test_a_function_that_is_cancelled_from_inside_denies_with_a_reason(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     webhooks = WebhookServer("127.0.0.1:0")
@@ -169,7 +169,7 @@ async def test_a_function_that_is_cancelled_from_inside_is_a_no_that_says_so(
     assert "default/shop: cancelled from inside" in caplog.text
 
 
-async def test_what_is_no_review_is_refused() -> None:
+async def test_a_body_that_is_not_a_review_is_rejected() -> None:
     webhooks = WebhookServer("127.0.0.1:0")
     webhooks.validate(Website)(lambda site, request: None)
     webhooks.convert(OldWebsite, Website)(to_new)
@@ -196,7 +196,7 @@ async def test_versions_are_converted() -> None:
     assert webhooks.stats().converted == 1
 
 
-def test_a_path_is_given_once() -> None:
+def test_a_path_is_unique() -> None:
     webhooks = WebhookServer("127.0.0.1:0")
     webhooks.validate(Website)(lambda site, request: None)
 
@@ -229,7 +229,7 @@ async def shown(address: str, *, name: str = "") -> bytes:
         host, int(port), ssl=context, server_hostname=name or host
     )
     found: bytes = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-    writer.transport.abort()  # a farewell would have to be answered
+    writer.transport.abort()  # without a close handshake
     await writer.wait_closed()
     return found
 
@@ -276,7 +276,7 @@ def test_a_pair_that_is_replaced_while_it_is_loaded_is_shown_at_once(
     assert caplog.text == ""
 
 
-def test_a_pair_that_does_not_fit_changes_nothing(
+def test_a_mismatched_pair_changes_nothing(
     certificates: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     certificate = ServingCertificate(certificates)
@@ -312,7 +312,7 @@ def test_a_pair_that_is_replaced_within_one_tick_of_the_file_system_is_seen(
     assert "mismatch" in certificate.stats().last_error.lower()
 
 
-def test_the_pair_of_before_that_comes_back_is_no_longer_complained_of(
+def test_restoring_the_previous_pair_ends_the_errors(
     certificates: Path,
 ) -> None:
     certificate = ServingCertificate(certificates)
@@ -346,6 +346,6 @@ def no_file_is_left(*_: object, **__: object) -> None:
     raise OSError(errno.EMFILE, "Too many open files")
 
 
-def test_a_certificate_that_is_not_there_is_said_at_the_start(tmp_path: Path) -> None:
+def test_a_missing_certificate_is_an_error_at_the_start(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"read the certificate .*tls.crt"):
         ServingCertificate(tmp_path).context()

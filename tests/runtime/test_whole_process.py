@@ -302,9 +302,7 @@ async def test_a_manager_whose_work_ignores_cancellation_ends_with_an_error_and_
     assert lease.spec.holder_identity
 
 
-async def test_a_manager_that_is_told_to_stop_ends_without_an_error(
-    start: Started, client: Client
-) -> None:
+async def test_a_stopped_manager_ends_without_an_error(start: Started, client: Client) -> None:
     await client.resource(ConfigMap).create(a_config("one"))
     program = MANAGER.format(grace=0.1, error="asyncio.CancelledError", answer="raise")
     process = await start(program)

@@ -24,7 +24,7 @@ class Cleaning:
         self.cleaned.append(site.metadata.name)
 
 
-async def test_a_finalizer_is_added_once_and_the_object_comes_back(with_sites: Client) -> None:
+async def test_a_finalizer_is_added_once_and_the_object_is_returned(with_sites: Client) -> None:
     site = await with_sites.resource(Website).create(a_site())
 
     first = await ensure_finalizer(with_sites, site, NAME, Cleaning())
@@ -35,7 +35,7 @@ async def test_a_finalizer_is_added_once_and_the_object_comes_back(with_sites: C
     assert again is first
 
 
-async def test_cleanup_runs_before_the_object_goes(with_sites: Client) -> None:
+async def test_cleanup_runs_before_the_object_is_removed(with_sites: Client) -> None:
     sites, cleaning = with_sites.resource(Website), Cleaning()
     await ensure_finalizer(with_sites, await sites.create(a_site()), NAME, cleaning)
     await sites.delete("shop")
@@ -171,6 +171,6 @@ async def test_a_status_of_an_object_that_changed_meanwhile_is_a_conflict(
         await update_status(with_sites, site)
 
 
-async def test_what_has_no_status_is_refused(client: Client) -> None:
+async def test_something_without_a_status_is_rejected(client: Client) -> None:
     with pytest.raises(InvalidValue, match="it has no metadata"):
         await update_status(client, object())

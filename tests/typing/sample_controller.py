@@ -1,4 +1,4 @@
-"""Controllers and caches as users write them; mypy and pyright read it, nobody runs it."""
+"""Controllers and caches as users write them; mypy and pyright read it, it never runs."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ async def mistakes(client: Client) -> None:
     await deployments.evict("web")  # type: ignore[misc] # only pods are evicted
     await deployments.create(Pod())  # type: ignore[arg-type] # another kind
     await deployments.patch("web", {}, type="merg")  # type: ignore[arg-type] # no such type
-    await deployments.patch("web", {})  # type: ignore[call-arg] # the type is to be said
+    await deployments.patch("web", {})  # type: ignore[call-arg] # the type is required
     client.core_v1.nodes("shop")  # type: ignore[call-arg] # nodes are in no namespace
     await deployments.delete("web", propagation="Later")  # type: ignore[arg-type] # no such policy
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .api_server import APIServer
     from .control_plane import ControlPlane, ControlPlaneFailed, assets_folder
-    from .server.faults import Match, Reply, SeenRequest
+    from .server.faults import Faults, Match, Reply, SeenRequest
     from .server.identity import User
     from .server.statuses import Refusal
     from .threads import running_in_thread
@@ -30,6 +30,7 @@ __all__ = [
     "APIServer",
     "ControlPlane",
     "ControlPlaneFailed",
+    "Faults",
     "Match",
     "Refusal",
     "Reply",
@@ -44,6 +45,7 @@ _HOMES = {
     "APIServer": "api_server",
     "ControlPlane": "control_plane",
     "ControlPlaneFailed": "control_plane",
+    "Faults": "server.faults",
     "Match": "server.faults",
     "Refusal": "server.statuses",
     "Reply": "server.faults",
