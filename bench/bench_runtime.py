@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
+from bench.embedded_server import serving
 from bench.measure import Row, figure
-from bench.served import serving
 from kubeloop.cache import RawPage, Scope, SharedInformer, Watchable
 from kubeloop.events import FakeRecorder
 from kubeloop.kit import SystemClock, TaskOwner, running
@@ -79,12 +79,12 @@ class Source:
 
 def _object(name: str, version: int) -> bytes:
     metadata = {"namespace": "shop", "name": name, "uid": name, "resourceVersion": str(version)}
-    said = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata, "data": {"a": "b" * 500}}
-    return msgspec.json.encode(said)
+    data = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata, "data": {"a": "b" * 500}}
+    return msgspec.json.encode(data)
 
 
-class Mirror:
-    """Stands in for a client: its one informer reads from a source."""
+class FakeInformerClient:
+    """A client whose informers read from a source."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -98,7 +98,7 @@ class Mirror:
 @asynccontextmanager
 async def _controlled(source: Source, reconcile: Callable[..., Any]) -> AsyncIterator[Controller]:
     spec = ControllerSpec(name="maps", kind=ConfigMap, reconcile=reconcile, workers=WORKERS)
-    caches = Caches(Mirror(source), [CacheDeclaration(kind=ConfigMap, model=ConfigMap)])
+    caches = Caches(FakeInformerClient(source), [CacheDeclaration(kind=ConfigMap, model=ConfigMap)])
     client: Any = None  # nothing is written
     environment = Environment(client, caches, SystemClock())
     controller = Controller(spec, environment, recorder=FakeRecorder())

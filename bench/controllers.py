@@ -10,8 +10,8 @@ from typing import final
 
 import msgspec
 
+from bench.line_process import LineProcess, line_process
 from bench.measure import Failed
-from bench.talking import Talker, talking
 
 __all__ = ["Reconciler", "Seen", "commands", "reconciling"]
 
@@ -27,8 +27,8 @@ class Seen(msgspec.Struct, frozen=True):
 class Reconciler:
     """A controller that has reconciled every pod once."""
 
-    def __init__(self, talker: Talker) -> None:
-        self._talker = talker
+    def __init__(self, process_lines: LineProcess) -> None:
+        self._talker = process_lines
 
     def await_mark(self, mark: str) -> Seen:
         """Wait until the pod with this mark is reconciled."""
@@ -52,7 +52,7 @@ def reconciling(command: list[str], kubeconfig: Path) -> Iterator[Reconciler]:
     """Run a controller while the block lasts, which begins when it has seen every pod."""
     path = str(kubeconfig)
     extra = [] if command[0] == sys.executable else [f"--kubeconfig={path}"]
-    with talking([*command, *extra], env={"KUBECONFIG": path}) as talker:
-        reconciler = Reconciler(talker)
+    with line_process([*command, *extra], env={"KUBECONFIG": path}) as process_lines:
+        reconciler = Reconciler(process_lines)
         reconciler.await_mark("")
         yield reconciler
