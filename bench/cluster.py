@@ -91,13 +91,13 @@ class Cluster:
         with another never comes.
         """
         whole = [*command, f"--objects={self._pods}", f"--events={events}"]
-        with line_process(whole, env={"KUBECONFIG": str(self.kubeconfig)}) as process_lines:
-            sync, hold = _cost(process_lines.line())
+        with line_process(whole, env={"KUBECONFIG": str(self.kubeconfig)}) as program:
+            sync, hold = _cost(program.line())
             if not events:
                 return InformerCosts(sync, hold=hold)
             self._rounds += 1
             run(change_pods(self.etcd, events, mark=str(self._rounds)))
-            return InformerCosts(sync, _cost(process_lines.line())[0], hold)
+            return InformerCosts(sync, _cost(program.line())[0], hold)
 
 
 @contextmanager

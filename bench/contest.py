@@ -111,8 +111,8 @@ def _cost_of(name: str, contestant: Contestant) -> Cost:
         case Snippet(code, setup):
             return _run_snippet(name, code, setup)
         case Program(command):
-            with line_process(command) as process_lines:
-                return msgspec.json.decode(process_lines.line(), type=Cost)
+            with line_process(command) as program:
+                return msgspec.json.decode(program.line(), type=Cost)
 
 
 def _run_snippet(name: str, code: str, setup: str) -> Cost:

@@ -1,4 +1,4 @@
-"""Both controllers of pods, ours and client-go's, as programs that tell of each reconcile."""
+"""Both controllers of pods, ours and client-go's, as programs that report each reconcile."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Seen(msgspec.Struct, frozen=True):
 class Reconciler:
     """A controller that has reconciled every pod once."""
 
-    def __init__(self, process_lines: LineProcess) -> None:
-        self._talker = process_lines
+    def __init__(self, process: LineProcess) -> None:
+        self._process = process
 
     def await_mark(self, mark: str) -> Seen:
         """Wait until the pod with this mark is reconciled."""
-        found = msgspec.json.decode(self._talker.line(), type=Seen)
+        found = msgspec.json.decode(self._process.line(), type=Seen)
         if found.mark != mark:
             raise Failed(f"waited for the mark {mark!r}, and {found.mark!r} came")
         return found
@@ -52,7 +52,7 @@ def reconciling(command: list[str], kubeconfig: Path) -> Iterator[Reconciler]:
     """Run a controller while the block lasts, which begins when it has seen every pod."""
     path = str(kubeconfig)
     extra = [] if command[0] == sys.executable else [f"--kubeconfig={path}"]
-    with line_process([*command, *extra], env={"KUBECONFIG": path}) as process_lines:
-        reconciler = Reconciler(process_lines)
+    with line_process([*command, *extra], env={"KUBECONFIG": path}) as program:
+        reconciler = Reconciler(program)
         reconciler.await_mark("")
         yield reconciler

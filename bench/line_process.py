@@ -64,11 +64,11 @@ def line_process(
         stdout=subprocess.PIPE,
         env={**os.environ, **(env or {})},
     ) as process:
-        process_lines = LineProcess(process, _name(command), timeout)
-        timer = threading.Timer(timeout, process_lines.kill)
+        program = LineProcess(process, _name(command), timeout)
+        timer = threading.Timer(timeout, program.kill)
         timer.start()
         try:
-            yield process_lines
+            yield program
         finally:
             timer.cancel()
 

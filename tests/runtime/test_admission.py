@@ -12,8 +12,8 @@ from kubeloop.machinery import InvalidValue, apply_json_patch
 from kubeloop.runtime import AdmissionRequest, Denied
 from kubeloop.runtime.admission import (
     ReviewRequest,
-    allowed,
-    denied,
+    allow_response,
+    deny_response,
     objects_of,
     patch_between,
     read_review,
@@ -105,7 +105,7 @@ def test_the_response_to_a_change_is_the_difference() -> None:
     site.spec.replicas = 5
     site.metadata.labels["tier"] = "front"
 
-    answer = msgspec.json.decode(allowed("42", patch=patch_between(before, site, Website)))
+    answer = msgspec.json.decode(allow_response("42", patch=patch_between(before, site, Website)))
 
     patch = msgspec.json.decode(base64.b64decode(answer["response"]["patch"]))
     changed: Any = apply_json_patch(SITE, patch)
@@ -118,7 +118,7 @@ def test_no_change_is_no_patch() -> None:
     site = Website.from_dict(SITE)
 
     assert patch_between(site.to_dict(), site, Website) is None
-    assert msgspec.json.decode(allowed("42"))["response"] == {"uid": "42", "allowed": True}
+    assert msgspec.json.decode(allow_response("42"))["response"] == {"uid": "42", "allowed": True}
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,9 @@ def test_a_mutation_returns_the_object() -> None:
 
 
 def test_a_denial_has_a_reason() -> None:
-    answer = msgspec.json.decode(denied("42", "no", code=403, reason="Forbidden", warnings=["old"]))
+    answer = msgspec.json.decode(
+        deny_response("42", "no", code=403, reason="Forbidden", warnings=["old"])
+    )
 
     assert answer["response"] == {
         "uid": "42",

@@ -31,9 +31,9 @@ __all__ = [
     "Denied",
     "Operation",
     "UserInfo",
-    "allowed",
+    "allow_response",
     "check_object",
-    "denied",
+    "deny_response",
     "patch_between",
     "read_review",
 ]
@@ -260,7 +260,7 @@ def _steps(path: str) -> list[str]:
     return [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
 
 
-def allowed(uid: str, *, patch: bytes | None = None, warnings: Sequence[str] = ()) -> bytes:
+def allow_response(uid: str, *, patch: bytes | None = None, warnings: Sequence[str] = ()) -> bytes:
     """The response that allows the request, with an optional patch."""
     response: dict[str, Any] = {"uid": uid, "allowed": True}
     if patch is not None:
@@ -268,7 +268,7 @@ def allowed(uid: str, *, patch: bytes | None = None, warnings: Sequence[str] = (
     return _review(response, warnings)
 
 
-def denied(
+def deny_response(
     uid: str, message: str, *, code: int, reason: str = "", warnings: Sequence[str] = ()
 ) -> bytes:
     """The response that denies the request."""

@@ -33,8 +33,8 @@ from .admission import (
     Denied,
     Operation,
     ReviewRequest,
-    allowed,
-    denied,
+    allow_response,
+    deny_response,
     key_of,
     objects_of,
     patch_between,
@@ -146,7 +146,7 @@ class WebhookServer:
                 result = function(obj, request)
                 if inspect.isawaitable(result):
                     await result
-                return allowed(review.uid, warnings=request.warnings)
+                return allow_response(review.uid, warnings=request.warnings)
 
             where = path or default_path("validate", cls)
             self._add(where, cls, operations, review, is_mutating=False)
@@ -176,7 +176,7 @@ class WebhookServer:
                 returned = await result if inspect.isawaitable(result) else result
                 changed = obj if returned is None else returned
                 patch = patch_between(before, changed, cls, sent=review.object)
-                return allowed(review.uid, patch=patch, warnings=request.warnings)
+                return allow_response(review.uid, patch=patch, warnings=request.warnings)
 
             where = path or default_path("mutate", cls)
             self._add(where, cls, operations, review, is_mutating=True)
@@ -318,7 +318,9 @@ class WebhookServer:
         except Denied as error:
             self._denied += 1
             code, reason = error.code, error.reason
-            return denied(review.uid, error.message, code=code, reason=reason, warnings=warnings)
+            return deny_response(
+                review.uid, error.message, code=code, reason=reason, warnings=warnings
+            )
         except TimeoutError:
             return self._fail(webhook, review, f"no decision within {REVIEW_TIMEOUT:g} s", 504)
         except Exception as error:
@@ -334,7 +336,9 @@ class WebhookServer:
     def _fail(self, webhook: _Webhook, review: ReviewRequest, why: str, code: int) -> bytes:
         self._failed += 1
         log.error("%s %s: %s", webhook.rule.path, key_of(review), why)
-        return denied(review.uid, f"the webhook failed: {why}", code=code, reason="InternalError")
+        return deny_response(
+            review.uid, f"the webhook failed: {why}", code=code, reason="InternalError"
+        )
 
     async def _convert_page(self, request: web.Request) -> web.Response:
         if request.method != "POST":

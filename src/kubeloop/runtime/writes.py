@@ -106,7 +106,7 @@ def _read(request: Request, body: bytes) -> Iterator[Write]:
         items,
     ) = _fields.read(body)
     if kind == "Status":
-        yield from _deleted(request, details)
+        yield from _read_deleted(request, details)
     elif isinstance(items, list) and request.method == "DELETE":  # of a collection
         for item in items:
             one = msgspec.structs.replace(request, name=item["metadata"]["name"])
@@ -134,7 +134,7 @@ def _read(request: Request, body: bytes) -> Iterator[Write]:
         )
 
 
-def _deleted(request: Request, details: Any) -> Iterator[Write]:
+def _read_deleted(request: Request, details: Any) -> Iterator[Write]:
     uid = details.get("uid") if isinstance(details, Mapping) else None
     if request.method == "DELETE" and request.name and uid:
         key = ObjectKey(request.namespace, request.name)
