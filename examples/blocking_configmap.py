@@ -1,4 +1,4 @@
-"""A configmap without asyncio: make it or bring it up to date, change and remove keys.
+"""A configmap without asyncio: create or update it, change and remove keys.
 
 Run it with `python examples/blocking_configmap.py`; nothing stays behind.
 """

@@ -1,4 +1,4 @@
-"""A configmap: make it or bring it up to date, change one key of it, remove another.
+"""A configmap: create or update it, change one key of it, remove another.
 
 Run it with `python examples/configmap.py`; nothing stays behind.
 """

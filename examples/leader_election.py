@@ -36,7 +36,7 @@ async def main() -> None:
 
 async def work(identity: str, transitions: int) -> None:
     print(f"{identity}: working, the lease has changed hands {transitions} times", flush=True)
-    await asyncio.Event().wait()  # whatever must not be done by two at once
+    await asyncio.Event().wait()  # the work that only one may do
 
 
 if __name__ == "__main__":

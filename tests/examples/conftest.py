@@ -1,4 +1,4 @@
-"""Where the examples run: `--kube` says on which server, each test in a namespace of its own.
+"""The server of the examples: `--kube` chooses it, and each test has its own namespace.
 
 A real server is shared by all tests, so what a test leaves outside of its namespace is removed.
 """
@@ -22,7 +22,7 @@ from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.core.v1 import Node
 from kubeloop.wire.yaml import dump_document, load_document
 
-from .standins import Server
+from .embedded_controllers import Server
 
 LEFT_BEHIND = (
     MutatingWebhookConfiguration,

@@ -1,4 +1,4 @@
-"""A node for a real control plane: takes every pod, says that it runs, keeps its log, ends it.
+"""A node for a real control plane: runs every pod, reports its status, serves its log.
 
 kube-controller-manager makes the pods of deployments and jobs, and leaves the rest to a
 scheduler and to kubelets: these lines are both.

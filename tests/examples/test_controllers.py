@@ -20,7 +20,7 @@ from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import ConfigMap, Container, Event, Pod, PodSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-from .standins import Server, controllers
+from .embedded_controllers import Server, controllers
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PATIENCE = 60  # seconds; pytest's own limit is shorter where the server is the embedded one

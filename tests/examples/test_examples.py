@@ -20,13 +20,13 @@ from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.core.v1 import Container, Node, Pod, PodSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-from .standins import Server, controllers
+from .embedded_controllers import Server, controllers
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 class Program:
-    """Runs examples in a thread, as `python examples/…` does, and says what they printed."""
+    """Runs examples in a thread, as `python examples/…` does, and returns what they printed."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self._monkeypatch = monkeypatch
@@ -232,7 +232,7 @@ async def test_a_watch_whose_version_has_expired_begins_again(
 
     async with lines_of(f"{style}watch_pods", kubeconfig=kubeconfig_file) as line:
         assert (await line()).startswith("ADDED")
-        # For as long as it takes: an answer may be among the connections that break.
+        # Until it succeeds: a response may be on a connection that breaks.
         kube_server.faults.fail(410, times=None, match=Match(verb="watch"))
         kube_server.drop_connections()
         found = [await line(), await line()]

@@ -1,4 +1,4 @@
-"""Reviews as bytes: what is asked, what is answered, and what is refused."""
+"""Reviews as bytes: requests, responses, and what is rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reconcile function can do wrong, and what it costs: its own try, and no more."""
+"""Mistakes of a reconcile function: they cost its own reconcile, and no more."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ async def test_a_function_that_cancels_its_own_task_fails_only_its_own_reconcile
 async def test_a_worker_whose_function_suppresses_cancellation_gets_no_other_key(
     harness: ControllerHarness,
 ) -> None:
-    """X-5: who has lost the lease is cancelled, and works on nothing more."""
+    """X-5: a former leader is cancelled, and reconciles nothing more."""
 
     async def deaf(key: ObjectKey, ctx: Context) -> None:
         with contextlib.suppress(asyncio.CancelledError):

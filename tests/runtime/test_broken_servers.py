@@ -259,7 +259,7 @@ async def test_pages_without_end_are_an_error_everywhere(page: str, message: str
     assert len(collection.verbs) < 25
 
 
-# --- who is called with errors
+# --- error handlers
 
 
 class Forbidding(Collection):

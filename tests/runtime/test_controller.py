@@ -117,7 +117,7 @@ async def test_after_a_success_the_next_failure_waits_briefly_again(
 @given(st.lists(st.integers(0, 3), max_size=40), st.integers(1, 4))
 @settings(max_examples=25)
 def test_no_key_is_ever_worked_on_twice_at_once(changes: list[int], workers: int) -> None:
-    """X-4: however many workers there are, and whatever comes while they work."""
+    """X-4: with any number of workers, and any changes meanwhile."""
 
     async def scenario() -> None:
         harness = ControllerHarness()

@@ -1,4 +1,4 @@
-"""Health, metrics and webhooks answer those who need them, and no web page."""
+"""Health, metrics and webhooks accept their clients, and no web page of another origin."""
 
 from __future__ import annotations
 

@@ -118,14 +118,14 @@ class Away(FakeCollection):
 
 
 class Stuck(FakeCollection):
-    """A server that takes the request and never answers."""
+    """A server that accepts the request and never responds."""
 
     async def list(self, **options: Any) -> Any:
         await asyncio.Event().wait()
 
 
 class Refusing(FakeCollection):
-    """A server that answers, and does not have the kind, or does not let us read it."""
+    """A server that responds, and does not serve the kind, or forbids to read it."""
 
     code = 404
 
@@ -149,7 +149,7 @@ class Forbidding(Refusing):
 async def test_fifteen_minutes_without_a_response_fail_liveness(
     clock: ManualClock, source: type[FakeCollection], dies: bool, why: str
 ) -> None:
-    """A shorter outage is not, and neither is a server that answers with a refusal."""
+    """A shorter outage does not, and neither does a server that responds with an error."""
     informer = SharedInformer(source(Website), Website, clock=clock)
     pulse = LivenessMonitor([informer], clock=clock)
     running = asyncio.create_task(informer.run())

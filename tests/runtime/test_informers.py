@@ -1,4 +1,4 @@
-"""FakeInformerClient of a real server, asked for from the client."""
+"""Informers of a client, with the embedded server."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ async def test_a_version_that_expired_costs_one_list_and_no_change(
 
 @pytest.mark.parametrize("what", ["token", "certificate", "ca"])
 async def test_a_rotation_loses_no_event(tmp_path: Path, what: str) -> None:
-    """X-3: a watch that is open meanwhile, or cut off because of it, tells everything."""
+    """X-3: a watch that is open meanwhile, or interrupted by it, misses nothing."""
     async with APIServer(rbac=True) as server:
         token, ca, clock = tmp_path / "token", tmp_path / "ca.crt", HastyClock()
 

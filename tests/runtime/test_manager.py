@@ -1,4 +1,4 @@
-"""A whole controller process against a server that really answers."""
+"""A whole controller process with the embedded server."""
 
 from __future__ import annotations
 
@@ -262,7 +262,7 @@ def test_a_lease_needs_a_name_that_it_can_have(managed: Managed) -> None:
         managed(leader_election="Not A Name")
 
 
-# --- being asked
+# --- endpoints
 
 
 async def test_pages_say_whether_it_lives_and_what_it_counts(
@@ -430,7 +430,7 @@ def test_invalid_labels_and_annotations_are_rejected(
 def test_nothing_is_read_or_opened_before_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A kubeconfig that is not there, and an address that is taken, are no matter until then."""
+    """A missing kubeconfig and an address in use do not matter until then."""
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "missing"))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""Reviews that no API server sends: each is answered, or refused with words, and none fails."""
+"""Reviews that no API server sends: each gets a response, or an error with a reason."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HOOKS = [
 
 
 class Running:
-    """A webhook server in a thread of its own, and a plain connection to it."""
+    """A webhook server in another thread, and a plain connection to it."""
 
     def __init__(self) -> None:
         self.webhooks = webhooks = WebhookServer("127.0.0.1:0")
@@ -127,7 +127,7 @@ def test_a_review_by_another_method_reaches_no_function(hooks: Running, method: 
     assert hooks.webhooks.stats() == before
 
 
-# --- anything at all
+# --- arbitrary bodies
 
 ODD = st.one_of(
     st.none(),
@@ -165,7 +165,7 @@ def _with(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 @st.composite
 def odd_reviews(draw: st.DrawFn) -> bytes:
-    """A review of which some parts are something else, or missing, or doubled."""
+    """A review of which some fields are replaced, missing, or duplicated."""
     review = json.loads(draw(st.sampled_from(REVIEWS)))
     depth = draw(st.sampled_from([0, 3, 4]))  # deep inside, the review itself stays one
     for _ in range(draw(st.integers(1, 3))):
@@ -204,7 +204,7 @@ def test_every_body_gets_a_response_or_an_error_with_a_reason(
 
 
 def _check_answer(review: Any, response: Any) -> None:
-    """It is about the question, and a patch fits the object that was asked about."""
+    """The response has the uid of the request, and its patch applies to the object."""
     assert response["uid"] == review["request"]["uid"]
     if "allowed" not in response:  # a conversion
         assert response["result"]["status"] in {"Success", "Failure"}

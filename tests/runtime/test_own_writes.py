@@ -41,13 +41,13 @@ def site_at(version: int | str, key: ObjectKey = SHOP, **more: Any) -> Write:
 
 
 def deployment_gone(key: ObjectKey) -> Write:
-    """What the answer to a delete reports: no kind and no version."""
+    """What the response to a delete reports: no kind and no version."""
     resource = GroupResource("apps", "deployments")
     uid = f"uid of {key.name}"
     return Write(GroupKind("", ""), key, "", None, uid, gone=True, resource=resource)
 
 
-# --- what an answer reports
+# --- what a response reports
 
 
 async def test_the_responses_to_writes_report_what_was_written(client: Client) -> None:
@@ -82,7 +82,7 @@ async def test_a_recording_client_shares_what_is_known_of_kinds(client: Client) 
 async def test_removing_the_last_finalizer_of_a_deleted_object_reports_it_as_gone(
     client: Client,
 ) -> None:
-    """The answer has the version before the write, which every cache may have reached."""
+    """The response has the version before the write, which every cache may have reached."""
     noted: list[Write] = []
     own = recording_client(client, noted.append).resource(ConfigMap)
     config = a_config("one")
@@ -668,7 +668,7 @@ async def test_a_reconcile_waits_for_a_watch_that_lags(
 
 
 async def _heal(server: APIServer, clock: ManualClock, is_so: Callable[[], bool]) -> None:
-    """Let the watch deliver again, and time pass until something is so."""
+    """Let the watch deliver again, and advance the time until a condition holds."""
     server.faults.heal()
     server.drop_connections()
     while not is_so():

@@ -221,7 +221,7 @@ def test_a_configuration_names_a_url_or_a_service() -> None:
 
 
 async def shown(address: str, *, name: str = "") -> bytes:
-    """The certificate that a server shows to who connects now, asking for a name if given."""
+    """The certificate of a new connection, with a server name if given."""
     host, _, port = address.rpartition(":")
     context = ssl.create_default_context(cadata=AUTHORITY.pem.decode())
     context.check_hostname = not name

@@ -1,4 +1,4 @@
-"""Whole processes: what signals do to them, and that they end whatever they run."""
+"""Whole processes: signals, and that a process ends whatever it runs."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ Started = Callable[[str], Coroutine[Any, Any, Process]]
 
 @pytest.fixture
 async def start(server: APIServer, tmp_path: Path) -> AsyncIterator[Started]:
-    """Starts a program against the server, and returns when it has printed that it has begun."""
+    """Starts a program against the server, and returns when it has printed that it runs."""
     config = tmp_path / "config"
     config.write_text(server.kubeconfig())
     processes: list[Process] = []

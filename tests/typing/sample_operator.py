@@ -118,7 +118,7 @@ async def actions(client: Client) -> None:
 
 
 async def mistakes(client: Client) -> None:
-    """Each line is wrong, and a type checker says so: that is what the ignores prove."""
+    """Each line is wrong, and a type checker reports it, as the ignores prove."""
     deployments = client.apps_v1.deployments("shop")
     await deployments.evict("web")  # type: ignore[misc] # only pods are evicted
     await deployments.create(Pod())  # type: ignore[arg-type] # another kind

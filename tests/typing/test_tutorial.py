@@ -11,7 +11,7 @@ import pytest
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 PAGES = sorted((DOCS / "tutorial").glob("**/*.md"))
-# A block with the name of a Python file, which is what the page tells its reader to write.
+# A block with the name of a file: the reader writes it under that name.
 PROGRAM = re.compile(r'^```python title="([\w.]+\.py)"\n(.*?)^```$', re.DOTALL | re.MULTILINE)
 
 

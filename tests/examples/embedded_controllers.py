@@ -1,7 +1,7 @@
-"""What a cluster has besides its API server, in a few lines each.
+"""Minimal controllers of a cluster, for the embedded server.
 
-They write status as the real ones do, so that programs that wait for something get it.
-Elsewhere: the node of a real cluster, whose controllers are the real ones (`node`).
+They write the status as the real ones do, so that programs that wait for it continue.
+See also: `node` (the node of a real cluster, which has the real controllers).
 """
 
 from __future__ import annotations
