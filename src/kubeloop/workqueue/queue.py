@@ -72,7 +72,7 @@ _OPEN = QueueState.OPEN
 
 
 class QueueStats(msgspec.Struct, frozen=True):
-    """A snapshot of a queue."""
+    """A snapshot of a work queue (delta queues have `cache.QueueStats`)."""
 
     name: str
     state: QueueState
