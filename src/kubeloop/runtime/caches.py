@@ -175,14 +175,13 @@ class Caches:
         """Reads objects of a class, or of a kind as dicts. Raises: NotCached."""
         for cache in self._all:
             declaration = cache.declaration
-            is_model = declaration.model is kind and kind is not dict  # dict could be any kind
-            if (
-                is_model
-                or (
-                    declaration.model is dict
-                    and canonical_kind(declaration.kind) == canonical_kind(kind)
-                )
-            ) and not declaration.metadata_only:
+            if declaration.metadata_only:
+                continue
+            if declaration.model is dict:  # of any kind
+                is_same = canonical_kind(declaration.kind) == canonical_kind(kind)
+            else:
+                is_same = declaration.model is kind
+            if is_same:
                 return cache.lister
         raise self._not_cached(kind)
 

@@ -140,7 +140,7 @@ class WebhookServer:
         """
 
         def register(function: Validate[R]) -> Validate[R]:
-            async def review(review: ReviewRequest, warnings: list[str]) -> bytes:
+            async def respond(review: ReviewRequest, warnings: list[str]) -> bytes:
                 obj, old = objects_of(review, cls)
                 request = AdmissionRequest(review, old, warnings=warnings)
                 result = function(obj, request)
@@ -149,7 +149,7 @@ class WebhookServer:
                 return allow_response(review.uid, warnings=request.warnings)
 
             where = path or default_path("validate", cls)
-            self._add(where, cls, operations, review, is_mutating=False)
+            self._add(where, cls, operations, respond, is_mutating=False)
             return function
 
         return register
@@ -168,7 +168,7 @@ class WebhookServer:
         """
 
         def register(function: Mutate[R]) -> Mutate[R]:
-            async def review(review: ReviewRequest, warnings: list[str]) -> bytes:
+            async def respond(review: ReviewRequest, warnings: list[str]) -> bytes:
                 obj, old = objects_of(review, cls)
                 before = obj.to_dict()
                 request = AdmissionRequest(review, old, warnings=warnings)
@@ -179,7 +179,7 @@ class WebhookServer:
                 return allow_response(review.uid, patch=patch, warnings=request.warnings)
 
             where = path or default_path("mutate", cls)
-            self._add(where, cls, operations, review, is_mutating=True)
+            self._add(where, cls, operations, respond, is_mutating=True)
             return function
 
         return register
