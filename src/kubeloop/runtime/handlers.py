@@ -1,7 +1,7 @@
 """Event handlers: from the change of an object to the keys to reconcile.
 
 Guarantees: the states before and after a change both count, so that an owner is reconciled
-when its object gets another owner, also if that was re-created during a watch gap; live
+when its object gets another owner, also if the object was re-created in a watch gap; live
 changes have priority over the initial list and resyncs; a change passes a predicate that
 raises, and the error is logged.
 See also: `predicates` (which changes count), `kubeloop.workqueue` (the queue).
